@@ -4,24 +4,26 @@
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) handles: Handles,
-    /// Whether its edges by `next` lead into the body of a loop.
-    pub(crate) iterator: bool,
+    /// The place of the list whose items it takes, if it is a loop: its edges by `next` lead into the body.
+    pub(crate) iterates: Option<Read>,
     /// Whether it, or a tool of its, waits for an approval.
     pub(crate) pauses: bool,
     pub(crate) reads: Vec<Read>,
     /// Values that it reads if the graph has one of them. Else it takes the last message.
     pub(crate) reads_or_message: Vec<Read>,
     /// The keys that it writes.
-    pub(crate) writes: Vec<String>,
+    pub(crate) writes: Vec<Write>,
     /// Keys that it writes as well, of which two branches of a fork may write the same.
     pub(crate) also_writes: Vec<String>,
+    /// Texts that stand where a setting is wrong. Each may be the name of a value that it writes.
+    pub(crate) perhaps_writes: Vec<String>,
     /// Whether it may write further keys.
     pub(crate) writes_anything: bool,
     /// Whether what it writes is the text of a model, a tool or a search.
     pub(crate) untrusted: bool,
     pub(crate) role: Role,
-    /// Whether something is wrong with the node, so that it may write more than is known.
-    pub(crate) faulty: bool,
+    /// Whether a setting is wrong in such a way that it may write more than is known.
+    pub(crate) unclear: bool,
 }
 
 /// The handles of a node.
@@ -44,6 +46,16 @@ pub(crate) struct Read {
     pub(crate) place: Place,
 }
 
+/// A value that a node writes.
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    pub(crate) key: String,
+    /// Where it is named, as a pointer into the file.
+    pub(crate) at: String,
+    /// The only JSON types that it may have. Empty: any.
+    pub(crate) types: Vec<&'static str>,
+}
+
 /// Where a value that is read comes to stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -60,4 +72,13 @@ pub(crate) enum Role {
     Step,
     /// It stands in the lists of agents alone.
     Tool,
+    /// Its id is wrong, so that it is not known which edges are its own.
+    Apart,
+}
+
+impl Facts {
+    /// All keys that it is known to write.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &String> {
+        self.writes.iter().map(|write| &write.key).chain(&self.also_writes)
+    }
 }

@@ -10,6 +10,8 @@ mod nodes;
 mod registry;
 mod roles;
 mod step;
+mod whole;
+mod within;
 
 pub use door::{GraphNode, Loading, NodeType, Visit};
 pub use registry::{Registered, Registry};

@@ -20,12 +20,6 @@ enum Part {
     Name(String),
 }
 
-/// Why a text is no template.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TemplateError {
-    pub(crate) message: String,
-}
-
 /// A name that a template reads and that has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingName(
@@ -42,30 +36,35 @@ impl fmt::Display for MissingName {
 impl std::error::Error for MissingName {}
 
 impl Template {
-    /// Reads a template.
-    pub(crate) fn parse(text: &str) -> Result<Self, TemplateError> {
-        let mut parts = Vec::new();
+    /// Reads a template. What is wrong with it comes beside it, and is left out of it.
+    pub(crate) fn parse(text: &str) -> (Self, Vec<String>) {
+        let (mut parts, mut wrong) = (Vec::new(), Vec::new());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
-            let column = || text[..text.len() - after.len()].chars().count() - 1;
-            let Some((name, behind)) = after.split_once("}}") else {
-                let message = format!("the `{{{{` at character {} is not closed by `}}}}`", column());
-                return Err(TemplateError { message });
-            };
-            let name = name.trim();
-            if let Some(why) = refused(name) {
-                return Err(TemplateError { message: format!("the `{{{{` at character {} {why}", column()) });
-            }
             if !before.is_empty() {
                 parts.push(Part::Text(before.to_owned()));
             }
-            parts.push(Part::Name(name.to_owned()));
-            rest = behind;
+            let place = text[..text.len() - after.len()].chars().count() - 1;
+            // What begins before it ends is not closed, and another begins there.
+            let inner = &after[..after.find("{{").unwrap_or(after.len())];
+            match inner.split_once("}}") {
+                Some((name, _)) => {
+                    rest = &after[name.len() + 2..];
+                    match refused(name.trim()) {
+                        Some(why) => wrong.push(format!("the `{{{{` at character {place} {why}")),
+                        None => parts.push(Part::Name(name.trim().to_owned())),
+                    }
+                }
+                None => {
+                    wrong.push(format!("the `{{{{` at character {place} is not closed by `}}}}`"));
+                    rest = &after[inner.len()..];
+                }
+            }
         }
         if !rest.is_empty() {
             parts.push(Part::Text(rest.to_owned()));
         }
-        Ok(Template { parts })
+        (Template { parts }, wrong)
     }
 
     /// Returns the names that it reads, in order. A name that it reads twice is listed twice.
@@ -109,12 +108,12 @@ impl Template {
 fn refused(name: &str) -> Option<String> {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     if name.is_empty() {
-        return Some("names nothing: write `{{ name }}`".to_owned());
+        return Some("is followed by no name: write `{{ name }}`".to_owned());
     }
     if name.split('.').any(str::is_empty) || !name.chars().all(is_allowed) {
         let shown: String = name.chars().take(40).collect();
         let why =
-            format!("holds {shown:?}, which is no name: letters, digits, `_`, `-`, and `.` before a member");
+            format!("is followed by {shown:?}, which is not a name: use letters, digits, `_` and `-`, and `.` before a member");
         return Some(why);
     }
     None
@@ -136,11 +135,13 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Template {
-        Template::parse(text).unwrap()
+        let (template, wrong) = Template::parse(text);
+        assert_eq!(wrong, [""; 0]);
+        template
     }
 
     fn wrong(text: &str) -> String {
-        Template::parse(text).unwrap_err().message
+        Template::parse(text).1.join("; ")
     }
 
     #[test]
@@ -171,11 +172,19 @@ mod tests {
     }
 
     #[test]
+    fn all_that_is_wrong_is_told_and_the_rest_is_read() {
+        let (template, wrong) = Template::parse("{{ a {{ b }} {{ c d }} {{ e }} {{");
+        assert_eq!(template.names().collect::<Vec<_>>(), ["b", "e"]);
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
+    }
+
+    #[test]
     fn what_is_no_template_is_told_with_its_place() {
         assert!(wrong("é {{ x").contains("at character 3 is not closed"));
-        assert!(wrong("{{ }}").contains("names nothing"));
+        assert!(wrong("{{ }}").contains("is followed by no name"));
         assert!(wrong("{{ a b }}").contains("\"a b\""));
-        assert!(wrong("{{ a..b }}").contains("is no name"));
-        assert!(wrong("{{ {{ x }} }}").contains("is no name"));
+        assert!(wrong("{{ a..b }}").contains("is not a name"));
+        assert!(wrong("{{ {{ x }} }}").contains("at character 1 is not closed"));
+        assert!(wrong("{{ a {{ b }}").contains("at character 1 is not closed"));
     }
 }

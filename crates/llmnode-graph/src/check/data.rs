@@ -2,36 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::flat::{By, Flat};
-use super::keys::{Keys, Set};
-use crate::facts::{Facts, Place, Read};
+use super::flow::{Flow, Known};
+use super::keys::Keys;
+use super::ways::Roots;
+use crate::facts::{Facts, Place, Read, Write};
 use crate::faults::{FaultKind, Faults, escaped, listed, shown};
 use crate::file::{Form, GraphFile, Reducer};
-use crate::shape::Region;
+use crate::shape::{FoundFork, Shape};
 use crate::template::key;
 
 /// What an edge `error` writes.
-const ERROR: &str = "error";
+pub(super) const ERROR: &str = "error";
 
 pub(super) struct Data<'d> {
     pub(super) file: &'d GraphFile,
-    pub(super) facts: &'d [Option<Facts>],
+    pub(super) facts: &'d [Facts],
     pub(super) steps: &'d [bool],
-}
-
-/// What holds before a step runs.
-#[derive(Clone, PartialEq)]
-struct Known {
-    /// Keys that were written on every way.
-    always: Set,
-    /// Keys that were written on some way.
-    perhaps: Set,
-    /// Keys that may hold what a model, a tool or a search wrote.
-    foreign: Set,
-    /// Whether a node that writes what it likes may have run.
-    anything: bool,
-    /// Whether a faulty node may have run: nothing is said of what may come of that.
-    faulty: bool,
 }
 
 /// What a node reads. What it takes from the last message if the graph has none of it counts only if it has.
@@ -40,143 +26,59 @@ fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = 
     facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
 }
 
-impl Data<'_> {
-    /// Where the ways are not known: a name that nothing writes at all is wrong in any case.
-    pub(super) fn check_names(&self, faults: &mut Faults) {
-        let is_open = self.file.open_inputs
-            || self
-                .facts
-                .iter()
-                .any(|facts| facts.as_ref().is_none_or(|facts| facts.writes_anything || facts.faulty));
-        if is_open {
-            return;
-        }
-        let written = self.written();
-        let mut told = HashSet::new();
-        let reads =
-            self.facts.iter().flatten().flat_map(|facts| all_reads(facts, |key| written.contains_key(key)));
-        for read in reads {
-            let key = key(&read.name);
-            if key != "messages" && !written.contains_key(key) && told.insert((&read.at, key)) {
-                self.unwritten(read, key, &written, faults);
-            }
-        }
-    }
-
-    /// Checks what each step of a plan reads; returns the names that a run has to be given, sorted.
-    pub(super) fn check(&self, start: usize, region: &Region, faults: &mut Faults) -> Vec<String> {
+impl<'d> Data<'d> {
+    /// Checks what each node reads; returns the names that a run has to be given, sorted.
+    pub(super) fn check(
+        &self,
+        shape: &Shape,
+        roots: &Roots,
+        forks: &[FoundFork],
+        faults: &mut Faults,
+    ) -> Vec<String> {
         let mut keys = Keys { number: HashMap::new() };
         self.at_start().for_each(|key| _ = keys.add(key));
         keys.add(ERROR);
-        for facts in self.facts.iter().flatten() {
-            facts.writes.iter().chain(&facts.also_writes).for_each(|key| _ = keys.add(key));
+        for facts in self.facts {
+            facts.keys().chain(&facts.perhaps_writes).for_each(|key| _ = keys.add(key));
         }
-        let known = self.solve(start, region, &keys);
-        let written = self.written();
+        let flow = Flow { facts: self.facts, keys: &keys, at_start: self.at_start().collect() };
+        let (known, strayed) = flow.solve(shape, roots, forks);
+        // Of a node that is no step it is not known what ran before.
+        let anywhere = flow.anywhere();
+        let reading = Reading { data: self, keys: &keys, written: self.written(), strayed };
         let mut needs = BTreeSet::new();
         for (node, facts) in self.facts.iter().enumerate() {
-            let (Some(facts), true) = (facts, self.steps[node]) else { continue };
+            let known = if self.steps[node] { &known[node] } else { &anywhere };
             let mut told = HashSet::new();
             for read in all_reads(facts, |key| keys.of(key).is_some()) {
                 let key = key(&read.name);
                 if key == "messages" || !told.insert((&read.at, key)) {
-                    continue;
+                } else if self.file.open_inputs && keys.of(key).is_none() {
+                    // What a tool reads may be given by the run or not.
+                    needs.extend(Some(key.to_owned()).filter(|_| self.steps[node] && !known.unclear_writes));
+                } else {
+                    reading.check(node, read, known, faults);
                 }
-                let Some(number) = keys.of(key) else {
-                    if known[node].faulty {
-                    } else if self.file.open_inputs {
-                        needs.insert(key.to_owned());
-                    } else if known[node].anything {
-                        self.behind_anything(read, key, faults);
-                    } else {
-                        self.unwritten(read, key, &written, faults);
-                    }
-                    continue;
-                };
-                self.read(node, read, key, number, &known[node], &written, faults);
             }
         }
-        self.conflicts(region, faults);
+        self.conflicts(forks, faults);
         needs.into_iter().collect()
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all of it is looked up once for many reads")]
-    fn read(
-        &self,
-        node: usize,
-        read: &Read,
-        key: &str,
-        number: usize,
-        known: &Known,
-        written: &BTreeMap<&str, Vec<usize>>,
-        faults: &mut Faults,
-    ) {
-        let writers = || {
-            let nodes = written.get(key).into_iter().flatten();
-            listed(nodes.map(|node| self.file.nodes[*node].id.as_str()))
-        };
-        let name = shown(key);
-        if known.always.has(number) || known.faulty {
-        } else if known.perhaps.has(number) {
-            let message = format!(
-                "{name:?} is written by {}, but not on every way to here; a run that comes without it fails",
-                writers()
-            );
-            faults.warn(&read.at, FaultKind::Data, message);
-        } else if known.anything {
-            self.behind_anything(read, key, faults);
-        } else if written.get(key).is_some_and(|nodes| !nodes.is_empty()) {
-            let message = format!(
-                "{name:?} is written by {}, on no way to here: write it before {:?}, or make it an input",
-                writers(),
-                shown(&self.file.nodes[node].id)
-            );
-            faults.fault(&read.at, FaultKind::Data, message);
-        } else {
-            self.unwritten(read, key, written, faults);
-        }
-        if read.place == Place::System && known.foreign.has(number) {
-            let message = format!(
-                "the system prompt reads {name:?}, which {} writes: what a model, a tool or a search wrote belongs into \"prompt\"",
-                writers()
-            );
-            if self.file.form == Form::Own {
-                faults.fault(&read.at, FaultKind::Untrusted, message);
-            } else {
-                let message = format!("{message}; it is put in a fence");
-                faults.warn(&read.at, FaultKind::Untrusted, message);
-            }
-        }
-    }
-
-    fn behind_anything(&self, read: &Read, key: &str, faults: &mut Faults) {
-        let message = format!(
-            "no node says that it writes {:?}; a run in which a node before does not write it fails",
-            shown(key)
-        );
-        faults.warn(&read.at, FaultKind::Data, message);
-    }
-
-    fn unwritten(&self, read: &Read, key: &str, written: &BTreeMap<&str, Vec<usize>>, faults: &mut Faults) {
-        let message = format!("nothing writes {:?}, and it is no input", shown(key));
-        faults.unknown(true, &read.at, FaultKind::Data, message, key, written.keys().copied());
-    }
-
     /// The keys that are there when a run begins.
-    fn at_start(&self) -> impl Iterator<Item = &str> {
+    fn at_start(&self) -> impl Iterator<Item = &'d str> {
         let defaults = self.file.state.iter().filter(|(_, field)| field.default.is_some());
         self.file.inputs.keys().chain(defaults.map(|(key, _)| key)).map(String::as_str)
     }
 
     /// All keys that are there at some time, and the nodes that write them.
-    fn written(&self) -> BTreeMap<&str, Vec<usize>> {
+    fn written(&self) -> BTreeMap<&'d str, Vec<usize>> {
         let mut written: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for key in self.at_start() {
             written.entry(key).or_default();
         }
         for (node, facts) in self.facts.iter().enumerate() {
-            let Some(facts) = facts else { continue };
-            for key in facts.writes.iter().chain(&facts.also_writes) {
+            for key in facts.keys() {
                 written.entry(key).or_default().push(node);
             }
             if facts.handles.known.iter().any(|handle| handle == ERROR) {
@@ -186,162 +88,107 @@ impl Data<'_> {
         written
     }
 
-    /// What holds before each step.
-    fn solve(&self, start: usize, region: &Region, keys: &Keys<'_>) -> Vec<Known> {
-        let nodes = self.file.nodes.len();
-        let is_iterator = |node: usize| self.facts[node].as_ref().is_some_and(|facts| facts.iterator);
-        let flat = Flat::new(nodes, region, &is_iterator);
-        let count = keys.number.len();
-        let (none, all) = (Set::new(count, false), Set::new(count, true));
-        let writes: Vec<Set> = self
-            .facts
-            .iter()
-            .map(|facts| {
-                let mut set = none.clone();
-                for key in facts.iter().flat_map(|facts| facts.writes.iter().chain(&facts.also_writes)) {
-                    keys.of(key).into_iter().for_each(|key| set.put(key));
-                }
-                set
-            })
-            .collect();
-        let unknown = Known {
-            always: all,
-            perhaps: none.clone(),
-            foreign: none.clone(),
-            anything: false,
-            faulty: false,
-        };
-        let mut known = vec![unknown; flat.points.len()];
-        let mut first = none.clone();
-        self.at_start().filter_map(|key| keys.of(key)).for_each(|key| first.put(key));
-        let order = order(start, &flat);
-        let mut has_changed = true;
-        while has_changed {
-            has_changed = false;
-            for point in &order {
-                let mut before = Known {
-                    always: if flat.points[*point].is_join { none.clone() } else { Set::new(count, true) },
-                    perhaps: none.clone(),
-                    foreign: none.clone(),
-                    anything: false,
-                    faulty: false,
-                };
-                if *point == start {
-                    before.always = first.clone();
-                    before.perhaps = first.clone();
-                }
-                for (from, by) in &flat.points[*point].from {
-                    let after = self.after(&known[*from], *from, *by, &writes, keys);
-                    if flat.points[*point].is_join {
-                        before.always.join(&after.always, |one, other| one | other);
-                    } else {
-                        before.always.join(&after.always, |one, other| one & other);
-                    }
-                    before.perhaps.join(&after.perhaps, |one, other| one | other);
-                    before.foreign.join(&after.foreign, |one, other| one | other);
-                    before.anything |= after.anything;
-                    before.faulty |= after.faulty;
-                }
-                if known[*point] != before {
-                    known[*point] = before;
-                    has_changed = true;
-                }
-            }
-        }
-        known.truncate(nodes);
-        known
-    }
-
-    /// What holds behind a point.
-    fn after(&self, before: &Known, point: usize, by: By, writes: &[Set], keys: &Keys<'_>) -> Known {
-        let mut after = before.clone();
-        let Some(own) = self.facts.get(point) else { return after };
-        let Some(own) = own else {
-            after.faulty = true;
-            return after;
-        };
-        after.faulty |= own.faulty;
-        let written = &writes[point];
-        match by {
-            By::Done => {
-                after.always.join(written, |one, other| one | other);
-                after.perhaps.join(written, |one, other| one | other);
-                let reads_foreign = || {
-                    let mut read = own.reads.iter().filter_map(|read| keys.of(key(&read.name)));
-                    own.iterator && read.any(|key| before.foreign.has(key))
-                };
-                if own.untrusted || reads_foreign() {
-                    after.foreign.join(written, |one, other| one | other);
-                }
-                after.anything |= own.writes_anything;
-            }
-            By::Cleared => after.always.join(written, |one, other| one & !other),
-            By::Failed => {
-                if let Some(error) = keys.of(ERROR) {
-                    after.always.put(error);
-                    after.perhaps.put(error);
-                    // Its message may have a server's or a tool's words.
-                    after.foreign.put(error);
-                }
-            }
-        }
-        after
-    }
-
     /// Keys that two branches of a fork write need a reducer.
-    fn conflicts(&self, region: &Region, faults: &mut Faults) {
-        let mut told = BTreeMap::new();
-        self.conflicts_of(region, &mut told);
-        for (key, (nodes, others)) in told {
-            let names = listed([nodes, others].map(|node| self.file.nodes[node].id.as_str()));
-            let message = format!(
-                "{names} write {:?} side by side: say how the two become one by a \"reducer\", \"append\" for instance, or let them write different keys",
-                shown(key)
-            );
-            faults.fault(format!("/state/{}/reducer", escaped(key)), FaultKind::Conflict, message);
-        }
-    }
-
-    /// Notes the conflicts of a region by their keys, with two nodes; returns who writes what in it.
-    fn conflicts_of<'d>(
-        &'d self,
-        region: &Region,
-        told: &mut BTreeMap<&'d str, (usize, usize)>,
-    ) -> HashMap<&'d str, usize> {
-        let mut all = HashMap::new();
-        for node in &region.nodes {
-            for key in self.facts[*node].iter().flat_map(|facts| &facts.writes) {
-                all.entry(key.as_str()).or_insert(*node);
-            }
-        }
-        for fork in &region.forks {
-            let mut by_branch: HashMap<&str, usize> = HashMap::new();
-            for branch in &fork.branches {
-                for (key, node) in self.conflicts_of(branch, told) {
-                    let reducer = self.file.state.get(key).map(|field| field.reducer);
-                    match by_branch.get(key) {
-                        Some(other) if reducer.unwrap_or_default() == Reducer::Replace => {
-                            told.entry(key).or_insert((*other, node));
-                        }
-                        _ => _ = by_branch.insert(key, node),
+    fn conflicts(&self, forks: &[FoundFork], faults: &mut Faults) {
+        let mut told = HashSet::new();
+        for fork in forks {
+            let mut by_key: HashMap<&str, (usize, usize)> = HashMap::new();
+            for (branch, nodes) in fork.branches.iter().enumerate() {
+                let writes = |node: usize| self.facts[node].writes.iter().map(move |write| (node, write));
+                let nodes: BTreeSet<usize> = nodes.iter().copied().collect();
+                for (node, write) in nodes.into_iter().flat_map(writes) {
+                    let (first, writer) = *by_key.entry(&write.key).or_insert((branch, node));
+                    let field = self.file.state.get(&write.key);
+                    let is_replaced = field.is_none_or(|field| field.reducer == Reducer::Replace);
+                    if first != branch && is_replaced && told.insert(&write.key) {
+                        self.conflict(write, [writer, node], faults);
                     }
                 }
             }
-            for (key, node) in by_branch {
-                all.entry(key).or_insert(node);
-            }
         }
-        all
+    }
+
+    fn conflict(&self, write: &Write, nodes: [usize; 2], faults: &mut Faults) {
+        let place = format!("/state/{}", escaped(&write.key));
+        // Where the reducer is or would be, if something is declared; else where the second one writes.
+        let at = if self.file.state.contains_key(&write.key) { &place } else { &write.at };
+        let message = format!(
+            "{} write {:?} in parallel: set \"{place}/reducer\" to say how the values are combined, for instance to \"append\", or let the nodes write different values",
+            listed(nodes.map(|node| self.file.nodes[node].id.as_str())),
+            shown(&write.key)
+        );
+        faults.fault(at, FaultKind::Conflict, message);
     }
 }
 
-/// The points in the order in which values pass them, but for loops.
-fn order(start: usize, flat: &Flat) -> Vec<usize> {
-    let mut out = vec![Vec::new(); flat.points.len()];
-    for (point, to) in flat.points.iter().enumerate() {
-        for (from, _) in &to.from {
-            out[*from].push(point);
+/// Looks at what is read, one by one.
+struct Reading<'d> {
+    data: &'d Data<'d>,
+    keys: &'d Keys<'d>,
+    written: BTreeMap<&'d str, Vec<usize>>,
+    /// What unknown edges may bring to any node.
+    strayed: Known,
+}
+
+impl Reading<'_> {
+    fn check(&self, node: usize, read: &Read, known: &Known, faults: &mut Faults) {
+        let (file, name) = (self.data.file, key(&read.name));
+        let number = self.keys.of(name);
+        let has = |set: &super::keys::Set| number.is_some_and(|number| set.has(number));
+        let shown_name = shown(name);
+        let is_sure = has(&known.always) || known.is_loose && has(&known.perhaps);
+        if is_sure || known.unclear_writes {
+        } else if has(&known.perhaps) {
+            let message = format!(
+                "{shown_name:?} is written by {}, but not on every path to this node; a run that comes without it fails",
+                self.writers(name)
+            );
+            faults.warn(&read.at, FaultKind::Data, message);
+        } else if self.strayed.unclear_writes || has(&self.strayed.perhaps) {
+        } else if known.anything || self.strayed.anything {
+            let message = format!(
+                "no node is known to write {shown_name:?}; a run fails if no node before this one writes it"
+            );
+            faults.warn(&read.at, FaultKind::Data, message);
+        } else if self.written.get(name).is_some_and(|nodes| !nodes.is_empty()) {
+            let message = format!(
+                "{shown_name:?} is written by {}, but on no path to {:?}: write it earlier, or make it an input",
+                self.writers(name),
+                shown(&file.nodes[node].id)
+            );
+            faults.fault(&read.at, FaultKind::Data, message);
+        } else {
+            self.unwritten(read, name, faults);
+        }
+        if read.place == Place::System && has(&known.foreign) {
+            let message = format!(
+                "the system prompt reads {shown_name:?}, which {} writes: move text of a model, a tool or a search into \"prompt\"",
+                self.writers(name)
+            );
+            if file.form == Form::Own {
+                faults.fault(&read.at, FaultKind::Untrusted, message);
+            } else {
+                faults.warn(&read.at, FaultKind::Untrusted, format!("{message}; it is put into a fence"));
+            }
         }
     }
-    crate::shape::reverse_postorder(start, &out)
+
+    fn unwritten(&self, read: &Read, name: &str, faults: &mut Faults) {
+        let mut message = format!("nothing writes {:?}, and it is not an input", shown(name));
+        // Whoever names the item of a loop expects it under that name.
+        let mut loops = self.data.facts.iter().zip(&self.data.file.nodes);
+        let nameless = loops.find(|(facts, node)| facts.iterates.is_some() && !node.data.values.contains_key("item"));
+        if let Some((_, node)) = nameless {
+            message.push_str(&format!(
+                "; the iterator {:?} has no \"item\", so it writes \"current_item\"",
+                shown(&node.id)
+            ));
+        }
+        faults.unknown(true, &read.at, FaultKind::Data, message, name, self.written.keys().copied());
+    }
+
+    fn writers(&self, key: &str) -> String {
+        let nodes = self.written.get(key).into_iter().flatten();
+        listed(nodes.map(|node| self.data.file.nodes[*node].id.as_str()))
+    }
 }

@@ -1,6 +1,8 @@
-//! The steps of a plan in the order in which what they write reaches others, forks and joins taken apart.
+//! The steps of a graph in the order in which what they write reaches others, forks and joins taken apart.
 
-use crate::shape::{Next, Region, To};
+use std::collections::HashMap;
+
+use crate::shape::{FoundFork, Shape, To};
 
 /// The points of a graph that values pass. The first are the nodes of the file.
 pub(super) struct Flat {
@@ -14,6 +16,8 @@ pub(super) struct Point {
     pub(super) from: Vec<(usize, By)>,
     /// Whether all of what leads here has run when it is passed, as behind a fork; else one of it.
     pub(super) is_join: bool,
+    /// Whether it begins a branch of a fork whose join is unknown.
+    pub(super) is_loose: bool,
 }
 
 /// How a step was left.
@@ -27,53 +31,70 @@ pub(super) enum By {
     Cleared,
 }
 
+/// A branch of a fork: where it ends, and where the fork joins.
+#[derive(Clone, Copy)]
+struct Branch {
+    end: usize,
+    join: To,
+}
+
 impl Flat {
-    /// The points of a plan over so many nodes.
-    pub(super) fn new(nodes: usize, region: &Region, is_iterator: &dyn Fn(usize) -> bool) -> Self {
-        let points = (0..nodes).map(|_| Point::default()).collect();
-        let mut flat = Flat { points };
-        flat.region(region, None, is_iterator);
-        flat
-    }
-
-    fn point(&mut self, is_join: bool) -> usize {
-        self.points.push(Point { from: Vec::new(), is_join });
-        self.points.len() - 1
-    }
-
-    /// Joins the points of a region; `exit`: where its ways out lead.
-    fn region(&mut self, region: &Region, exit: Option<usize>, is_iterator: &dyn Fn(usize) -> bool) {
-        let own: std::collections::HashSet<usize> = region.nodes.iter().copied().collect();
-        let place = |to: To| match to {
-            To::Node(node) if own.contains(&node) => Some(node),
-            _ => exit,
-        };
-        for ((node, handle), next) in &region.next {
-            let by = match &**handle {
-                "error" | "rejected" => By::Failed,
-                "complete" if is_iterator(*node) => By::Cleared,
-                _ => By::Done,
-            };
-            match next {
-                Next::One(to) => {
-                    if let Some(to) = place(*to) {
-                        self.points[to].from.push((*node, by));
+    /// The points of a graph with these forks, the outer ones first.
+    pub(super) fn new(shape: &Shape, forks: &[FoundFork], is_iterator: &dyn Fn(usize) -> bool) -> Self {
+        let mut flat = Flat { points: Vec::new() };
+        flat.points.resize_with(shape.ways.len(), Point::default);
+        // Of each node the innermost branch that it stands in.
+        let mut within: Vec<Option<Branch>> = vec![None; shape.ways.len()];
+        let mut known = HashMap::new();
+        for fork in forks {
+            // What follows a fork is where its node stands.
+            let join = flat.point(true);
+            flat.lead(join, By::Done, fork.join, within[fork.from]);
+            known.insert((fork.from, fork.handle), fork);
+            for nodes in &fork.branches {
+                let end = flat.point(false);
+                flat.points[join].from.push((end, By::Done));
+                nodes.iter().for_each(|node| within[*node] = Some(Branch { end, join: fork.join }));
+            }
+        }
+        for (node, handles) in shape.ways.iter().enumerate() {
+            for (place, handle) in handles.iter().enumerate() {
+                let by = match &*handle.name {
+                    "error" | "rejected" => By::Failed,
+                    "complete" if is_iterator(node) => By::Cleared,
+                    _ => By::Done,
+                };
+                match known.get(&(node, place)) {
+                    Some(fork) => {
+                        let heads = fork.branches.iter().map(|branch| branch[0]);
+                        heads.for_each(|head| flat.points[head].from.push((node, by)));
                     }
-                }
-                Next::Fork(index) => {
-                    let fork = &region.forks[*index];
-                    let join = self.point(true);
-                    for branch in &fork.branches {
-                        self.points[branch.entry].from.push((*node, by));
-                        let end = self.point(false);
-                        self.region(branch, Some(end), is_iterator);
-                        self.points[join].from.push((end, By::Done));
-                    }
-                    if let Some(to) = place(fork.join) {
-                        self.points[to].from.push((join, By::Done));
+                    None => {
+                        for way in &handle.to {
+                            flat.lead(node, by, way.to, within[node]);
+                            if let (To::Node(to), true) = (way.to, handle.to.len() > 1) {
+                                flat.points[to].is_loose = true;
+                            }
+                        }
                     }
                 }
             }
         }
+        flat
+    }
+
+    fn point(&mut self, is_join: bool) -> usize {
+        self.points.push(Point { is_join, ..Point::default() });
+        self.points.len() - 1
+    }
+
+    /// Joins a point to where a way leads: to the end of the branch, if it leads to the join.
+    fn lead(&mut self, from: usize, by: By, to: To, within: Option<Branch>) {
+        let to = match (within, to) {
+            (Some(branch), to) if branch.join == to => branch.end,
+            (_, To::Node(to)) => to,
+            (_, To::End) => return,
+        };
+        self.points[to].from.push((from, by));
     }
 }

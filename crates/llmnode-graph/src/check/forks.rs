@@ -2,59 +2,50 @@
 
 use std::collections::HashSet;
 
-use super::Link;
+use super::ways::Roots;
+use super::{Drawn, Link};
 use crate::facts::Facts;
 use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;
-use crate::shape::{BadFork, Region, Shape, To, Trouble, forks, reach, region};
+use crate::shape::{BadFork, DEPTH, FoundFork, To, Trouble, forks};
 
-/// Checks the forks of a graph whose steps lead to the end; returns how it runs.
+/// Checks the forks of a graph; returns those whose branches are known.
 pub(super) fn check(
     file: &GraphFile,
-    edges: &[&Link],
-    facts: &[Option<Facts>],
-    shape: &Shape,
-    start: usize,
+    facts: &[Facts],
+    drawn: &Drawn<'_>,
+    roots: &Roots,
     faults: &mut Faults,
-) -> Option<(usize, Region)> {
-    let before = faults.len();
-    let (found, bad) = forks(shape, start, &reach(shape, start));
-    let words = Words { file, edges };
+) -> Vec<FoundFork> {
+    let begin: Vec<usize> = roots.start.iter().chain(&roots.others).copied().collect();
+    let (found, bad) = forks(&drawn.shape, roots.start, &begin, &roots.reached);
+    let words = Words { file, edges: &drawn.edges };
     for bad in &bad {
         let (at, kind, message) = words.of(bad);
         faults.fault(at, kind, message);
     }
     let mut told = HashSet::new();
     for fork in &found {
-        for branch in &fork.branches {
-            for node in branch {
-                if facts[*node].as_ref().is_some_and(|facts| facts.pauses) && told.insert(*node) {
-                    let message = format!(
-                        "it waits for an approval within {}, while other branches are under way: move it before {}, or behind {}",
-                        words.branch(branch[0], fork.from),
-                        words.node(fork.from),
-                        words.join(fork.join)
-                    );
-                    faults.fault(&file.nodes[*node].at, FaultKind::ForkApproval, message);
-                }
+        for node in fork.branches.iter().flatten().filter(|node| facts[**node].pauses) {
+            if told.insert(*node) {
+                let message = format!(
+                    "waits for an approval in a branch of the fork at {}, while other branches run: move it before {}, or behind {}",
+                    words.node(fork.from),
+                    words.node(fork.from),
+                    words.join(fork.join)
+                );
+                faults.fault(&file.nodes[*node].at, FaultKind::ForkApproval, message);
             }
         }
-    }
-    if faults.len() > before {
-        return None;
-    }
-    match region(shape, start, &found) {
-        Ok(region) => Some((start, region)),
-        Err(deep) => {
+        if fork.depth == DEPTH {
             let message = format!(
-                "the fork at {} stands within {} others, the most that are allowed: make a subgraph of it",
-                words.node(deep.from),
-                deep.most
+                "the fork at {} is within {DEPTH} other forks, the most that are allowed: make a subgraph of it",
+                words.node(fork.from)
             );
-            faults.fault(&file.nodes[deep.from].at, FaultKind::Cap, message);
-            None
+            faults.fault(&file.nodes[fork.from].at, FaultKind::Cap, message);
         }
     }
+    found
 }
 
 struct Words<'w> {
@@ -85,18 +76,18 @@ impl Words<'_> {
             Trouble::ToJoin { edge: which } => {
                 let message = match bad.join {
                     To::Node(join) => format!(
-                        "{from} leads straight to {join}, where its other branches meet, which runs once they have ended in any case: remove this edge",
+                        "{from} leads directly to {join}, where its other branches meet; {join} runs after them anyway: remove this edge",
                         join = self.node(join)
                     ),
                     To::End => format!(
-                        "{from} leads straight to the end, and side by side with that to other nodes; a run has one end: remove this edge"
+                        "{from} leads to the end and to other nodes in parallel, but a run has one end: remove this edge"
                     ),
                 };
                 (edge(*which), FaultKind::ForkToJoin, message)
             }
             Trouble::Back { head, edge: which, to } => {
                 let message = format!(
-                    "within {} this edge leads back to {}, while other branches are under way: let all branches meet in one node, and loop from there",
+                    "this edge leads from {} back to {}, while other branches run: let all branches meet in one node, and loop from there",
                     self.branch(*head, bad.from),
                     self.node(*to)
                 );
@@ -104,7 +95,7 @@ impl Words<'_> {
             }
             Trouble::Shared { heads: [one, other], node } => {
                 let message = format!(
-                    "the branches {} and {} of the fork at {from} both come to {node}, but not on all their ways, so that it would run twice: let every way of both lead to {node}, or give each branch a node of its own",
+                    "the branches {} and {} of the fork at {from} both lead to {node}, but not on all their paths, so it would run twice: let every path of both lead to {node}, or give each branch a node of its own",
                     self.node(*one),
                     self.node(*other),
                     node = self.node(*node)
@@ -113,7 +104,7 @@ impl Words<'_> {
             }
             Trouble::Entered { head, edge: which, from: outside, to } => {
                 let message = format!(
-                    "leads from {} into {}, which runs beside other branches: let it lead to {from} or to {}, or to a node of its own in place of {}",
+                    "this edge leads from {} into {}, which runs beside other branches: let it lead to {from} or to {}, or to a node of its own instead of {}",
                     self.node(*outside),
                     self.branch(*head, bad.from),
                     self.join(bad.join),
@@ -123,7 +114,7 @@ impl Words<'_> {
             }
             Trouble::Start { head, start } => {
                 let message = format!(
-                    "the graph starts within {}, which runs beside other branches: let it start at {from}",
+                    "the graph starts in {}, which runs beside other branches: let it start at {from}",
                     self.branch(*head, bad.from)
                 );
                 (self.file.nodes[*start].at.clone(), FaultKind::ForkEntered, message)

@@ -12,75 +12,124 @@ pub(crate) struct Links {
     pub(crate) edges: Vec<Link>,
     /// The nodes to which edges from `start` lead, and where these edges stand.
     pub(crate) starts: Vec<(usize, String)>,
-    /// Whether an edge leads from or to a node that is not there.
-    pub(crate) broken: bool,
+    /// Whether an edge leads from `start` to somewhere unknown.
+    pub(crate) start_is_unknown: bool,
 }
 
-/// An edge between nodes of the file.
+/// An edge. What is not known of it is `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    pub(crate) from: usize,
-    pub(crate) handle: String,
-    pub(crate) to: To,
+    pub(crate) from: Option<usize>,
+    pub(crate) handle: Option<String>,
+    pub(crate) to: Option<To>,
     /// Where it stands: `/edges/3`.
     pub(crate) at: String,
 }
 
-/// Resolves the edges of a file.
+impl Links {
+    /// The edges of a handle that lead from a node to a node.
+    pub(crate) fn by<'l>(&'l self, handle: &'l str) -> impl Iterator<Item = (usize, usize, &'l Link)> {
+        self.edges.iter().filter(move |link| link.handle.as_deref() == Some(handle)).filter_map(|link| {
+            match (link.from, link.to) {
+                (Some(from), Some(To::Node(to))) => Some((from, to, link)),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// Resolves the edges of a file. A name that is wrong counts as the nearest one, if there is a single one.
 pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
-    let named = file.nodes.iter().enumerate().filter(|(_, node)| !node.is_double && !node.id.is_empty());
-    let ids: HashMap<&str, usize> = named.map(|(index, node)| (node.id.as_str(), index)).collect();
-    let names = || file.nodes.iter().map(|node| node.id.as_str()).filter(|id| !id.is_empty());
+    let names = Names::of(file);
     let mut links = Links::default();
     let mut seen = HashSet::new();
     for edge in &file.edges {
-        let to = match ids.get(edge.target.as_str()) {
-            Some(node) => Some(To::Node(*node)),
-            None if is_end(&edge.target) => Some(To::End),
+        let (source, target) = (edge.source.as_deref(), edge.target.as_deref());
+        let leaves_start = source.is_some_and(|name| is_start(name) && !names.ids.contains_key(name));
+        let mut is_guess = false;
+        let mut from = source.filter(|_| !leaves_start).and_then(|name| match names.ids.get(name) {
+            Some(node) => *node,
             None => {
-                let message = format!("no node {:?}", shown(&edge.target));
-                let known = names().chain(["END"]);
-                let at = format!("{}/target", edge.at);
-                faults.unknown(true, at, FaultKind::UnknownNode, message, &edge.target, known);
-                None
+                let message = format!("no node {:?}", shown(name));
+                let at = file.place(&format!("{}/source", edge.at));
+                is_guess = true;
+                names.meant(faults.unknown(true, at, FaultKind::UnknownNode, message, name, names.all()))
             }
-        };
-        let from = ids.get(edge.source.as_str());
-        match (from, to) {
-            (None, to) if is_start(&edge.source) => match to {
+        });
+        let mut to = target.and_then(|name| match names.ids.get(name) {
+            Some(node) => node.map(To::Node),
+            None if is_end(name) => Some(To::End),
+            None => {
+                let message = format!("no node {:?}", shown(name));
+                let at = file.place(&format!("{}/target", edge.at));
+                let known = names.all().chain(["END"]);
+                is_guess = true;
+                match faults.unknown(true, at, FaultKind::UnknownNode, message, name, known) {
+                    Some("END") => Some(To::End),
+                    meant => names.meant(meant).map(To::Node),
+                }
+            }
+        });
+        if leaves_start {
+            match to {
                 Some(To::Node(node)) => links.starts.push((node, edge.at.clone())),
                 Some(To::End) => {
-                    let message = "the start leads straight to the end: let it lead to a node";
-                    faults.fault(format!("{}/target", edge.at), FaultKind::Start, message);
-                    links.broken = true;
+                    let message = "the start leads directly to the end: let it lead to a node";
+                    faults.fault(file.place(&format!("{}/target", edge.at)), FaultKind::Start, message);
+                    links.start_is_unknown = true;
                 }
-                None => links.broken = true,
-            },
-            (None, _) => {
-                let message = format!("no node {:?}", shown(&edge.source));
-                let at = format!("{}/source", edge.at);
-                faults.unknown(true, at, FaultKind::UnknownNode, message, &edge.source, names());
-                links.broken = true;
+                None => links.start_is_unknown = true,
             }
-            (Some(_), None) => links.broken = true,
-            (Some(from), Some(to)) => {
-                if seen.insert((*from, &edge.handle, to)) {
-                    links.edges.push(Link {
-                        from: *from,
-                        handle: edge.handle.clone(),
-                        to,
-                        at: edge.at.clone(),
-                    });
-                } else {
-                    let message = format!(
-                        "another edge leads from {:?} to {:?} already; remove one",
-                        shown(&edge.source),
-                        shown(&edge.target)
-                    );
-                    faults.fault(&edge.at, FaultKind::Duplicate, message);
-                }
+            continue;
+        }
+        if let (Some(node), Some(end), Some(handle)) = (from, to, &edge.handle) {
+            let place = (node, handle, end);
+            if is_guess && (seen.contains(&place) || end == To::Node(node)) {
+                // That was hardly meant.
+                from = names.exactly(source);
+                to = names.exactly(target).map(To::Node).or(to.filter(|_| target.is_some_and(is_end)));
+            } else if !is_guess && !seen.insert(place) {
+                let message = format!(
+                    "another edge leads from {:?} to {:?} already; remove one",
+                    shown(source.unwrap_or_default()),
+                    shown(target.unwrap_or_default())
+                );
+                faults.fault(&edge.at, FaultKind::Duplicate, message);
+                continue;
             }
         }
+        links.edges.push(Link { from, handle: edge.handle.clone(), to, at: edge.at.clone() });
     }
     links
+}
+
+/// The names that edges may have at their ends.
+struct Names<'f> {
+    /// `None`: it is not clear which node has this id.
+    ids: HashMap<&'f str, Option<usize>>,
+    file: &'f GraphFile,
+    /// Whether the id of every node is clear. Else a name that no node has may be meant for one of the others.
+    all_clear: bool,
+}
+
+impl<'f> Names<'f> {
+    fn of(file: &'f GraphFile) -> Self {
+        let mut ids = HashMap::new();
+        for (index, node) in file.nodes.iter().enumerate().filter(|(_, node)| !node.id.is_empty()) {
+            ids.insert(node.id.as_str(), Some(index).filter(|_| node.is_clear));
+        }
+        Names { ids, file, all_clear: file.nodes.iter().all(|node| node.is_clear) }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'f str> {
+        self.file.nodes.iter().map(|node| node.id.as_str()).filter(|id| !id.is_empty())
+    }
+
+    fn meant(&self, name: Option<&str>) -> Option<usize> {
+        self.exactly(name.filter(|_| self.all_clear))
+    }
+
+    fn exactly(&self, name: Option<&str>) -> Option<usize> {
+        name.and_then(|name| *self.ids.get(name)?)
+    }
 }

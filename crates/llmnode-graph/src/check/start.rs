@@ -1,79 +1,86 @@
 //! Where a graph starts. Nothing is guessed.
 
-use crate::check::Links;
+use super::{Drawn, Links};
 use crate::faults::{FaultKind, Faults, listed, shown};
-use crate::file::{GraphFile, NodeFile};
+use crate::file::GraphFile;
 use crate::shape::{Shape, To};
 
-const REMEDY: &str = "say by \"isStart\": true in the data of one node where it starts";
+const REMEDY: &str = "set \"isStart\": true in the data of the first node";
 
-/// The start: the one `isStart`, else the one target of `start`, else the one node to which no edge leads. `is_broken`:
-/// edges are missing, so that nothing follows from there being none.
+/// The first node.
+pub(super) enum Start {
+    At(usize),
+    /// It is not known which of these it is.
+    Among(Vec<usize>),
+}
+
+/// The start: the one `isStart`, else the one target of `start`, else the one node to which no edge leads.
 pub(super) fn start(
     file: &GraphFile,
     links: &Links,
-    shape: &Shape,
+    drawn: &Drawn<'_>,
     steps: &[bool],
-    is_broken: bool,
     faults: &mut Faults,
-) -> Option<usize> {
+) -> Start {
     let ids = |nodes: &[usize]| listed(nodes.iter().map(|node| file.nodes[*node].id.as_str()));
+    let is_step = |node: &usize| steps[*node];
     let flagged: Vec<usize> = (0..file.nodes.len()).filter(|node| file.nodes[*node].is_start).collect();
     match &*flagged {
         [] => {}
-        [only] => return step(&file.nodes[*only], *only, steps, faults),
+        [only] => return step(file, *only, steps, faults),
         [_, second, ..] => {
-            let message = format!("a graph has one start, and {} have \"isStart\": keep one", ids(&flagged));
-            faults.fault(format!("{}/isStart", file.nodes[*second].data.at), FaultKind::Start, message);
-            return None;
+            let message = format!("{} have \"isStart\", but a graph has one start: keep one", ids(&flagged));
+            faults.fault(format!("{}/isStart", file.nodes[*second].data.at()), FaultKind::Start, message);
+            return Start::Among(flagged.into_iter().filter(is_step).collect());
         }
     }
     let mut starts: Vec<usize> = links.starts.iter().map(|(node, _)| *node).collect();
     starts.dedup();
     match (&*starts, &*links.starts) {
-        ([only], _) => return step(&file.nodes[*only], *only, steps, faults),
+        ([only], _) => return step(file, *only, steps, faults),
         ([first, ..], all) => {
             let place = all.iter().find(|(node, _)| node != first).map_or("", |(_, at)| at);
-            let message =
-                format!("a graph has one start, and edges from the start lead to {}: keep one", ids(&starts));
+            let message = format!("edges lead from the start to {}, but a graph has one start: keep one", ids(&starts));
             faults.fault(place, FaultKind::Start, message);
-            return None;
+            return Start::Among(starts.into_iter().filter(is_step).collect());
         }
         ([], _) => {}
     }
-    if is_broken {
-        return None;
-    }
-    let first = without_incoming(shape, steps, |_| true);
+    let first = without_incoming(&drawn.shape, steps, |_| true);
     let found =
-        if first.is_empty() { without_incoming(shape, steps, |handle| handle != "next") } else { first };
-    match &*found {
-        [only] => Some(*only),
-        [] if steps.contains(&true) => {
-            let message = format!("an edge leads to every node, so none is the first: {REMEDY}");
-            faults.fault("/nodes", FaultKind::Start, message);
-            None
+        if first.is_empty() { without_incoming(&drawn.shape, steps, |handle| handle != "next") } else { first };
+    let found: Vec<usize> = found.into_iter().filter(|node| !drawn.entered.contains(node)).collect();
+    let message = match &*found {
+        [only] if !links.start_is_unknown => return Start::At(*only),
+        // It may be a node whose id is wrong.
+        [] if file.nodes.iter().all(|node| node.is_clear) && !file.nodes.is_empty() => match steps.contains(&true) {
+            true => format!("an edge leads to every node, so none is the first: {REMEDY}"),
+            false => "every node is a tool of another, so none is the first: add an agent that calls them".to_owned(),
+        },
+        // One of them may be where an unknown edge leads.
+        [_, _, ..] if !drawn.has_unknown_target => {
+            format!("no edge leads to {}, so each may be the first: {REMEDY}", ids(&found))
         }
-        [] => {
-            faults.fault("/nodes", FaultKind::Start, "every node is a tool of another, so none is the first");
-            None
-        }
-        several => {
-            let message = format!("no edge leads to {}, so each may be the first: {REMEDY}", ids(several));
-            faults.fault("/nodes", FaultKind::Start, message);
-            None
-        }
+        _ => String::new(),
+    };
+    if !message.is_empty() {
+        faults.fault("/nodes", FaultKind::Start, message);
     }
+    let all = || (0..steps.len()).filter(is_step).collect();
+    Start::Among(if found.is_empty() { all() } else { found })
 }
 
 /// The start, if it is a step.
-fn step(node: &NodeFile, index: usize, steps: &[bool], faults: &mut Faults) -> Option<usize> {
-    if steps[index] || node.is_double {
-        return steps[index].then_some(index);
+fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> Start {
+    if steps[node] {
+        return Start::At(node);
     }
-    let message = format!("{:?} is a tool of an agent, and the start has to be a step", shown(&node.id));
-    faults.fault(&node.at, FaultKind::Start, message);
-    None
+    let of = &file.nodes[node];
+    if of.is_clear {
+        let message = format!("{:?} is a tool of an agent, so it cannot be the start: start at the agent", shown(&of.id));
+        faults.fault(&of.at, FaultKind::Start, message);
+    }
+    Start::Among((0..steps.len()).filter(|node| steps[*node]).collect())
 }
 
 /// The steps to which no edge leads but from themselves; edges of some handles do not count.

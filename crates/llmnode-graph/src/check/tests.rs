@@ -3,43 +3,51 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::facts::{Handles, Place, Read};
-use crate::faults::GraphFaults;
+use crate::facts::{Handles, Place, Read, Write};
+use crate::faults::{FaultKind, GraphFaults};
 use crate::file::{NodeFile, read};
 
 /// What a node says of itself in these tests.
-fn facts(node: &NodeFile) -> Option<Facts> {
+fn facts(node: &NodeFile) -> Facts {
     let of = |name: &str| node.data.values.get(name);
     let texts = |name: &str| -> Vec<String> {
         let list = of(name).and_then(Value::as_array).into_iter().flatten();
         list.filter_map(Value::as_str).map(str::to_owned).collect()
     };
     let has = |name: &str| of(name) == Some(&Value::Bool(true));
-    if has("faulty") {
-        return None;
-    }
     let known =
         of("handles").map_or_else(|| vec!["default".to_owned(), "error".to_owned()], |_| texts("handles"));
     let read = |place: Place, name: &'static str| {
         texts(name).into_iter().map(move |read| Read {
             name: read,
-            at: format!("{}/{name}", node.data.at),
+            at: format!("{}/{name}", node.data.at()),
             place,
         })
     };
-    Some(Facts {
-        handles: Handles { known, required: texts("required"), open: has("open") },
-        iterator: has("iterator"),
+    let list = || read(Place::Any, "reads").next().unwrap_or_else(|| Read {
+        name: "q".to_owned(),
+        at: node.data.at(),
+        place: Place::Any,
+    });
+    let write = |key: String| Write { key, at: format!("{}/writes", node.data.at()), types: Vec::new() };
+    Facts {
+        handles: Handles { known, required: texts("required"), open: has("unclear") },
+        iterates: has("iterator").then(list),
         pauses: has("pauses"),
         reads: read(Place::Any, "reads").chain(read(Place::System, "system")).collect(),
         reads_or_message: read(Place::Any, "or_message").collect(),
-        writes: texts("writes"),
+        writes: texts("writes").into_iter().map(write).collect(),
         also_writes: texts("also"),
+        perhaps_writes: Vec::new(),
         writes_anything: has("anything"),
         untrusted: has("untrusted"),
-        faulty: false,
-        role: if has("tool") { Role::Tool } else { Role::Step },
-    })
+        unclear: has("unclear"),
+        role: match (node.is_clear, has("tool")) {
+            (false, _) => Role::Apart,
+            (true, true) => Role::Tool,
+            (true, false) => Role::Step,
+        },
+    }
 }
 
 fn load(file: &Value) -> (GraphFaults, Option<Plan>) {
@@ -139,7 +147,10 @@ fn several_starts_or_none_are_named() {
     );
     let faults = refused(&graph(&[("a", plain()), ("b", plain())], &[]), &[("/nodes", "start")]);
     assert!(faults.faults[0].message.contains("\"a\" and \"b\""), "{faults}");
-    refused(&graph(&[("a", plain()), ("b", plain())], &["a > b", "b > a"]), &[("/nodes", "start")]);
+    refused(
+        &graph(&[("a", plain()), ("b", plain())], &["a > b", "b > a", "b by error > END"]),
+        &[("/nodes", "start")],
+    );
     refused(&graph(&[("a", plain())], &["start > END"]), &[("/edges/0/target", "start")]);
 }
 
@@ -310,7 +321,7 @@ fn what_is_read_is_written_before_on_every_way() {
 fn what_is_written_only_later_is_a_fault_that_says_by_whom() {
     let nodes = &[("a", json!({"reads": ["late", "late"]})), ("b", json!({"writes": ["late"]}))];
     let faults = refused(&graph(nodes, &["a > b"]), &[("/nodes/0/data/reads", "data")]);
-    assert!(faults.faults[0].message.contains("is written by \"b\", on no way to here"), "{faults}");
+    assert!(faults.faults[0].message.contains("is written by \"b\", but on no path to \"a\""), "{faults}");
     // In a loop it is there the second time.
     let looped = &[
         ("a", json!({"reads": ["late"], "isStart": true})),
@@ -348,12 +359,13 @@ fn two_branches_that_write_one_key_need_a_reducer() {
         ("c2", json!({"writes": ["out"]})),
     ];
     let mut file = graph(nodes, &["a > b", "a > c", "c > c2"]);
-    let faults = refused(&file, &[("/state/out/reducer", "conflict")]);
+    let faults = refused(&file, &[("/nodes/3/data/writes", "conflict")]);
     assert!(faults.faults[0].message.contains("\"b\" and \"c2\""), "{faults}");
+    assert!(faults.faults[0].message.contains("\"/state/out/reducer\""), "{faults}");
     file["state"] = json!({"out": {"reducer": "append"}});
     loaded(&file);
     file["state"] = json!({"out": {"reducer": "replace"}});
-    refused(&file, &[("/state/out/reducer", "conflict")]);
+    refused(&file, &[("/state/out", "conflict")]);
 }
 
 #[test]
@@ -427,7 +439,7 @@ fn a_system_prompt_does_not_read_what_models_wrote() {
 
 #[test]
 fn a_faulty_node_causes_no_faults_of_others() {
-    let nodes = &[("a", json!({"faulty": true})), ("b", json!({"reads": ["what a writes"]}))];
+    let nodes = &[("a", json!({"unclear": true})), ("b", json!({"reads": ["what a writes"]}))];
     loaded(&graph(nodes, &["a by whatever > b", "b > END"]));
 }
 

@@ -45,7 +45,8 @@ impl Faults {
         note(&mut self.warnings, Fault::new(pointer, kind, message))
     }
 
-    /// Notes a name that is none of those that there are, as a fault or a warning.
+    /// Notes a name that is none of those that there are, as a fault or a warning. Returns the one that was meant, if a single
+    /// one is the nearest.
     pub(crate) fn unknown<'n>(
         &mut self,
         is_fault: bool,
@@ -54,11 +55,13 @@ impl Faults {
         message: impl Into<String>,
         name: &str,
         known: impl IntoIterator<Item = &'n str>,
-    ) {
+    ) -> Option<&'n str> {
         let mut known: Vec<&str> = known.into_iter().collect();
         known.dedup();
         self.compared += known.len();
         let proposal = if self.compared <= COMPARED { nearest(name, known.iter().copied()) } else { None };
+        // Of several that are as near, another is the first from behind.
+        let meant = proposal.filter(|first| nearest(name, known.iter().rev().copied()) == Some(*first));
         let mut message = message.into();
         if known.is_empty() {
             message.push_str("; there is none");
@@ -70,6 +73,17 @@ impl Faults {
         }
         self.noted += usize::from(is_fault);
         note(if is_fault { &mut self.faults } else { &mut self.warnings }, fault);
+        meant
+    }
+
+    /// If members that are like none that is known are among the faults from this one on, these faults are forgotten.
+    pub(crate) fn forget_strangers(&mut self, from: usize) -> bool {
+        let is_strange = |fault: &Fault| fault.kind == FaultKind::UnknownMember && fault.proposal.is_none();
+        let is_strange = self.faults.iter().skip(from).any(is_strange);
+        if is_strange {
+            self.faults.truncate(from);
+        }
+        is_strange
     }
 
     /// Takes in what is wrong with a subgraph's file, to which the node at `pointer` leads.

@@ -2,63 +2,48 @@
 
 use std::collections::BTreeMap;
 
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::Form;
 use super::fit::Fit;
-use crate::faults::{FaultKind, Faults};
+use super::mend::{Mends, through};
+use crate::faults::Faults;
 
 /// The settings of one node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Data {
     /// The settings, by our names.
     pub(crate) values: Map<String, Value>,
-    /// Where a setting stands in the file, by its pointer into `values`, if its name or its place is another there.
+    /// Where a setting stands in the file, by its pointer into `values`. What is not here is at its own place.
     pub(crate) origin: BTreeMap<String, String>,
-    /// Where the settings stand in the file: `/nodes/3/data`.
-    pub(crate) at: String,
 }
 
 impl Data {
+    /// The settings that stand at this place: `/nodes/3/data`.
+    pub(crate) fn new(values: Map<String, Value>, at: String) -> Self {
+        Data { values, origin: BTreeMap::from([(String::new(), at)]) }
+    }
+
+    /// Where they stand in the file.
+    pub(crate) fn at(&self) -> String {
+        self.pointer("")
+    }
+
     /// The place in the file of a setting, by its pointer into `values`: `/tools/1`.
     pub(crate) fn pointer(&self, inner: &str) -> String {
-        let mut outer = inner;
-        loop {
-            if let Some(origin) = self.origin.get(outer) {
-                return format!("{origin}{}", &inner[outer.len()..]);
-            }
-            match outer.rsplit_once('/') {
-                Some((shorter, _)) => outer = shorter,
-                None => return format!("{}{inner}", self.at),
-            }
-        }
+        through(&self.origin, inner)
     }
 
-    /// Notes everything in which the settings are not those that a schema has.
-    pub(crate) fn check(&self, schema: &Value, form: Form, faults: &mut Faults) {
+    /// Notes everything in which the settings are not those of a schema. They become what was probably meant; what is lost
+    /// is returned.
+    pub(crate) fn check(&mut self, schema: &Value, form: Form, faults: &mut Faults) -> Mends {
         let place = |inner: &str| self.pointer(inner);
-        Fit::of_file(schema, form == Form::Seed, &place, faults).check_members(&self.values);
-    }
-
-    /// Reads the settings as a type of this schema, after everything is noted in which they are not what its schema says. What can be read in
-    /// spite of that is given, so that further mistakes are found in one go.
-    pub(crate) fn read<T: DeserializeOwned>(
-        &self,
-        schema: &Value,
-        form: Form,
-        faults: &mut Faults,
-    ) -> Option<T> {
-        let before = faults.len();
-        self.check(schema, form, faults);
-        match T::deserialize(Value::Object(self.values.clone())) {
-            Ok(data) => Some(data),
-            Err(error) => {
-                if faults.len() == before {
-                    faults.fault(&self.at, FaultKind::WrongKind, error.to_string());
-                }
-                None
-            }
-        }
+        let (values, mends) = Fit::of_file(schema, form == Form::Seed, &place, faults).settings(&self.values);
+        let Some(values) = values else { return mends };
+        self.origin = self.origin.iter().filter(|(inner, _)| !mends.moves(inner)).map(|(inner, at)| (inner.clone(), at.clone()))
+            .chain(mends.moved.iter().map(|(to, from)| (to.clone(), self.pointer(from))))
+            .collect();
+        self.values = values;
+        mends
     }
 }

@@ -1,6 +1,6 @@
 //! The types that a file declares for its inputs and its state.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fit::misfit;
 use super::words::told;
@@ -107,11 +107,16 @@ fn types(kind: &Value, at: &str, faults: &mut Faults) {
     }
 }
 
-/// The types that a schema allows; `None`: all.
-pub(super) fn allows(schema: &Map<String, Value>, kind: &str) -> bool {
+/// Whether a declared type allows values of a JSON type. What is no type allows all.
+pub(crate) fn allows(schema: &Value, kind: &str) -> bool {
+    let is = |one: &Value| match one.as_str() {
+        Some("number") => matches!(kind, "number" | "integer"),
+        Some(name) => name == kind || !TYPES.contains(&name),
+        None => true,
+    };
     match schema.get("type") {
         None => true,
-        Some(Value::Array(kinds)) => kinds.iter().any(|one| one == kind),
-        Some(one) => one == kind,
+        Some(Value::Array(kinds)) => kinds.iter().any(is),
+        Some(one) => is(one),
     }
 }

@@ -1,10 +1,11 @@
-//! Whether JSON is what a schema says: everything that is wrong with it, each at its place.
+//! Whether JSON is what a schema says: everything that is wrong with it, each at its place, and what was probably meant.
 //!
 //! It knows the rules that the types of a graph's file have, and those that a file may declare for its values. What it
 //! does not know is left to serde.
 
 use serde_json::{Map, Value};
 
+use super::mend::{Mended, Mends, meant};
 use super::words::{beyond, had, kinds, told, wrong_kind};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
@@ -24,10 +25,17 @@ pub(crate) struct Fit<'f> {
     open: bool,
     /// Whether the file is one of React Flow's: it has members of its own, and unknown ones are warnings.
     seed: bool,
+    /// Whether an object in a list stays there when a member that has to be there is not.
+    keeps_incomplete: bool,
     /// From a pointer into the value to the pointer into the file.
     place: &'f dyn Fn(&str) -> String,
     faults: &'f mut Faults,
+    mends: Mends,
 }
+
+/// Where a value is: its pointer, and that which it has when all is mended.
+#[derive(Clone, Copy)]
+struct At<'p>(&'p str, &'p str);
 
 impl<'f> Fit<'f> {
     /// A check of what a file holds by our own types: members that they do not have are unknown.
@@ -37,23 +45,35 @@ impl<'f> Fit<'f> {
         place: &'f dyn Fn(&str) -> String,
         faults: &'f mut Faults,
     ) -> Self {
-        Fit { root, open: false, seed, place, faults }
+        Fit { root, open: false, seed, keeps_incomplete: false, place, faults, mends: Mends::default() }
     }
 
     /// Notes everything that is wrong with a value.
-    pub(crate) fn check(&mut self, value: &Value) {
-        self.value(self.root, value, "");
+    pub(crate) fn check(mut self, value: &Value) {
+        self.value(self.root, value, At("", ""));
     }
 
-    /// Notes everything that is wrong with an object.
-    pub(crate) fn check_members(&mut self, members: &Map<String, Value>) {
-        if let Some(rules) = self.resolved(self.root) {
-            self.members(rules, members, "");
+    /// Notes everything that is wrong with a file; returns it as it was probably meant, with all of its nodes and edges.
+    pub(crate) fn file(mut self, value: Value) -> (Value, Mends) {
+        self.keeps_incomplete = true;
+        match self.value(self.root, &value, At("", "")) {
+            Mended::New(value) => (value, self.mends),
+            Mended::Same | Mended::Lost => (value, self.mends),
         }
     }
 
-    fn value(&mut self, schema: &'f Value, value: &Value, at: &str) {
-        let Some(rules) = self.resolved(schema) else { return };
+    /// Notes everything that is wrong with settings; returns them as they were probably meant, if something is.
+    pub(crate) fn settings(mut self, members: &Map<String, Value>) -> (Option<Map<String, Value>>, Mends) {
+        let mended = self.resolved(self.root).and_then(|rules| self.members(rules, members, At("", "")).0);
+        (mended, self.mends)
+    }
+
+    fn fault(&mut self, at: At<'_>, kind: FaultKind, message: String) {
+        self.faults.fault((self.place)(at.0), kind, message);
+    }
+
+    fn value(&mut self, schema: &'f Value, value: &Value, at: At<'_>) -> Mended {
+        let Some(rules) = self.resolved(schema) else { return Mended::Same };
         if let Some(forms) = rules.get("anyOf").or_else(|| rules.get("oneOf")).and_then(Value::as_array) {
             return match constants(forms) {
                 Some(allowed) if value.is_string() => self.one_of(rules, allowed, value, at),
@@ -61,112 +81,221 @@ impl<'f> Fit<'f> {
             };
         }
         if let Some(expected) = wrong_kind(rules, value) {
-            let message = format!("is {}, and has to be {expected}", told(value));
-            self.faults.fault((self.place)(at), FaultKind::WrongKind, message);
-            return;
+            self.fault(at, FaultKind::WrongKind, format!("is {}, and has to be {expected}", told(value)));
+            return match meant(rules, value).filter(|meant| self.fits(schema, meant)) {
+                Some(meant) => {
+                    if meant.is_array() {
+                        self.mends.moved.insert(format!("{}/0", at.1), at.0.to_owned());
+                    }
+                    Mended::New(meant)
+                }
+                None => self.lost(rules, value, at),
+            };
         }
+        let mut mended = Mended::Same;
         if let Some(allowed) = rules.get("enum").and_then(Value::as_array) {
-            self.one_of(rules, allowed.iter().collect(), value, at);
+            mended = self.one_of(rules, allowed.iter().collect(), value, at);
         }
         if let Some(only) = rules.get("const").filter(|only| *only != value) {
-            let message = format!("is {}, and has to be {}", told(value), told(only));
-            self.faults.fault((self.place)(at), FaultKind::WrongKind, message);
+            self.fault(at, FaultKind::WrongKind, format!("is {}, and has to be {}", told(value), told(only)));
+            return Mended::New(only.clone());
         }
         if let Some(bound) = beyond(rules, value) {
-            let message = format!("{}, and has to {bound}", had(value));
-            self.faults.fault((self.place)(at), FaultKind::OutOfRange, message);
+            self.fault(at, FaultKind::OutOfRange, format!("{}, and has to {bound}", had(value)));
+            return self.lost(rules, value, at);
         }
         match value {
-            Value::Array(list) => {
-                let items = rules.get("items").filter(|items| items.is_object());
-                for (index, item) in list.iter().enumerate().filter(|_| items.is_some()) {
-                    self.value(items.unwrap_or(&Value::Null), item, &format!("{at}/{index}"));
-                }
-            }
-            Value::Object(members) => self.members(rules, members, at),
-            _ => {}
+            Value::Array(list) => match rules.get("items").filter(|items| items.is_object()) {
+                Some(items) => self.items(items, list, at),
+                None => mended,
+            },
+            Value::Object(members) => match self.members(rules, members, at) {
+                (_, true) if !self.keeps_incomplete => self.lost(rules, value, at),
+                (Some(members), _) => Mended::New(Value::Object(members)),
+                (None, _) => mended,
+            },
+            _ => mended,
         }
     }
 
-    /// One of several forms: the one whose type the value has is meant.
-    fn forms(&mut self, forms: &'f [Value], value: &Value, at: &str) {
-        let fits = |form: &Value| {
-            let mut faults = Faults::default();
-            let place = |_: &str| String::new();
-            let mut fit =
-                Fit { root: self.root, open: self.open, seed: self.seed, place: &place, faults: &mut faults };
-            fit.value(form, value, "");
-            faults.is_empty()
+    /// Notes that it is not known what a value was meant to be.
+    fn lost(&mut self, rules: &Map<String, Value>, value: &Value, at: At<'_>) -> Mended {
+        let is = |kind: &Value| matches!(kind.as_str(), Some("string" | "array" | "object"));
+        let may_name = match rules.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().any(is),
+            kind => kind.is_none_or(is),
         };
+        self.mends.lose(at.0, value, may_name);
+        // A node or an edge stays one, whatever it is.
+        match rules.get("type").is_some_and(|kind| kind == "object") && self.keeps_incomplete {
+            true => Mended::New(Value::Object(Map::new())),
+            false => Mended::Lost,
+        }
+    }
+
+    fn fits(&self, schema: &'f Value, value: &Value) -> bool {
+        let mut faults = Faults::default();
+        let place = |_: &str| String::new();
+        let Fit { root, open, seed, keeps_incomplete, .. } = *self;
+        let mends = Mends::default();
+        let mut fit = Fit { root, open, seed, keeps_incomplete, place: &place, faults: &mut faults, mends };
+        fit.value(schema, value, At("", ""));
+        faults.is_empty()
+    }
+
+    fn items(&mut self, items: &'f Value, list: &[Value], at: At<'_>) -> Mended {
+        let mut new: Option<Vec<Value>> = None;
+        for (index, item) in list.iter().enumerate() {
+            let from = format!("{}/{index}", at.0);
+            let to = format!("{}/{}", at.1, new.as_ref().map_or(index, Vec::len));
+            let mended = self.value(items, item, At(&from, &to));
+            match (mended, &mut new) {
+                (Mended::Same, None) => continue,
+                (Mended::Same, Some(new)) => new.push(item.clone()),
+                (Mended::New(item), _) => new.get_or_insert_with(|| list[..index].to_vec()).push(item),
+                (Mended::Lost, _) => {
+                    new.get_or_insert_with(|| list[..index].to_vec());
+                    continue;
+                }
+            }
+            if from[at.0.len()..] != to[at.1.len()..] {
+                self.mends.moved.insert(to, from);
+            }
+        }
+        new.map_or(Mended::Same, |new| Mended::New(Value::Array(new)))
+    }
+
+    /// One of several forms: the one whose type the value has is meant.
+    fn forms(&mut self, forms: &'f [Value], value: &Value, at: At<'_>) -> Mended {
         let of_kind =
             |form: &&Value| self.resolved(form).is_some_and(|rules| wrong_kind(rules, value).is_none());
         // A form that is alone is looked at once: forms within forms would double the work with each.
         match &*forms.iter().filter(of_kind).collect::<Vec<_>>() {
             [only] => self.value(only, value, at),
-            several if several.iter().any(|form| fits(form)) => {}
+            several if several.iter().any(|form| self.fits(form, value)) => Mended::Same,
             _ => {
                 let kinds: Vec<String> =
                     forms.iter().filter_map(|form| self.resolved(form)).filter_map(kinds).collect();
                 let message = format!("is {}, and has to be {}", told(value), kinds.join(" or "));
-                self.faults.fault((self.place)(at), FaultKind::WrongKind, message);
+                self.fault(at, FaultKind::WrongKind, message);
+                self.lost(&Map::new(), value, at)
             }
         }
     }
 
-    fn one_of(&mut self, rules: &'f Map<String, Value>, allowed: Vec<&'f Value>, value: &Value, at: &str) {
+    /// A word that is none of those allowed counts as the nearest, or else as the first.
+    fn one_of(
+        &mut self,
+        rules: &'f Map<String, Value>,
+        allowed: Vec<&'f Value>,
+        value: &Value,
+        at: At<'_>,
+    ) -> Mended {
         if allowed.contains(&value) {
-            return;
+            return Mended::Same;
         }
         let what = rules.get(WHAT).and_then(Value::as_str).unwrap_or("value");
-        let known = allowed.into_iter().filter_map(Value::as_str);
+        let known = allowed.iter().filter_map(|one| one.as_str());
         let message = format!("no {what} {}", told(value));
         let name = value.as_str().unwrap_or_default();
-        self.faults.unknown(true, (self.place)(at), FaultKind::UnknownName, message, name, known);
+        let meant =
+            self.faults.unknown(true, (self.place)(at.0), FaultKind::UnknownName, message, name, known);
+        let meant = meant.map(Value::from).or_else(|| allowed.first().map(|first| (*first).clone()));
+        meant.map_or(Mended::Same, Mended::New)
     }
 
-    fn members(&mut self, rules: &'f Map<String, Value>, members: &Map<String, Value>, at: &str) {
+    /// Checks an object. Returns it as it was probably meant, if something is wrong with it, and whether a member is missing.
+    fn members(
+        &mut self,
+        rules: &'f Map<String, Value>,
+        members: &Map<String, Value>,
+        at: At<'_>,
+    ) -> (Option<Map<String, Value>>, bool) {
         let known = rules.get("properties").and_then(Value::as_object);
-        let is_seeds = |name: &str| {
-            known
-                .and_then(|known| known.get(name))
-                .is_some_and(|rule| rule.get(SEED) == Some(&Value::Bool(true)))
-        };
+        let rule_of = |name: &str| known.and_then(|known| known.get(name));
+        let is_seeds = |name: &str| rule_of(name).is_some_and(|rule| rule.get(SEED) == Some(&Value::Bool(true)));
         let further = match rules.get("additionalProperties") {
             Some(Value::Bool(allowed)) => Further::Any(*allowed),
             Some(rule @ Value::Object(_)) => Further::Of(rule),
             _ => Further::Any(self.open || known.is_none()),
         };
         let ignored = rules.get(SEED).and_then(Value::as_array).filter(|_| self.seed);
+        let required: Vec<&str> = match rules.get("required").and_then(Value::as_array) {
+            Some(names) => names.iter().filter_map(Value::as_str).collect(),
+            None => Vec::new(),
+        };
+        let mut object = Object { old: members, new: None };
         let mut strangers = Vec::new();
         for (name, value) in members {
-            let place = format!("{at}/{}", escaped(name));
-            match (known.and_then(|known| known.get(name)), &further) {
-                (Some(rule), _) if self.seed || !is_seeds(name) => self.value(rule, value, &place),
-                (None, Further::Of(rule)) => self.value(rule, value, &place),
-                (None, Further::Any(true)) => {}
-                _ if FRONT_END.contains(&&**name) => {}
-                _ if ignored.is_some_and(|ignored| ignored.iter().any(|one| one == name)) => {}
-                _ => strangers.push((name, place)),
-            }
+            let (from, to) = (format!("{}/{}", at.0, escaped(name)), format!("{}/{}", at.1, escaped(name)));
+            let rule = match (rule_of(name), &further) {
+                (Some(rule), _) if self.seed || !is_seeds(name) => rule,
+                (None, Further::Of(rule)) => rule,
+                (None, Further::Any(true)) => continue,
+                _ if FRONT_END.contains(&&**name) => continue,
+                _ if ignored.is_some_and(|ignored| ignored.iter().any(|one| one == name)) => continue,
+                _ => {
+                    strangers.push((name, value, from));
+                    continue;
+                }
+            };
+            object.put(name, self.value(rule, value, At(&from, &to)));
         }
-        let required = rules.get("required").and_then(Value::as_array).into_iter().flatten();
         let mut lacks: Vec<&str> =
-            required.filter_map(Value::as_str).filter(|name| !members.contains_key(*name)).collect();
-        for (name, place) in strangers {
+            required.iter().copied().filter(|name| !members.contains_key(*name)).collect();
+        for (name, value, from) in strangers {
             let names = known.into_iter().flat_map(Map::keys).map(String::as_str);
             let names: Vec<&str> = names.filter(|name| self.seed || !is_seeds(name)).collect();
-            let meant = llmnode_runtime::internal::nearest(name, lacks.iter().copied()).map(str::to_owned);
+            let lacking = llmnode_runtime::internal::nearest(name, lacks.iter().copied());
             // A member that has to be there and is misspelled is one mistake.
-            lacks.retain(|lacking| meant.as_deref() != Some(lacking));
-            let is_fault = !self.seed || meant.is_some();
+            lacks.retain(|one| Some(*one) != lacking);
+            let is_fault = !self.seed || lacking.is_some();
             let message = format!("no member {:?} is known here", shown(name));
-            let place = (self.place)(&place);
-            self.faults.unknown(is_fault, place, FaultKind::UnknownMember, message, name, names);
+            let place = (self.place)(&from);
+            let meant = self.faults.unknown(is_fault, place, FaultKind::UnknownMember, message, name, names);
+            match lacking.or(meant).filter(|meant| is_fault && !object.has(meant)) {
+                Some(meant) => {
+                    let to = format!("{}/{}", at.1, escaped(meant));
+                    self.mends.moved.insert(to.clone(), from.clone());
+                    let mended = match rule_of(meant) {
+                        Some(rule) => self.value(rule, value, At(&from, &to)),
+                        None => Mended::Same,
+                    };
+                    object.rename(name, meant, mended);
+                }
+                None if is_fault => self.mends.keep_texts(value),
+                None => {}
+            }
         }
         for name in lacks {
             let message = format!("{name:?} is missing");
-            self.faults.fault((self.place)(at), FaultKind::Missing, message);
+            self.fault(at, FaultKind::Missing, message);
         }
+        let is_incomplete = self.complete(&required, known, &mut object, at);
+        (object.new, is_incomplete)
+    }
+
+    /// Puts a word or an empty list where a member has to be and is not; returns whether another member lacks.
+    fn complete(
+        &mut self,
+        required: &[&str],
+        known: Option<&'f Map<String, Value>>,
+        object: &mut Object<'_>,
+        at: At<'_>,
+    ) -> bool {
+        let mut is_incomplete = false;
+        for name in required.iter().filter(|name| !object.has(name)).copied().collect::<Vec<_>>() {
+            let rules = known.and_then(|known| self.resolved(known.get(name)?));
+            let first = rules.and_then(|rules| rules.get("enum")?.get(0));
+            let is_list = rules.is_some_and(|rules| rules.get("type").is_some_and(|kind| kind == "array"));
+            self.mends.lost.push(format!("{}/{}", at.0, escaped(name)));
+            match first {
+                Some(first) => object.put(name, Mended::New(first.clone())),
+                None if is_list => object.put(name, Mended::New(Value::Array(Vec::new()))),
+                None => (is_incomplete, self.mends.is_unclear) = (true, true),
+            }
+        }
+        is_incomplete
     }
 
     /// The rules of a schema, through references; `None`: everything is allowed.
@@ -177,6 +306,37 @@ impl<'f> Fit<'f> {
             schema = self.root.pointer(to.strip_prefix('#')?)?;
         }
         None
+    }
+}
+
+/// An object while it is mended: it is copied when the first thing in it is changed.
+struct Object<'o> {
+    old: &'o Map<String, Value>,
+    new: Option<Map<String, Value>>,
+}
+
+impl Object<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.new.as_ref().unwrap_or(self.old).contains_key(name)
+    }
+
+    fn new(&mut self) -> &mut Map<String, Value> {
+        self.new.get_or_insert_with(|| self.old.clone())
+    }
+
+    fn put(&mut self, name: &str, mended: Mended) {
+        match mended {
+            Mended::Same => {}
+            Mended::New(value) => _ = self.new().insert(name.to_owned(), value),
+            Mended::Lost => _ = self.new().remove(name),
+        }
+    }
+
+    fn rename(&mut self, from: &str, to: &str, mended: Mended) {
+        if let Some(value) = self.new().remove(from) {
+            self.new().insert(to.to_owned(), value);
+            self.put(to, mended);
+        }
     }
 }
 
@@ -203,7 +363,7 @@ enum Further<'f> {
 pub(crate) fn misfit(schema: &Value, value: &Value) -> Option<String> {
     let mut faults = Faults::default();
     let place = |pointer: &str| pointer.to_owned();
-    Fit { root: schema, open: true, seed: false, place: &place, faults: &mut faults }.check(value);
+    Fit { open: true, ..Fit::of_file(schema, false, &place, &mut faults) }.check(value);
     let first = faults.into_parts(None).faults.into_iter().next()?;
     Some(if first.pointer.is_empty() {
         first.message

@@ -4,6 +4,7 @@ mod data;
 mod declared;
 mod fit;
 mod json;
+mod mend;
 mod read;
 mod schema;
 mod seed;
@@ -17,9 +18,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 pub(crate) use self::data::Data;
-pub(crate) use self::fit::misfit;
+pub(crate) use self::declared::allows;
+pub(crate) use self::fit::{FRONT_END, misfit};
 pub(crate) use self::read::read;
-pub(crate) use self::schema::schema;
+pub(crate) use self::mend::Mends;
+pub(crate) use self::schema::{schema, with_common};
 pub(crate) use self::text::Reducer;
 #[cfg(feature = "openai")]
 pub(crate) use self::{
@@ -56,8 +59,15 @@ pub(crate) struct GraphFile {
     pub(crate) limits: FileLimits,
     pub(crate) nodes: Vec<NodeFile>,
     pub(crate) edges: Vec<EdgeFile>,
-    /// Whether a node or an edge could not be read, so that nothing can be said about the ways through the graph.
-    pub(crate) broken: bool,
+    /// Of members that stand under a wrong name, by the pointer with the right one the place in the file.
+    moved: BTreeMap<String, String>,
+}
+
+impl GraphFile {
+    /// The place in the file of a pointer.
+    pub(crate) fn place(&self, pointer: &str) -> String {
+        mend::through(&self.moved, pointer)
+    }
 }
 
 /// A declared value of the state.
@@ -86,21 +96,22 @@ pub(crate) struct NodeFile {
     pub(crate) kind: String,
     pub(crate) label: Option<String>,
     pub(crate) is_start: bool,
-    pub(crate) require_approval: bool,
     /// Where it stands: `/nodes/3`.
     pub(crate) at: String,
     pub(crate) data: Data,
-    /// Whether another node before it has the same id.
-    pub(crate) is_double: bool,
+    /// Whether the settings could not be read at all.
+    pub(crate) has_lost_data: bool,
+    /// Whether it has an id that no other has.
+    pub(crate) is_clear: bool,
 }
 
-/// An edge as the file has it.
+/// An edge as the file has it. What could not be read is `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeFile {
-    pub(crate) source: String,
-    pub(crate) target: String,
+    pub(crate) source: Option<String>,
+    pub(crate) target: Option<String>,
     /// `default` for none, `default` and `output`, else as written.
-    pub(crate) handle: String,
+    pub(crate) handle: Option<String>,
     /// Where it stands: `/edges/3`.
     pub(crate) at: String,
 }

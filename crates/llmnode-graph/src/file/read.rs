@@ -1,13 +1,14 @@
 //! From the text of a file to its nodes and edges.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::declared;
-use super::fit::{FRONT_END, Fit};
+use super::fit::Fit;
 use super::json::Text;
-use super::text::{CommonText, FileText};
+use super::mend::{Mends, through};
+use super::text::FileText;
 use super::words::told;
 use super::{
     Data, EdgeFile, FORMAT, Field, FileLimits, Form, GraphFile, NodeFile, Reducer, VERSION, handle, is_end,
@@ -74,35 +75,33 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
         // What is null is not there.
         file.retain(|_, value| !value.is_null());
     }
-    let before = faults.len();
     let schema = schemars::schema_for!(FileText);
-    let whole = Value::Object(file);
     let place = |pointer: &str| pointer.to_owned();
-    Fit::of_file(schema.as_value(), form == Form::Seed, &place, faults).check(&whole);
-    let Value::Object(mut file) = whole else { return None };
-    let is_whole = faults.len() == before;
+    let fit = Fit::of_file(schema.as_value(), form == Form::Seed, &place, faults);
+    let (Value::Object(mut file), mends) = fit.file(Value::Object(file)) else { return None };
     let list = |value: Option<Value>| match value {
         Some(Value::Array(list)) => list,
         _ => Vec::new(),
     };
     let (nodes, edges) = (list(file.remove("nodes")), list(file.remove("edges")));
-    if nodes.is_empty() && is_whole {
-        faults.fault("/nodes", FaultKind::OutOfRange, "is empty, and a graph has at least one node");
+    if nodes.is_empty() && !mends.has_lost("/nodes") {
+        faults.fault(through(&mends.moved, "/nodes"), FaultKind::OutOfRange, "is empty, and a graph has at least one node");
     }
     let mut graph = GraphFile {
         form,
         name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
         open_inputs: form == Form::Seed && !file.contains_key("inputs"),
-        inputs: inputs(&file, faults),
-        state: state(&file, faults),
+        inputs: inputs(&file, &mends, faults),
+        state: state(&file, &mends, faults),
         max_steps: file.get("max_steps").and_then(Value::as_u64),
         limits: limits(&file),
-        broken: nodes.is_empty(),
         nodes: Vec::new(),
         edges: Vec::new(),
+        moved: BTreeMap::new(),
     };
-    read_nodes(nodes, &mut graph, faults);
-    read_edges(&edges, &mut graph);
+    read_nodes(nodes, &mends, &mut graph, faults);
+    read_edges(&edges, &mends, &mut graph);
+    graph.moved = mends.moved;
     Some(graph)
 }
 
@@ -169,10 +168,10 @@ fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
     }
 }
 
-fn inputs(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Value> {
+fn inputs(file: &Map<String, Value>, mends: &Mends, faults: &mut Faults) -> BTreeMap<String, Value> {
     let mut inputs = BTreeMap::new();
     for (name, schema) in file.get("inputs").and_then(Value::as_object).into_iter().flatten() {
-        let at = format!("/inputs/{}", escaped(name));
+        let at = through(&mends.moved, &format!("/inputs/{}", escaped(name)));
         name_of_key(name, &at, faults);
         declared::check(schema, &at, faults);
         inputs.insert(name.clone(), schema.clone());
@@ -180,12 +179,11 @@ fn inputs(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Va
     inputs
 }
 
-fn state(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Field> {
+fn state(file: &Map<String, Value>, mends: &Mends, faults: &mut Faults) -> BTreeMap<String, Field> {
     let mut state = BTreeMap::new();
     for (name, field) in file.get("state").and_then(Value::as_object).into_iter().flatten() {
-        let at = format!("/state/{}", escaped(name));
+        let at = through(&mends.moved, &format!("/state/{}", escaped(name)));
         name_of_key(name, &at, faults);
-        // Of another kind, which is noted.
         let Value::Object(mut rules) = field.clone() else { continue };
         let reducer =
             rules.remove("reducer").and_then(|name| Reducer::of(name.as_str()?)).unwrap_or_default();
@@ -195,9 +193,10 @@ fn state(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Fie
             Reducer::Append => Some(("array", "a list")),
             Reducer::Merge => Some(("object", "an object")),
         };
-        if let Some((kind, words)) = needs.filter(|(kind, _)| !declared::allows(&rules, kind)) {
+        let schema = Value::Object(rules.clone());
+        if let Some((kind, words)) = needs.filter(|(kind, _)| !declared::allows(&schema, kind)) {
             let message = format!(
-                "{:?} makes {words} of the value, and its type is {}: write \"type\": {kind:?}, or leave the reducer out",
+                "{:?} makes {words} of the value, but its type is {}: write \"type\": {kind:?}, or remove the reducer",
                 reducer.name(),
                 rules.get("type").map(told).unwrap_or_default()
             );
@@ -218,87 +217,59 @@ fn limits(file: &Map<String, Value>) -> FileLimits {
     }
 }
 
-fn read_nodes(nodes: Vec<Value>, graph: &mut GraphFile, faults: &mut Faults) {
-    let common = schemars::schema_for!(CommonText);
+fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &mut Faults) {
     let mut ids: HashMap<String, usize> = HashMap::new();
     for (index, node) in nodes.into_iter().enumerate() {
-        let at = format!("/nodes/{index}");
-        // Of another kind, which is noted.
-        let Value::Object(mut node) = node else {
-            graph.broken = true;
-            continue;
-        };
-        let id = node.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let kind = node.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut is_double = false;
-        if id.is_empty() {
-            graph.broken = true;
-        } else if is_end(&id) {
+        let at = through(&mends.moved, &format!("/nodes/{index}"));
+        let text = |name: &str| node.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (id, kind) = (text("id"), text("type"));
+        let mut is_clear = !id.is_empty();
+        if is_end(&id) {
             let message = format!("{id:?} is the end of every graph; give the node another id");
             faults.fault(format!("{at}/id"), FaultKind::BadName, message);
-            graph.broken = true;
+            is_clear = false;
         } else if let Some(other) = ids.get(&id) {
-            let message = format!("{:?} is the id of /nodes/{other} already", shown(&id));
+            let message = format!("{:?} is the id of {} already; give the node another id", shown(&id), graph.nodes[*other].at);
             faults.fault(format!("{at}/id"), FaultKind::Duplicate, message);
-            (graph.broken, is_double) = (true, true);
-        } else {
+            (is_clear, graph.nodes[*other].is_clear) = (false, false);
+        } else if is_clear {
             ids.insert(id.clone(), index);
         }
-        let values = match node.remove("data") {
-            Some(Value::Object(values)) => values,
-            _ => Map::new(),
-        };
-        let mut data = Data { values, origin: BTreeMap::new(), at: format!("{at}/data") };
+        let place = through(&mends.moved, &format!("/nodes/{index}/data"));
+        let has_lost_data = mends.lost.iter().any(|lost| *lost == place || *lost == at);
+        let values = node.get("data").and_then(Value::as_object).cloned().unwrap_or_default();
+        let mut data = Data::new(values, place);
         if graph.form == Form::Seed {
             seed::translate(&kind, &mut data, faults);
         }
-        let own = own_settings(&mut data);
-        let place = |pointer: &str| format!("{at}/data{pointer}");
-        Fit::of_file(common.as_value(), false, &place, faults).check_members(&own);
-        let flag = |name: &str| own.get(name).and_then(Value::as_bool).unwrap_or_default();
+        let is_set = |name: &str| data.values.get(name).and_then(Value::as_bool).unwrap_or_default();
         graph.nodes.push(NodeFile {
-            label: own.get("label").and_then(Value::as_str).map(str::to_owned),
-            is_start: flag("isStart"),
-            require_approval: flag("require_approval"),
+            label: data.values.get("label").and_then(Value::as_str).map(str::to_owned),
+            is_start: is_set("isStart"),
             id,
             kind,
             at,
             data,
-            is_double,
+            has_lost_data,
+            is_clear,
         });
     }
 }
 
-/// Takes what every node may have out of the settings of one.
-fn own_settings(data: &mut Data) -> Map<String, Value> {
-    let mut own = Map::new();
-    for name in ["label", "isStart", "require_approval"] {
-        own.extend(data.values.remove(name).map(|value| (name.to_owned(), value)));
-    }
-    data.values.retain(|name, _| !FRONT_END.contains(&&**name));
-    own
-}
-
-fn read_edges(edges: &[Value], graph: &mut GraphFile) {
-    let routers: Vec<String> =
-        graph.nodes.iter().filter(|node| node.kind == "router").map(|node| node.id.clone()).collect();
-    let routers: std::collections::HashSet<&str> = routers.iter().map(String::as_str).collect();
+fn read_edges(edges: &[Value], mends: &Mends, graph: &mut GraphFile) {
+    let routers = graph.nodes.iter().filter(|node| node.kind == "router");
+    let routers: HashSet<String> = routers.map(|node| node.id.clone()).collect();
+    let lost: HashSet<&str> = mends.lost.iter().map(String::as_str).collect();
     for (index, edge) in edges.iter().enumerate() {
-        let text = |name: &str| edge.get(name).and_then(Value::as_str);
-        let by = edge.get("sourceHandle").is_none_or(|by| by.is_null() || by.is_string());
-        let (Some(source), Some(target), true) = (text("source"), text("target"), by) else {
-            graph.broken = true;
-            continue;
-        };
-        let mut handle = handle(text("sourceHandle").unwrap_or_default());
-        if handle == "else" && routers.contains(source) {
+        let at = through(&mends.moved, &format!("/edges/{index}"));
+        let text = |name: &str| edge.get(name).and_then(Value::as_str).map(str::to_owned);
+        let (source, target) = (text("source"), text("target"));
+        let is_lost = lost.contains(&*at) || lost.contains(&*format!("{at}/sourceHandle"));
+        let mut handle = handle(edge.get("sourceHandle").and_then(Value::as_str).unwrap_or_default());
+        if handle == "else" && source.as_ref().is_some_and(|source| routers.contains(source)) {
             handle = "default";
         }
-        graph.edges.push(EdgeFile {
-            source: source.to_owned(),
-            target: target.to_owned(),
-            handle: handle.to_owned(),
-            at: format!("/edges/{index}"),
-        });
+        let handle = Some(handle.to_owned()).filter(|_| !is_lost);
+        graph.edges.push(EdgeFile { source, target, handle, at });
     }
 }

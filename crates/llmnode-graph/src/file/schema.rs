@@ -9,7 +9,6 @@ use super::text::{CommonText, FileText};
 pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>) -> Value {
     let mut file = schemars::schema_for!(FileText).to_value();
     let mut defs = take_defs(&mut file);
-    let common = members_of(&schemars::schema_for!(CommonText).to_value());
     let (mut known, mut cases) = (Vec::new(), Vec::new());
     for (names, mut data) in types {
         let Some(own) = names.first().map(|name| format!("{name}_data")) else { continue };
@@ -18,9 +17,7 @@ pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>)
             defs.insert(format!("{own}_{name}"), def);
         }
         renamed(&mut data, &own);
-        if let Some(members) = data.get_mut("properties").and_then(Value::as_object_mut) {
-            members.extend(common.clone());
-        }
+        with_common(&mut data);
         defs.insert(own.clone(), data);
         cases.push(json!({
             "if": {"properties": {"type": {"enum": names}}},
@@ -48,8 +45,14 @@ fn take_defs(schema: &mut Value) -> Map<String, Value> {
     }
 }
 
-fn members_of(schema: &Value) -> Map<String, Value> {
-    schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default()
+/// Adds to the settings of a node type what every node may have.
+pub(crate) fn with_common(data: &mut Value) {
+    let mut common = schemars::schema_for!(CommonText).to_value();
+    if let Some(members) = data.get_mut("properties").and_then(Value::as_object_mut)
+        && let Some(Value::Object(common)) = common.get_mut("properties").map(Value::take)
+    {
+        members.extend(common);
+    }
 }
 
 /// Lets references lead to the definitions of one node type.

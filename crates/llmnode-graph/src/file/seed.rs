@@ -38,7 +38,7 @@ impl Data {
             && let Some(value) = self.values.remove(from)
         {
             self.values.insert(to.to_owned(), value);
-            self.origin.insert(format!("/{to}"), format!("{}/{from}", self.at));
+            self.origin.insert(format!("/{to}"), format!("{}/{from}", self.at()));
         }
     }
 
@@ -61,7 +61,7 @@ fn digits(values: &mut Map<String, Value>, name: &str) {
 
 /// `{source, context_key, target_handle}` of each route becomes `{source, handle}`; without a source it is the message.
 fn routes(data: &mut Data, faults: &mut Faults) {
-    let at = data.at.clone();
+    let at = data.at();
     let Some(Value::Array(routes)) = data.values.get_mut("routes") else { return };
     for (index, route) in routes.iter_mut().enumerate() {
         let Value::Object(route) = route else { continue };
@@ -114,9 +114,10 @@ fn routes(data: &mut Data, faults: &mut Faults) {
 /// `[{name, type, description}]` becomes the JSON schema of an object; an empty list asks for nothing.
 fn output_schema(data: &mut Data, faults: &mut Faults) {
     let Some(Value::Array(fields)) = data.values.get("output_schema") else { return };
+    let at = data.at();
     let (mut members, mut origin) = (Map::new(), BTreeMap::new());
     for (index, field) in fields.iter().enumerate() {
-        let theirs = format!("{}/output_schema/{index}", data.at);
+        let theirs = format!("{at}/output_schema/{index}");
         let Some(name) = field.get("name").and_then(Value::as_str).filter(|name| !name.is_empty()) else {
             faults.fault(
                 theirs,

@@ -8,16 +8,16 @@ use llmnode_runtime::internal::one_line;
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, NodeError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::facts::{Facts, Place, Read};
+use crate::facts::{Facts, Place, Read, Write};
 use crate::faults::{FaultKind, Faults};
-use crate::file::{Form, NodeFile};
+use crate::file::{Data, FRONT_END, Form, Mends, NodeFile};
 use crate::graph::Graph;
-use crate::graph::load::Around;
 use crate::graph::registry::Registered;
 use crate::graph::roles::ToolLink;
 use crate::graph::step::GraphStep;
+use crate::graph::within::Around;
 use crate::state::{State, Update, fenced, text_of};
 use crate::template::Template;
 
@@ -50,7 +50,7 @@ use crate::template::Template;
 ///     }
 ///     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
 ///         let data: Data = node.data()?;
-///         let text = node.template("/text", &data.text)?;
+///         let text = node.template("/text", &data.text);
 ///         node.writes("said");
 ///         Some(Arc::new(Said(text)))
 ///     }
@@ -88,7 +88,8 @@ pub trait NodeType: Send + Sync + 'static {
     /// Returns the JSON schema of a node's `data`.
     fn schema(&self) -> Value;
 
-    /// Loads one node, and notes what it reads and writes. Returns `None` only after it noted a fault.
+    /// Loads one node, and notes what it reads and writes. Returns `None` only after it noted a fault; what the node writes
+    /// then counts as unknown. A node with faults that returns one all the same lets more mistakes be found at once.
     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>>;
 }
 
@@ -104,6 +105,9 @@ pub trait GraphNode: Send + Sync + 'static {
 /// One node while it is loaded. It has the settings, and the node type notes in it mistakes and what the node does.
 pub struct Loading<'l> {
     pub(crate) node: &'l NodeFile,
+    /// Its settings; where they are wrong, what was probably meant.
+    pub(crate) settings: Data,
+    pub(crate) mends: Mends,
     pub(crate) form: Form,
     pub(crate) registry: &'l Registered,
     /// The nodes to which it leads by `tool-call`.
@@ -131,10 +135,26 @@ impl<'l> Loading<'l> {
         self.form == Form::Seed
     }
 
-    /// Reads the settings. If they are wrong, all mistakes are noted, and the result is `None`.
+    /// Reads the settings. All mistakes in them are noted. A setting that is wrong counts as what was probably meant, or as
+    /// absent, so that the rest can be checked. Returns `None` if nothing can be read.
     pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
         let schema = self.around.schema_of::<T>();
-        self.node.data.read(&schema, self.form, self.faults)
+        let before = self.faults.noted();
+        self.mends = self.settings.check(&schema, self.form, self.faults);
+        self.facts.perhaps_writes.extend(self.mends.texts.iter().cloned());
+        self.facts.unclear |= self.mends.is_unclear;
+        let is_own = |name: &str| !COMMON.contains(&name) && !FRONT_END.contains(&name);
+        let own = self.settings.values.iter().filter(|(name, _)| is_own(name));
+        let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        match T::deserialize(Value::Object(own)) {
+            Ok(data) => Some(data),
+            Err(error) => {
+                if self.faults.noted() == before {
+                    self.fault_of(FaultKind::WrongKind, "", error.to_string());
+                }
+                None
+            }
+        }
     }
 
     /// Notes that a setting is wrong. `place` is a JSON pointer into `data`, such as `/tools/1`; empty: `data` as a whole.
@@ -143,12 +163,12 @@ impl<'l> Loading<'l> {
     }
 
     pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
-        self.faults.fault(self.node.data.pointer(place), kind, message);
+        self.faults.fault(self.settings.pointer(place), kind, message);
     }
 
     /// Notes that a setting is probably wrong.
     pub fn warn(&mut self, place: &str, message: impl Into<String>) {
-        self.faults.warn(self.node.data.pointer(place), FaultKind::Setting, message);
+        self.faults.warn(self.settings.pointer(place), FaultKind::Setting, message);
     }
 
     /// Notes an unknown name: `no store "dcos"; did you mean "docs"?`
@@ -160,26 +180,20 @@ impl<'l> Loading<'l> {
         known: impl IntoIterator<Item = &'n str>,
     ) {
         let message = format!("no {what} {:?}", one_line(name, 80));
-        let place = self.node.data.pointer(place);
+        let place = self.settings.pointer(place);
         self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
     }
 
-    /// Reads a template. Values that it names count as read.
-    pub fn template(&mut self, place: &str, text: &str) -> Option<Template> {
+    /// Reads a template. Values that it names count as read, and what is wrong with it is noted.
+    pub fn template(&mut self, place: &str, text: &str) -> Template {
         self.template_in(place, text, Place::Any)
     }
 
-    pub(crate) fn template_in(&mut self, place: &str, text: &str, stands: Place) -> Option<Template> {
-        match Template::parse(text) {
-            Ok(template) => {
-                template.names().for_each(|name| self.read(place, name, stands));
-                Some(template)
-            }
-            Err(error) => {
-                self.faults.fault(self.node.data.pointer(place), FaultKind::Template, error.message);
-                None
-            }
-        }
+    pub(crate) fn template_in(&mut self, place: &str, text: &str, stands: Place) -> Template {
+        let (template, wrong) = Template::parse(text);
+        template.names().for_each(|name| self.read(place, name, stands));
+        wrong.into_iter().for_each(|message| self.fault_of(FaultKind::Template, place, message));
+        template
     }
 
     /// Notes that the node reads a value of the state, named at this place.
@@ -195,26 +209,35 @@ impl<'l> Loading<'l> {
         self.facts.reads_or_message.extend(reads);
     }
 
+    /// Notes that the node takes the items of this list one by one.
+    pub(crate) fn iterates(&mut self, place: &str, name: &str) {
+        self.reads(place, name);
+        self.facts.iterates = self.facts.reads.last().cloned();
+    }
+
     fn read(&mut self, place: &str, name: &str, stands: Place) {
         let read = self.read_at(place, name, stands);
         self.facts.reads.push(read);
     }
 
     fn read_at(&self, place: &str, name: &str, place_of_value: Place) -> Read {
-        Read { name: name.to_owned(), at: self.node.data.pointer(place), place: place_of_value }
+        Read { name: name.to_owned(), at: self.settings.pointer(place), place: place_of_value }
     }
 
     /// Notes that the node writes a value.
     pub fn writes(&mut self, key: impl Into<String>) {
-        self.facts.writes.push(key.into());
+        let at = self.node.at.clone();
+        self.facts.writes.push(Write { key: key.into(), at, types: Vec::new() });
     }
 
-    /// The same for a name that the file states at this place: one of the graph's own is a fault.
-    pub(crate) fn writes_at(&mut self, place: &str, key: &str) {
+    /// The same for a name that the file states at this place: one of the graph's own is a fault. `types`: the JSON types that
+    /// the value may have; empty: any.
+    pub(crate) fn writes_at(&mut self, place: &str, key: &str, types: &[&'static str]) {
         if key.starts_with('_') || key == "messages" {
-            self.fault(place, format!("{key:?} is a name of the graph's own; take another"));
+            self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));
         }
-        self.writes(key);
+        let write = Write { key: key.to_owned(), at: self.settings.pointer(place), types: types.to_vec() };
+        self.facts.writes.push(write);
     }
 
     /// Notes that the node may write values of any name.
@@ -246,6 +269,9 @@ impl<'l> Loading<'l> {
         self.registry.extension()
     }
 }
+
+/// The settings that every node may have.
+const COMMON: &[&str] = &["label", "isStart", "require_approval"];
 
 /// One visit of a node.
 pub struct Visit<'v> {

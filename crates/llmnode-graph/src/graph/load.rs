@@ -1,62 +1,28 @@
 //! Loading: from a text to a checked graph, with everything that is wrong with it.
 
-use std::any::TypeId;
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use llmnode_flow::private::Bounds;
 use llmnode_runtime::Limits;
-use llmnode_runtime::internal::{hashed, one_line};
-use schemars::JsonSchema;
-use serde_json::Value;
+use llmnode_runtime::internal::hashed;
 
 use crate::check;
 use crate::facts::{Facts, Handles, Role};
 use crate::faults::{FaultKind, Faults, GraphFaults, shown};
-use crate::file::{self, GraphFile};
+use crate::file::{self, GraphFile, Mends, NodeFile};
 use crate::graph::Graph;
-use crate::graph::door::Loading;
+use crate::graph::door::{Loading, NodeType};
 use crate::graph::folder::text_of;
 use crate::graph::loaded::{Inputs, Loaded, Unit};
 use crate::graph::registry::Registered;
-use crate::graph::roles::{ToolLink, roles};
+use crate::graph::roles::{TOOL_CALL, ToolLink, roles};
 use crate::graph::step::{DEFAULT, ERROR, REJECTED};
+use crate::graph::whole::{pauses_of_tools, untrusted, whole};
+use crate::graph::within::{Around, Known};
 use crate::state::Rules;
-use crate::template::key;
 
-/// How deep subgraphs may stand within a graph.
-const DEPTH: usize = 5;
 /// How many requests a run makes at most, if neither its limits nor the file say how many.
 const REQUESTS: u64 = 500;
-
-/// What is made once while a graph is loaded.
-#[derive(Default)]
-pub(crate) struct Known {
-    /// Subgraphs by name.
-    graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
-    /// The schemas of settings, by their types.
-    schemas: RefCell<HashMap<TypeId, Rc<Value>>>,
-}
-
-impl Around<'_> {
-    /// The schema of a type.
-    pub(crate) fn schema_of<T: JsonSchema + 'static>(&self) -> Rc<Value> {
-        let mut schemas = self.known.schemas.borrow_mut();
-        let schema =
-            schemas.entry(TypeId::of::<T>()).or_insert_with(|| Rc::new(schemars::schema_for!(T).to_value()));
-        Rc::clone(schema)
-    }
-}
-
-/// The graphs around one that is loaded.
-#[derive(Clone, Copy)]
-pub(crate) struct Around<'l> {
-    /// Their names, the outermost first.
-    names: &'l [String],
-    /// Files that were loaded already.
-    known: &'l Known,
-}
 
 pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
     load(text, None, registry, Around { names: &[], known: &Known::default() })
@@ -73,67 +39,8 @@ pub(crate) fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaul
     }
 }
 
-/// Loads the graph to which a node leads. What is wrong with it is noted.
-pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
-    let Around { names, known } = node.around;
-    let place = node.node.data.pointer("/flow_id");
-    if let Some(at) = names.iter().position(|one| one == name) {
-        let path = names[at..].iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" > ");
-        node.faults.fault(
-            place,
-            FaultKind::Nesting,
-            format!("the graph stands within itself: {}", one_line(path, 300)),
-        );
-        return None;
-    }
-    let too_deep = |height: usize| names.len() + height > DEPTH;
-    if too_deep(0) {
-        let path = names.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" > ");
-        let message =
-            format!("graphs stand more than {DEPTH} deep within each other: {}", one_line(path, 300));
-        node.faults.fault(place, FaultKind::Nesting, message);
-        return None;
-    }
-    let loaded = known.graphs.borrow().get(name).cloned();
-    let loaded = match loaded {
-        Some(loaded) => loaded,
-        None => {
-            let text = match text_of(name, node.registry) {
-                Ok(text) => text,
-                Err(wrong) => {
-                    wrong.note(&place, name, node.registry, node.faults);
-                    return None;
-                }
-            };
-            let loaded = load(&text, Some(name), node.registry, node.around);
-            known.graphs.borrow_mut().insert(name.to_owned(), loaded.clone());
-            loaded
-        }
-    };
-    match loaded {
-        Ok(graph) if too_deep(graph.height()) => {
-            let message = format!(
-                "graphs stand more than {DEPTH} deep within each other: {:?} holds {} more",
-                shown(name),
-                graph.height()
-            );
-            node.faults.fault(place, FaultKind::Nesting, message);
-            None
-        }
-        Ok(graph) => {
-            let warnings =
-                GraphFaults { graph: None, faults: Vec::new(), warnings: graph.warnings().to_vec() };
-            node.faults.absorb(&node.node.at, name, warnings);
-            Some(graph)
-        }
-        Err(inner) => {
-            node.faults.absorb(&node.node.at, name, inner);
-            None
-        }
-    }
-}
-
-fn load(
+/// Loads a graph that stands within others.
+pub(crate) fn load(
     text: &str,
     name: Option<&str>,
     registry: &Registered,
@@ -165,7 +72,7 @@ fn loaded(
     around: Around<'_>,
     faults: &mut Faults,
 ) -> Option<Checked> {
-    let file = file::read(text, faults)?;
+    let mut file = file::read(text, faults)?;
     let own = Some(file.name.clone()).filter(|name| !name.is_empty()).or_else(|| name.map(str::to_owned));
     // The root has a place among the graphs around its subgraphs, whatever its name.
     let names: Vec<String> =
@@ -176,14 +83,14 @@ fn loaded(
     let mut facts = Vec::with_capacity(file.nodes.len());
     let mut units = Vec::with_capacity(file.nodes.len());
     for (at, role) in roles.into_iter().enumerate() {
-        let (fact, unit) = node(&file, at, role, &called[at], registry, around, faults);
-        facts.push(fact);
-        units.push(unit);
+        let made = node(&file, at, role, &called[at], registry, around, faults);
+        file.nodes[at].is_start |= made.is_start;
+        facts.push(made.facts);
+        units.push(made.unit);
     }
     pauses_of_tools(&mut facts, &called);
-    let plan = check::check(&file, &links, &facts, faults);
-    let (plan, units) = (plan?, units.into_iter().collect::<Option<Vec<Unit>>>()?);
-    let facts: Vec<Facts> = facts.into_iter().flatten().collect();
+    let plan = check::check(&file, &links, &facts, faults)?;
+    let units = units.into_iter().collect::<Option<Vec<Unit>>>()?;
     let units = with_edges(units, &facts, &links);
     let height =
         units.iter().filter_map(|unit| Some(unit.subgraph.as_ref()?.height() + 1)).max().unwrap_or(0);
@@ -217,6 +124,14 @@ fn loaded(
     Some((loaded, plan.region, own))
 }
 
+/// A node that was loaded.
+struct Made {
+    /// What is known of it, whatever is wrong.
+    facts: Facts,
+    unit: Option<Unit>,
+    is_start: bool,
+}
+
 /// Loads one node. If something is wrong with it, it is noted, and what is known of the node is given all the same.
 fn node(
     file: &GraphFile,
@@ -226,59 +141,45 @@ fn node(
     registry: &Registered,
     around: Around<'_>,
     faults: &mut Faults,
-) -> (Option<Facts>, Option<Unit>) {
+) -> Made {
     let node = &file.nodes[at];
-    if node.id.is_empty() || node.kind.is_empty() {
-        return (None, None);
-    }
-    let Some(kind) = registry.node_type(&node.kind) else {
-        let (at, message) = (format!("{}/type", node.at), format!("no node type {:?}", shown(&node.kind)));
-        let known = registry.types().map(|(name, _)| name);
-        faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known);
-        return (None, None);
-    };
-    let mut facts = Facts {
-        handles: Handles { known: vec![DEFAULT.to_owned()], ..Handles::default() },
-        pauses: node.require_approval,
-        role,
-        ..Facts::default()
-    };
-    let before = faults.noted();
-    let (facts_of, faults_of) = (&mut facts, &mut *faults);
+    let handles = Handles { known: vec![DEFAULT.to_owned()], ..Handles::default() };
+    let mut facts = Facts { handles, role, ..Facts::default() };
+    let found = type_of(node, registry, faults).filter(|_| !node.has_lost_data);
+    let (before, noted) = (faults.len(), faults.noted());
     let mut loading = Loading {
         node,
+        settings: node.data.clone(),
+        mends: Mends::default(),
         form: file.form,
         registry,
         links,
         around,
         subgraph: None,
-        facts: facts_of,
-        faults: faults_of,
+        facts: &mut facts,
+        faults,
     };
-    let made = kind.load(&mut loading);
-    let subgraph = loading.subgraph.take();
+    let made = found.and_then(|(kind, _)| kind.load(&mut loading));
+    let (subgraph, settings) = (loading.subgraph.take(), loading.settings);
+    // Settings of another type refute a guess.
+    let is_refuted = found.is_some_and(|(_, is_guess)| is_guess) && faults.forget_strangers(before);
+    let made = made.filter(|_| !is_refuted);
+    let is_set = |name: &str| settings.values.get(name).is_some_and(|value| value == true);
+    facts.pauses |= is_set("require_approval");
     // A node whose type says nothing of a tool that waits waits as a whole.
-    let approval = node.require_approval || facts.pauses && subgraph.is_none() && node.kind == "tool";
+    let approval = is_set("require_approval") || facts.pauses && subgraph.is_none() && node.kind == "tool";
     facts.handles.known.push(ERROR.to_owned());
     if approval {
         facts.handles.known.push(REJECTED.to_owned());
     }
-    facts.faulty = faults.noted() > before;
-    let Some(made) = made else {
-        if !facts.faulty {
-            let message =
-                format!("the type {:?} could not read the node, and does not say why", shown(&node.kind));
-            faults.fault(&node.at, FaultKind::Setting, message);
-        }
-        // What it reads is known as far as it was read, and of its handles nothing.
-        (facts.faulty, facts.handles.open) = (true, true);
-        return (Some(facts).filter(|_| !node.is_double), None);
-    };
-    if node.is_double {
-        // Its settings were looked at; it has no place in the graph.
-        return (None, None);
+    // Of a type that is not known no edge is wrong.
+    facts.handles.open |= made.is_none();
+    facts.unclear |= made.is_none();
+    if let (None, Some((kind, false)), true) = (&made, found, faults.noted() == noted) {
+        let message = format!("the type {:?} could not read the node, and does not say why", kind.name());
+        faults.fault(&node.at, FaultKind::Setting, message);
     }
-    let unit = Unit {
+    let unit = made.zip(found).map(|(made, (kind, _))| Unit {
         id: node.id.clone(),
         label: node.label.clone().unwrap_or_else(|| node.id.clone()),
         kind: kind.name().to_owned(),
@@ -288,81 +189,45 @@ fn node(
         rejected_edge: false,
         subgraph,
         handles: facts.handles.known.clone(),
-    };
-    (Some(facts), Some(unit))
+    });
+    Made { facts, unit, is_start: is_set("isStart") }
 }
 
-/// An agent waits where a node waits that it calls.
-fn pauses_of_tools(facts: &mut [Option<Facts>], called: &[Vec<ToolLink>]) {
-    let waits = |facts: &[Option<Facts>], at: usize| facts[at].as_ref().is_some_and(|facts| facts.pauses);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (at, links) in called.iter().enumerate() {
-            let waits_within =
-                links.iter().filter(|link| link.is_called()).any(|link| waits(facts, link.node));
-            if let Some(own) = facts[at].as_mut().filter(|own| waits_within && !own.pauses) {
-                own.pauses = true;
-                changed = true;
-            }
-        }
+/// The type of a node, and whether it was guessed; `None`: it is not known, which is noted.
+fn type_of<'r>(
+    node: &NodeFile,
+    registry: &'r Registered,
+    faults: &mut Faults,
+) -> Option<(&'r Arc<dyn NodeType>, bool)> {
+    // A type that is missing was noted.
+    if node.kind.is_empty() {
+        return None;
     }
+    if let Some(kind) = registry.node_type(&node.kind) {
+        return Some((kind, false));
+    }
+    let (at, message) = (format!("{}/type", node.at), format!("no node type {:?}", shown(&node.kind)));
+    let known = registry.types().map(|(name, _)| name);
+    let meant = faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known)?;
+    Some((registry.node_type(meant)?, true))
 }
 
 /// The nodes with what their edges say: the handles of calls are told apart by their targets.
 fn with_edges(mut units: Vec<Unit>, facts: &[Facts], links: &check::Links) -> Vec<Unit> {
     let ids: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
     for unit in &mut units {
-        unit.handles.retain(|handle| handle != crate::graph::roles::TOOL_CALL);
+        unit.handles.retain(|handle| handle != TOOL_CALL);
     }
     for link in &links.edges {
-        let unit = &mut units[link.from];
-        match (link.handle.as_str(), link.to) {
-            (ERROR, _) => unit.error_edge = true,
-            (REJECTED, _) => unit.rejected_edge = true,
-            (crate::graph::roles::TOOL_CALL, check::To::Node(to)) => {
-                let handle = format!("{}:{}", crate::graph::roles::TOOL_CALL, ids[to]);
-                let leads_on = facts[to].role == Role::Step;
-                if leads_on && !unit.handles.contains(&handle) {
-                    unit.handles.push(handle);
-                }
-            }
-            _ => {}
+        let Some(unit) = link.from.and_then(|from| units.get_mut(from)) else { continue };
+        unit.error_edge |= link.handle.as_deref() == Some(ERROR);
+        unit.rejected_edge |= link.handle.as_deref() == Some(REJECTED);
+    }
+    for (from, to, _) in links.by(TOOL_CALL) {
+        let handle = format!("{TOOL_CALL}:{}", ids[to]);
+        if facts[to].role == Role::Step && !units[from].handles.contains(&handle) {
+            units[from].handles.push(handle);
         }
     }
     units
-}
-
-/// What the graph is as a whole.
-fn whole(facts: &[Facts]) -> Facts {
-    let keys = |of: fn(&Facts) -> &Vec<String>| -> Vec<String> {
-        let keys: BTreeSet<&String> =
-            facts.iter().filter(|one| one.role == Role::Step).flat_map(of).collect();
-        keys.into_iter().cloned().collect()
-    };
-    Facts {
-        pauses: facts.iter().any(|one| one.pauses),
-        writes: keys(|one| &one.writes),
-        also_writes: keys(|one| &one.also_writes),
-        writes_anything: facts.iter().any(|one| one.writes_anything),
-        untrusted: facts.iter().any(|one| one.untrusted),
-        ..Facts::default()
-    }
-}
-
-/// The keys that models, tools and stores write, and what iterators take out of them; and what an error says.
-fn untrusted(facts: &[Facts]) -> BTreeSet<String> {
-    let writes = |facts: &Facts| facts.writes.iter().chain(&facts.also_writes).cloned().collect::<Vec<_>>();
-    let mut found: BTreeSet<String> = facts.iter().filter(|one| one.untrusted).flat_map(writes).collect();
-    found.insert(ERROR.to_owned());
-    loop {
-        let taken =
-            |one: &&Facts| one.iterator && one.reads.iter().any(|read| found.contains(key(&read.name)));
-        let more: Vec<String> = facts.iter().filter(taken).flat_map(writes).collect();
-        let before = found.len();
-        found.extend(more);
-        if found.len() == before {
-            return found;
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::Links;
+use crate::check::{Link, Links};
 use crate::facts::Role;
 use crate::file::GraphFile;
 use crate::graph::registry::is_name;
@@ -54,19 +54,19 @@ impl ToolLink {
 pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<ToolLink>>) {
     let count = file.nodes.len();
     let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); count];
-    for link in links.edges.iter().filter(|link| link.handle == TOOL_CALL) {
-        if let To::Node(to) = link.to {
-            callers[to].insert(link.from);
-        }
+    for (from, to, _) in links.by(TOOL_CALL) {
+        callers[to].insert(from);
     }
-    let ways = || links.edges.iter().filter(|link| link.handle != TOOL_CALL);
+    // What is not known of an edge is as it has to be.
+    let known = |link: &Link| Some((link.from?, link.to?));
+    let ways = links.edges.iter().filter(|link| link.handle.as_deref() != Some(TOOL_CALL)).filter_map(known);
     let mut is_tool: Vec<bool> = callers.iter().map(|callers| !callers.is_empty()).collect();
-    for link in ways() {
+    for (from, to) in ways {
         // It has to lead back to who calls it.
-        is_tool[link.from] &= matches!(link.to, To::Node(to) if callers[link.from].contains(&to));
+        is_tool[from] &= matches!(to, To::Node(to) if callers[from].contains(&to));
         // And no way may lead to it, but that on which a result comes back to it.
-        if let To::Node(to) = link.to {
-            is_tool[to] &= callers[link.from].contains(&to);
+        if let To::Node(to) = to {
+            is_tool[to] &= callers[from].contains(&to);
         }
     }
     file.nodes
@@ -75,23 +75,26 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
         .filter(|(_, node)| node.is_start)
         .for_each(|(node, _)| is_tool[node] = false);
     links.starts.iter().for_each(|(node, _)| is_tool[*node] = false);
-    let role = |is_tool: &bool| if *is_tool { Role::Tool } else { Role::Step };
+    let role = |node: usize| match (file.nodes[node].is_clear, is_tool[node]) {
+        (false, _) => Role::Apart,
+        (true, true) => Role::Tool,
+        (true, false) => Role::Step,
+    };
     let mut called: Vec<Vec<ToolLink>> = vec![Vec::new(); count];
-    for link in links.edges.iter().filter(|link| link.handle == TOOL_CALL) {
-        let To::Node(to) = link.to else { continue };
+    for (from, to, link) in links.by(TOOL_CALL) {
         let node = &file.nodes[to];
         let label = node.label.clone().unwrap_or_else(|| node.id.clone());
         let name =
             Some(sanitised(&label)).filter(|name| is_name(name)).unwrap_or_else(|| sanitised(&node.id));
         let executes = node.kind == "tool" && !node.data.values.contains_key("tool_name");
         // What is a tool itself cannot hand over: the flow is elsewhere.
-        let kind = match (is_tool[to] || is_tool[link.from], executes) {
+        let kind = match (is_tool[to] || is_tool[from], executes) {
             (true, true) => LinkKind::Executor,
             (true, false) => LinkKind::Tool,
             (false, true) => LinkKind::ExecutorOnWay,
             (false, false) => LinkKind::Handoff,
         };
-        called[link.from].push(ToolLink {
+        called[from].push(ToolLink {
             name,
             node: to,
             id: node.id.clone(),
@@ -100,7 +103,7 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
             at: link.at.clone(),
         });
     }
-    (is_tool.iter().map(role).collect(), called)
+    ((0..count).map(role).collect(), called)
 }
 
 /// A name as providers take it.

@@ -55,8 +55,11 @@ impl Dominators {
         Dominators { above, depth }
     }
 
-    /// The nearest node that stands above both, or is one of them.
-    pub(super) fn common(&self, mut one: usize, mut other: usize) -> usize {
+    /// The nearest node that stands above both, or is one of them; `None`: no way leads to one of them.
+    pub(super) fn common(&self, mut one: usize, mut other: usize) -> Option<usize> {
+        if self.above[one] == NOWHERE || self.above[other] == NOWHERE {
+            return None;
+        }
         while one != other {
             if self.depth[one] >= self.depth[other] {
                 one = self.above[one];
@@ -64,7 +67,7 @@ impl Dominators {
                 other = self.above[other];
             }
         }
-        one
+        Some(one)
     }
 
     /// Whether every way to a node passes this one, or it is the node.

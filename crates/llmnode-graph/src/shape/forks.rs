@@ -4,10 +4,9 @@
 use std::collections::HashSet;
 
 use super::dominators::{Dominators, reverse_postorder};
-use super::ways::Reach;
 use super::{Shape, To};
 
-/// A fork that is right.
+/// A fork whose branches are known.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundFork {
     pub(crate) from: usize,
@@ -16,9 +15,11 @@ pub(crate) struct FoundFork {
     /// Of each branch the nodes, its head first.
     pub(crate) branches: Vec<Vec<usize>>,
     pub(crate) join: To,
+    /// Within how many other forks it stands.
+    pub(crate) depth: usize,
 }
 
-/// A fork that is not.
+/// What is wrong with a fork.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadFork {
     pub(crate) from: usize,
@@ -41,11 +42,21 @@ pub(crate) enum Trouble {
     Start { head: usize, start: usize },
 }
 
-/// Finds all forks of a graph whose nodes all have a way to the end. What is not reached does not count.
-pub(crate) fn forks(shape: &Shape, start: usize, reach: &Reach) -> (Vec<FoundFork>, Vec<BadFork>) {
+/// Finds the forks of a graph, and what is wrong with them. A fork is passed over in silence if one of its edges leads to
+/// somewhere unknown, or if one of its branches never comes to the end. `roots`: where runs begin, and nodes to which no way
+/// is known to lead; `reached`: which nodes runs come to for sure.
+pub(crate) fn forks(
+    shape: &Shape,
+    start: Option<usize>,
+    roots: &[usize],
+    reached: &[bool],
+) -> (Vec<FoundFork>, Vec<BadFork>) {
     let count = shape.len();
-    let out: Vec<Vec<usize>> = (0..count).map(|node| shape.targets(node).collect()).collect();
-    let order = reverse_postorder(start, &out);
+    let mut out: Vec<Vec<usize>> = (0..count).map(|node| shape.targets(node).collect()).collect();
+    // A node before all roots.
+    out.push(roots.to_vec());
+    let mut order = reverse_postorder(count, &out);
+    order.remove(0);
     if !order.iter().any(|node| shape.ways[*node].iter().any(|handle| handle.to.len() > 1)) {
         return (Vec::new(), Vec::new());
     }
@@ -55,7 +66,9 @@ pub(crate) fn forks(shape: &Shape, start: usize, reach: &Reach) -> (Vec<FoundFor
         for (handle, ways) in shape.ways[*node].iter().enumerate() {
             for way in &ways.to {
                 if let To::Node(to) = way.to {
-                    into[to].push(Into { from: *node, handle, edge: way.edge });
+                    if reached[*node] {
+                        into[to].push(Into { from: *node, handle, edge: way.edge });
+                    }
                     back[to].push(*node);
                 }
             }
@@ -68,18 +81,18 @@ pub(crate) fn forks(shape: &Shape, start: usize, reach: &Reach) -> (Vec<FoundFor
         shape,
         start,
         into,
-        before: Dominators::new(start, &out),
+        before: Dominators::new(count, &out),
         behind: Dominators::new(count, &back),
         owner: vec![None; count],
+        depth: vec![0; count],
         told: Told::default(),
         found: Vec::new(),
         bad: Vec::new(),
     };
-    debug_assert!(order.iter().all(|node| reach.reached[*node]));
     // The outer ones first: what is wrong there is not said again of the forks within.
     for node in order {
         for handle in 0..shape.ways[node].len() {
-            if shape.ways[node][handle].to.len() > 1 {
+            if shape.ways[node][handle].to.len() > 1 && !shape.ways[node][handle].strays {
                 search.fork(node, handle);
             }
         }
@@ -105,12 +118,14 @@ struct Told {
 
 struct Search<'s> {
     shape: &'s Shape,
-    start: usize,
+    start: Option<usize>,
     into: Vec<Vec<Into>>,
     before: Dominators,
     behind: Dominators,
     /// Of each node the branch of the fork under way that comes to it.
     owner: Vec<Option<usize>>,
+    /// Of each node within how many forks it stands.
+    depth: Vec<usize>,
     told: Told,
     found: Vec<FoundFork>,
     bad: Vec<BadFork>,
@@ -124,21 +139,26 @@ impl Search<'_> {
             To::Node(node) => node,
             To::End => end,
         };
-        let meet = ways.iter().map(|way| index(way.to)).reduce(|one, other| self.behind.common(one, other));
-        let meet = meet.unwrap_or(end);
+        let mut heads = ways.iter().map(|way| index(way.to));
+        let first = heads.next().unwrap_or(end);
+        let Some(meet) = heads.try_fold(first, |one, other| self.behind.common(one, other)) else { return };
         let join = if meet == end { To::End } else { To::Node(meet) };
         if let Some(way) = ways.iter().find(|way| way.to == join) {
-            return self.bad.push(BadFork { from, join, trouble: Trouble::ToJoin { edge: way.edge } });
+            self.bad.push(BadFork { from, join, trouble: Trouble::ToJoin { edge: way.edge } });
         }
-        let heads: Vec<usize> = ways.iter().map(|way| index(way.to)).collect();
+        // Without an edge to the join the others may be a fork.
+        let heads: Vec<usize> = ways.iter().map(|way| index(way.to)).filter(|head| *head != meet).collect();
+        if heads.len() < 2 {
+            return;
+        }
         let branches = self.branches(from, &heads, meet);
         let troubles = match branches {
             Ok(branches) => {
-                let (troubles, is_closed) = self.entered(from, handle, &branches);
+                let troubles = self.entered(from, handle, &branches);
                 self.forget(branches.iter().flatten());
-                if is_closed {
-                    self.found.push(FoundFork { from, handle, branches, join });
-                }
+                let depth = self.depth[from];
+                branches.iter().flatten().for_each(|node| self.depth[*node] = depth + 1);
+                self.found.push(FoundFork { from, handle, branches, join, depth });
                 troubles
             }
             Err(troubles) => troubles,
@@ -219,29 +239,25 @@ impl Search<'_> {
         any
     }
 
-    /// The ways into branches that do not come from the fork, as far as nothing was said of them, and whether there is none.
-    fn entered(&mut self, fork: usize, handle: usize, branches: &[Vec<usize>]) -> (Vec<Trouble>, bool) {
-        let (mut troubles, mut is_closed) = (Vec::new(), true);
+    /// The ways into branches that do not come from the fork, as far as nothing was said of them.
+    fn entered(&mut self, fork: usize, handle: usize, branches: &[Vec<usize>]) -> Vec<Trouble> {
+        let mut troubles = Vec::new();
         for (branch, nodes) in branches.iter().enumerate() {
             let head = nodes[0];
             for node in nodes {
-                if *node == self.start {
-                    is_closed = false;
-                    if !std::mem::replace(&mut self.told.start, true) {
-                        troubles.push(Trouble::Start { head, start: *node });
-                    }
+                if Some(*node) == self.start && !std::mem::replace(&mut self.told.start, true) {
+                    troubles.push(Trouble::Start { head, start: *node });
                 }
                 for into in &self.into[*node] {
                     let is_own = self.owner[into.from] == Some(branch)
                         || (into.from == fork && into.handle == handle && *node == head);
-                    is_closed &= is_own;
                     if !is_own && !self.told.shared.contains(node) && self.told.edges.insert(into.edge) {
                         troubles.push(Trouble::Entered { head, edge: into.edge, from: into.from, to: *node });
                     }
                 }
             }
         }
-        (troubles, is_closed)
+        troubles
     }
 
     fn forget<'n>(&mut self, nodes: impl Iterator<Item = &'n usize>) {

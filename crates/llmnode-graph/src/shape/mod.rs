@@ -10,7 +10,7 @@ mod ways;
 
 pub(crate) use self::dominators::reverse_postorder;
 pub(crate) use self::forks::{BadFork, FoundFork, Trouble, forks};
-pub(crate) use self::plan::{Fork, Next, Region, region};
+pub(crate) use self::plan::{DEPTH, Fork, Next, Region, region};
 pub(crate) use self::ways::{endless, reach, unreachable};
 
 /// Where a way leads.
@@ -28,6 +28,8 @@ pub(crate) struct Shape {
     pub(crate) ways: Vec<Vec<Handle>>,
     /// Whether a run may end at a node without an edge: a handle of its has none.
     pub(crate) ends: Vec<bool>,
+    /// Whether an edge leads from a node to somewhere unknown.
+    pub(crate) strays: Vec<bool>,
 }
 
 /// The edges of one handle. Several run side by side.
@@ -35,6 +37,8 @@ pub(crate) struct Shape {
 pub(crate) struct Handle {
     pub(crate) name: String,
     pub(crate) to: Vec<Way>,
+    /// Whether an edge of its leads to somewhere unknown.
+    pub(crate) strays: bool,
 }
 
 /// One edge.

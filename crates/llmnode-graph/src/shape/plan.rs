@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::{FoundFork, Shape, To};
 
 /// How deep forks may stand within one another.
-const DEPTH: usize = 32;
+pub(crate) const DEPTH: usize = 32;
 
 /// Steps that run one after the other.
 #[derive(Clone, Debug, Default)]
@@ -36,17 +36,10 @@ pub(crate) struct Fork {
     pub(crate) join: To,
 }
 
-/// A fork that stands too deep within others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooDeep {
-    pub(crate) from: usize,
-    pub(crate) most: usize,
-}
-
-/// The plan of a graph whose forks are all right.
-pub(crate) fn region(shape: &Shape, start: usize, forks: &[FoundFork]) -> Result<Region, TooDeep> {
+/// The plan of a graph whose forks are all right, and at most [`DEPTH`] deep.
+pub(crate) fn region(shape: &Shape, start: usize, forks: &[FoundFork]) -> Region {
     let forks = forks.iter().map(|fork| ((fork.from, fork.handle), fork)).collect();
-    Plan { shape, forks }.region(start, None, 0)
+    Plan { shape, forks }.region(start, None)
 }
 
 struct Plan<'p> {
@@ -56,7 +49,7 @@ struct Plan<'p> {
 
 impl Plan<'_> {
     /// The region from an entry to a join.
-    fn region(&self, entry: usize, stop: Option<usize>, depth: usize) -> Result<Region, TooDeep> {
+    fn region(&self, entry: usize, stop: Option<usize>) -> Region {
         let mut region = Region { entry, ..Region::default() };
         let mut seen = std::collections::HashSet::new();
         let mut open = std::collections::VecDeque::from([entry]);
@@ -68,7 +61,7 @@ impl Plan<'_> {
             for (index, handle) in self.shape.ways[node].iter().enumerate() {
                 let (next, to) = match (self.forks.get(&(node, index)), &*handle.to) {
                     (Some(fork), _) => {
-                        region.forks.push(self.fork(fork, &handle.name, depth)?);
+                        region.forks.push(self.fork(fork, &handle.name));
                         (Next::Fork(region.forks.len() - 1), fork.join)
                     }
                     (None, [only]) => (Next::One(only.to), only.to),
@@ -80,23 +73,15 @@ impl Plan<'_> {
                 }
             }
         }
-        Ok(region)
+        region
     }
 
-    fn fork(&self, fork: &FoundFork, handle: &str, depth: usize) -> Result<Fork, TooDeep> {
-        if depth == DEPTH {
-            return Err(TooDeep { from: fork.from, most: DEPTH });
-        }
+    fn fork(&self, fork: &FoundFork, handle: &str) -> Fork {
         let stop = match fork.join {
             To::Node(node) => Some(node),
             To::End => None,
         };
-        let branches = fork.branches.iter().map(|nodes| self.region(nodes[0], stop, depth + 1));
-        Ok(Fork {
-            from: fork.from,
-            handle: handle.to_owned(),
-            branches: branches.collect::<Result<_, _>>()?,
-            join: fork.join,
-        })
+        let branches = fork.branches.iter().map(|nodes| self.region(nodes[0], stop)).collect();
+        Fork { from: fork.from, handle: handle.to_owned(), branches, join: fork.join }
     }
 }

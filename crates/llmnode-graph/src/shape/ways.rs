@@ -2,29 +2,23 @@
 
 use super::Shape;
 
-/// Which nodes are reached from the start.
-#[derive(Debug)]
-pub(crate) struct Reach {
-    pub(crate) reached: Vec<bool>,
-}
-
-/// Follows all ways from the start.
-pub(crate) fn reach(shape: &Shape, start: usize) -> Reach {
+/// Which nodes are reached from these.
+pub(crate) fn reach(shape: &Shape, roots: &[usize]) -> Vec<bool> {
     let mut reached = vec![false; shape.len()];
-    let mut open = vec![start];
+    let mut open = roots.to_vec();
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut reached[node], true) {
             open.extend(shape.targets(node));
         }
     }
-    Reach { reached }
+    reached
 }
 
 /// The nodes to which no way leads, in groups that hang together: each group is one mistake. The first of a group is one
 /// to which an edge from the start's side would have to lead. `steps`: which nodes are steps at all.
-pub(crate) fn unreachable(shape: &Shape, reach: &Reach, steps: &[bool]) -> Vec<Vec<usize>> {
+pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Vec<Vec<usize>> {
     let is_lost: Vec<bool> =
-        reach.reached.iter().zip(steps).map(|(reached, is_step)| !reached && *is_step).collect();
+        reached.iter().zip(steps).map(|(reached, is_step)| !reached && *is_step).collect();
     let mut around = vec![Vec::new(); shape.len()];
     let mut has_edge = vec![false; shape.len()];
     for node in (0..shape.len()).filter(|node| is_lost[*node]) {
@@ -55,8 +49,8 @@ pub(crate) fn unreachable(shape: &Shape, reach: &Reach, steps: &[bool]) -> Vec<V
 
 /// The nodes that are reached and that no run ever leaves, in groups that lead round. What only leads to such a group has
 /// no way to the end either, but that is not its mistake.
-pub(crate) fn endless(shape: &Shape, reach: &Reach) -> Vec<Vec<usize>> {
-    let reached: Vec<usize> = (0..shape.len()).filter(|node| reach.reached[*node]).collect();
+pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
+    let reached: Vec<usize> = (0..shape.len()).filter(|node| reached[*node]).collect();
     let mut back = vec![Vec::new(); shape.len()];
     for node in &reached {
         for to in shape.targets(*node) {
@@ -64,7 +58,8 @@ pub(crate) fn endless(shape: &Shape, reach: &Reach) -> Vec<Vec<usize>> {
         }
     }
     let mut ends = vec![false; shape.len()];
-    let mut open: Vec<usize> = reached.iter().copied().filter(|node| shape.is_last(*node)).collect();
+    let leaves = |node: &usize| shape.is_last(*node) || shape.strays[*node];
+    let mut open: Vec<usize> = reached.iter().copied().filter(leaves).collect();
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut ends[node], true) {
             open.extend(&back[node]);

@@ -73,7 +73,7 @@ fn case_1_twenty_mistakes_are_twenty_faults() {
       {"id": "k", "type": "iterator", "data": {"restart": "yes"}},
       {"type": "tool", "data": {}}],
      "edges": [{"source": "a", "target": "bb"}, {"source": "bb", "target": "r"}, {"source": "r", "target": "b", "sourceHandle": "kk"}, {"target": "b"},
-      {"source": "route", "target": "END"}]}"#;
+      {"source": "route", "target": "END"}, {"source": "k", "target": "END", "sourceHandle": "next"}]}"#;
     let registry = registry().model("fast", ScriptedModel::new()).build().unwrap();
     let faults = faults_of(text, &registry);
     let expected = [
@@ -165,7 +165,8 @@ async fn case_6_the_start_is_the_flag_then_the_edge_then_the_first_node() {
         &[("/nodes/1/data/isStart", "start")],
     );
     assert!(faults.faults[0].message.contains(r#""a" and "b""#), "{faults}");
-    refused(&own(plain(&["a", "b"]), &["a > b", "b > a"]), &[("/nodes", "start")]);
+    let circle = own(plain(&["a", "b"]), &["a > b", "b > a"]);
+    refused(&circle, &[("/nodes", "start"), ("/nodes/0", "endless")]);
 }
 
 #[tokio::test]
@@ -262,8 +263,9 @@ async fn case_13_two_branches_that_write_one_value_need_a_reducer() {
         ("d", json!({"prompt": "{{ out }}"})),
     ]);
     let edges = ["a > b", "a > c", "b > d", "c > d"];
-    let faults = refused(&own(nodes.clone(), &edges), &[("/state/out/reducer", "conflict")]);
-    assert!(faults.faults[0].message.contains(r#""b" and "c""#), "{faults}");
+    let faults = refused(&own(nodes.clone(), &edges), &[("/nodes/2/data/save_as", "conflict")]);
+    let message = &faults.faults[0].message;
+    assert!(message.contains(r#""b" and "c""#) && message.contains("/state/out/reducer"), "{faults}");
     let state = json!({"state": {"out": {"type": "array", "reducer": "append"}}});
     let graph = graph(&file(nodes, &edges, state));
     // Whichever ends first.
@@ -293,7 +295,7 @@ fn case_15_what_a_sibling_branch_writes_is_not_read() {
 fn case_16_what_is_written_only_later_is_a_fault_that_says_by_whom() {
     let nodes = agents(&[("a", json!({"prompt": "{{ late }}"})), ("b", json!({"save_as": "late"}))]);
     let faults = refused(&own(nodes, &["a > b"]), &[("/nodes/0/data/prompt", "data")]);
-    assert!(faults.faults[0].message.contains(r#""late" is written by "b", on no way to here"#), "{faults}");
+    assert!(faults.faults[0].message.contains(r#""late" is written by "b", but on no path to "a""#), "{faults}");
 }
 
 #[tokio::test]
@@ -439,7 +441,7 @@ fn case_93_a_system_prompt_does_not_read_what_models_and_tools_wrote() {
         &file(nodes.clone(), &edges, inputs),
         &[("/nodes/2/data/system_prompt", "untrusted"), ("/nodes/2/data/system_prompt", "untrusted")],
     );
-    assert!(faults.faults[0].message.contains("belongs into \"prompt\""), "{faults}");
+    assert!(faults.faults[0].message.contains("into \"prompt\""), "{faults}");
     let graph = graph(&seed(nodes, &edges));
     assert_eq!(graph.warnings().iter().filter(|one| one.kind.as_str() == "untrusted").count(), 2);
 }

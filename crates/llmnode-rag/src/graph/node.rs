@@ -36,10 +36,7 @@ impl NodeType for RagType {
 
     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
         let Settings { store, collection, action, k, input, dedup } = read(node)?;
-        let input = match &input {
-            Some(text) => Some(node.template("/input", text)?),
-            None => None,
-        };
+        let input = input.map(|text| node.template("/input", &text));
         match action {
             Action::Read => {
                 node.writes(CONTEXT);

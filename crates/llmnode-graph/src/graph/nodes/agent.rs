@@ -61,11 +61,11 @@ impl NodeType for AgentType {
     }
 
     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+        let before = node.faults.noted();
         let data: Data = node.data()?;
         if let Some(profile) = &data.profile {
             node.profile("/profile", profile);
         }
-        let before = node.faults.len();
         let system =
             data.system_prompt.as_ref().map(|text| node.template_in("/system_prompt", text, Place::System));
         let prompt = data.prompt.as_ref().map(|text| node.template("/prompt", text));
@@ -73,23 +73,19 @@ impl NodeType for AgentType {
         let answer = writes(&data, node);
         node.untrusted();
         node.handles(&["default", TOOL_CALL], &[]);
-        if node.faults.len() > before {
-            return None;
-        }
         let on_way = node.links.iter().any(|link| link.kind == LinkKind::ExecutorOnWay);
         node.facts.pauses |= tools.may_pause();
         if on_way && tools.may_pause() {
-            let message = "a tool here waits for an approval or a result, which the node that executes it cannot: let that node \
-                           lead back to the agent, and nowhere else";
+            let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
+                           back to the agent, and nowhere else";
             node.fault("/tools", message);
-            return None;
         }
-        let primitive = primitive(&data, &answer, &tools, node)?;
+        let primitive = primitive(&data, &answer, &tools, before, node)?;
         Some(Arc::new(Agent {
             primitive,
             profile: data.profile,
-            system: system.flatten(),
-            prompt: prompt.flatten(),
+            system,
+            prompt,
             tools: if on_way { tools.as_external() } else { tools },
             links: node.links.to_vec(),
             answer,
@@ -133,6 +129,9 @@ fn listed(names: &[String], node: &mut Loading<'_>) -> Toolset {
     registry.tools().clone().only(found)
 }
 
+/// The JSON types of values that an agent writes.
+const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
+
 /// What the model answers, and what becomes of it.
 enum Answer {
     Text,
@@ -144,36 +143,48 @@ enum Answer {
 
 fn writes(data: &Data, node: &mut Loading<'_>) -> Answer {
     if let Some(key) = &data.save_as {
-        node.writes_at("/save_as", key);
+        let is_object = data.flexible_mode || data.output_schema.is_some();
+        node.writes_at("/save_as", key, if is_object { &["object"] } else { &["string"] });
     }
     if data.flexible_mode {
         for (index, key) in data.writes.iter().enumerate() {
-            node.writes_at(&format!("/writes/{index}"), key);
+            node.writes_at(&format!("/writes/{index}"), key, &[]);
         }
         node.writes_anything();
         return Answer::Flexible(data.writes.clone());
     }
     if !data.writes.is_empty() {
-        node.fault("/writes", "says what a flexible answer may write: set \"flexible_mode\", or remove it");
+        node.fault("/writes", "has no effect without \"flexible_mode\": true; set that, or remove this");
     }
     let Some(schema) = &data.output_schema else { return Answer::Text };
     let members: Vec<String> = match schema.get("properties") {
         Some(Value::Object(members)) if !members.is_empty() => members.keys().cloned().collect(),
         _ => {
-            node.fault("/output_schema", "has no \"properties\": name the members of the answer");
+            node.fault("/output_schema", "has no \"properties\": list the members of the answer there");
+            node.facts.unclear = true;
             Vec::new()
         }
     };
     for key in &members {
-        node.writes_at(&format!("/output_schema/properties/{}", crate::faults::escaped(key)), key);
+        let kind = schema.get("properties").and_then(|members| members.get(key)?.get("type")?.as_str());
+        let types: Vec<&str> = TYPES.iter().copied().filter(|one| Some(*one) == kind).collect();
+        node.writes_at(&format!("/output_schema/properties/{}", crate::faults::escaped(key)), key, &types);
     }
     Answer::Members(members)
 }
 
 /// The call of the model, but for what each visit has of its own.
-fn primitive(data: &Data, answer: &Answer, tools: &Toolset, node: &mut Loading<'_>) -> Option<Primitive> {
+fn primitive(
+    data: &Data,
+    answer: &Answer,
+    tools: &Toolset,
+    before: usize,
+    node: &mut Loading<'_>,
+) -> Option<Primitive> {
     let tools = named(tools.clone(), node.links);
-    let builder = Primitive::builder(node.id().to_owned());
+    // A node without an id has its fault.
+    let name = Some(node.id()).filter(|id| !id.is_empty()).unwrap_or("agent");
+    let builder = Primitive::builder(name.to_owned());
     let builder = match answer {
         Answer::Text => builder.text(),
         Answer::Flexible(_) => builder.output_schema(json!({"type": "object"})),
@@ -196,8 +207,11 @@ fn primitive(data: &Data, answer: &Answer, tools: &Toolset, node: &mut Loading<'
     match builder.tools(tools).build() {
         Ok(primitive) => Some(primitive),
         Err(error) => {
-            let place = if data.output_schema.is_some() { "/output_schema" } else { "" };
-            node.fault(place, error.message().to_owned());
+            // It may come of what was noted.
+            if node.faults.noted() == before {
+                let place = if data.output_schema.is_some() { "/output_schema" } else { "" };
+                node.fault(place, error.message().to_owned());
+            }
             None
         }
     }

@@ -19,31 +19,28 @@ pub(super) enum Insert {
 }
 
 impl Insert {
-    /// Reads a value. `None`: a template in it is faulty, which is noted.
-    pub(super) fn read(value: &Value, place: &str, node: &mut Loading<'_>) -> Option<Self> {
-        Some(match value {
-            Value::String(text) if text.contains("{{") => Insert::Text(Arc::new(node.template(place, text)?)),
+    /// Reads a value.
+    pub(super) fn read(value: &Value, place: &str, node: &mut Loading<'_>) -> Self {
+        match value {
+            Value::String(text) if text.contains("{{") => Insert::Text(Arc::new(node.template(place, text))),
             Value::Array(items) => {
-                let mut read = |(at, item)| Insert::read(item, &format!("{place}/{at}"), node);
-                // All of them are read, so that each fault is noted.
-                let items: Vec<_> = items.iter().enumerate().map(&mut read).collect();
-                Insert::List(items.into_iter().collect::<Option<_>>()?)
+                let read = |(at, item)| Insert::read(item, &format!("{place}/{at}"), node);
+                Insert::List(items.iter().enumerate().map(read).collect())
             }
-            Value::Object(members) => Insert::Object(Insert::members(members, place, node)?),
+            Value::Object(members) => Insert::Object(Insert::members(members, place, node)),
             other => Insert::Value(other.clone()),
-        })
+        }
     }
 
     pub(super) fn members(
         members: &Map<String, Value>,
         place: &str,
         node: &mut Loading<'_>,
-    ) -> Option<Vec<(String, Insert)>> {
+    ) -> Vec<(String, Insert)> {
         let read = |(name, value): (&String, &Value)| {
-            Some((name.clone(), Insert::read(value, &format!("{place}/{}", escaped(name)), node)?))
+            (name.clone(), Insert::read(value, &format!("{place}/{}", escaped(name)), node))
         };
-        let members: Vec<_> = members.iter().map(read).collect();
-        members.into_iter().collect()
+        members.iter().map(read).collect()
     }
 
     /// The value with what the state holds.

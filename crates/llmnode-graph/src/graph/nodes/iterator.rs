@@ -46,9 +46,8 @@ impl NodeType for IteratorType {
 
     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
         let Data { source, item, restart } = node.data()?;
-        node.reads("/source", &source);
-        node.writes_at("/item", &item);
-        node.facts.iterator = true;
+        node.iterates("/source", &source);
+        node.writes_at("/item", &item, &[]);
         node.handles(&["next", "complete"], if node.is_seed() { &[] } else { &["next"] });
         let queue = format!("_iterator_queue_{}", node.id());
         Some(Arc::new(Iterator { source, item, restart, queue }))

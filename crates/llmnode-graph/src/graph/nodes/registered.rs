@@ -67,9 +67,9 @@ where
             node.reads("", name);
         }
         let from_state = fields.into_iter().filter(|name| !input.contains_key(name)).collect();
-        let input = Insert::members(&input, "/input", node)?;
+        let input = Insert::members(&input, "/input", node);
         let save_as = save_as.unwrap_or_else(|| node.id().to_owned());
-        node.writes_at("/save_as", &save_as);
+        node.writes_at("/save_as", &save_as, &[]);
         node.untrusted();
         Some(Arc::new(Typed::<N> { input, from_state, save_as, node: PhantomData }))
     }

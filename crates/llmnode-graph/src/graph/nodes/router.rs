@@ -81,13 +81,13 @@ impl NodeType for RouterType {
                 handles.push(to.clone());
             }
             if value.is_empty() && !node.is_seed() {
-                let message = "is empty, which nothing fits: write what is to be found, or remove the route";
+                let message = "is empty, and no text matches that: write the text to look for, or remove the route";
                 node.fault(&format!("{place}/value"), message);
             }
             let test = match Test::of(&condition, &value) {
                 Ok(test) => test,
                 Err(error) => {
-                    let message = format!("is no regular expression: {}", one_line(error.to_string(), 200));
+                    let message = format!("is not a regular expression: {}", one_line(error.to_string(), 200));
                     node.fault_of(FaultKind::Regex, &format!("{place}/value"), message);
                     continue;
                 }
@@ -97,6 +97,10 @@ impl NodeType for RouterType {
         let known: Vec<&str> = handles.iter().map(String::as_str).collect();
         // In the files of React Flow a way without an edge ends the flow.
         node.handles(&known, if node.is_seed() { &[] } else { &known });
+        // A route that could not be read has a handle of its own. And a router writes nothing, whatever is wrong with it.
+        node.facts.handles.open = node.mends.has_lost("/routes");
+        node.facts.perhaps_writes.clear();
+        node.facts.unclear = false;
         Some(Arc::new(Router(read)))
     }
 }

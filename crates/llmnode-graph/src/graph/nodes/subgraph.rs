@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::schema_of;
 use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
-use crate::graph::load;
+use crate::facts::Write;
+use crate::graph::within;
 use crate::state::Update;
 
 pub(crate) struct SubgraphType;
@@ -32,12 +33,14 @@ impl NodeType for SubgraphType {
 
     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
         let Data { flow_id } = node.data()?;
-        let graph = load::subgraph(node, &flow_id)?;
+        let graph = within::subgraph(node, &flow_id)?;
         for name in graph.needs() {
             node.reads("/flow_id", name);
         }
         let facts = graph.facts();
-        node.facts.writes.extend(facts.writes.iter().cloned());
+        let at = node.settings.pointer("/flow_id");
+        let writes = facts.writes.iter().map(|write| Write { at: at.clone(), ..write.clone() });
+        node.facts.writes.extend(writes);
         node.facts.also_writes.extend(facts.also_writes.iter().cloned());
         node.facts.writes_anything |= facts.writes_anything;
         node.facts.untrusted |= facts.untrusted;

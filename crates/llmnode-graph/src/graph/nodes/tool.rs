@@ -43,15 +43,14 @@ impl NodeType for ToolType {
         node.untrusted();
         node.facts.also_writes.push(node.id().to_owned());
         if let Some(key) = &save_as {
-            node.writes_at("/save_as", key);
+            node.writes_at("/save_as", key, &["string", "array", "object"]);
         }
         let Some(name) = tool_name else {
             if !arguments.is_empty() {
                 node.fault(
                     "/arguments",
-                    "there is no \"tool_name\" that takes them: add one, or remove them",
+                    "are given to no tool: add a \"tool_name\", or remove them",
                 );
-                return None;
             }
             // Nobody is asked here about what needs an approval.
             let tools = registry.tools();
@@ -59,15 +58,14 @@ impl NodeType for ToolType {
                 tools.names().filter(|name| !tools.clone().only([name]).may_pause()).collect();
             return Some(Arc::new(Executor { tools: tools.clone().only(runs), save_as }));
         };
-        let known = registry.tools().names().any(|tool| tool == name);
-        if !known {
+        if !registry.tools().names().any(|tool| tool == name) {
             node.unknown("/tool_name", "tool", &name, registry.tools().names());
         }
-        let arguments = Insert::members(&arguments, "/arguments", node)?;
+        let arguments = Insert::members(&arguments, "/arguments", node);
         let tools = registry.tools().clone().only([&name]);
         // It waits as a whole: there is nothing else in it.
         node.facts.pauses |= tools.may_pause();
-        known.then(|| Arc::new(Calling { tools, name, arguments, save_as }) as Arc<dyn GraphNode>)
+        Some(Arc::new(Calling { tools, name, arguments, save_as }))
     }
 }
 

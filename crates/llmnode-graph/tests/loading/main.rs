@@ -2,6 +2,8 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod together;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

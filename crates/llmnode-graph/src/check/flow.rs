@@ -1,0 +1,169 @@
+//! Which values there are before each step.
+
+use super::data::ERROR;
+use super::flat::{By, Flat};
+use super::keys::{Keys, Set};
+use super::ways::Roots;
+use crate::facts::Facts;
+use crate::shape::{FoundFork, Shape, reverse_postorder};
+use crate::template::key;
+
+/// What holds before a step runs.
+#[derive(Clone, PartialEq)]
+pub(super) struct Known {
+    /// Keys that were written on every way.
+    pub(super) always: Set,
+    /// Keys that were written on some way.
+    pub(super) perhaps: Set,
+    /// Keys that may hold what a model, a tool or a search wrote.
+    pub(super) foreign: Set,
+    /// Whether a node that writes what it likes may have run.
+    pub(super) anything: bool,
+    /// Whether a node may have run of which it is not known what it writes.
+    pub(super) unclear_writes: bool,
+    /// Whether a way here is not clear, so that what was written on some way may have been on every way.
+    pub(super) is_loose: bool,
+}
+
+pub(super) struct Flow<'f> {
+    pub(super) facts: &'f [Facts],
+    pub(super) keys: &'f Keys<'f>,
+    /// The keys that are there when a run begins.
+    pub(super) at_start: Vec<&'f str>,
+}
+
+impl Flow<'_> {
+    fn set(&self, is_full: bool) -> Set {
+        Set::new(self.keys.number.len(), is_full)
+    }
+
+    fn set_of<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Set {
+        let mut set = self.set(false);
+        keys.into_iter().filter_map(|key| self.keys.of(key)).for_each(|key| set.put(key));
+        set
+    }
+
+    /// Before anything was written.
+    fn nothing(&self, always: Set) -> Known {
+        Known {
+            always,
+            perhaps: self.set(false),
+            foreign: self.set(false),
+            anything: false,
+            unclear_writes: false,
+            is_loose: false,
+        }
+    }
+
+    /// Where it is not known what ran before: every key that a node writes may be there.
+    pub(super) fn anywhere(&self) -> Known {
+        Known {
+            anything: self.facts.iter().any(|facts| facts.writes_anything),
+            unclear_writes: self.facts.iter().any(|facts| facts.unclear),
+            is_loose: true,
+            ..self.nothing(self.set(true))
+        }
+    }
+
+    /// What holds before each node, and what there is where it is not clear how it goes on.
+    pub(super) fn solve(&self, shape: &Shape, roots: &Roots, forks: &[FoundFork]) -> (Vec<Known>, Known) {
+        let flat = Flat::new(shape, forks, &|node| self.facts[node].iterates.is_some());
+        let writes: Vec<Set> = self
+            .facts
+            .iter()
+            .map(|facts| self.set_of(facts.keys().chain(&facts.perhaps_writes).map(String::as_str)))
+            .collect();
+        let mut known = vec![self.nothing(self.set(true)); flat.points.len()];
+        let first = self.set_of(self.at_start.iter().copied());
+        let order = order(roots, &flat);
+        let anywhere = self.anywhere();
+        let is_root = |point: usize| roots.others.contains(&point);
+        let loose: Vec<bool> = (0..flat.points.len()).map(is_root).collect();
+        let mut has_changed = true;
+        while has_changed {
+            has_changed = false;
+            for point in &order {
+                let at = &flat.points[*point];
+                let mut before = match loose[*point] {
+                    true => anywhere.clone(),
+                    false => self.nothing(self.set(!at.is_join)),
+                };
+                before.is_loose |= at.is_loose;
+                if Some(*point) == roots.start {
+                    before.always = first.clone();
+                    before.perhaps = first.clone();
+                }
+                for (from, by) in &at.from {
+                    let after = self.after(&known[*from], *from, *by, &writes);
+                    before.always.join(&after.always, |one, other| if at.is_join { one | other } else { one & other });
+                    before.add(&after);
+                }
+                if known[*point] != before {
+                    known[*point] = before;
+                    has_changed = true;
+                }
+            }
+        }
+        let mut strayed = self.nothing(self.set(false));
+        for node in (0..shape.strays.len()).filter(|node| shape.strays[*node] || known[*node].is_loose) {
+            strayed.add(&self.after(&known[node], node, By::Done, &writes));
+        }
+        known.truncate(self.facts.len());
+        (known, strayed)
+    }
+
+    /// What holds behind a point.
+    fn after(&self, before: &Known, point: usize, by: By, writes: &[Set]) -> Known {
+        let mut after = before.clone();
+        let Some(own) = self.facts.get(point) else { return after };
+        after.unclear_writes |= own.unclear;
+        let written = &writes[point];
+        match by {
+            By::Done => {
+                after.always.join(written, |one, other| one | other);
+                after.perhaps.join(written, |one, other| one | other);
+                let list = own.iterates.as_ref().and_then(|read| self.keys.of(key(&read.name)));
+                if own.untrusted || list.is_some_and(|list| before.foreign.has(list)) {
+                    after.foreign.join(written, |one, other| one | other);
+                }
+                after.anything |= own.writes_anything;
+            }
+            By::Cleared => after.always.join(written, |one, other| one & !other),
+            By::Failed => {
+                if let Some(error) = self.keys.of(ERROR) {
+                    after.always.put(error);
+                    after.perhaps.put(error);
+                    // Its message may have a server's or a tool's words.
+                    after.foreign.put(error);
+                }
+            }
+        }
+        after
+    }
+}
+
+impl Known {
+    /// Adds what may be so on another way.
+    fn add(&mut self, other: &Known) {
+        self.perhaps.join(&other.perhaps, |one, other| one | other);
+        self.foreign.join(&other.foreign, |one, other| one | other);
+        self.anything |= other.anything;
+        self.unclear_writes |= other.unclear_writes;
+        self.is_loose |= other.is_loose;
+    }
+}
+
+/// The points in the order in which values pass them, but for loops.
+fn order(roots: &Roots, flat: &Flat) -> Vec<usize> {
+    let mut out = vec![Vec::new(); flat.points.len() + 1];
+    for (point, to) in flat.points.iter().enumerate() {
+        for (from, _) in &to.from {
+            out[*from].push(point);
+        }
+    }
+    let root = flat.points.len();
+    out[root] = roots.start.iter().chain(&roots.others).copied().collect();
+    let mut order = reverse_postorder(root, &out);
+    order.remove(0);
+    order
+}

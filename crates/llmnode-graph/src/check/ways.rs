@@ -1,0 +1,65 @@
+//! Whether all steps are reached, and lead to the end.
+
+use super::Drawn;
+use super::start::Start;
+use crate::facts::Facts;
+use crate::faults::{FaultKind, Faults, listed, shown};
+use crate::file::GraphFile;
+use crate::shape::{endless, reach, unreachable};
+
+/// Where the ways of a graph begin.
+pub(super) struct Roots {
+    /// The start, if it is known.
+    pub(super) start: Option<usize>,
+    /// Nodes before which anything may have run: where the graph may start, to where an unknown edge leads, and what is not
+    /// reached.
+    pub(super) others: Vec<usize>,
+    /// Which nodes a run comes to.
+    pub(super) reached: Vec<bool>,
+}
+
+/// Notes steps that are not reached, and steps that never come to the end.
+pub(super) fn check(
+    file: &GraphFile,
+    facts: &[Facts],
+    drawn: &Drawn<'_>,
+    steps: &[bool],
+    start: &Start,
+    faults: &mut Faults,
+) -> Roots {
+    let shape = &drawn.shape;
+    let name = |node: &usize| file.nodes[*node].id.as_str();
+    let (known, mut others) = match start {
+        Start::At(start) => (Some(*start), Vec::new()),
+        Start::Among(nodes) => (None, nodes.clone()),
+    };
+    others.extend(drawn.entered.iter().filter(|node| known != Some(**node)));
+    let roots: Vec<usize> = known.iter().chain(&others).copied().collect();
+    let reached = reach(shape, &roots);
+    for group in unreachable(shape, &reached, steps) {
+        if !drawn.has_unknown_target {
+            let from = match known {
+                Some(start) => format!("the start {:?}", shown(name(&start))),
+                None => "the start".to_owned(),
+            };
+            let message = format!(
+                "no path leads from {from} to {}: add an edge to it, or remove it",
+                listed(group.iter().map(name))
+            );
+            faults.fault(&file.nodes[group[0]].at, FaultKind::Unreachable, message);
+        }
+        others.extend(group);
+    }
+    // An unknown edge may leave from there.
+    let groups = if drawn.has_unknown_source { Vec::new() } else { endless(shape, &reached) };
+    let leaves = |node: &usize| facts[*node].handles.open;
+    for group in groups.iter().filter(|group| !group.iter().any(leaves)) {
+        let message = match &**group {
+            [only] => format!("{:?} leads only to itself, so a run never ends", shown(name(only))),
+            group => format!("{} lead only to one another, so a run never ends", listed(group.iter().map(name))),
+        };
+        let message = format!("{message}: add an edge that leads out, for instance to \"END\"");
+        faults.fault(&file.nodes[group[0]].at, FaultKind::Endless, message);
+    }
+    Roots { start: known, others, reached }
+}

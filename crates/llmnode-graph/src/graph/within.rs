@@ -1,0 +1,107 @@
+//! Graphs within graphs: what is known while one is loaded, and the loading of a subgraph.
+
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use llmnode_runtime::internal::one_line;
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use crate::faults::{FaultKind, GraphFaults, shown};
+use crate::file::with_common;
+use crate::graph::Graph;
+use crate::graph::door::Loading;
+use crate::graph::folder::text_of;
+use crate::graph::load::load;
+
+/// How deep subgraphs may stand within a graph.
+const DEPTH: usize = 5;
+
+/// What is made once while a graph is loaded.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// Subgraphs by name.
+    graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
+    /// The schemas of settings, by their types.
+    schemas: RefCell<HashMap<TypeId, Rc<Value>>>,
+}
+
+/// The graphs around one that is loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'l> {
+    /// Their names, the outermost first.
+    pub(crate) names: &'l [String],
+    /// Files that were loaded already.
+    pub(crate) known: &'l Known,
+}
+
+impl Around<'_> {
+    /// The schema of a type of settings, with what every node may have.
+    pub(crate) fn schema_of<T: JsonSchema + 'static>(&self) -> Rc<Value> {
+        let mut schemas = self.known.schemas.borrow_mut();
+        let schema = schemas.entry(TypeId::of::<T>()).or_insert_with(|| {
+            let mut schema = schemars::schema_for!(T).to_value();
+            with_common(&mut schema);
+            Rc::new(schema)
+        });
+        Rc::clone(schema)
+    }
+}
+
+/// Loads the graph to which a node leads. What is wrong with it is noted.
+pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
+    let Around { names, known } = node.around;
+    let path = |from: usize| {
+        let names = names[from..].iter().map(String::as_str).chain([name]);
+        one_line(names.collect::<Vec<_>>().join(" > "), 300)
+    };
+    if let Some(at) = names.iter().position(|one| one == name) {
+        node.fault_of(FaultKind::Nesting, "/flow_id", format!("the graph contains itself: {}", path(at)));
+        return None;
+    }
+    let too_deep = |height: usize| names.len() + height > DEPTH;
+    if too_deep(0) {
+        let message = format!("graphs are nested more than {DEPTH} deep: {}", path(0));
+        node.fault_of(FaultKind::Nesting, "/flow_id", message);
+        return None;
+    }
+    let loaded = known.graphs.borrow().get(name).cloned();
+    let loaded = match loaded {
+        Some(loaded) => loaded,
+        None => {
+            let text = match text_of(name, node.registry) {
+                Ok(text) => text,
+                Err(wrong) => {
+                    wrong.note(&node.settings.pointer("/flow_id"), name, node.registry, node.faults);
+                    return None;
+                }
+            };
+            let loaded = load(&text, Some(name), node.registry, node.around);
+            known.graphs.borrow_mut().insert(name.to_owned(), loaded.clone());
+            loaded
+        }
+    };
+    match loaded {
+        Ok(graph) if too_deep(graph.height()) => {
+            let message = format!(
+                "graphs are nested more than {DEPTH} deep: {:?} has {} more within it",
+                shown(name),
+                graph.height()
+            );
+            node.fault_of(FaultKind::Nesting, "/flow_id", message);
+            None
+        }
+        Ok(graph) => {
+            let warnings =
+                GraphFaults { graph: None, faults: Vec::new(), warnings: graph.warnings().to_vec() };
+            node.faults.absorb(&node.node.at, name, warnings);
+            Some(graph)
+        }
+        Err(inner) => {
+            node.faults.absorb(&node.node.at, name, inner);
+            None
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Mistakes made together are found together: several in one file have the faults that each has alone, and no others.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use llmnode_graph::{Graph, Registered};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{data, registry, told};
+
+/// A mistake: its place in the good file, and what stands there instead; `None`: nothing. Then its faults, as `kind place`.
+struct Mistake {
+    place: &'static str,
+    value: Option<Value>,
+    faults: &'static [&'static str],
+}
+
+/// A member under another name.
+const RENAMED: &str = " > ";
+
+fn mistakes() -> Vec<Mistake> {
+    let mistake = |place, value: Value, faults| Mistake { place, value: Some(value), faults };
+    let gone = |place, faults| Mistake { place, value: None, faults };
+    vec![
+        mistake("/max_steps", json!(0), &["out_of_range /max_steps"]),
+        mistake("/limits/requests", json!("many"), &["wrong_kind /limits/requests"]),
+        mistake("/limits > /limit", Value::Null, &["unknown_member /limit"]),
+        mistake("/inputs/tone/type", json!("strin"), &["unknown_name /inputs/tone/type"]),
+        mistake("/state/notes/reducer", json!("apend"), &["unknown_name /state/notes/reducer"]),
+        mistake("/state/count/default", json!("x"), &["wrong_kind /state/count/default"]),
+        mistake("/nodes/0/data/tools/0", json!("web_serch"), &["unknown_name /nodes/0/data/tools/0"]),
+        mistake("/nodes/0/data/max_iterations", json!("five"), &["wrong_kind /nodes/0/data/max_iterations"]),
+        mistake("/nodes/0/data/prompt", json!("Plan {{ user.nmae }}"), &["data /nodes/0/data/prompt"]),
+        mistake("/nodes/0/data/isStart > /nodes/0/data/isStrat", Value::Null, &["unknown_member /nodes/0/data/isStrat"]),
+        mistake("/nodes/1/data/source", json!("question"), &["wrong_kind /nodes/1/data/source"]),
+        mistake("/nodes/1/data/item > /nodes/1/data/itme", Value::Null, &["unknown_member /nodes/1/data/itme"]),
+        mistake("/nodes/2/data/prompt", json!("Find {{ subject }}"), &["data /nodes/2/data/prompt"]),
+        mistake("/nodes/2/data/save_as > /nodes/2/data/output", Value::Null, &["unknown_member /nodes/2/data/output"]),
+        mistake("/nodes/3/data/routes/0/condition", json!("contain"), &["unknown_name /nodes/3/data/routes/0/condition"]),
+        mistake("/nodes/3/data/routes/1/value", json!("("), &["regex /nodes/3/data/routes/1/value"]),
+        mistake("/nodes/4/data/profile", json!("fsat"), &["unknown_name /nodes/4/data/profile"]),
+        mistake("/nodes/4/data/save_as > /nodes/4/data/save_to", Value::Null, &["unknown_member /nodes/4/data/save_to"]),
+        mistake("/nodes/4/type", json!("agnt"), &["unknown_type /nodes/4/type"]),
+        mistake("/nodes/5/data/input/text > /nodes/5/data/input/txt", Value::Null, &["data /nodes/5/data", "unknown_name /nodes/5/data/input/txt"]),
+        mistake("/nodes/6/data/prompt", json!("Weigh {{ title }"), &["template /nodes/6/data/prompt"]),
+        mistake("/nodes/7/data/prompt", json!("For {{ cons }}"), &["data /nodes/7/data/prompt"]),
+        mistake("/nodes/7/data/require_approval", json!(true), &["fork_approval /nodes/7"]),
+        mistake("/nodes/8/data/tool_name", json!("calculater"), &["unknown_name /nodes/8/data/tool_name"]),
+        mistake("/nodes/9/data/save_as", json!("count"), &["wrong_kind /nodes/9/data/save_as"]),
+        mistake("/nodes/10/data/system_prompt", json!("Be {{ pros }}"), &["untrusted /nodes/10/data/system_prompt"]),
+        mistake("/nodes/11/data/system_prompt", json!("{{ a {{ tone }}"), &["template /nodes/11/data/system_prompt"]),
+        mistake("/nodes/12/data/require_approval", json!("yes"), &["wrong_kind /nodes/12/data/require_approval"]),
+        mistake("/nodes/12/data/colour", json!("red"), &["unknown_member /nodes/12/data/colour"]),
+        mistake("/nodes/13/data/flow_id", json!("innner"), &["unknown_name /nodes/13/data/flow_id"]),
+        mistake("/nodes/14/data/prompt", json!("{{ verdikt }}"), &["data /nodes/14/data/prompt"]),
+        mistake("/nodes/14/id > /nodes/14/idd", Value::Null, &["unknown_member /nodes/14/idd"]),
+        mistake("/edges/1/sourceHandle", json!("nxet"), &["unknown_handle /edges/1/sourceHandle"]),
+        mistake("/edges/2/source", json!("lok"), &["unknown_node /edges/2/source"]),
+        mistake("/edges/5/target", json!("tial"), &["unknown_node /edges/5/target"]),
+        mistake("/edges/6/target", json!("short"), &["endless /nodes/4"]),
+        mistake("/edges/9/target", json!("merge"), &["unreachable /nodes/9", "fork_to_join /edges/9"]),
+        mistake("/edges/13/sourceHandle", json!("tool_call"), &["unknown_handle /edges/13/sourceHandle"]),
+        mistake("/edges/15/target", json!("somewhere"), &["unknown_node /edges/15/target"]),
+        mistake("/edges/16/target > /edges/16/taget", Value::Null, &["unknown_member /edges/16/taget"]),
+        mistake("/edges/17/sourceHandle", json!("reject"), &["unknown_handle /edges/17/sourceHandle"]),
+        gone("/edges/20", &["missing_edge /nodes/3"]),
+    ]
+}
+
+fn whole() -> Value {
+    serde_json::from_str(&fs::read_to_string(data("whole.json")).unwrap()).unwrap()
+}
+
+impl Mistake {
+    fn make(&self, file: &mut Value) {
+        let (place, to) = self.place.split_once(RENAMED).unwrap_or((self.place, self.place));
+        let (around, name) = place.rsplit_once('/').unwrap();
+        match file.pointer_mut(around).unwrap() {
+            Value::Array(list) => match &self.value {
+                Some(value) => list[name.parse::<usize>().unwrap()] = value.clone(),
+                None => drop(list.remove(name.parse().unwrap())),
+            },
+            Value::Object(members) => {
+                let old = members.remove(name);
+                let (_, name) = to.rsplit_once('/').unwrap();
+                let value = if place == to { self.value.clone() } else { old };
+                members.extend(value.map(|value| (name.to_owned(), value)));
+            }
+            _ => panic!("{place}"),
+        }
+    }
+}
+
+fn faults(file: &Value, registry: &Registered) -> BTreeSet<String> {
+    match Graph::parse(&file.to_string(), registry) {
+        Ok(_) => BTreeSet::new(),
+        Err(faults) => faults.faults.iter().map(told).collect(),
+    }
+}
+
+#[test]
+fn dump_pairs() {
+    let registry = registry();
+    assert_eq!(faults(&whole(), &registry), BTreeSet::new());
+    let all = mistakes();
+    for one in &all {
+        let mut file = whole();
+        one.make(&mut file);
+        let found = faults(&file, &registry);
+        if found != one.faults.iter().map(|s| s.to_string()).collect() {
+            println!("{}: {found:?}", one.place);
+        }
+    }
+    for (at, one) in all.iter().enumerate() {
+        for other in &all[at + 1..] {
+            if one.place.split(RENAMED).next().unwrap() == other.place.split(RENAMED).next().unwrap() { continue; }
+            let mut file = whole();
+            one.make(&mut file);
+            other.make(&mut file);
+            let found = faults(&file, &registry);
+            let expected: BTreeSet<String> = one.faults.iter().chain(other.faults).map(|s| s.to_string()).collect();
+            if found != expected {
+                println!("{} + {}: \n     {:?}\n     {:?}", one.place, other.place, expected.difference(&found).collect::<Vec<_>>(), found.difference(&expected).collect::<Vec<_>>());
+            }
+        }
+    }
+}
