@@ -112,8 +112,9 @@ fn refused(name: &str) -> Option<String> {
     }
     if name.split('.').any(str::is_empty) || !name.chars().all(is_allowed) {
         let shown: String = name.chars().take(40).collect();
-        let why =
-            format!("is followed by {shown:?}, which is not a name: use letters, digits, `_` and `-`, and `.` before a member");
+        let why = format!(
+            "is followed by {shown:?}, which is not a name: use letters, digits, `_` and `-`, and `.` before a member"
+        );
         return Some(why);
     }
     None

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::flow::{Flow, Known};
+use super::flow::{Flow, Known, Strayed};
 use super::keys::Keys;
 use super::ways::Roots;
 use crate::facts::{Facts, Place, Read, Write};
@@ -44,8 +44,9 @@ impl<'d> Data<'d> {
         let flow = Flow { facts: self.facts, keys: &keys, at_start: self.at_start().collect() };
         let (known, strayed) = flow.solve(shape, roots, forks);
         // Of a node that is no step it is not known what ran before.
-        let anywhere = flow.anywhere();
-        let reading = Reading { data: self, keys: &keys, written: self.written(), strayed };
+        let anywhere = flow.anywhere(&vec![false; self.facts.len()]);
+        let reading =
+            Reading { data: self, keys: &keys, written: self.written(), strayed, reached: &roots.reached };
         let mut needs = BTreeSet::new();
         for (node, facts) in self.facts.iter().enumerate() {
             let known = if self.steps[node] { &known[node] } else { &anywhere };
@@ -126,8 +127,8 @@ struct Reading<'d> {
     data: &'d Data<'d>,
     keys: &'d Keys<'d>,
     written: BTreeMap<&'d str, Vec<usize>>,
-    /// What unknown edges may bring to any node.
-    strayed: Known,
+    strayed: Strayed,
+    reached: &'d [bool],
 }
 
 impl Reading<'_> {
@@ -136,16 +137,19 @@ impl Reading<'_> {
         let number = self.keys.of(name);
         let has = |set: &super::keys::Set| number.is_some_and(|number| set.has(number));
         let shown_name = shown(name);
+        let Strayed { by_edges, by_forks, from_unreached } = &self.strayed;
+        let strayed = if self.reached[node] { vec![by_forks, from_unreached] } else { vec![by_forks] };
         let is_sure = has(&known.always) || known.is_loose && has(&known.perhaps);
-        if is_sure || known.unclear_writes {
-        } else if has(&known.perhaps) {
+        let any = |is: fn(&Known) -> bool| [known, by_edges].iter().chain(&strayed).any(|known| is(known));
+        if is_sure || any(|known| known.unclear_writes) {
+        } else if has(&known.perhaps) || has(&by_edges.perhaps) {
             let message = format!(
                 "{shown_name:?} is written by {}, but not on every path to this node; a run that comes without it fails",
                 self.writers(name)
             );
             faults.warn(&read.at, FaultKind::Data, message);
-        } else if self.strayed.unclear_writes || has(&self.strayed.perhaps) {
-        } else if known.anything || self.strayed.anything {
+        } else if strayed.iter().any(|known| has(&known.perhaps)) {
+        } else if any(|known| known.anything) {
             let message = format!(
                 "no node is known to write {shown_name:?}; a run fails if no node before this one writes it"
             );
@@ -158,7 +162,7 @@ impl Reading<'_> {
             );
             faults.fault(&read.at, FaultKind::Data, message);
         } else {
-            self.unwritten(read, name, faults);
+            self.unwritten(node, read, name, faults);
         }
         if read.place == Place::System && has(&known.foreign) {
             let message = format!(
@@ -173,11 +177,14 @@ impl Reading<'_> {
         }
     }
 
-    fn unwritten(&self, read: &Read, name: &str, faults: &mut Faults) {
-        let mut message = format!("nothing writes {:?}, and it is not an input", shown(name));
+    fn unwritten(&self, node: usize, read: &Read, name: &str, faults: &mut Faults) {
+        let id = shown(&self.data.file.nodes[node].id);
+        let mut message =
+            format!("{id:?} reads {:?}, but nothing writes it, and it is not an input", shown(name));
         // Whoever names the item of a loop expects it under that name.
         let mut loops = self.data.facts.iter().zip(&self.data.file.nodes);
-        let nameless = loops.find(|(facts, node)| facts.iterates.is_some() && !node.data.values.contains_key("item"));
+        let nameless =
+            loops.find(|(facts, node)| facts.iterates.is_some() && !node.data.values.contains_key("item"));
         if let Some((_, node)) = nameless {
             message.push_str(&format!(
                 "; the iterator {:?} has no \"item\", so it writes \"current_item\"",

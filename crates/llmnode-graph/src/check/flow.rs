@@ -1,11 +1,13 @@
 //! Which values there are before each step.
 
+use std::collections::HashMap;
+
 use super::data::ERROR;
 use super::flat::{By, Flat};
 use super::keys::{Keys, Set};
 use super::ways::Roots;
 use crate::facts::Facts;
-use crate::shape::{FoundFork, Shape, reverse_postorder};
+use crate::shape::{FoundFork, Shape, reach, reverse_postorder};
 use crate::template::key;
 
 /// What holds before a step runs.
@@ -23,6 +25,16 @@ pub(super) struct Known {
     pub(super) unclear_writes: bool,
     /// Whether a way here is not clear, so that what was written on some way may have been on every way.
     pub(super) is_loose: bool,
+}
+
+/// What may come to a node by ways that are not known.
+pub(super) struct Strayed {
+    /// By an edge that leads to somewhere unknown. It is there on some ways only: the others are known.
+    pub(super) by_edges: Known,
+    /// From branches that do not meet.
+    pub(super) by_forks: Known,
+    /// From nodes that are not reached, to those that are.
+    pub(super) from_unreached: Known,
 }
 
 pub(super) struct Flow<'f> {
@@ -55,18 +67,20 @@ impl Flow<'_> {
         }
     }
 
-    /// Where it is not known what ran before: every key that a node writes may be there.
-    pub(super) fn anywhere(&self) -> Known {
+    /// Where it is not known what ran before: every key that others write may be there. `own`: nodes that run behind.
+    pub(super) fn anywhere(&self, own: &[bool]) -> Known {
+        let others = || self.facts.iter().zip(own).filter(|(_, own)| !**own).map(|(facts, _)| facts);
+        let keys = others().flat_map(|facts| facts.keys().chain(&facts.perhaps_writes)).map(String::as_str);
         Known {
-            anything: self.facts.iter().any(|facts| facts.writes_anything),
-            unclear_writes: self.facts.iter().any(|facts| facts.unclear),
+            anything: others().any(|facts| facts.writes_anything),
+            unclear_writes: others().any(|facts| facts.unclear),
             is_loose: true,
-            ..self.nothing(self.set(true))
+            ..self.nothing(self.set_of(keys.chain(self.at_start.iter().copied()).chain([ERROR])))
         }
     }
 
-    /// What holds before each node, and what there is where it is not clear how it goes on.
-    pub(super) fn solve(&self, shape: &Shape, roots: &Roots, forks: &[FoundFork]) -> (Vec<Known>, Known) {
+    /// What holds before each node, and what may come to nodes by unknown ways.
+    pub(super) fn solve(&self, shape: &Shape, roots: &Roots, forks: &[FoundFork]) -> (Vec<Known>, Strayed) {
         let flat = Flat::new(shape, forks, &|node| self.facts[node].iterates.is_some());
         let writes: Vec<Set> = self
             .facts
@@ -75,19 +89,16 @@ impl Flow<'_> {
             .collect();
         let mut known = vec![self.nothing(self.set(true)); flat.points.len()];
         let first = self.set_of(self.at_start.iter().copied());
+        let others: HashMap<usize, Known> =
+            roots.others.iter().map(|root| (*root, self.anywhere(&reach(shape, &[*root])))).collect();
         let order = order(roots, &flat);
-        let anywhere = self.anywhere();
-        let is_root = |point: usize| roots.others.contains(&point);
-        let loose: Vec<bool> = (0..flat.points.len()).map(is_root).collect();
         let mut has_changed = true;
         while has_changed {
             has_changed = false;
             for point in &order {
                 let at = &flat.points[*point];
-                let mut before = match loose[*point] {
-                    true => anywhere.clone(),
-                    false => self.nothing(self.set(!at.is_join)),
-                };
+                let before = others.get(point).cloned();
+                let mut before = before.unwrap_or_else(|| self.nothing(self.set(!at.is_join)));
                 before.is_loose |= at.is_loose;
                 if Some(*point) == roots.start {
                     before.always = first.clone();
@@ -95,7 +106,9 @@ impl Flow<'_> {
                 }
                 for (from, by) in &at.from {
                     let after = self.after(&known[*from], *from, *by, &writes);
-                    before.always.join(&after.always, |one, other| if at.is_join { one | other } else { one & other });
+                    before
+                        .always
+                        .join(&after.always, |one, other| if at.is_join { one | other } else { one & other });
                     before.add(&after);
                 }
                 if known[*point] != before {
@@ -104,11 +117,21 @@ impl Flow<'_> {
                 }
             }
         }
-        let mut strayed = self.nothing(self.set(false));
-        for node in (0..shape.strays.len()).filter(|node| shape.strays[*node] || known[*node].is_loose) {
-            strayed.add(&self.after(&known[node], node, By::Done, &writes));
-        }
         known.truncate(self.facts.len());
+        let of = |nodes: &dyn Fn(usize) -> bool| {
+            let mut all = self.nothing(self.set(false));
+            for node in (0..known.len()).filter(|node| nodes(*node)) {
+                all.add(&self.after(&known[node], node, By::Done, &writes));
+            }
+            all
+        };
+        let heads: Vec<usize> = (0..known.len()).filter(|node| flat.points[*node].is_loose).collect();
+        let is_behind = reach(shape, &heads);
+        let strayed = Strayed {
+            by_edges: of(&|node| shape.strays[node]),
+            by_forks: of(&|node| is_behind[node]),
+            from_unreached: of(&|node| !roots.reached[node]),
+        };
         (known, strayed)
     }
 

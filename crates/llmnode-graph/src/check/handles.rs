@@ -59,8 +59,9 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
         for handle in of.handles.required.iter().filter(|handle| !used.contains(&(node, (*handle).clone()))) {
             if !unknown.contains(&node) && !stray.contains(handle.as_str()) {
                 let (id, name) = (shown(&file.nodes[node].id), shown(handle));
-                let message =
-                    format!("{id:?} has no edge for its handle {name:?}: add one with \"sourceHandle\": {name:?}");
+                let message = format!(
+                    "{id:?} has no edge for its handle {name:?}: add one with \"sourceHandle\": {name:?}"
+                );
                 faults.fault(&file.nodes[node].at, FaultKind::MissingEdge, message);
             }
             missing.push((node, handle.clone()));
@@ -80,11 +81,14 @@ fn tell(
     let (node, at) = (shown(&file.nodes[from].id), &links.edges[edge].at);
     let known = facts[from].handles.known.iter().map(String::as_str);
     if name == "default" {
-        let message = format!("{node:?} has no handle \"default\": write one of its handles as \"sourceHandle\"");
+        let message =
+            format!("{node:?} has no handle \"default\": write one of its handles as \"sourceHandle\"");
         faults.unknown(true, at, FaultKind::UnknownHandle, message, "", known).map(str::to_owned)
     } else {
         let message = match name {
-            "rejected" => format!("{node:?} has no handle \"rejected\" without \"require_approval\": true in its \"data\""),
+            "rejected" => format!(
+                "{node:?} has no handle \"rejected\" without \"require_approval\": true in its \"data\""
+            ),
             name => format!("{node:?} has no handle {:?}", shown(name)),
         };
         let at = file.place(&format!("{at}/sourceHandle"));

@@ -29,12 +29,12 @@ pub(crate) struct Link {
 impl Links {
     /// The edges of a handle that lead from a node to a node.
     pub(crate) fn by<'l>(&'l self, handle: &'l str) -> impl Iterator<Item = (usize, usize, &'l Link)> {
-        self.edges.iter().filter(move |link| link.handle.as_deref() == Some(handle)).filter_map(|link| {
-            match (link.from, link.to) {
+        self.edges.iter().filter(move |link| link.handle.as_deref() == Some(handle)).filter_map(
+            |link| match (link.from, link.to) {
                 (Some(from), Some(To::Node(to))) => Some((from, to, link)),
                 _ => None,
-            }
-        })
+            },
+        )
     }
 }
 

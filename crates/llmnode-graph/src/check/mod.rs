@@ -111,7 +111,13 @@ fn drawn<'l>(
             Some(_) => {}
         }
     }
-    strays.extend(handles.missing.iter().filter(|(node, _)| steps[*node]).map(|(node, name)| of_handle(*node, name.clone())));
+    strays.extend(
+        handles
+            .missing
+            .iter()
+            .filter(|(node, _)| steps[*node])
+            .map(|(node, name)| of_handle(*node, name.clone())),
+    );
     let mut shape = Shape { ways, ends: vec![false; count], strays: vec![false; count] };
     for ((node, place), way) in all {
         let to = &mut shape.ways[node][place].to;
@@ -128,8 +134,8 @@ fn drawn<'l>(
         let has = |handle: &str| shape.ways[node].iter().any(|one| one.name == handle);
         let of = &facts[node].handles;
         let mut ways = of.known.iter().filter(|handle| !NO_WAYS.contains(&handle.as_str()));
-        shape.ends[node] = ways.any(|handle| !has(handle) && !of.required.contains(handle))
-            || (of.open && !has("default"));
+        shape.ends[node] =
+            ways.any(|handle| !has(handle) && !of.required.contains(handle)) || (of.open && !has("default"));
     }
     let has_unknown_target = !strays.is_empty() || links.start_is_unknown;
     Drawn { shape, edges, entered, has_unknown_source, has_unknown_target }

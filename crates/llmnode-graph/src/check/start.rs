@@ -40,22 +40,29 @@ pub(super) fn start(
         ([only], _) => return step(file, *only, steps, faults),
         ([first, ..], all) => {
             let place = all.iter().find(|(node, _)| node != first).map_or("", |(_, at)| at);
-            let message = format!("edges lead from the start to {}, but a graph has one start: keep one", ids(&starts));
+            let message =
+                format!("edges lead from the start to {}, but a graph has one start: keep one", ids(&starts));
             faults.fault(place, FaultKind::Start, message);
             return Start::Among(starts.into_iter().filter(is_step).collect());
         }
         ([], _) => {}
     }
     let first = without_incoming(&drawn.shape, steps, |_| true);
-    let found =
-        if first.is_empty() { without_incoming(&drawn.shape, steps, |handle| handle != "next") } else { first };
+    let found = if first.is_empty() {
+        without_incoming(&drawn.shape, steps, |handle| handle != "next")
+    } else {
+        first
+    };
     let found: Vec<usize> = found.into_iter().filter(|node| !drawn.entered.contains(node)).collect();
     let message = match &*found {
         [only] if !links.start_is_unknown => return Start::At(*only),
         // It may be a node whose id is wrong.
-        [] if file.nodes.iter().all(|node| node.is_clear) && !file.nodes.is_empty() => match steps.contains(&true) {
+        [] if file.nodes.iter().all(|node| node.is_clear) && !file.nodes.is_empty() => match steps
+            .contains(&true)
+        {
             true => format!("an edge leads to every node, so none is the first: {REMEDY}"),
-            false => "every node is a tool of another, so none is the first: add an agent that calls them".to_owned(),
+            false => "every node is a tool of another, so none is the first: add an agent that calls them"
+                .to_owned(),
         },
         // One of them may be where an unknown edge leads.
         [_, _, ..] if !drawn.has_unknown_target => {
@@ -77,7 +84,10 @@ fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> S
     }
     let of = &file.nodes[node];
     if of.is_clear {
-        let message = format!("{:?} is a tool of an agent, so it cannot be the start: start at the agent", shown(&of.id));
+        let message = format!(
+            "{:?} is a tool of an agent, so it cannot be the start: start at the agent",
+            shown(&of.id)
+        );
         faults.fault(&of.at, FaultKind::Start, message);
     }
     Start::Among((0..steps.len()).filter(|node| steps[*node]).collect())

@@ -63,7 +63,8 @@ fn member<'s>(schema: &'s Value, part: &str) -> Member<'s> {
     if !allows(schema, "object") {
         return Member::Absent;
     }
-    match (schema.get("properties").and_then(|members| members.get(part)), schema.get("additionalProperties")) {
+    match (schema.get("properties").and_then(|members| members.get(part)), schema.get("additionalProperties"))
+    {
         (Some(member), _) => Member::Of(member),
         (None, Some(Value::Bool(false))) => Member::Absent,
         (None, Some(others @ Value::Object(_))) => Member::Of(others),
@@ -95,7 +96,8 @@ fn members(file: &GraphFile, read: &Read, faults: &mut Faults) {
                         faults.unknown(true, &read.at, FaultKind::Data, message, part, known);
                     }
                     None => {
-                        let message = format!("{message}: write {:?}, or declare it as \"object\"", shown(&so_far));
+                        let message =
+                            format!("{message}: write {:?}, or declare it as \"object\"", shown(&so_far));
                         faults.fault(&read.at, FaultKind::Data, message);
                     }
                 }
@@ -114,7 +116,10 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
     let (is_fit, what) = match field.reducer {
         Reducer::Replace => (fits(Some(&field.schema)), named(&field.schema)),
         // Of a list each item is added.
-        Reducer::Append => (write.types.contains(&"array") || fits(field.schema.get("items")), "a list of other items".to_owned()),
+        Reducer::Append => (
+            write.types.contains(&"array") || fits(field.schema.get("items")),
+            "a list of other items".to_owned(),
+        ),
         Reducer::Merge => (write.types.contains(&"object"), "an object".to_owned()),
     };
     if is_fit || write.types.is_empty() {
@@ -122,7 +127,9 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
     }
     let key = shown(&write.key);
     let remedy = match &*write.types {
-        ["string"] => format!("answer with an \"output_schema\" that has the member {key:?}, or declare {key:?} as \"string\""),
+        ["string"] => format!(
+            "answer with an \"output_schema\" that has the member {key:?}, or declare {key:?} as \"string\""
+        ),
         _ => format!("declare {key:?} as what is written, or write to another value"),
     };
     let message = format!(

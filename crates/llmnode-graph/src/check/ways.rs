@@ -11,7 +11,7 @@ use crate::shape::{endless, reach, unreachable};
 pub(super) struct Roots {
     /// The start, if it is known.
     pub(super) start: Option<usize>,
-    /// Nodes before which anything may have run: where the graph may start, to where an unknown edge leads, and what is not
+    /// Nodes before which others may have run: where the graph may start, where an unknown edge leads, and what else is not
     /// reached.
     pub(super) others: Vec<usize>,
     /// Which nodes a run comes to.
@@ -48,7 +48,11 @@ pub(super) fn check(
             );
             faults.fault(&file.nodes[group[0]].at, FaultKind::Unreachable, message);
         }
-        others.extend(group);
+        // Those to which no edge leads; in a circle, all.
+        let has_edge =
+            |node: &&usize| group.iter().any(|from| from != *node && drawn.shape.leads(*from, **node));
+        let first: Vec<usize> = group.iter().filter(|node| !has_edge(node)).copied().collect();
+        others.extend(if first.is_empty() { group } else { first });
     }
     // An unknown edge may leave from there.
     let groups = if drawn.has_unknown_source { Vec::new() } else { endless(shape, &reached) };
@@ -56,7 +60,9 @@ pub(super) fn check(
     for group in groups.iter().filter(|group| !group.iter().any(leaves)) {
         let message = match &**group {
             [only] => format!("{:?} leads only to itself, so a run never ends", shown(name(only))),
-            group => format!("{} lead only to one another, so a run never ends", listed(group.iter().map(name))),
+            group => {
+                format!("{} lead only to one another, so a run never ends", listed(group.iter().map(name)))
+            }
         };
         let message = format!("{message}: add an edge that leads out, for instance to \"END\"");
         faults.fault(&file.nodes[group[0]].at, FaultKind::Endless, message);

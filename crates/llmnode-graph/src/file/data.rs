@@ -40,7 +40,11 @@ impl Data {
         let place = |inner: &str| self.pointer(inner);
         let (values, mends) = Fit::of_file(schema, form == Form::Seed, &place, faults).settings(&self.values);
         let Some(values) = values else { return mends };
-        self.origin = self.origin.iter().filter(|(inner, _)| !mends.moves(inner)).map(|(inner, at)| (inner.clone(), at.clone()))
+        self.origin = self
+            .origin
+            .iter()
+            .filter(|(inner, _)| !mends.moves(inner))
+            .map(|(inner, at)| (inner.clone(), at.clone()))
             .chain(mends.moved.iter().map(|(to, from)| (to.clone(), self.pointer(from))))
             .collect();
         self.values = values;

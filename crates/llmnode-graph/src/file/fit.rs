@@ -213,7 +213,8 @@ impl<'f> Fit<'f> {
     ) -> (Option<Map<String, Value>>, bool) {
         let known = rules.get("properties").and_then(Value::as_object);
         let rule_of = |name: &str| known.and_then(|known| known.get(name));
-        let is_seeds = |name: &str| rule_of(name).is_some_and(|rule| rule.get(SEED) == Some(&Value::Bool(true)));
+        let is_seeds =
+            |name: &str| rule_of(name).is_some_and(|rule| rule.get(SEED) == Some(&Value::Bool(true)));
         let further = match rules.get("additionalProperties") {
             Some(Value::Bool(allowed)) => Further::Any(*allowed),
             Some(rule @ Value::Object(_)) => Further::Of(rule),

@@ -20,7 +20,9 @@ pub(crate) struct Mends {
 impl Mends {
     /// Whether something under this place was moved, or took its place.
     pub(super) fn moves(&self, inner: &str) -> bool {
-        self.moved.keys().any(|to| inner.strip_prefix(&**to).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        self.moved
+            .keys()
+            .any(|to| inner.strip_prefix(&**to).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     }
 
     /// Whether something at this place or in it was lost.

@@ -20,8 +20,8 @@ use serde_json::Value;
 pub(crate) use self::data::Data;
 pub(crate) use self::declared::allows;
 pub(crate) use self::fit::{FRONT_END, misfit};
-pub(crate) use self::read::read;
 pub(crate) use self::mend::Mends;
+pub(crate) use self::read::read;
 pub(crate) use self::schema::{schema, with_common};
 pub(crate) use self::text::Reducer;
 #[cfg(feature = "openai")]

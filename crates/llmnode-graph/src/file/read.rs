@@ -85,7 +85,11 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
     };
     let (nodes, edges) = (list(file.remove("nodes")), list(file.remove("edges")));
     if nodes.is_empty() && !mends.has_lost("/nodes") {
-        faults.fault(through(&mends.moved, "/nodes"), FaultKind::OutOfRange, "is empty, and a graph has at least one node");
+        faults.fault(
+            through(&mends.moved, "/nodes"),
+            FaultKind::OutOfRange,
+            "is empty, and a graph has at least one node",
+        );
     }
     let mut graph = GraphFile {
         form,
@@ -229,7 +233,11 @@ fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &
             faults.fault(format!("{at}/id"), FaultKind::BadName, message);
             is_clear = false;
         } else if let Some(other) = ids.get(&id) {
-            let message = format!("{:?} is the id of {} already; give the node another id", shown(&id), graph.nodes[*other].at);
+            let message = format!(
+                "{:?} is the id of {} already; give the node another id",
+                shown(&id),
+                graph.nodes[*other].at
+            );
             faults.fault(format!("{at}/id"), FaultKind::Duplicate, message);
             (is_clear, graph.nodes[*other].is_clear) = (false, false);
         } else if is_clear {

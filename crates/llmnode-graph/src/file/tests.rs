@@ -154,8 +154,6 @@ fn values_of_another_kind_are_faults_at_their_place() {
             ("/nodes/1/type", "wrong_kind"),
             ("/nodes/2/id", "out_of_range"),
             ("/nodes/3/data", "wrong_kind"),
-            
-            
             ("/edges/0", "wrong_kind"),
             ("/edges/1/source", "wrong_kind"),
             ("/edges/2", "missing"),

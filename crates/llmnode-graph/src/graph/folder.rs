@@ -49,21 +49,23 @@ pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Unrea
 }
 
 impl Unread {
-    /// Notes it.
-    pub(crate) fn note(self, place: &str, name: &str, registry: &Registered, faults: &mut Faults) {
+    /// Notes it; returns the name that was meant.
+    pub(crate) fn note(
+        self,
+        place: &str,
+        name: &str,
+        registry: &Registered,
+        faults: &mut Faults,
+    ) -> Option<String> {
         let named = format!("{:?}", shown(name));
         match self {
             Unread::NotThere => {
                 let known = files_of(registry);
                 let message = format!("no graph {named} in the registry's folder");
-                faults.unknown(
-                    true,
-                    place,
-                    FaultKind::UnknownName,
-                    message,
-                    name,
-                    known.iter().map(String::as_str),
-                );
+                let known = known.iter().map(String::as_str);
+                return faults
+                    .unknown(true, place, FaultKind::UnknownName, message, name, known)
+                    .map(str::to_owned);
             }
             Unread::BadName => {
                 let message = format!(
@@ -94,6 +96,7 @@ impl Unread {
                 faults.fault(place, FaultKind::Syntax, message);
             }
         }
+        None
     }
 }
 

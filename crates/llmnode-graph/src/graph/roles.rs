@@ -94,14 +94,7 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
             (false, true) => LinkKind::ExecutorOnWay,
             (false, false) => LinkKind::Handoff,
         };
-        called[from].push(ToolLink {
-            name,
-            node: to,
-            id: node.id.clone(),
-            label,
-            kind,
-            at: link.at.clone(),
-        });
+        called[from].push(ToolLink { name, node: to, id: node.id.clone(), label, kind, at: link.at.clone() });
     }
     ((0..count).map(role).collect(), called)
 }

@@ -26,7 +26,8 @@ pub(crate) fn pauses_of_tools(facts: &mut [Facts], called: &[Vec<ToolLink>]) {
 pub(crate) fn whole(facts: &[Facts]) -> Facts {
     let steps = || facts.iter().filter(|one| one.role == Role::Step);
     let mut seen = BTreeSet::new();
-    let writes = steps().flat_map(|one| &one.writes).filter(|write| seen.insert(&write.key)).cloned().collect();
+    let writes =
+        steps().flat_map(|one| &one.writes).filter(|write| seen.insert(&write.key)).cloned().collect();
     let also_writes: BTreeSet<&String> = steps().flat_map(|one| &one.also_writes).collect();
     Facts {
         pauses: facts.iter().any(|one| one.pauses),

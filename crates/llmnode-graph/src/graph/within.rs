@@ -74,8 +74,9 @@ pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
             let text = match text_of(name, node.registry) {
                 Ok(text) => text,
                 Err(wrong) => {
-                    wrong.note(&node.settings.pointer("/flow_id"), name, node.registry, node.faults);
-                    return None;
+                    let place = node.settings.pointer("/flow_id");
+                    let meant = wrong.note(&place, name, node.registry, node.faults)?;
+                    return subgraph(node, &meant);
                 }
             };
             let loaded = load(&text, Some(name), node.registry, node.around);

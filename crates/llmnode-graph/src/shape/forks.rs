@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::dominators::{Dominators, reverse_postorder};
+use super::ways::leading_to;
 use super::{Shape, To};
 
 /// A fork whose branches are known.
@@ -42,8 +43,8 @@ pub(crate) enum Trouble {
     Start { head: usize, start: usize },
 }
 
-/// Finds the forks of a graph, and what is wrong with them. A fork is passed over in silence if one of its edges leads to
-/// somewhere unknown, or if one of its branches never comes to the end. `roots`: where runs begin, and nodes to which no way
+/// Finds the forks of a graph, and what is wrong with them. A fork is passed over in silence if it is not known where its
+/// branches lead, or if one of them never comes to the end. `roots`: where runs begin, and nodes to which no way
 /// is known to lead; `reached`: which nodes runs come to for sure.
 pub(crate) fn forks(
     shape: &Shape,
@@ -77,6 +78,10 @@ pub(crate) fn forks(
             back[count].push(*node);
         }
     }
+    // What leads only to somewhere unknown comes to the end from there.
+    let ends = leading_to(vec![count], &back);
+    let lost: Vec<bool> = (0..count).map(|node| shape.strays[node] && !ends[node]).collect();
+    back[count].extend((0..count).filter(|node| lost[*node]));
     let mut search = Search {
         shape,
         start,
@@ -84,6 +89,7 @@ pub(crate) fn forks(
         before: Dominators::new(count, &out),
         behind: Dominators::new(count, &back),
         owner: vec![None; count],
+        lost,
         depth: vec![0; count],
         told: Told::default(),
         found: Vec::new(),
@@ -124,6 +130,8 @@ struct Search<'s> {
     behind: Dominators,
     /// Of each node the branch of the fork under way that comes to it.
     owner: Vec<Option<usize>>,
+    /// Nodes of which it is not known where they lead.
+    lost: Vec<bool>,
     /// Of each node within how many forks it stands.
     depth: Vec<usize>,
     told: Told,
@@ -153,6 +161,9 @@ impl Search<'_> {
         }
         let branches = self.branches(from, &heads, meet);
         let troubles = match branches {
+            Ok(branches) if branches.iter().flatten().any(|node| self.lost[*node]) => {
+                return self.forget(branches.iter().flatten());
+            }
             Ok(branches) => {
                 let troubles = self.entered(from, handle, &branches);
                 self.forget(branches.iter().flatten());
@@ -199,6 +210,9 @@ impl Search<'_> {
             branches.push(nodes);
         }
         leads_back.dedup();
+        if !shared.is_empty() && branches.iter().flatten().any(|node| self.lost[*node]) {
+            shared.clear();
+        }
         let mut troubles = Vec::new();
         for branch in &leads_back {
             let (edge, to) = self.edge_back(from, &branches[*branch]);

@@ -67,6 +67,11 @@ impl Shape {
         })
     }
 
+    /// Whether an edge leads from one node to another.
+    pub(crate) fn leads(&self, from: usize, to: usize) -> bool {
+        self.targets(from).any(|target| target == to)
+    }
+
     /// Whether a run may end behind this node.
     fn is_last(&self, node: usize) -> bool {
         self.ends[node] || self.out(node).any(|way| way.to == To::End)

@@ -6,7 +6,8 @@ use super::*;
 
 /// A graph from edges `(from, handle, targets)`; 99 is the end. Edges are numbered in order.
 fn shape(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Shape {
-    let mut shape = Shape { ways: vec![Vec::new(); nodes], ends: vec![true; nodes], strays: vec![false; nodes] };
+    let mut shape =
+        Shape { ways: vec![Vec::new(); nodes], ends: vec![true; nodes], strays: vec![false; nodes] };
     let mut edge = 0;
     for (from, handle, targets) in edges {
         let mut to = Vec::new();

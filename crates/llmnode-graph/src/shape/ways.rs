@@ -14,6 +14,18 @@ pub(crate) fn reach(shape: &Shape, roots: &[usize]) -> Vec<bool> {
     reached
 }
 
+/// The nodes from which a way leads to one of these, by the sources of each node.
+pub(super) fn leading_to(nodes: Vec<usize>, back: &[Vec<usize>]) -> Vec<bool> {
+    let mut leads = vec![false; back.len()];
+    let mut open = nodes;
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut leads[node], true) {
+            open.extend(&back[node]);
+        }
+    }
+    leads
+}
+
 /// The nodes to which no way leads, in groups that hang together: each group is one mistake. The first of a group is one
 /// to which an edge from the start's side would have to lead. `steps`: which nodes are steps at all.
 pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Vec<Vec<usize>> {
@@ -57,14 +69,8 @@ pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
             back[to].push(*node);
         }
     }
-    let mut ends = vec![false; shape.len()];
     let leaves = |node: &usize| shape.is_last(*node) || shape.strays[*node];
-    let mut open: Vec<usize> = reached.iter().copied().filter(leaves).collect();
-    while let Some(node) = open.pop() {
-        if !std::mem::replace(&mut ends[node], true) {
-            open.extend(&back[node]);
-        }
-    }
+    let ends = leading_to(reached.iter().copied().filter(leaves).collect(), &back);
     let mut groups = Vec::new();
     for group in circles(shape, &reached, &ends) {
         let leaves = |node: &usize| shape.targets(*node).any(|to| !group.contains(&to));

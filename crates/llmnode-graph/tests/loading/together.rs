@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::LazyLock;
 
 use llmnode_graph::{Graph, Registered};
 use proptest::prelude::*;
@@ -25,35 +26,71 @@ fn mistakes() -> Vec<Mistake> {
     vec![
         mistake("/max_steps", json!(0), &["out_of_range /max_steps"]),
         mistake("/limits/requests", json!("many"), &["wrong_kind /limits/requests"]),
-        mistake("/limits > /limit", Value::Null, &["unknown_member /limit"]),
+        mistake("/name > /nmae", Value::Null, &["unknown_member /nmae"]),
         mistake("/inputs/tone/type", json!("strin"), &["unknown_name /inputs/tone/type"]),
         mistake("/state/notes/reducer", json!("apend"), &["unknown_name /state/notes/reducer"]),
         mistake("/state/count/default", json!("x"), &["wrong_kind /state/count/default"]),
         mistake("/nodes/0/data/tools/0", json!("web_serch"), &["unknown_name /nodes/0/data/tools/0"]),
         mistake("/nodes/0/data/max_iterations", json!("five"), &["wrong_kind /nodes/0/data/max_iterations"]),
         mistake("/nodes/0/data/prompt", json!("Plan {{ user.nmae }}"), &["data /nodes/0/data/prompt"]),
-        mistake("/nodes/0/data/isStart > /nodes/0/data/isStrat", Value::Null, &["unknown_member /nodes/0/data/isStrat"]),
+        mistake(
+            "/nodes/0/data/isStart > /nodes/0/data/isStrat",
+            Value::Null,
+            &["unknown_member /nodes/0/data/isStrat"],
+        ),
         mistake("/nodes/1/data/source", json!("question"), &["wrong_kind /nodes/1/data/source"]),
-        mistake("/nodes/1/data/item > /nodes/1/data/itme", Value::Null, &["unknown_member /nodes/1/data/itme"]),
+        mistake(
+            "/nodes/1/data/item > /nodes/1/data/itme",
+            Value::Null,
+            &["unknown_member /nodes/1/data/itme"],
+        ),
         mistake("/nodes/2/data/prompt", json!("Find {{ subject }}"), &["data /nodes/2/data/prompt"]),
-        mistake("/nodes/2/data/save_as > /nodes/2/data/output", Value::Null, &["unknown_member /nodes/2/data/output"]),
-        mistake("/nodes/3/data/routes/0/condition", json!("contain"), &["unknown_name /nodes/3/data/routes/0/condition"]),
+        mistake(
+            "/nodes/2/data/save_as > /nodes/2/data/output",
+            Value::Null,
+            &["unknown_member /nodes/2/data/output"],
+        ),
+        mistake(
+            "/nodes/3/data/routes/0/condition",
+            json!("contain"),
+            &["unknown_name /nodes/3/data/routes/0/condition"],
+        ),
         mistake("/nodes/3/data/routes/1/value", json!("("), &["regex /nodes/3/data/routes/1/value"]),
         mistake("/nodes/4/data/profile", json!("fsat"), &["unknown_name /nodes/4/data/profile"]),
-        mistake("/nodes/4/data/save_as > /nodes/4/data/save_to", Value::Null, &["unknown_member /nodes/4/data/save_to"]),
+        mistake(
+            "/nodes/4/data/save_as > /nodes/4/data/save_to",
+            Value::Null,
+            &["unknown_member /nodes/4/data/save_to"],
+        ),
         mistake("/nodes/4/type", json!("agnt"), &["unknown_type /nodes/4/type"]),
-        mistake("/nodes/5/data/input/text > /nodes/5/data/input/txt", Value::Null, &["data /nodes/5/data", "unknown_name /nodes/5/data/input/txt"]),
+        mistake(
+            "/nodes/5/data/input/text > /nodes/5/data/input/txt",
+            Value::Null,
+            &["data /nodes/5/data", "unknown_name /nodes/5/data/input/txt"],
+        ),
         mistake("/nodes/6/data/prompt", json!("Weigh {{ title }"), &["template /nodes/6/data/prompt"]),
         mistake("/nodes/7/data/prompt", json!("For {{ cons }}"), &["data /nodes/7/data/prompt"]),
         mistake("/nodes/7/data/require_approval", json!(true), &["fork_approval /nodes/7"]),
         mistake("/nodes/8/data/tool_name", json!("calculater"), &["unknown_name /nodes/8/data/tool_name"]),
         mistake("/nodes/9/data/save_as", json!("count"), &["wrong_kind /nodes/9/data/save_as"]),
-        mistake("/nodes/10/data/system_prompt", json!("Be {{ pros }}"), &["untrusted /nodes/10/data/system_prompt"]),
-        mistake("/nodes/11/data/system_prompt", json!("{{ a {{ tone }}"), &["template /nodes/11/data/system_prompt"]),
-        mistake("/nodes/12/data/require_approval", json!("yes"), &["wrong_kind /nodes/12/data/require_approval"]),
+        mistake(
+            "/nodes/10/data/system_prompt",
+            json!("Be {{ pros }}"),
+            &["untrusted /nodes/10/data/system_prompt"],
+        ),
+        mistake(
+            "/nodes/11/data/system_prompt",
+            json!("{{ a {{ tone }}"),
+            &["template /nodes/11/data/system_prompt"],
+        ),
+        mistake(
+            "/nodes/12/data/require_approval",
+            json!("yes"),
+            &["wrong_kind /nodes/12/data/require_approval"],
+        ),
         mistake("/nodes/12/data/colour", json!("red"), &["unknown_member /nodes/12/data/colour"]),
         mistake("/nodes/13/data/flow_id", json!("innner"), &["unknown_name /nodes/13/data/flow_id"]),
-        mistake("/nodes/14/data/prompt", json!("{{ verdikt }}"), &["data /nodes/14/data/prompt"]),
+        mistake("/nodes/14/data/prompt", json!("{{ txet }}"), &["data /nodes/14/data/prompt"]),
         mistake("/nodes/14/id > /nodes/14/idd", Value::Null, &["unknown_member /nodes/14/idd"]),
         mistake("/edges/1/sourceHandle", json!("nxet"), &["unknown_handle /edges/1/sourceHandle"]),
         mistake("/edges/2/source", json!("lok"), &["unknown_node /edges/2/source"]),
@@ -92,37 +129,65 @@ impl Mistake {
     }
 }
 
+/// All that is said of a file; a warning counts as a fault.
 fn faults(file: &Value, registry: &Registered) -> BTreeSet<String> {
     match Graph::parse(&file.to_string(), registry) {
-        Ok(_) => BTreeSet::new(),
-        Err(faults) => faults.faults.iter().map(told).collect(),
+        Ok(graph) => graph.warnings().iter().map(told).collect(),
+        Err(faults) => faults.faults.iter().chain(&faults.warnings).map(told).collect(),
     }
 }
 
-#[test]
-fn dump_pairs() {
-    let registry = registry();
-    assert_eq!(faults(&whole(), &registry), BTreeSet::new());
-    let all = mistakes();
-    for one in &all {
-        let mut file = whole();
-        one.make(&mut file);
-        let found = faults(&file, &registry);
-        if found != one.faults.iter().map(|s| s.to_string()).collect() {
-            println!("{}: {found:?}", one.place);
-        }
+/// What is not said beside an edge that leads to somewhere unknown, since it may come of that: a node that is not reached, and
+/// a value from nodes that are not.
+const HIDDEN: [(&str, &str); 4] = [
+    ("/edges/15/target", "unreachable /nodes/9"),
+    ("/edges/15/target", "data /nodes/5/data"),
+    ("/edges/20", "unreachable /nodes/9"),
+    ("/edges/20", "data /nodes/5/data"),
+];
+
+/// Makes these mistakes in one file. Each fault of each is there, and no other.
+fn together(which: &[&Mistake], registry: &Registered) -> Result<(), String> {
+    let mut file = whole();
+    which.iter().for_each(|mistake| mistake.make(&mut file));
+    let is_hidden = |fault: &str| {
+        HIDDEN.iter().any(|(by, what)| *what == fault && which.iter().any(|one| one.place == *by))
+    };
+    let expected = which.iter().flat_map(|mistake| mistake.faults).filter(|fault| !is_hidden(fault));
+    let expected: BTreeSet<String> = expected.map(|fault| (*fault).to_owned()).collect();
+    let found = faults(&file, registry);
+    if found == expected {
+        return Ok(());
     }
-    for (at, one) in all.iter().enumerate() {
-        for other in &all[at + 1..] {
-            if one.place.split(RENAMED).next().unwrap() == other.place.split(RENAMED).next().unwrap() { continue; }
-            let mut file = whole();
-            one.make(&mut file);
-            other.make(&mut file);
-            let found = faults(&file, &registry);
-            let expected: BTreeSet<String> = one.faults.iter().chain(other.faults).map(|s| s.to_string()).collect();
-            if found != expected {
-                println!("{} + {}: \n     {:?}\n     {:?}", one.place, other.place, expected.difference(&found).collect::<Vec<_>>(), found.difference(&expected).collect::<Vec<_>>());
-            }
-        }
+    let places: Vec<&str> = which.iter().map(|mistake| mistake.place).collect();
+    let (lacking, more): (Vec<_>, Vec<_>) =
+        (expected.difference(&found).collect(), found.difference(&expected).collect());
+    Err(format!("{places:?}\nnot told: {lacking:?}\ntold, too: {more:?}"))
+}
+
+#[test]
+fn every_two_mistakes_are_found_beside_each_other() {
+    let (registry, all) = (registry(), mistakes());
+    assert_eq!(together(&[], &registry), Ok(()));
+    let pairs = all.iter().enumerate().flat_map(|(at, one)| all[at..].iter().map(move |other| [one, other]));
+    let wrong: Vec<String> = pairs
+        .filter_map(|[one, other]| {
+            let which = if one.place == other.place { vec![one] } else { vec![one, other] };
+            together(&which, &registry).err()
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+static REGISTRY: LazyLock<Registered> = LazyLock::new(registry);
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_mistakes_are_found_beside_one_another(chosen in prop::collection::vec(any::<bool>(), 42)) {
+        let all = mistakes();
+        let which: Vec<&Mistake> = all.iter().zip(chosen).filter(|(_, is_chosen)| *is_chosen).map(|(one, _)| one).collect();
+        prop_assert_eq!(together(&which, &REGISTRY), Ok(()));
     }
 }

@@ -295,7 +295,10 @@ fn case_15_what_a_sibling_branch_writes_is_not_read() {
 fn case_16_what_is_written_only_later_is_a_fault_that_says_by_whom() {
     let nodes = agents(&[("a", json!({"prompt": "{{ late }}"})), ("b", json!({"save_as": "late"}))]);
     let faults = refused(&own(nodes, &["a > b"]), &[("/nodes/0/data/prompt", "data")]);
-    assert!(faults.faults[0].message.contains(r#""late" is written by "b", but on no path to "a""#), "{faults}");
+    assert!(
+        faults.faults[0].message.contains(r#""late" is written by "b", but on no path to "a""#),
+        "{faults}"
+    );
 }
 
 #[tokio::test]

@@ -81,13 +81,15 @@ impl NodeType for RouterType {
                 handles.push(to.clone());
             }
             if value.is_empty() && !node.is_seed() {
-                let message = "is empty, and no text matches that: write the text to look for, or remove the route";
+                let message =
+                    "is empty, and no text matches that: write the text to look for, or remove the route";
                 node.fault(&format!("{place}/value"), message);
             }
             let test = match Test::of(&condition, &value) {
                 Ok(test) => test,
                 Err(error) => {
-                    let message = format!("is not a regular expression: {}", one_line(error.to_string(), 200));
+                    let message =
+                        format!("is not a regular expression: {}", one_line(error.to_string(), 200));
                     node.fault_of(FaultKind::Regex, &format!("{place}/value"), message);
                     continue;
                 }

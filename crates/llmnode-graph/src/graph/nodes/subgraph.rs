@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema_of;
-use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
 use crate::facts::Write;
+use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
 use crate::graph::within;
 use crate::state::Update;
 
