@@ -70,6 +70,18 @@ fn mistakes_of_the_call_end_with_2() {
     assert_eq!(schema["title"], "llmnode graph");
 }
 
+#[test]
+fn a_reader_that_stops_reading_is_no_mistake() {
+    let mut child = command(&["schema"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!((done.status.code(), lines(&done.stderr)), (Some(0), vec![]));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_graph_runs_on_the_model_of_the_environment() {
     let server = StubServer::builder()
@@ -110,7 +122,7 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
     assert_eq!(done.status.code(), Some(1));
     let told = lines(&done.stderr).join("\n");
     assert!(
-        told.contains("error[fork_to_join]: \"a\" leads straight to \"d\"") && told.contains("^"),
+        told.contains("error[fork_to_join]: \"a\" leads directly to \"d\"") && told.contains("^"),
         "{told}"
     );
 }

@@ -178,9 +178,11 @@ impl Reading<'_> {
     }
 
     fn unwritten(&self, node: usize, read: &Read, name: &str, faults: &mut Faults) {
-        let id = shown(&self.data.file.nodes[node].id);
-        let mut message =
-            format!("{id:?} reads {:?}, but nothing writes it, and it is not an input", shown(name));
+        let mut message = format!(
+            "nothing writes {:?}, which {:?} reads, and it is not an input",
+            shown(name),
+            shown(&self.data.file.nodes[node].id)
+        );
         // Whoever names the item of a loop expects it under that name.
         let mut loops = self.data.facts.iter().zip(&self.data.file.nodes);
         let nameless =

@@ -1,6 +1,7 @@
 //! `check`: every fault of a file, one a line; and `schema`.
 
 use std::error::Error;
+use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use llmnode_graph::{Graph, GraphFaults, Profiles, Registered, Registry};
@@ -19,13 +20,12 @@ pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
     };
     if options.json {
         let file = options.file.display().to_string();
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&json!({"file": file, "faults": faults, "warnings": warnings}))?
-        );
+        let told = json!({"file": file, "faults": faults, "warnings": warnings});
+        print(&serde_json::to_string_pretty(&told)?)?;
     } else {
-        faults.iter().for_each(|fault| println!("{fault}"));
-        warnings.iter().for_each(|warning| println!("warning: {warning}"));
+        let faults = faults.iter().map(ToString::to_string);
+        let lines = faults.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
+        lines.map(|line| print(&line)).collect::<Result<(), _>>()?;
     }
     Ok(faults.is_empty())
 }
@@ -33,8 +33,16 @@ pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
 /// Prints the JSON Schema of the format.
 pub(crate) fn schema() -> Result<bool, Box<dyn Error>> {
     let schema = Registry::new().build()?.schema();
-    println!("{}", serde_json::to_string_pretty(&schema)?);
+    print(&serde_json::to_string_pretty(&schema)?)?;
     Ok(true)
+}
+
+/// Prints a line. A reader that has read enough, as `head`, is no mistake.
+pub(crate) fn print(line: &str) -> Result<(), Box<dyn Error>> {
+    match writeln!(stdout(), "{line}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 pub(crate) fn read(file: &Path) -> Result<String, Box<dyn Error>> {

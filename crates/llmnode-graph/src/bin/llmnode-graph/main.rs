@@ -21,10 +21,7 @@ fn main() -> ExitCode {
         }
     };
     let done = match command {
-        Command::Help => {
-            println!("{USAGE}");
-            Ok(true)
-        }
+        Command::Help => check::print(USAGE).map(|()| true),
         Command::Schema => check::schema(),
         Command::Check(options) => check::check(&options),
         Command::Run(options) => run::run(&options),
