@@ -128,7 +128,7 @@ impl Graph {
         let mut given = match inputs.into() {
             Value::Object(given) => given,
             Value::Null => Map::new(),
-            _ => return Err(refused(vec!["they are no object".to_owned()])),
+            _ => return Err(refused(vec!["they must be an object".to_owned()])),
         };
         let Inputs { declared, open, .. } = &self.loaded.inputs;
         let mut faults = Vec::new();
@@ -136,7 +136,7 @@ impl Graph {
             let rules = || self.loaded.rules.0.get(name).map(|field| &field.schema);
             match declared.get(name).or_else(rules) {
                 _ if name.starts_with('_') => {
-                    faults.push(format!("{:?} is a name of the graph's own", one_line(name, 80)));
+                    faults.push(format!("{:?} is reserved for the graph", one_line(name, 80)));
                 }
                 Some(schema) => {
                     faults.extend(misfit(schema, value).map(|wrong| format!("{name:?} {wrong}")));

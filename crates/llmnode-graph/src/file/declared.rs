@@ -48,7 +48,7 @@ pub(super) fn check(schema: &Value, at: &str, faults: &mut Faults) {
 
 fn rules(schema: &Value, at: &str, faults: &mut Faults) {
     let Value::Object(all) = schema else {
-        let message = format!("is {}, and has to be a JSON schema, an object", told(schema));
+        let message = format!("is {}, but must be a JSON schema, an object", told(schema));
         faults.fault(at, FaultKind::WrongKind, message);
         return;
     };
@@ -75,10 +75,14 @@ fn rules(schema: &Value, at: &str, faults: &mut Faults) {
             ("minimum" | "maximum" | "exclusiveMinimum", rule) if rule.is_number() => {}
             ("title" | "description" | "examples" | "default" | "const", _) => {}
             (known, rule) if RULES.contains(&known) => {
-                faults.fault(place, FaultKind::WrongKind, format!("is {}, which is no {known}", told(rule)));
+                faults.fault(
+                    place,
+                    FaultKind::WrongKind,
+                    format!("is {}, which is not a valid {known:?}", told(rule)),
+                );
             }
             (name, _) => {
-                let message = format!("no rule {:?} is known for a declared type", shown(name));
+                let message = format!("unknown rule {:?} in a declared type", shown(name));
                 faults.unknown(true, place, FaultKind::UnknownMember, message, name, RULES.iter().copied());
             }
         }
@@ -93,7 +97,7 @@ fn types(kind: &Value, at: &str, faults: &mut Faults) {
             faults.unknown(true, at, FaultKind::UnknownName, message, name, TYPES.iter().copied());
         }
         other => {
-            let message = format!("is {}, and has to be the name of a type", told(other));
+            let message = format!("is {}, but must be the name of a type", told(other));
             faults.fault(at, FaultKind::WrongKind, message);
         }
     };

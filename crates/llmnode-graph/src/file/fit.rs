@@ -81,7 +81,7 @@ impl<'f> Fit<'f> {
             };
         }
         if let Some(expected) = wrong_kind(rules, value) {
-            self.fault(at, FaultKind::WrongKind, format!("is {}, and has to be {expected}", told(value)));
+            self.fault(at, FaultKind::WrongKind, format!("is {}, but must be {expected}", told(value)));
             return match meant(rules, value).filter(|meant| self.fits(schema, meant)) {
                 Some(meant) => {
                     if meant.is_array() {
@@ -97,11 +97,11 @@ impl<'f> Fit<'f> {
             mended = self.one_of(rules, allowed.iter().collect(), value, at);
         }
         if let Some(only) = rules.get("const").filter(|only| *only != value) {
-            self.fault(at, FaultKind::WrongKind, format!("is {}, and has to be {}", told(value), told(only)));
+            self.fault(at, FaultKind::WrongKind, format!("is {}, but must be {}", told(value), told(only)));
             return Mended::New(only.clone());
         }
         if let Some(bound) = beyond(rules, value) {
-            self.fault(at, FaultKind::OutOfRange, format!("{}, and has to {bound}", had(value)));
+            self.fault(at, FaultKind::OutOfRange, format!("{}, but must {bound}", had(value)));
             return self.lost(rules, value, at);
         }
         match value {
@@ -176,7 +176,7 @@ impl<'f> Fit<'f> {
             _ => {
                 let kinds: Vec<String> =
                     forms.iter().filter_map(|form| self.resolved(form)).filter_map(kinds).collect();
-                let message = format!("is {}, and has to be {}", told(value), kinds.join(" or "));
+                let message = format!("is {}, but must be {}", told(value), kinds.join(" or "));
                 self.fault(at, FaultKind::WrongKind, message);
                 self.lost(&Map::new(), value, at)
             }
@@ -251,7 +251,7 @@ impl<'f> Fit<'f> {
             // A member that has to be there and is misspelled is one mistake.
             lacks.retain(|one| Some(*one) != lacking);
             let is_fault = !self.seed || lacking.is_some();
-            let message = format!("no member {:?} is known here", shown(name));
+            let message = format!("unknown member {:?}", shown(name));
             let place = (self.place)(&from);
             let meant = self.faults.unknown(is_fault, place, FaultKind::UnknownMember, message, name, names);
             match lacking.or(meant).filter(|meant| is_fault && !object.has(meant)) {

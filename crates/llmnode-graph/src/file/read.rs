@@ -33,12 +33,15 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
 /// Reads the JSON of a file within the caps.
 pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Text> {
     let (kind, message) = if text.len() > BYTES {
-        (FaultKind::Cap, format!("the file has {} bytes, and may have {BYTES}, 1 MiB", text.len()))
+        (
+            FaultKind::Cap,
+            format!("the file has {} bytes, but at most {BYTES} (1 MiB) are allowed", text.len()),
+        )
     } else {
         match json::read(text.trim_start_matches('\u{feff}'), NESTING) {
             Ok(read) => return Some(read),
             Err(error) if error.is_data() => (FaultKind::Cap, error.to_string()),
-            Err(error) => (FaultKind::Syntax, format!("is no JSON: {error}")),
+            Err(error) => (FaultKind::Syntax, format!("is not JSON: {error}")),
         }
     };
     faults.fault("", kind, message);
@@ -48,13 +51,13 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Text> {
 /// Notes members that stand in their object for a second time.
 pub(crate) fn note_twice(twice: Vec<String>, faults: &mut Faults) {
     for pointer in twice {
-        faults.fault(pointer, FaultKind::DuplicateMember, "stands in its object for a second time");
+        faults.fault(pointer, FaultKind::DuplicateMember, "occurs twice in its object; remove one");
     }
 }
 
 fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<GraphFile> {
     let Value::Object(mut file) = value else {
-        faults.fault("", FaultKind::WrongKind, format!("is {}, and has to be an object", told(&value)));
+        faults.fault("", FaultKind::WrongKind, format!("is {}, but must be an object", told(&value)));
         return None;
     };
     let form = form(&file, faults)?;
@@ -62,7 +65,9 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
     for (name, most) in [("nodes", NODES), ("edges", EDGES)] {
         let count = file.get(name).and_then(Value::as_array).map_or(0, Vec::len);
         if count > most {
-            let message = format!("there are {count} {name}; a graph has at most {most}");
+            let message = format!(
+                "the graph has {count} {name}, but at most {most} are allowed: move some into a subgraph"
+            );
             faults.fault(format!("/{name}"), FaultKind::Cap, message);
             too_many = true;
         }
@@ -88,7 +93,7 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
         faults.fault(
             through(&mends.moved, "/nodes"),
             FaultKind::OutOfRange,
-            "is empty, and a graph has at least one node",
+            "is empty, but a graph needs at least one node",
         );
     }
     let mut graph = GraphFile {
@@ -120,7 +125,7 @@ fn form(file: &Map<String, Value>, faults: &mut Faults) -> Option<Form> {
 /// Whether a file is of a format and version that is read. A version that is missing is a fault, but the file is read.
 pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults: &mut Faults) -> bool {
     if let Some(other) = file.get("format").filter(|other| *other != format) {
-        faults.fault("/format", FaultKind::Format, format!("is {}, and has to be {format:?}", told(other)));
+        faults.fault("/format", FaultKind::Format, format!("is {}, but must be {format:?}", told(other)));
         return false;
     }
     match file.get("version") {
@@ -129,17 +134,13 @@ pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults:
         }
         Some(Value::Number(version)) if version.as_u64().is_some_and(|one| one > newest) => {
             let message = format!(
-                "{format} version {version} is newer than version {newest}, the newest that this llmnode reads; use a newer one"
+                "{format} version {version} is newer than version {newest}, the newest that this llmnode reads: update llmnode"
             );
             faults.fault("/version", FaultKind::Version, message);
             false
         }
         Some(other) => {
-            faults.fault(
-                "/version",
-                FaultKind::Version,
-                format!("is {}, and has to be {newest}", told(other)),
-            );
+            faults.fault("/version", FaultKind::Version, format!("is {}, but must be {newest}", told(other)));
             false
         }
         None => {
@@ -165,7 +166,7 @@ fn is_key(name: &str) -> bool {
 fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
     if !is_key(name) {
         let message = format!(
-            "{:?} cannot be the name of a value: a name has letters, digits, `_` and `-`, does not begin with `_`, and is not `messages` or `context`",
+            "{:?} is not a valid name of a value: use letters, digits, `_` and `-`, without `_` at the beginning; `messages` and `context` are reserved",
             shown(name)
         );
         faults.fault(at, FaultKind::BadName, message);
@@ -229,12 +230,12 @@ fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &
         let (id, kind) = (text("id"), text("type"));
         let mut is_clear = !id.is_empty();
         if is_end(&id) {
-            let message = format!("{id:?} is the end of every graph; give the node another id");
+            let message = format!("{id:?} is the end of every graph: choose another id");
             faults.fault(format!("{at}/id"), FaultKind::BadName, message);
             is_clear = false;
         } else if let Some(other) = ids.get(&id) {
             let message = format!(
-                "{:?} is the id of {} already; give the node another id",
+                "{:?} is already the id of {}: choose another id",
                 shown(&id),
                 graph.nodes[*other].at
             );

@@ -82,12 +82,11 @@ fn routes(data: &mut Data, faults: &mut Faults) {
                     data.origin.insert(format!("{ours}/source"), format!("{theirs}/context_key"));
                 }
                 Some(Value::String(_)) | None => {
-                    let message =
-                        "the route reads the context, and \"context_key\", the name of the value, is missing";
+                    let message = "\"context_key\" is missing: name the value that the route reads";
                     faults.fault(theirs, FaultKind::Missing, message);
                 }
                 Some(other) => {
-                    let message = format!("is {}, and has to be a text", told(&other));
+                    let message = format!("is {}, but must be a text", told(&other));
                     faults.fault(format!("{theirs}/context_key"), FaultKind::WrongKind, message);
                 }
             },
@@ -104,7 +103,7 @@ fn routes(data: &mut Data, faults: &mut Faults) {
                 );
             }
             Some(Err(other)) => {
-                let message = format!("is {}, and has to be \"message\" or \"context\"", told(other));
+                let message = format!("is {}, but must be \"message\" or \"context\"", told(other));
                 faults.fault(format!("{theirs}/source"), FaultKind::WrongKind, message);
             }
         }
@@ -119,11 +118,7 @@ fn output_schema(data: &mut Data, faults: &mut Faults) {
     for (index, field) in fields.iter().enumerate() {
         let theirs = format!("{at}/output_schema/{index}");
         let Some(name) = field.get("name").and_then(Value::as_str).filter(|name| !name.is_empty()) else {
-            faults.fault(
-                theirs,
-                FaultKind::Missing,
-                "\"name\", the name of the member, is missing or no text",
-            );
+            faults.fault(theirs, FaultKind::Missing, "\"name\" is missing or not a text: name the member");
             continue;
         };
         let kind = field.get("type").and_then(Value::as_str).unwrap_or("string");
@@ -139,7 +134,8 @@ fn output_schema(data: &mut Data, faults: &mut Faults) {
         }
         origin.insert(format!("/output_schema/properties/{}", escaped(name)), theirs.clone());
         if members.insert(name.to_owned(), member).is_some() {
-            let message = format!("a member {:?} is there already", shown(name));
+            let message =
+                format!("{:?} is already the name of another member: choose another name", shown(name));
             faults.fault(format!("{theirs}/name"), FaultKind::Duplicate, message);
         }
     }
@@ -176,7 +172,7 @@ fn profile(data: &mut Data, faults: &mut Faults) {
             .any(|word| name.to_lowercase().contains(word))
             && !name.to_lowercase().contains("max_tokens");
         if is_private && !value.is_null() && value.as_str() != Some("") {
-            let message = "a graph holds no key and no URL: register the profile with the program, and write its name here";
+            let message = "a graph must not contain a key or a URL: register the profile in the program, and write its name here";
             faults.fault(format!("{place}/{}", escaped(name)), FaultKind::Setting, message);
         }
     }
@@ -191,7 +187,11 @@ fn profile(data: &mut Data, faults: &mut Faults) {
             data.values.insert("profile".to_owned(), Value::String(name));
         }
         None => {
-            faults.fault(place, FaultKind::Missing, "neither \"name\" nor \"id\" says which profile it is");
+            faults.fault(
+                place,
+                FaultKind::Missing,
+                "\"name\" is missing: write the name of a registered profile",
+            );
             data.values.remove("profile");
         }
     }

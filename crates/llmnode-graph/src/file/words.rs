@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::faults::shown;
 
-/// What a value has to be that is of another type.
+/// What a value must be that is of another type.
 pub(super) fn wrong_kind(rules: &Map<String, Value>, value: &Value) -> Option<String> {
     let is = |kind: &Value| match (kind.as_str().unwrap_or_default(), value) {
         ("null", Value::Null)
@@ -42,7 +42,7 @@ pub(super) fn kinds(rules: &Map<String, Value>) -> Option<String> {
     if words.is_empty() { Some("null".to_owned()) } else { Some(words.join(" or ")) }
 }
 
-/// What a value beyond its bounds has to be or have.
+/// What a value beyond its bounds must be or have.
 pub(super) fn beyond(rules: &Map<String, Value>, value: &Value) -> Option<String> {
     let bound = |keyword: &str| rules.get(keyword).and_then(Value::as_f64);
     let between = |count: f64, least: Option<f64>, most: Option<f64>, verb: &str, what: &str| {

@@ -69,17 +69,19 @@ impl Unread {
             }
             Unread::BadName => {
                 let message = format!(
-                    "{named} cannot be the name of a graph: 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`"
+                    "{named} is not a valid name of a graph: use 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`"
                 );
                 faults.fault(place, FaultKind::BadName, message);
             }
             Unread::NoFolder => {
-                let message = format!("there is no folder to take {named} from: `Registry::folder` sets one");
+                let message = format!(
+                    "{named} cannot be loaded, because the registry has no folder: set one with `Registry::folder`"
+                );
                 faults.fault(place, FaultKind::Setting, message);
             }
             Unread::Outside => {
                 let message = format!(
-                    "the file of {named} is a link that leads out of the folder: put the file itself there"
+                    "the file of {named} is a link that leads out of the folder: put the file itself into the folder"
                 );
                 faults.fault(place, FaultKind::BadName, message);
             }
@@ -87,7 +89,9 @@ impl Unread {
                 faults.fault(
                     place,
                     FaultKind::Cap,
-                    format!("the file of {named} has more than {LARGEST} bytes"),
+                    format!(
+                        "the file of {named} has more than {LARGEST} bytes: move nodes into another file"
+                    ),
                 );
             }
             Unread::Io(error) => {

@@ -176,7 +176,7 @@ fn node(
     facts.handles.open |= made.is_none();
     facts.unclear |= made.is_none();
     if let (None, Some((kind, false)), true) = (&made, found, faults.noted() == noted) {
-        let message = format!("the type {:?} could not read the node, and does not say why", kind.name());
+        let message = format!("the type {:?} refused the node without saying why", kind.name());
         faults.fault(&node.at, FaultKind::Setting, message);
     }
     let unit = made.zip(found).map(|(made, (kind, _))| Unit {

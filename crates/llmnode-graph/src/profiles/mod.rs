@@ -204,7 +204,7 @@ impl ProfileRules {
             faults.fault(
                 at,
                 FaultKind::Setting,
-                "has to begin with `https://`, or with `http://` on this machine",
+                "must begin with `https://`, or with `http://` on this machine",
             );
             return builder.public_only();
         }
@@ -217,10 +217,10 @@ impl ProfileRules {
         }
         let builder = builder.public_only();
         if let Err(error) = builder.clone().without_key().build() {
-            let message = format!("{}; the program can allow the host by `allow_host`", error.message());
+            let message = format!("{}; the program can allow the host with `allow_host`", error.message());
             faults.fault(at, FaultKind::Setting, message);
         } else if !url.trim().to_lowercase().starts_with("https:") {
-            let message = "is plain http on another machine: write https, or let the program allow the host by `allow_host`";
+            let message = "is plain http to another machine: write https, or let the program allow the host with `allow_host`";
             faults.fault(at, FaultKind::Setting, message);
         }
         builder
@@ -236,7 +236,7 @@ impl ProfileRules {
         let at = format!("{at}/api_key_env");
         if !name.ends_with(KEY_ENDING) && !self.variables.iter().any(|allowed| allowed == name) {
             let message = format!(
-                "{:?} is no name of a variable for keys: it has to end with {KEY_ENDING}, or the program allows it by `allow_key_variable`",
+                "{:?} is not allowed as a variable for keys: its name must end with {KEY_ENDING}, or the program must allow it with `allow_key_variable`",
                 shown(name)
             );
             faults.fault(at, FaultKind::BadName, message);

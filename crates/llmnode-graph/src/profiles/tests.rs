@@ -114,9 +114,9 @@ fn what_the_program_allows_is_allowed() {
 fn files_of_other_formats_are_refused() {
     for (file, told) in [
         (r#"{"profiles": {}}"#, "\"format\" is missing"),
-        (r#"{"format": "llmnode/graph", "version": 1}"#, "has to be \"llmnode/profiles\""),
+        (r#"{"format": "llmnode/graph", "version": 1}"#, "must be \"llmnode/profiles\""),
         (r#"{"format": "llmnode/profiles", "version": 2}"#, "is newer than version 1"),
-        ("[", "is no JSON"),
+        ("[", "is not JSON"),
     ] {
         let error = Profiles::parse(file).unwrap_err();
         assert_eq!(error.category(), Category::ConfigError);

@@ -18,7 +18,7 @@ const VERSION: u64 = 1;
 pub(super) fn listed(text: &str, faults: &mut Faults) -> Option<Vec<(String, ProfileText)>> {
     let read = document(text, faults)?;
     let Value::Object(file) = read.value else {
-        faults.fault("", FaultKind::WrongKind, "has to be an object");
+        faults.fault("", FaultKind::WrongKind, "must be an object");
         return None;
     };
     if !file.contains_key("format") {

@@ -409,7 +409,7 @@ async fn case_25_a_pattern_that_does_not_compile_is_a_fault_and_none_takes_for_e
 fn case_26_a_type_whose_feature_is_off_says_so() {
     let nodes = json!([{"id": "find", "type": "rag_node", "data": {"store": "docs"}}]);
     let faults = refused(&own(nodes, &[]), &[("/nodes/0/type", "feature")]);
-    assert!(faults.faults[0].message.contains("need the feature `rag`"), "{faults}");
+    assert!(faults.faults[0].message.contains("needs the feature `rag`"), "{faults}");
 }
 
 #[test]

@@ -265,7 +265,7 @@ async fn inputs_are_checked_before_anything_runs() {
     let error = graph.start(json!({"qestion": "x", "_q": 1, "tone": 3})).unwrap_err().to_string();
     for says in [
         "no input \"qestion\"; did you mean \"question\"?",
-        "\"_q\" is a name",
+        "\"_q\" is reserved",
         "\"tone\"",
         "\"question\" is missing",
     ] {

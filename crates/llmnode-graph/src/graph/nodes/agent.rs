@@ -104,7 +104,7 @@ fn listed(names: &[String], node: &mut Loading<'_>) -> Toolset {
             node.fault_of(
                 FaultKind::Duplicate,
                 &place,
-                format!("the tool {name:?} is listed already; remove one"),
+                format!("the tool {name:?} is listed twice; remove one"),
             );
         } else if registry.tools().names().any(|tool| tool == name) {
             found.push(name);
@@ -118,7 +118,7 @@ fn listed(names: &[String], node: &mut Loading<'_>) -> Toolset {
         let name = link.name.to_lowercase();
         if taken.contains(&name) {
             let message = format!(
-                "another tool of {:?} is called {:?}, too: give one of them another label",
+                "{:?} has two tools with the name {:?}: give one of them another label",
                 node.id(),
                 link.name
             );

@@ -31,7 +31,7 @@ impl NodeType for MissingType {
         let MissingType { name, feature, .. } = self;
         let at = format!("{}/type", node.node.at);
         let message = format!(
-            "nodes of the type {name:?} need the feature `{feature}` of llmnode, and their type in the registry"
+            "the type {name:?} needs the feature `{feature}` of llmnode, and must be added to the registry"
         );
         node.faults.fault(at, FaultKind::Feature, message);
         None
