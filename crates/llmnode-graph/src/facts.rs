@@ -22,6 +22,8 @@ pub(crate) struct Facts {
     /// Whether what it writes is the text of a model, a tool or a search.
     pub(crate) untrusted: bool,
     pub(crate) role: Role,
+    /// Whether another node has its id, so that some of its edges may be those of that one.
+    pub(crate) is_shared: bool,
     /// Whether a setting is wrong in such a way that it may write more than is known.
     pub(crate) unclear: bool,
 }

@@ -43,13 +43,13 @@ impl<'d> Data<'d> {
         }
         let flow = Flow { facts: self.facts, keys: &keys, at_start: self.at_start().collect() };
         let (known, strayed) = flow.solve(shape, roots, forks);
-        // Of a node that is no step it is not known what ran before.
+        // Of a node that is no step, or that may have other edges, it is not known what ran before.
         let anywhere = flow.anywhere(&vec![false; self.facts.len()]);
         let reading =
             Reading { data: self, keys: &keys, written: self.written(), strayed, reached: &roots.reached };
         let mut needs = BTreeSet::new();
         for (node, facts) in self.facts.iter().enumerate() {
-            let known = if self.steps[node] { &known[node] } else { &anywhere };
+            let known = if self.steps[node] && !facts.is_shared { &known[node] } else { &anywhere };
             let mut told = HashSet::new();
             for read in all_reads(facts, |key| keys.of(key).is_some()) {
                 let key = key(&read.name);
@@ -192,6 +192,8 @@ impl Reading<'_> {
                 "; the iterator {:?} has no \"item\", so it writes \"current_item\"",
                 shown(&node.id)
             ));
+            faults.fault(&read.at, FaultKind::Data, message);
+            return;
         }
         faults.unknown(true, &read.at, FaultKind::Data, message, name, self.written.keys().copied());
     }

@@ -99,7 +99,7 @@ impl Flow<'_> {
                 let at = &flat.points[*point];
                 let before = others.get(point).cloned();
                 let mut before = before.unwrap_or_else(|| self.nothing(self.set(!at.is_join)));
-                before.is_loose |= at.is_loose;
+                before.is_loose |= at.is_loose || self.facts.get(*point).is_some_and(|facts| facts.is_shared);
                 if Some(*point) == roots.start {
                     before.always = first.clone();
                     before.perhaps = first.clone();

@@ -20,7 +20,9 @@ pub(super) fn check(
     let begin: Vec<usize> = roots.start.iter().chain(&roots.others).copied().collect();
     let (found, bad) = forks(&drawn.shape, roots.start, &begin, &roots.reached);
     let words = Words { file, edges: &drawn.edges };
-    for bad in &bad {
+    // What comes of edges that may be those of another node is no mistake of theirs.
+    let is_sure = |bad: &&BadFork| !bad.nodes().any(|node| facts[node].is_shared);
+    for bad in bad.iter().filter(is_sure) {
         let (at, kind, message) = words.of(bad);
         faults.fault(at, kind, message);
     }

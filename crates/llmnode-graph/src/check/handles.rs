@@ -55,7 +55,7 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
         .filter_map(|link| link.handle.as_deref())
         .collect();
     let mut missing = Vec::new();
-    for (node, of) in facts.iter().enumerate().filter(|(_, of)| of.role != Role::Apart) {
+    for (node, of) in facts.iter().enumerate().filter(|(_, of)| of.role != Role::Apart && !of.is_shared) {
         for handle in of.handles.required.iter().filter(|handle| !used.contains(&(node, (*handle).clone()))) {
             if !unknown.contains(&node) && !stray.contains(handle.as_str()) {
                 let (id, name) = (shown(&file.nodes[node].id), shown(handle));

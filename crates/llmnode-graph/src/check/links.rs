@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::faults::{FaultKind, Faults, shown};
-use crate::file::{GraphFile, is_end, is_start};
+use crate::file::{GraphFile, Id, is_end, is_start};
 use crate::shape::To;
 
 /// The edges, resolved.
@@ -116,9 +116,9 @@ impl<'f> Names<'f> {
     fn of(file: &'f GraphFile) -> Self {
         let mut ids = HashMap::new();
         for (index, node) in file.nodes.iter().enumerate().filter(|(_, node)| !node.id.is_empty()) {
-            ids.insert(node.id.as_str(), Some(index).filter(|_| node.is_clear));
+            ids.entry(node.id.as_str()).or_insert(Some(index).filter(|_| node.id_is != Id::Wrong));
         }
-        Names { ids, file, all_clear: file.nodes.iter().all(|node| node.is_clear) }
+        Names { ids, file, all_clear: file.nodes.iter().all(|node| node.id_is == Id::Own) }
     }
 
     fn all(&self) -> impl Iterator<Item = &'f str> {

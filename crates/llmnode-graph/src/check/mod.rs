@@ -76,7 +76,8 @@ fn drawn<'l>(
     let mut of_handle = |node: usize, name: String| {
         let ways = &mut ways[node];
         let place = *places.entry((node, name.clone())).or_insert_with(|| {
-            ways.push(Handle { name, to: Vec::new(), strays: false });
+            // Edges of another node with the same id are no branches.
+            ways.push(Handle { name, to: Vec::new(), strays: facts[node].is_shared });
             ways.len() - 1
         });
         (node, place)

@@ -2,7 +2,7 @@
 
 use super::{Drawn, Links};
 use crate::faults::{FaultKind, Faults, listed, shown};
-use crate::file::GraphFile;
+use crate::file::{GraphFile, Id};
 use crate::shape::{Shape, To};
 
 const REMEDY: &str = "set \"isStart\": true in the data of the first node";
@@ -57,7 +57,7 @@ pub(super) fn start(
     let message = match &*found {
         [only] if !links.start_is_unknown => return Start::At(*only),
         // It may be a node whose id is wrong.
-        [] if file.nodes.iter().all(|node| node.is_clear) && !file.nodes.is_empty() => match steps
+        [] if file.nodes.iter().all(|node| node.id_is != Id::Wrong) && !file.nodes.is_empty() => match steps
             .contains(&true)
         {
             true => format!("an edge leads to every node, so none is the first: {REMEDY}"),
@@ -83,7 +83,7 @@ fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> S
         return Start::At(node);
     }
     let of = &file.nodes[node];
-    if of.is_clear {
+    if of.id_is != Id::Wrong {
         let message = format!(
             "{:?} is a tool of an agent, so it cannot be the start: start at the agent",
             shown(&of.id)

@@ -44,11 +44,8 @@ fn facts(node: &NodeFile) -> Facts {
         writes_anything: has("anything"),
         untrusted: has("untrusted"),
         unclear: has("unclear"),
-        role: match (node.is_clear, has("tool")) {
-            (false, _) => Role::Apart,
-            (true, true) => Role::Tool,
-            (true, false) => Role::Step,
-        },
+        is_shared: false,
+        role: if has("tool") { Role::Tool } else { Role::Step },
     }
 }
 

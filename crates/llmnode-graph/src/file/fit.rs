@@ -84,6 +84,7 @@ impl<'f> Fit<'f> {
             self.fault(at, FaultKind::WrongKind, format!("is {}, but must be {expected}", told(value)));
             return match meant(rules, value).filter(|meant| self.fits(schema, meant)) {
                 Some(meant) => {
+                    self.mends.guesses.push(at.1.to_owned());
                     if meant.is_array() {
                         self.mends.moved.insert(format!("{}/0", at.1), at.0.to_owned());
                     }

@@ -11,6 +11,8 @@ pub(crate) struct Mends {
     pub(crate) moved: BTreeMap<String, String>,
     /// The places of what is no longer there, since it is not known what was meant.
     pub(crate) lost: Vec<String>,
+    /// The new places of what stands for a value that is wrong.
+    pub(crate) guesses: Vec<String>,
     /// The texts in what was lost: each may be a name that was meant.
     pub(crate) texts: Vec<String>,
     /// Whether a name was lost that is not among the texts.

@@ -101,8 +101,18 @@ pub(crate) struct NodeFile {
     pub(crate) data: Data,
     /// Whether the settings could not be read at all.
     pub(crate) has_lost_data: bool,
-    /// Whether it has an id that no other has.
-    pub(crate) is_clear: bool,
+    pub(crate) id_is: Id,
+}
+
+/// Whether it is known which node an id means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Id {
+    /// This one.
+    Own,
+    /// This one, or one behind it with the same id: edges of both are taken for edges of this one.
+    Shared,
+    /// Not this one: it has no id, or that of another node or of the end.
+    Wrong,
 }
 
 /// An edge as the file has it. What could not be read is `None`.

@@ -11,8 +11,8 @@ use super::mend::{Mends, through};
 use super::text::FileText;
 use super::words::told;
 use super::{
-    Data, EdgeFile, FORMAT, Field, FileLimits, Form, GraphFile, NodeFile, Reducer, VERSION, handle, is_end,
-    json, seed,
+    Data, EdgeFile, FORMAT, Field, FileLimits, Form, GraphFile, Id, NodeFile, Reducer, VERSION, handle,
+    is_end, json, seed,
 };
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
@@ -228,11 +228,11 @@ fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &
         let at = through(&mends.moved, &format!("/nodes/{index}"));
         let text = |name: &str| node.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (id, kind) = (text("id"), text("type"));
-        let mut is_clear = !id.is_empty();
+        let mut id_is = if id.is_empty() { Id::Wrong } else { Id::Own };
         if is_end(&id) {
             let message = format!("{id:?} is the end of every graph: choose another id");
             faults.fault(format!("{at}/id"), FaultKind::BadName, message);
-            is_clear = false;
+            id_is = Id::Wrong;
         } else if let Some(other) = ids.get(&id) {
             let message = format!(
                 "{:?} is already the id of {}: choose another id",
@@ -240,8 +240,8 @@ fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &
                 graph.nodes[*other].at
             );
             faults.fault(format!("{at}/id"), FaultKind::Duplicate, message);
-            (is_clear, graph.nodes[*other].is_clear) = (false, false);
-        } else if is_clear {
+            (id_is, graph.nodes[*other].id_is) = (Id::Wrong, Id::Shared);
+        } else if id_is == Id::Own {
             ids.insert(id.clone(), index);
         }
         let place = through(&mends.moved, &format!("/nodes/{index}/data"));
@@ -260,7 +260,7 @@ fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &
             at,
             data,
             has_lost_data,
-            is_clear,
+            id_is,
         });
     }
 }

@@ -163,7 +163,10 @@ impl<'l> Loading<'l> {
     }
 
     pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
-        self.faults.fault(self.settings.pointer(place), kind, message);
+        // Of what stands for a wrong value enough was said.
+        if !self.mends.guesses.iter().any(|guess| guess == place) {
+            self.faults.fault(self.settings.pointer(place), kind, message);
+        }
     }
 
     /// Notes that a setting is probably wrong.
@@ -180,8 +183,10 @@ impl<'l> Loading<'l> {
         known: impl IntoIterator<Item = &'n str>,
     ) {
         let message = format!("no {what} {:?}", one_line(name, 80));
-        let place = self.settings.pointer(place);
-        self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
+        if !self.mends.guesses.iter().any(|guess| guess == place) {
+            let place = self.settings.pointer(place);
+            self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
+        }
     }
 
     /// Reads a template. Values that it names count as read, and what is wrong with it is noted.

@@ -9,7 +9,7 @@ use llmnode_runtime::internal::hashed;
 use crate::check;
 use crate::facts::{Facts, Handles, Role};
 use crate::faults::{FaultKind, Faults, GraphFaults, shown};
-use crate::file::{self, GraphFile, Mends, NodeFile};
+use crate::file::{self, GraphFile, Id, Mends, NodeFile};
 use crate::graph::Graph;
 use crate::graph::door::{Loading, NodeType};
 use crate::graph::folder::text_of;
@@ -89,6 +89,7 @@ fn loaded(
         units.push(made.unit);
     }
     pauses_of_tools(&mut facts, &called);
+    share(&file, &mut facts);
     let plan = check::check(&file, &links, &facts, faults)?;
     let units = units.into_iter().collect::<Option<Vec<Unit>>>()?;
     let units = with_edges(units, &facts, &links);
@@ -122,6 +123,22 @@ fn loaded(
         height,
     };
     Some((loaded, plan.region, own))
+}
+
+/// What nodes with the id of another write, that one may write.
+fn share(file: &GraphFile, facts: &mut [Facts]) {
+    for at in (0..facts.len()).filter(|at| file.nodes[*at].id_is == Id::Wrong) {
+        let keys: Vec<String> = facts[at].keys().chain(&facts[at].perhaps_writes).cloned().collect();
+        let twin =
+            file.nodes.iter().position(|node| node.id == file.nodes[at].id && node.id_is == Id::Shared);
+        if let Some(twin) = twin {
+            let unclear = facts[at].unclear;
+            let twin = &mut facts[twin];
+            twin.perhaps_writes.extend(keys);
+            twin.unclear |= unclear;
+            (twin.is_shared, twin.handles.open) = (true, true);
+        }
+    }
 }
 
 /// A node that was loaded.

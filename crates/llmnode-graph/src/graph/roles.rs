@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check::{Link, Links};
 use crate::facts::Role;
-use crate::file::GraphFile;
+use crate::file::{GraphFile, Id};
 use crate::graph::registry::is_name;
 use crate::shape::To;
 
@@ -75,10 +75,10 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
         .filter(|(_, node)| node.is_start)
         .for_each(|(node, _)| is_tool[node] = false);
     links.starts.iter().for_each(|(node, _)| is_tool[*node] = false);
-    let role = |node: usize| match (file.nodes[node].is_clear, is_tool[node]) {
-        (false, _) => Role::Apart,
-        (true, true) => Role::Tool,
-        (true, false) => Role::Step,
+    let role = |node: usize| match (file.nodes[node].id_is, is_tool[node]) {
+        (Id::Wrong, _) => Role::Apart,
+        (_, true) => Role::Tool,
+        (_, false) => Role::Step,
     };
     let mut called: Vec<Vec<ToolLink>> = vec![Vec::new(); count];
     for (from, to, link) in links.by(TOOL_CALL) {

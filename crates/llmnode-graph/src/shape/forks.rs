@@ -28,6 +28,20 @@ pub(crate) struct BadFork {
     pub(crate) trouble: Trouble,
 }
 
+impl BadFork {
+    /// The nodes at which it is wrong.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
+        let (one, other) = match (&self.trouble, self.join) {
+            (Trouble::ToJoin { .. }, To::Node(join)) => (Some(join), None),
+            (Trouble::ToJoin { .. }, To::End) => (None, None),
+            (Trouble::Back { to: node, .. } | Trouble::Shared { node, .. }, _) => (Some(*node), None),
+            (Trouble::Entered { from, to, .. }, _) => (Some(*from), Some(*to)),
+            (Trouble::Start { start, .. }, _) => (Some(*start), None),
+        };
+        one.into_iter().chain(other)
+    }
+}
+
 /// Why branches do not run side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
