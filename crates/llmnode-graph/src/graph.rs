@@ -6,6 +6,7 @@ mod door;
 mod folder;
 mod load;
 mod loaded;
+mod loading;
 mod nodes;
 mod registry;
 mod roles;
@@ -13,7 +14,8 @@ mod step;
 mod whole;
 mod within;
 
-pub use door::{GraphNode, Loading, NodeType, Visit};
+pub use door::{GraphNode, NodeType, Visit};
+pub use loading::Loading;
 pub use registry::{Registered, Registry};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,11 +3,13 @@
 //! It knows the rules that the types of a graph's file have, and those that a file may declare for its values. What it
 //! does not know is left to serde.
 
+mod members;
+
 use serde_json::{Map, Value};
 
 use super::mend::{Mended, Mends, meant};
 use super::words::{beyond, had, kinds, told, wrong_kind};
-use crate::faults::{FaultKind, Faults, escaped, shown};
+use crate::faults::{FaultKind, Faults};
 
 /// Members of a schema that are for the files of React Flow alone: on a property `true`, on an object the names of further
 /// members that mean nothing to a run.
@@ -205,101 +207,6 @@ impl<'f> Fit<'f> {
         meant.map_or(Mended::Same, Mended::New)
     }
 
-    /// Checks an object. Returns it as it was probably meant, if something is wrong with it, and whether a member is missing.
-    fn members(
-        &mut self,
-        rules: &'f Map<String, Value>,
-        members: &Map<String, Value>,
-        at: At<'_>,
-    ) -> (Option<Map<String, Value>>, bool) {
-        let known = rules.get("properties").and_then(Value::as_object);
-        let rule_of = |name: &str| known.and_then(|known| known.get(name));
-        let is_seeds =
-            |name: &str| rule_of(name).is_some_and(|rule| rule.get(SEED) == Some(&Value::Bool(true)));
-        let further = match rules.get("additionalProperties") {
-            Some(Value::Bool(allowed)) => Further::Any(*allowed),
-            Some(rule @ Value::Object(_)) => Further::Of(rule),
-            _ => Further::Any(self.open || known.is_none()),
-        };
-        let ignored = rules.get(SEED).and_then(Value::as_array).filter(|_| self.seed);
-        let required: Vec<&str> = match rules.get("required").and_then(Value::as_array) {
-            Some(names) => names.iter().filter_map(Value::as_str).collect(),
-            None => Vec::new(),
-        };
-        let mut object = Object { old: members, new: None };
-        let mut strangers = Vec::new();
-        for (name, value) in members {
-            let (from, to) = (format!("{}/{}", at.0, escaped(name)), format!("{}/{}", at.1, escaped(name)));
-            let rule = match (rule_of(name), &further) {
-                (Some(rule), _) if self.seed || !is_seeds(name) => rule,
-                (None, Further::Of(rule)) => rule,
-                (None, Further::Any(true)) => continue,
-                _ if FRONT_END.contains(&&**name) => continue,
-                _ if ignored.is_some_and(|ignored| ignored.iter().any(|one| one == name)) => continue,
-                _ => {
-                    strangers.push((name, value, from));
-                    continue;
-                }
-            };
-            object.put(name, self.value(rule, value, At(&from, &to)));
-        }
-        let mut lacks: Vec<&str> =
-            required.iter().copied().filter(|name| !members.contains_key(*name)).collect();
-        for (name, value, from) in strangers {
-            let names = known.into_iter().flat_map(Map::keys).map(String::as_str);
-            let names: Vec<&str> = names.filter(|name| self.seed || !is_seeds(name)).collect();
-            let lacking = llmnode_runtime::internal::nearest(name, lacks.iter().copied());
-            // A member that has to be there and is misspelled is one mistake.
-            lacks.retain(|one| Some(*one) != lacking);
-            let is_fault = !self.seed || lacking.is_some();
-            let message = format!("unknown member {:?}", shown(name));
-            let place = (self.place)(&from);
-            let meant = self.faults.unknown(is_fault, place, FaultKind::UnknownMember, message, name, names);
-            match lacking.or(meant).filter(|meant| is_fault && !object.has(meant)) {
-                Some(meant) => {
-                    let to = format!("{}/{}", at.1, escaped(meant));
-                    self.mends.moved.insert(to.clone(), from.clone());
-                    let mended = match rule_of(meant) {
-                        Some(rule) => self.value(rule, value, At(&from, &to)),
-                        None => Mended::Same,
-                    };
-                    object.rename(name, meant, mended);
-                }
-                None if is_fault => self.mends.keep_texts(value),
-                None => {}
-            }
-        }
-        for name in lacks {
-            let message = format!("{name:?} is missing");
-            self.fault(at, FaultKind::Missing, message);
-        }
-        let is_incomplete = self.complete(&required, known, &mut object, at);
-        (object.new, is_incomplete)
-    }
-
-    /// Puts a word or an empty list where a member has to be and is not; returns whether another member lacks.
-    fn complete(
-        &mut self,
-        required: &[&str],
-        known: Option<&'f Map<String, Value>>,
-        object: &mut Object<'_>,
-        at: At<'_>,
-    ) -> bool {
-        let mut is_incomplete = false;
-        for name in required.iter().filter(|name| !object.has(name)).copied().collect::<Vec<_>>() {
-            let rules = known.and_then(|known| self.resolved(known.get(name)?));
-            let first = rules.and_then(|rules| rules.get("enum")?.get(0));
-            let is_list = rules.is_some_and(|rules| rules.get("type").is_some_and(|kind| kind == "array"));
-            self.mends.lost.push(format!("{}/{}", at.0, escaped(name)));
-            match first {
-                Some(first) => object.put(name, Mended::New(first.clone())),
-                None if is_list => object.put(name, Mended::New(Value::Array(Vec::new()))),
-                None => (is_incomplete, self.mends.is_unclear) = (true, true),
-            }
-        }
-        is_incomplete
-    }
-
     /// The rules of a schema, through references; `None`: everything is allowed.
     fn resolved(&self, mut schema: &'f Value) -> Option<&'f Map<String, Value>> {
         for _ in 0..8 {
@@ -308,37 +215,6 @@ impl<'f> Fit<'f> {
             schema = self.root.pointer(to.strip_prefix('#')?)?;
         }
         None
-    }
-}
-
-/// An object while it is mended: it is copied when the first thing in it is changed.
-struct Object<'o> {
-    old: &'o Map<String, Value>,
-    new: Option<Map<String, Value>>,
-}
-
-impl Object<'_> {
-    fn has(&self, name: &str) -> bool {
-        self.new.as_ref().unwrap_or(self.old).contains_key(name)
-    }
-
-    fn new(&mut self) -> &mut Map<String, Value> {
-        self.new.get_or_insert_with(|| self.old.clone())
-    }
-
-    fn put(&mut self, name: &str, mended: Mended) {
-        match mended {
-            Mended::Same => {}
-            Mended::New(value) => _ = self.new().insert(name.to_owned(), value),
-            Mended::Lost => _ = self.new().remove(name),
-        }
-    }
-
-    fn rename(&mut self, from: &str, to: &str, mended: Mended) {
-        if let Some(value) = self.new().remove(from) {
-            self.new().insert(to.to_owned(), value);
-            self.put(to, mended);
-        }
     }
 }
 
@@ -353,12 +229,6 @@ fn constants(forms: &[Value]) -> Option<Vec<&Value>> {
         }
     }
     Some(values)
-}
-
-/// What further members of an object may be.
-enum Further<'f> {
-    Any(bool),
-    Of(&'f Value),
 }
 
 /// What is wrong with a value by a schema that the file declares; the first of it. `None`: it fits.

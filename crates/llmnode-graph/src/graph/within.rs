@@ -12,9 +12,9 @@ use serde_json::Value;
 use crate::faults::{FaultKind, GraphFaults, shown};
 use crate::file::with_common;
 use crate::graph::Graph;
-use crate::graph::door::Loading;
 use crate::graph::folder::text_of;
 use crate::graph::load::load;
+use crate::graph::loading::Loading;
 
 /// How deep subgraphs may stand within a graph.
 const DEPTH: usize = 5;

@@ -6,7 +6,8 @@ use llmnode_runtime::NodeError;
 use serde_json::{Map, Value};
 
 use crate::faults::escaped;
-use crate::graph::door::{Loading, Visit};
+use crate::graph::door::Visit;
+use crate::graph::loading::Loading;
 use crate::template::Template;
 
 /// A value whose texts are templates. A text that is one `{{ name }}` is that value, whatever its type.

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema_of;
-use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
+use crate::graph::door::{GraphNode, NodeType, Visit};
+use crate::graph::loading::Loading;
 use crate::state::Update;
 
 pub(crate) struct IteratorType;

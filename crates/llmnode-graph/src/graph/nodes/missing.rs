@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::faults::FaultKind;
-use crate::graph::door::{GraphNode, Loading, NodeType};
+use crate::graph::door::{GraphNode, NodeType};
+use crate::graph::loading::Loading;
 
 /// A node type that is not there.
 pub(crate) struct MissingType {

@@ -9,6 +9,7 @@ mod registered;
 mod router;
 mod subgraph;
 mod tool;
+mod visiting;
 
 pub(crate) use agent::AgentType;
 pub(crate) use iterator::IteratorType;

@@ -12,7 +12,8 @@ use serde_json::Value;
 use super::schema_of;
 use crate::faults::FaultKind;
 use crate::file::handle;
-use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
+use crate::graph::door::{GraphNode, NodeType, Visit};
+use crate::graph::loading::Loading;
 use crate::state::{Update, text_of};
 
 /// The largest program of a regex, in bytes: its size times the length of a text is the time that it takes.

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::schema_of;
 use crate::facts::Write;
-use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
+use crate::graph::door::{GraphNode, NodeType, Visit};
+use crate::graph::loading::Loading;
 use crate::graph::within;
 use crate::state::Update;
 

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::inserts::Insert;
 use super::schema_of;
-use crate::graph::door::{GraphNode, Loading, NodeType, Visit};
+use crate::graph::door::{GraphNode, NodeType, Visit};
+use crate::graph::loading::Loading;
 use crate::state::Update;
 
 pub(crate) struct ToolType;

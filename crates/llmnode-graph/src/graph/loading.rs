@@ -1,0 +1,200 @@
+//! One node while it is loaded: its settings, and what its type says of it.
+
+use std::any::Any;
+use std::fmt;
+
+use llmnode_runtime::internal::one_line;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::facts::{Facts, Place, Read, Write};
+use crate::faults::{FaultKind, Faults};
+use crate::file::{Data, FRONT_END, Form, Mends, NodeFile};
+use crate::graph::Graph;
+use crate::graph::registry::Registered;
+use crate::graph::roles::ToolLink;
+use crate::graph::within::Around;
+use crate::template::Template;
+
+/// The settings that every node may have.
+const COMMON: &[&str] = &["label", "isStart", "require_approval"];
+
+/// One node while it is loaded. It has the settings, and the node type notes in it mistakes and what the node does.
+pub struct Loading<'l> {
+    pub(crate) node: &'l NodeFile,
+    /// Its settings; where they are wrong, what was probably meant.
+    pub(crate) settings: Data,
+    pub(crate) mends: Mends,
+    pub(crate) form: Form,
+    pub(crate) registry: &'l Registered,
+    /// The nodes to which it leads by `tool-call`.
+    pub(crate) links: &'l [ToolLink],
+    pub(crate) around: Around<'l>,
+    /// What a subgraph's type loads.
+    pub(crate) subgraph: Option<Graph>,
+    pub(crate) facts: &'l mut Facts,
+    pub(crate) faults: &'l mut Faults,
+}
+
+impl<'l> Loading<'l> {
+    /// Returns the id.
+    pub fn id(&self) -> &'l str {
+        &self.node.id
+    }
+
+    /// Returns the name that people see: the label, or else the id.
+    pub fn label(&self) -> &'l str {
+        self.node.label.as_deref().unwrap_or(&self.node.id)
+    }
+
+    /// Returns whether the file is one of React Flow's.
+    pub fn is_seed(&self) -> bool {
+        self.form == Form::Seed
+    }
+
+    /// Reads the settings. All mistakes in them are noted. A setting that is wrong counts as what was probably meant, or as
+    /// absent, so that the rest can be checked. Returns `None` if nothing can be read.
+    pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
+        let schema = self.around.schema_of::<T>();
+        let before = self.faults.noted();
+        self.mends = self.settings.check(&schema, self.form, self.faults);
+        self.facts.perhaps_writes.extend(self.mends.texts.iter().cloned());
+        self.facts.unclear |= self.mends.is_unclear;
+        let is_own = |name: &str| !COMMON.contains(&name) && !FRONT_END.contains(&name);
+        let own = self.settings.values.iter().filter(|(name, _)| is_own(name));
+        let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+        match T::deserialize(Value::Object(own)) {
+            Ok(data) => Some(data),
+            Err(error) => {
+                if self.faults.noted() == before {
+                    self.fault_of(FaultKind::WrongKind, "", error.to_string());
+                }
+                None
+            }
+        }
+    }
+
+    /// Notes that a setting is wrong. `place` is a JSON pointer into `data`, such as `/tools/1`; empty: `data` as a whole.
+    pub fn fault(&mut self, place: &str, message: impl Into<String>) {
+        self.fault_of(FaultKind::Setting, place, message);
+    }
+
+    pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
+        // Of what stands for a wrong value enough was said.
+        if !self.mends.guesses.iter().any(|guess| guess == place) {
+            self.faults.fault(self.settings.pointer(place), kind, message);
+        }
+    }
+
+    /// Notes that a setting is probably wrong.
+    pub fn warn(&mut self, place: &str, message: impl Into<String>) {
+        self.faults.warn(self.settings.pointer(place), FaultKind::Setting, message);
+    }
+
+    /// Notes an unknown name: `no store "dcos"; did you mean "docs"?`
+    pub fn unknown<'n>(
+        &mut self,
+        place: &str,
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'n str>,
+    ) {
+        let message = format!("no {what} {:?}", one_line(name, 80));
+        if !self.mends.guesses.iter().any(|guess| guess == place) {
+            let place = self.settings.pointer(place);
+            self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
+        }
+    }
+
+    /// Reads a template. Values that it names count as read, and what is wrong with it is noted.
+    pub fn template(&mut self, place: &str, text: &str) -> Template {
+        self.template_in(place, text, Place::Any)
+    }
+
+    pub(crate) fn template_in(&mut self, place: &str, text: &str, stands: Place) -> Template {
+        let (template, wrong) = Template::parse(text);
+        template.names().for_each(|name| self.read(place, name, stands));
+        wrong.into_iter().for_each(|message| self.fault_of(FaultKind::Template, place, message));
+        template
+    }
+
+    /// Notes that the node reads a value of the state, named at this place.
+    pub fn reads(&mut self, place: &str, name: &str) {
+        self.read(place, name, Place::Any);
+    }
+
+    /// Notes that the node reads values of the state, each named at its place, if the graph has one of them. If it has none, the node
+    /// takes the last message.
+    pub fn reads_or_message<'n>(&mut self, reads: impl IntoIterator<Item = (String, &'n str)>) {
+        let read = |(place, name): (String, &str)| self.read_at(&place, name, Place::Any);
+        let reads: Vec<Read> = reads.into_iter().map(read).collect();
+        self.facts.reads_or_message.extend(reads);
+    }
+
+    /// Notes that the node takes the items of this list one by one.
+    pub(crate) fn iterates(&mut self, place: &str, name: &str) {
+        self.reads(place, name);
+        self.facts.iterates = self.facts.reads.last().cloned();
+    }
+
+    fn read(&mut self, place: &str, name: &str, stands: Place) {
+        let read = self.read_at(place, name, stands);
+        self.facts.reads.push(read);
+    }
+
+    fn read_at(&self, place: &str, name: &str, place_of_value: Place) -> Read {
+        Read { name: name.to_owned(), at: self.settings.pointer(place), place: place_of_value }
+    }
+
+    /// Notes that the node writes a value.
+    pub fn writes(&mut self, key: impl Into<String>) {
+        let at = self.node.at.clone();
+        self.facts.writes.push(Write { key: key.into(), at, types: Vec::new() });
+    }
+
+    /// The same for a name that the file states at this place: one of the graph's own is a fault. `types`: the JSON types that
+    /// the value may have; empty: any.
+    pub(crate) fn writes_at(&mut self, place: &str, key: &str, types: &[&'static str]) {
+        if key.starts_with('_') || key == "messages" {
+            self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));
+        }
+        let write = Write { key: key.to_owned(), at: self.settings.pointer(place), types: types.to_vec() };
+        self.facts.writes.push(write);
+    }
+
+    /// Notes that the node may write values of any name.
+    pub fn writes_anything(&mut self) {
+        self.facts.writes_anything = true;
+    }
+
+    /// Notes that the node writes text of a model, a tool or a search. No system prompt may read that text.
+    pub fn untrusted(&mut self) {
+        self.facts.untrusted = true;
+    }
+
+    /// Sets the handles that the node may take, and those that need an edge. Default: only `default`.
+    pub fn handles(&mut self, known: &[&str], required: &[&str]) {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        (self.facts.handles.known, self.facts.handles.required) = (owned(known), owned(required));
+    }
+
+    /// Checks that there is a profile of this name.
+    pub fn profile(&mut self, place: &str, name: &str) {
+        let registry = self.registry;
+        if !registry.profiles().any(|known| known == name) {
+            self.unknown(place, "profile", name, registry.profiles());
+        }
+    }
+
+    /// Returns the value of this type that [`Registry::extend_with`](crate::Registry::extend_with) keeps.
+    pub fn extension<T: Any + Send + Sync>(&self) -> Option<&'l T> {
+        self.registry.extension()
+    }
+}
+
+impl fmt::Debug for Loading<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loading").field("id", &self.node.id).finish_non_exhaustive()
+    }
+}
