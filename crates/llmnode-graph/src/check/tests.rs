@@ -113,18 +113,6 @@ fn router() -> Value {
 }
 
 #[test]
-fn start_is_the_flag_then_the_edge_then_the_node_without_an_edge_to_it() {
-    let nodes = &[("a", plain()), ("b", json!({"isStart": true}))];
-    assert_eq!(loaded(&graph(nodes, &["begin > a", "a > b", "b > a", "b by error > END"])).region.entry, 1);
-    let nodes = &[("a", plain()), ("b", plain())];
-    assert_eq!(loaded(&graph(nodes, &["Start > b", "a > b", "b > a", "b by error > END"])).region.entry, 1);
-    assert_eq!(loaded(&graph(nodes, &["b > a", "b > a", "a > END"][1..])).region.entry, 1);
-    // An edge from itself does not count.
-    let looped = &[("a", json!({"handles": ["again", "default"]})), ("b", plain())];
-    assert_eq!(loaded(&graph(looped, &["a by again > a", "a > b"])).region.entry, 0);
-}
-
-#[test]
 fn next_of_an_iterator_counts_only_where_all_nodes_have_edges_to_them() {
     let each = || json!({"iterator": true, "handles": ["next", "complete"]});
     let nodes = &[("list", plain()), ("each", each())];
@@ -154,44 +142,6 @@ fn several_starts_or_none_are_named() {
 }
 
 #[test]
-fn an_edge_that_leads_nowhere_is_one_fault() {
-    // `last` is reached by that edge alone, and reads what is written nowhere else.
-    let nodes = &[
-        ("a", json!({"isStart": true})),
-        ("b", json!({"writes": ["v"]})),
-        ("last", json!({"reads": ["v"]})),
-    ];
-    let faults =
-        refused(&graph(nodes, &["a > b", "b > lsat", "last > END"]), &[("/edges/1/target", "unknown_node")]);
-    assert_eq!(faults.faults[0].proposal, Some("last".to_owned()));
-    refused(&graph(nodes, &["a > b", "bb > last"]), &[("/edges/1/source", "unknown_node")]);
-    refused(
-        &graph(nodes, &["a > b", "b > last", "aa > zz"]),
-        &[("/edges/2/source", "unknown_node"), ("/edges/2/target", "unknown_node")],
-    );
-}
-
-#[test]
-fn a_handle_that_is_not_there_is_one_fault() {
-    // `default` would lack, and `b` would not be reached.
-    let nodes = &[("r", router()), ("a", plain()), ("b", plain())];
-    let faults = refused(
-        &graph(nodes, &["r by x > a", "r by defualt > b", "r by y > END"]),
-        &[("/edges/1/sourceHandle", "unknown_handle")],
-    );
-    assert_eq!(faults.faults[0].proposal, Some("default".to_owned()));
-    refused(&graph(nodes, &["r by x > a", "r by y > b"]), &[("/nodes/0", "missing_edge")]);
-    let each = json!({"iterator": true, "handles": ["next", "complete"]});
-    refused(&graph(&[("each", each), ("b", plain())], &["each > b"]), &[("/edges/0", "unknown_handle")]);
-}
-
-#[test]
-fn an_edge_twice_is_one_fault() {
-    let nodes = &[("a", plain()), ("b", plain())];
-    refused(&graph(nodes, &["a > b", "a by output > b", "b > END"]), &[("/edges/1", "duplicate")]);
-}
-
-#[test]
 fn what_hangs_together_and_is_not_reached_is_one_fault() {
     let nodes = &[("a", json!({"isStart": true})), ("x", plain()), ("y", plain()), ("z", plain())];
     let faults = refused(
@@ -199,60 +149,6 @@ fn what_hangs_together_and_is_not_reached_is_one_fault() {
         &[("/nodes/2", "unreachable"), ("/nodes/3", "unreachable")],
     );
     assert!(faults.faults[0].message.contains("\"y\" and \"x\""), "{faults}");
-}
-
-#[test]
-fn nodes_that_lead_only_to_one_another_are_one_fault() {
-    let nodes = &[("a", plain()), ("b", plain()), ("c", plain())];
-    let faults = refused(&graph(nodes, &["a > b", "b > c", "c > b"]), &[("/nodes/1", "endless")]);
-    assert!(faults.faults[0].message.contains("\"b\" and \"c\""), "{faults}");
-    refused(&graph(&[("a", plain())], &["a > a"]), &[("/nodes/0", "endless")]);
-}
-
-#[test]
-fn four_bad_branches_have_four_remedies() {
-    let join = || router();
-    let straight = graph(&[("a", plain()), ("b", plain()), ("d", plain())], &["a > b", "a > d", "b > d"]);
-    let back = graph(
-        &[("a", plain()), ("f", plain()), ("b", router()), ("c", plain()), ("d", plain())],
-        &["a > f", "f > b", "f > c", "b by x > a", "b by y > d", "b > d", "c > d"],
-    );
-    // Where `a` is a start of its own, so that it has an edge to it.
-    let mut back = back;
-    back["nodes"][0]["data"]["isStart"] = json!(true);
-    let shared = graph(
-        &[("a", plain()), ("b", join()), ("c", plain()), ("s", plain()), ("d", plain())],
-        &["a > b", "a > c", "b by x > s", "b > d", "b by y > d", "c > s", "s > d"],
-    );
-    let entered = graph(
-        &[("r", router()), ("a", plain()), ("b", plain()), ("c", plain()), ("d", plain())],
-        &["r by x > a", "r > c", "r by y > d", "a > b", "a > c", "b > d", "c > d"],
-    );
-    let mut words = Vec::new();
-    for (file, at, kind) in [
-        (straight, "/edges/1", "fork_to_join"),
-        (back, "/edges/3", "fork_back"),
-        (shared, "/nodes/3", "fork_shared"),
-        (entered, "/edges/1", "fork_entered"),
-    ] {
-        words.push(refused(&file, &[(at, kind)]).faults[0].message.clone());
-    }
-    for (words, remedy) in
-        words.iter().zip(["remove this edge", "loop from there", "a node of its own", "let it lead to"])
-    {
-        assert!(words.contains(remedy), "{words}");
-    }
-    refused(
-        &graph(&[("a", plain()), ("b", plain())], &["a > b", "a > END"]),
-        &[("/edges/1", "fork_to_join")],
-    );
-}
-
-#[test]
-fn an_approval_within_a_branch_is_one_fault() {
-    let nodes =
-        &[("a", plain()), ("b", json!({"pauses": true})), ("c", plain()), ("d", json!({"pauses": true}))];
-    refused(&graph(nodes, &["a > b", "a > c", "b > d", "c > d"]), &[("/nodes/1", "fork_approval")]);
 }
 
 #[test]
@@ -317,54 +213,12 @@ fn what_is_read_is_written_before_on_every_way() {
 }
 
 #[test]
-fn what_is_written_only_later_is_a_fault_that_says_by_whom() {
-    let nodes = &[("a", json!({"reads": ["late", "late"]})), ("b", json!({"writes": ["late"]}))];
-    let faults = refused(&graph(nodes, &["a > b"]), &[("/nodes/0/data/reads", "data")]);
-    assert!(faults.faults[0].message.contains("is written by \"b\", but on no path to \"a\""), "{faults}");
-    // In a loop it is there the second time.
-    let looped = &[
-        ("a", json!({"reads": ["late"], "isStart": true})),
-        ("b", json!({"writes": ["late"], "handles": ["again", "default"]})),
-    ];
-    warned(&graph(looped, &["a > b", "b by again > a"]), &[("/nodes/0/data/reads", "data")]);
-}
-
-#[test]
 fn a_declared_default_counts_as_written() {
     let mut file = graph(&[("a", json!({"reads": ["notes"]}))], &[]);
     file["state"] = json!({"notes": {"type": "array", "reducer": "append", "default": []}});
     loaded(&file);
     file["state"]["notes"].as_object_mut().unwrap().remove("default");
     refused(&file, &[("/nodes/0/data/reads", "data")]);
-}
-
-#[test]
-fn a_branch_does_not_see_what_another_writes_and_the_join_sees_both() {
-    let nodes = &[
-        ("a", plain()),
-        ("b", json!({"writes": ["one"], "reads": ["two"]})),
-        ("c", json!({"writes": ["two"]})),
-        ("d", json!({"reads": ["one", "two"]})),
-    ];
-    refused(&graph(nodes, &["a > b", "a > c", "b > d", "c > d"]), &[("/nodes/1/data/reads", "data")]);
-}
-
-#[test]
-fn two_branches_that_write_one_key_need_a_reducer() {
-    let nodes = &[
-        ("a", plain()),
-        ("b", json!({"writes": ["out"], "also": ["trace"]})),
-        ("c", json!({"also": ["trace"]})),
-        ("c2", json!({"writes": ["out"]})),
-    ];
-    let mut file = graph(nodes, &["a > b", "a > c", "c > c2"]);
-    let faults = refused(&file, &[("/nodes/3/data/writes", "conflict")]);
-    assert!(faults.faults[0].message.contains("\"b\" and \"c2\""), "{faults}");
-    assert!(faults.faults[0].message.contains("\"/state/out/reducer\""), "{faults}");
-    file["state"] = json!({"out": {"reducer": "append"}});
-    loaded(&file);
-    file["state"] = json!({"out": {"reducer": "replace"}});
-    refused(&file, &[("/state/out", "conflict")]);
 }
 
 #[test]
@@ -453,18 +307,6 @@ fn names_that_nobody_writes_are_found_beside_other_faults() {
     );
     // The unknown edge may lead back to the reader.
     assert_eq!(told(&faults.warnings), [("/nodes/0/data/reads", "data")]);
-}
-
-#[test]
-fn a_file_without_inputs_lists_what_it_needs() {
-    let nodes = &[("a", json!({"reads": ["topic", "context.tone.x"]})), ("b", json!({"writes": ["late"]}))];
-    let mut file = graph(nodes, &["a > b"]);
-    let object = file.as_object_mut().unwrap();
-    for name in ["format", "version", "inputs"] {
-        object.remove(name);
-    }
-    let (_, plan) = load(&file);
-    assert_eq!(plan.unwrap().needs, ["tone", "topic"]);
 }
 
 #[test]

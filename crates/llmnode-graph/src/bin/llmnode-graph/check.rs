@@ -24,8 +24,8 @@ pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
         print(&serde_json::to_string_pretty(&told)?)?;
     } else {
         let faults = faults.iter().map(ToString::to_string);
-        let lines = faults.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
-        lines.map(|line| print(&line)).collect::<Result<(), _>>()?;
+        let mut lines = faults.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
+        lines.try_for_each(|line| print(&line))?;
     }
     Ok(faults.is_empty())
 }

@@ -114,21 +114,21 @@ impl Object<'_> {
         self.new.as_ref().unwrap_or(self.old).contains_key(name)
     }
 
-    fn new(&mut self) -> &mut Map<String, Value> {
+    fn changed(&mut self) -> &mut Map<String, Value> {
         self.new.get_or_insert_with(|| self.old.clone())
     }
 
     fn put(&mut self, name: &str, mended: Mended) {
         match mended {
             Mended::Same => {}
-            Mended::New(value) => _ = self.new().insert(name.to_owned(), value),
-            Mended::Lost => _ = self.new().remove(name),
+            Mended::New(value) => _ = self.changed().insert(name.to_owned(), value),
+            Mended::Lost => _ = self.changed().remove(name),
         }
     }
 
     fn rename(&mut self, from: &str, to: &str, mended: Mended) {
-        if let Some(value) = self.new().remove(from) {
-            self.new().insert(to.to_owned(), value);
+        if let Some(value) = self.changed().remove(from) {
+            self.changed().insert(to.to_owned(), value);
             self.put(to, mended);
         }
     }
