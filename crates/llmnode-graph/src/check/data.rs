@@ -45,8 +45,15 @@ impl<'d> Data<'d> {
         let (known, strayed) = flow.solve(shape, roots, forks);
         // Of a node that is no step, or that may have other edges, it is not known what ran before.
         let anywhere = flow.anywhere(&vec![false; self.facts.len()]);
-        let reading =
-            Reading { data: self, keys: &keys, written: self.written(), strayed, reached: &roots.reached };
+        let written = self.written();
+        let mut reading = Reading {
+            data: self,
+            keys: &keys,
+            written,
+            strayed,
+            reached: &roots.reached,
+            told: HashSet::new(),
+        };
         let mut needs = BTreeSet::new();
         for (node, facts) in self.facts.iter().enumerate() {
             let known = if self.steps[node] && !facts.is_shared { &known[node] } else { &anywhere };
@@ -100,7 +107,8 @@ impl<'d> Data<'d> {
                 for (node, write) in nodes.into_iter().flat_map(writes) {
                     let (first, writer) = *by_key.entry(&write.key).or_insert((branch, node));
                     let field = self.file.state.get(&write.key);
-                    let is_replaced = field.is_none_or(|field| field.reducer == Reducer::Replace);
+                    let is_replaced =
+                        field.is_none_or(|field| field.reducer == Reducer::Replace && !field.is_unclear);
                     if first != branch && is_replaced && told.insert(&write.key) {
                         self.conflict(write, [writer, node], faults);
                     }
@@ -129,17 +137,19 @@ struct Reading<'d> {
     written: BTreeMap<&'d str, Vec<usize>>,
     strayed: Strayed,
     reached: &'d [bool],
+    /// Keys that nothing writes, which are told once.
+    told: HashSet<String>,
 }
 
 impl Reading<'_> {
-    fn check(&self, node: usize, read: &Read, known: &Known, faults: &mut Faults) {
+    fn check(&mut self, node: usize, read: &Read, known: &Known, faults: &mut Faults) {
         let (file, name) = (self.data.file, key(&read.name));
         let number = self.keys.of(name);
         let has = |set: &super::keys::Set| number.is_some_and(|number| set.has(number));
         let shown_name = shown(name);
         let Strayed { by_edges, by_forks, from_unreached } = &self.strayed;
         let strayed = if self.reached[node] { vec![by_forks, from_unreached] } else { vec![by_forks] };
-        let is_sure = has(&known.always) || known.is_loose && has(&known.perhaps);
+        let is_sure = has(&known.always) || known.is_loose && (has(&known.perhaps) || has(&by_edges.perhaps));
         let any = |is: fn(&Known) -> bool| [known, by_edges].iter().chain(&strayed).any(|known| is(known));
         if is_sure || any(|known| known.unclear_writes) {
         } else if has(&known.perhaps) || has(&by_edges.perhaps) {
@@ -161,8 +171,9 @@ impl Reading<'_> {
                 shown(&file.nodes[node].id)
             );
             faults.fault(&read.at, FaultKind::Data, message);
-        } else {
-            self.unwritten(node, read, name, faults);
+        } else if !self.told.contains(name) {
+            self.unwritten(read, name, faults);
+            self.told.insert(name.to_owned());
         }
         if read.place == Place::System && has(&known.foreign) {
             let message = format!(
@@ -177,11 +188,19 @@ impl Reading<'_> {
         }
     }
 
-    fn unwritten(&self, node: usize, read: &Read, name: &str, faults: &mut Faults) {
+    fn unwritten(&self, read: &Read, name: &str, faults: &mut Faults) {
+        let Data { file, facts, .. } = self.data;
+        let reads = |facts: &Facts| {
+            all_reads(facts, |key| self.keys.of(key).is_some()).any(|read| key(&read.name) == name)
+        };
+        let readers =
+            file.nodes.iter().zip(*facts).filter(|(_, facts)| reads(facts)).map(|(node, _)| node.id.as_str());
+        let readers: Vec<&str> = readers.collect();
+        let read_by = if readers.len() == 1 { "reads" } else { "read" };
         let mut message = format!(
-            "nothing writes {:?}, which {:?} reads, and it is not an input",
+            "nothing writes {:?}, which {} {read_by}, and it is not an input",
             shown(name),
-            shown(&self.data.file.nodes[node].id)
+            listed(readers)
         );
         // Whoever names the item of a loop expects it under that name.
         let mut loops = self.data.facts.iter().zip(&self.data.file.nodes);

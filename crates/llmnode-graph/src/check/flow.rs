@@ -89,8 +89,13 @@ impl Flow<'_> {
             .collect();
         let mut known = vec![self.nothing(self.set(true)); flat.points.len()];
         let first = self.set_of(self.at_start.iter().copied());
-        let others: HashMap<usize, Known> =
-            roots.others.iter().map(|root| (*root, self.anywhere(&reach(shape, &[*root])))).collect();
+        let before = |root: usize| {
+            let mut known = self.anywhere(&reach(shape, &[root]));
+            // A node that is not there may write anything.
+            known.unclear_writes |= roots.foreign.contains(&root);
+            (root, known)
+        };
+        let others: HashMap<usize, Known> = roots.others.iter().map(|root| before(*root)).collect();
         let order = order(roots, &flat);
         let mut has_changed = true;
         while has_changed {

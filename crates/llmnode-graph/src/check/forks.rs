@@ -7,7 +7,7 @@ use super::{Drawn, Link};
 use crate::facts::Facts;
 use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;
-use crate::shape::{BadFork, DEPTH, FoundFork, To, Trouble, forks};
+use crate::shape::{BadFork, DEPTH, FoundFork, To, Trouble, forks, reach};
 
 /// Checks the forks of a graph; returns those whose branches are known.
 pub(super) fn check(
@@ -18,7 +18,9 @@ pub(super) fn check(
     faults: &mut Faults,
 ) -> Vec<FoundFork> {
     let begin: Vec<usize> = roots.start.iter().chain(&roots.others).copied().collect();
-    let (found, bad) = forks(&drawn.shape, roots.start, &begin, &roots.reached);
+    // If the start is not known, neither is what runs beside a branch.
+    let reached = reach(&drawn.shape, roots.start.as_slice());
+    let (found, bad) = forks(&drawn.shape, roots.start, &begin, &reached);
     let words = Words { file, edges: &drawn.edges };
     // What comes of edges that may be those of another node is no mistake of theirs.
     let is_sure = |bad: &&BadFork| !bad.nodes().any(|node| facts[node].is_shared);

@@ -48,16 +48,12 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
         }
     }
     // An edge whose source is unknown may leave any node.
-    let stray: HashSet<&str> = links
-        .edges
-        .iter()
-        .filter(|link| link.from.is_none())
-        .filter_map(|link| link.handle.as_deref())
-        .collect();
+    let stray = links.edges.iter().filter(|link| link.from.is_none()).map(|link| link.handle.as_deref());
+    let stray: HashSet<Option<&str>> = stray.collect();
     let mut missing = Vec::new();
     for (node, of) in facts.iter().enumerate().filter(|(_, of)| of.role != Role::Apart && !of.is_shared) {
         for handle in of.handles.required.iter().filter(|handle| !used.contains(&(node, (*handle).clone()))) {
-            if !unknown.contains(&node) && !stray.contains(handle.as_str()) {
+            if !unknown.contains(&node) && !stray.contains(&None) && !stray.contains(&Some(handle)) {
                 let (id, name) = (shown(&file.nodes[node].id), shown(handle));
                 let message = format!(
                     "{id:?} has no edge for its handle {name:?}: add one with \"sourceHandle\": {name:?}"

@@ -22,6 +22,8 @@ pub(crate) struct Link {
     pub(crate) from: Option<usize>,
     pub(crate) handle: Option<String>,
     pub(crate) to: Option<To>,
+    /// Whether it leaves a node that is not in the file.
+    pub(crate) is_foreign: bool,
     /// Where it stands: `/edges/3`.
     pub(crate) at: String,
 }
@@ -40,20 +42,25 @@ impl Links {
 
 /// Resolves the edges of a file. A name that is wrong counts as the nearest one, if there is a single one.
 pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
+    // Where no node could be read, no name is wrong.
+    if file.nodes.is_empty() {
+        return Links::default();
+    }
     let names = Names::of(file);
     let mut links = Links::default();
     let mut seen = HashSet::new();
     for edge in &file.edges {
         let (source, target) = (edge.source.as_deref(), edge.target.as_deref());
         let leaves_start = source.is_some_and(|name| is_start(name) && !names.ids.contains_key(name));
-        let mut is_guess = false;
+        let (mut is_guess, mut is_foreign) = (false, false);
         let mut from = source.filter(|_| !leaves_start).and_then(|name| match names.ids.get(name) {
             Some(node) => *node,
             None => {
                 let message = format!("no node {:?}", shown(name));
                 let at = file.place(&format!("{}/source", edge.at));
-                is_guess = true;
-                names.meant(faults.unknown(true, at, FaultKind::UnknownNode, message, name, names.all()))
+                let meant = faults.unknown(true, at, FaultKind::UnknownNode, message, name, names.all());
+                (is_guess, is_foreign) = (true, meant.is_none() && names.all_clear);
+                names.meant(meant)
             }
         });
         let mut to = target.and_then(|name| match names.ids.get(name) {
@@ -98,7 +105,7 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
                 continue;
             }
         }
-        links.edges.push(Link { from, handle: edge.handle.clone(), to, at: edge.at.clone() });
+        links.edges.push(Link { from, handle: edge.handle.clone(), to, is_foreign, at: edge.at.clone() });
     }
     links
 }

@@ -55,10 +55,10 @@ struct Drawn<'l> {
     shape: Shape,
     /// The edges of the file by the numbers that the shape gives them.
     edges: Vec<&'l Link>,
-    /// Nodes to which an edge leads whose source is unknown.
-    entered: Vec<usize>,
-    /// Whether the source of an edge is unknown.
-    has_unknown_source: bool,
+    /// Nodes to which an edge leads whose source is unknown, and whether that is not in the file.
+    entered: Vec<(usize, bool)>,
+    /// The handles of edges whose source is unknown.
+    unknown_sources: Vec<Option<&'l str>>,
     /// Whether the target of an edge is unknown, or an edge is missing.
     has_unknown_target: bool,
 }
@@ -68,7 +68,7 @@ fn drawn<'l>(
     links: &'l Links,
     facts: &[Facts],
     steps: &[bool],
-    handles: &handles::Handles,
+    handles: &'l handles::Handles,
 ) -> Drawn<'l> {
     let count = file.nodes.len();
     let mut ways: Vec<Vec<Handle>> = vec![Vec::new(); count];
@@ -82,7 +82,7 @@ fn drawn<'l>(
         });
         (node, place)
     };
-    let (mut edges, mut entered, mut has_unknown_source) = (Vec::new(), Vec::new(), false);
+    let (mut edges, mut entered, mut unknown_sources) = (Vec::new(), Vec::new(), Vec::new());
     let (mut all, mut strays) = (Vec::new(), Vec::new());
     for (link, handle) in links.edges.iter().zip(&handles.of_edge) {
         let (to_step, to_node) = match link.to {
@@ -91,8 +91,8 @@ fn drawn<'l>(
         };
         match link.from {
             None => {
-                has_unknown_source = true;
-                entered.extend(to_node.filter(|_| to_step));
+                unknown_sources.push(handle.as_deref());
+                entered.extend(to_node.filter(|_| to_step).map(|to| (to, link.is_foreign)));
             }
             Some(from) if steps[from] && to_step => {
                 let name = match (handle.as_deref(), to_node) {
@@ -132,12 +132,21 @@ fn drawn<'l>(
         shape.strays[*node] = true;
     }
     for node in (0..count).filter(|node| steps[*node]) {
-        let has = |handle: &str| shape.ways[node].iter().any(|one| one.name == handle);
         let of = &facts[node].handles;
-        let mut ways = of.known.iter().filter(|handle| !NO_WAYS.contains(&handle.as_str()));
-        shape.ends[node] =
-            ways.any(|handle| !has(handle) && !of.required.contains(handle)) || (of.open && !has("default"));
+        let has = |handle: &str| shape.ways[node].iter().any(|one| one.name == handle);
+        let is_way =
+            |handle: &&str| !NO_WAYS.contains(handle) && !of.required.iter().any(|one| one == handle);
+        let known = of.known.iter().map(String::as_str).chain(of.open.then_some("default"));
+        for handle in known.filter(is_way).filter(|handle| !has(handle)) {
+            // An edge whose source is unknown may leave here.
+            match unknown_sources.iter().any(|by| by.is_none_or(|by| by == handle)) {
+                true => shape.strays[node] = true,
+                false => shape.ends[node] = true,
+            }
+        }
     }
-    let has_unknown_target = !strays.is_empty() || links.start_is_unknown;
-    Drawn { shape, edges, entered, has_unknown_source, has_unknown_target }
+    let has_unknown_target = !strays.is_empty()
+        || links.start_is_unknown
+        || links.edges.iter().any(|link| link.from.is_none() && link.to.is_none());
+    Drawn { shape, edges, entered, unknown_sources, has_unknown_target }
 }

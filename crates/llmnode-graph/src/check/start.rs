@@ -53,17 +53,23 @@ pub(super) fn start(
     } else {
         first
     };
-    let found: Vec<usize> = found.into_iter().filter(|node| !drawn.entered.contains(node)).collect();
+    let found: Vec<usize> =
+        found.into_iter().filter(|node| drawn.entered.iter().all(|(entered, _)| entered != node)).collect();
     let message = match &*found {
         [only] if !links.start_is_unknown => return Start::At(*only),
-        // It may be a node whose id is wrong.
-        [] if file.nodes.iter().all(|node| node.id_is != Id::Wrong) && !file.nodes.is_empty() => match steps
-            .contains(&true)
+        // It may be a node whose id is wrong, or that is missing.
+        [] if drawn.unknown_sources.is_empty()
+            && file.nodes.iter().all(|node| node.id_is != Id::Wrong)
+            && !file.nodes.is_empty() =>
         {
-            true => format!("an edge leads to every node, so none is the first: {REMEDY}"),
-            false => "every node is a tool of another, so none is the first: add an agent that calls them"
-                .to_owned(),
-        },
+            match steps.contains(&true) {
+                true => format!("an edge leads to every node, so none is the first: {REMEDY}"),
+                false => {
+                    "every node is a tool of another, so none is the first: add an agent that calls them"
+                        .to_owned()
+                }
+            }
+        }
         // One of them may be where an unknown edge leads.
         [_, _, ..] if !drawn.has_unknown_target => {
             format!("no edge leads to {}, so each may be the first: {REMEDY}", ids(&found))

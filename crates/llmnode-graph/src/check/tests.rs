@@ -108,10 +108,6 @@ fn plain() -> Value {
     json!({})
 }
 
-fn router() -> Value {
-    json!({"handles": ["x", "y", "default"], "required": ["default"]})
-}
-
 #[test]
 fn next_of_an_iterator_counts_only_where_all_nodes_have_edges_to_them() {
     let each = || json!({"iterator": true, "handles": ["next", "complete"]});

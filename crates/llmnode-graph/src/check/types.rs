@@ -24,7 +24,7 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
             faults.fault(&read.at, FaultKind::WrongKind, message);
         }
         for write in &facts.writes {
-            if let Some(field) = file.state.get(&write.key) {
+            if let Some(field) = file.state.get(&write.key).filter(|field| !field.is_unclear) {
                 written(write, field, faults);
             }
         }

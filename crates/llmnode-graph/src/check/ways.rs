@@ -14,6 +14,8 @@ pub(super) struct Roots {
     /// Nodes before which others may have run: where the graph may start, where an unknown edge leads, and what else is not
     /// reached.
     pub(super) others: Vec<usize>,
+    /// Those of them to which an edge leads from a node that is not in the file.
+    pub(super) foreign: Vec<usize>,
     /// Which nodes a run comes to.
     pub(super) reached: Vec<bool>,
 }
@@ -33,7 +35,7 @@ pub(super) fn check(
         Start::At(start) => (Some(*start), Vec::new()),
         Start::Among(nodes) => (None, nodes.clone()),
     };
-    others.extend(drawn.entered.iter().filter(|node| known != Some(**node)));
+    others.extend(drawn.entered.iter().map(|(node, _)| *node).filter(|node| known != Some(*node)));
     let roots: Vec<usize> = known.iter().chain(&others).copied().collect();
     let reached = reach(shape, &roots);
     for group in unreachable(shape, &reached, steps) {
@@ -55,7 +57,7 @@ pub(super) fn check(
         others.extend(if first.is_empty() { group } else { first });
     }
     // An unknown edge may leave from there.
-    let groups = if drawn.has_unknown_source { Vec::new() } else { endless(shape, &reached) };
+    let groups = if drawn.unknown_sources.is_empty() { endless(shape, &reached) } else { Vec::new() };
     let leaves = |node: &usize| facts[*node].handles.open;
     for group in groups.iter().filter(|group| !group.iter().any(leaves)) {
         let message = match &**group {
@@ -67,5 +69,6 @@ pub(super) fn check(
         let message = format!("{message}: add an edge that leads out, for instance to \"END\"");
         faults.fault(&file.nodes[group[0]].at, FaultKind::Endless, message);
     }
-    Roots { start: known, others, reached }
+    let foreign = drawn.entered.iter().filter(|(_, is_foreign)| *is_foreign).map(|(node, _)| *node).collect();
+    Roots { start: known, others, foreign, reached }
 }

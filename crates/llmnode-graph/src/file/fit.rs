@@ -84,7 +84,8 @@ impl<'f> Fit<'f> {
         }
         if let Some(expected) = wrong_kind(rules, value) {
             self.fault(at, FaultKind::WrongKind, format!("is {}, but must be {expected}", told(value)));
-            return match meant(rules, value).filter(|meant| self.fits(schema, meant)) {
+            return match meant(rules, value, !self.keeps_incomplete).filter(|meant| self.fits(schema, meant))
+            {
                 Some(meant) => {
                     self.mends.guesses.push(at.1.to_owned());
                     if meant.is_array() {
@@ -203,6 +204,9 @@ impl<'f> Fit<'f> {
         let name = value.as_str().unwrap_or_default();
         let meant =
             self.faults.unknown(true, (self.place)(at.0), FaultKind::UnknownName, message, name, known);
+        if meant.is_none() {
+            self.mends.guesses.push(at.1.to_owned());
+        }
         let meant = meant.map(Value::from).or_else(|| allowed.first().map(|first| (*first).clone()));
         meant.map_or(Mended::Same, Mended::New)
     }

@@ -58,14 +58,17 @@ pub(super) enum Mended {
     Lost,
 }
 
-/// A value of the type that a schema asks for, in place of one that is not; `None`: it is not clear which was meant.
-pub(super) fn meant(rules: &Map<String, Value>, value: &Value) -> Option<Value> {
+/// A value of the type that a schema asks for, in place of one that is not; `None`: it is not clear which was meant, as of
+/// ids and lists of nodes. `is_setting`: it is one of a node.
+pub(super) fn meant(rules: &Map<String, Value>, value: &Value, is_setting: bool) -> Option<Value> {
     let asks = |name: &str| match rules.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == name),
         kind => kind.is_some_and(|kind| kind == name),
     };
     match value {
-        Value::Number(_) | Value::Bool(_) if asks("string") => Some(Value::String(value.to_string())),
+        Value::Number(_) | Value::Bool(_) if is_setting && asks("string") => {
+            Some(Value::String(value.to_string()))
+        }
         Value::String(text) if asks("integer") || asks("number") => {
             text.trim().parse::<u64>().ok().map(Value::from)
         }
@@ -74,7 +77,7 @@ pub(super) fn meant(rules: &Map<String, Value>, value: &Value) -> Option<Value> 
         }
         Value::Number(number) if asks("boolean") => Some((number.as_f64() != Some(0.0)).into()),
         Value::Null => None,
-        value if asks("array") => Some(Value::Array(vec![value.clone()])),
+        value if is_setting && asks("array") => Some(Value::Array(vec![value.clone()])),
         _ => None,
     }
 }

@@ -77,6 +77,8 @@ pub(crate) struct Field {
     pub(crate) schema: Value,
     pub(crate) reducer: Reducer,
     pub(crate) default: Option<Value>,
+    /// Whether the reducer is wrong, and it is not clear which was meant.
+    pub(crate) is_unclear: bool,
 }
 
 /// The most that a run of the graph may take, as far as the file says.

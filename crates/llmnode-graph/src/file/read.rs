@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use llmnode_runtime::internal::nearest;
 use serde_json::{Map, Value};
 
 use super::declared;
@@ -12,7 +13,7 @@ use super::text::FileText;
 use super::words::told;
 use super::{
     Data, EdgeFile, FORMAT, Field, FileLimits, Form, GraphFile, Id, NodeFile, Reducer, VERSION, handle,
-    is_end, json, seed,
+    is_end, is_start, json, seed,
 };
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
@@ -99,7 +100,9 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
     let mut graph = GraphFile {
         form,
         name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        open_inputs: form == Form::Seed && !file.contains_key("inputs"),
+        // Of what was lost nothing is said to be missing.
+        open_inputs: form == Form::Seed && !file.contains_key("inputs")
+            || mends.lost.iter().any(|lost| lost == "/inputs" || lost == "/state"),
         inputs: inputs(&file, &mends, faults),
         state: state(&file, &mends, faults),
         max_steps: file.get("max_steps").and_then(Value::as_u64),
@@ -111,6 +114,7 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
     read_nodes(nodes, &mends, &mut graph, faults);
     read_edges(&edges, &mends, &mut graph);
     graph.moved = mends.moved;
+    name_node(&mut graph);
     Some(graph)
 }
 
@@ -208,7 +212,8 @@ fn state(file: &Map<String, Value>, mends: &Mends, faults: &mut Faults) -> BTree
             faults.fault(format!("{at}/reducer"), FaultKind::WrongKind, message);
         }
         let default = rules.remove("default");
-        state.insert(name.clone(), Field { schema: Value::Object(rules), reducer, default });
+        let is_unclear = mends.guesses.contains(&format!("/state/{}/reducer", escaped(name)));
+        state.insert(name.clone(), Field { schema: Value::Object(rules), reducer, default, is_unclear });
     }
     state
 }
@@ -269,6 +274,11 @@ fn read_edges(edges: &[Value], mends: &Mends, graph: &mut GraphFile) {
     let routers = graph.nodes.iter().filter(|node| node.kind == "router");
     let routers: HashSet<String> = routers.map(|node| node.id.clone()).collect();
     let lost: HashSet<&str> = mends.lost.iter().map(String::as_str).collect();
+    if lost.contains("/edges") {
+        // There are some.
+        let at = "/edges".to_owned();
+        graph.edges.push(EdgeFile { source: None, target: None, handle: None, at });
+    }
     for (index, edge) in edges.iter().enumerate() {
         let at = through(&mends.moved, &format!("/edges/{index}"));
         let text = |name: &str| edge.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -280,5 +290,21 @@ fn read_edges(edges: &[Value], mends: &Mends, graph: &mut GraphFile) {
         }
         let handle = Some(handle.to_owned()).filter(|_| !is_lost);
         graph.edges.push(EdgeFile { source, target, handle, at });
+    }
+}
+
+/// If one id is missing, and edges have one name that is like no id, that is the id.
+fn name_node(graph: &mut GraphFile) {
+    let mut wrong = (0..graph.nodes.len()).filter(|node| graph.nodes[*node].id_is == Id::Wrong);
+    let (Some(node), None) = (wrong.next(), wrong.next()) else { return };
+    let known: HashSet<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
+    let ends = graph.edges.iter().flat_map(|edge| [&edge.source, &edge.target]).flatten();
+    let unknown = ends.filter(|name| !known.contains(name.as_str()) && !is_end(name) && !is_start(name));
+    let unknown: HashSet<&String> = unknown.collect();
+    let mut unknown = unknown.into_iter();
+    if let (Some(name), None, true) = (unknown.next(), unknown.next(), graph.nodes[node].id.is_empty())
+        && nearest(name, known.iter().copied()).is_none()
+    {
+        (graph.nodes[node].id, graph.nodes[node].id_is) = (name.clone(), Id::Own);
     }
 }

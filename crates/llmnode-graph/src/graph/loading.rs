@@ -159,6 +159,8 @@ impl<'l> Loading<'l> {
         if key.starts_with('_') || key == "messages" {
             self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));
         }
+        // The name may be another.
+        self.facts.unclear |= self.mends.guesses.iter().any(|guess| guess == place);
         let write = Write { key: key.to_owned(), at: self.settings.pointer(place), types: types.to_vec() };
         self.facts.writes.push(write);
     }

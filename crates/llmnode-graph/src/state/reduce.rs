@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     fn rules() -> Rules {
-        let field = |schema: Value, reducer| Field { schema, reducer, default: None };
+        let field = |schema: Value, reducer| Field { schema, reducer, ..Field::default() };
         Rules(BTreeMap::from([
             (
                 "notes".to_owned(),

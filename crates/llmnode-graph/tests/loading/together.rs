@@ -72,17 +72,13 @@ fn mistakes() -> Vec<Mistake> {
         mistake("/nodes/7/data/prompt", json!("For {{ cons }}"), &["data /nodes/7/data/prompt"]),
         mistake("/nodes/7/data/require_approval", json!(true), &["fork_approval /nodes/7"]),
         mistake("/nodes/8/data/tool_name", json!("calculater"), &["unknown_name /nodes/8/data/tool_name"]),
-        mistake(
-            "/nodes/8/data/save_as",
-            json!("pros"),
-            &["conflict /nodes/8/data/save_as", "data /nodes/10/data/prompt"],
-        ),
+        mistake("/nodes/9/data/save_as", json!("pros"), &["conflict /nodes/9/data/save_as"]),
         mistake(
             "/nodes/5/id",
             json!("bye"),
             &["unknown_node /edges/5/target", "unknown_node /edges/6/source", "duplicate /nodes/14/id"],
         ),
-        mistake("/nodes/9/data/save_as", json!("count"), &["wrong_kind /nodes/9/data/save_as"]),
+        mistake("/nodes/14/data/save_as", json!("count"), &["wrong_kind /nodes/14/data/save_as"]),
         mistake(
             "/nodes/10/data/system_prompt",
             json!("Be {{ pros }}"),
@@ -148,14 +144,21 @@ fn faults(file: &Value, registry: &Registered) -> BTreeSet<String> {
     }
 }
 
-/// What is not said beside an edge whose end is unknown, since it may come of that: which nodes are reached, whether they lead
-/// to the end, and which values come there.
-const HIDDEN: [(&str, &[&str]); 3] = [
-    ("/edges/15/target", &["unreachable /nodes/9", "data /nodes/5/data"]),
-    ("/edges/20", &["unreachable /nodes/9", "data /nodes/5/data"]),
+/// What may not be said beside another mistake. What a branch writes, if nothing leads to it. If the end of an edge is unknown: which
+/// nodes are reached, whether they lead to the end, and which values come there.
+const HIDDEN: [(&str, &[&str]); 4] = [
+    ("/edges/9/target", &["conflict /nodes/9/data/save_as"]),
+    ("/edges/15/target", &["unreachable /nodes/9", "data /nodes/5/data", "data /nodes/7/data/prompt"]),
+    ("/edges/20", &["unreachable /nodes/9", "data /nodes/5/data", "data /nodes/7/data/prompt"]),
     (
         "/nodes/5/id",
-        &["unreachable /nodes/9", "data /nodes/5/data", "endless /nodes/4", "missing_edge /nodes/3"],
+        &[
+            "unreachable /nodes/9",
+            "data /nodes/5/data",
+            "data /nodes/14/data/prompt",
+            "endless /nodes/4",
+            "missing_edge /nodes/3",
+        ],
     ),
 ];
 
@@ -169,6 +172,7 @@ fn together(which: &[&Mistake], registry: &Registered) -> Result<(), String> {
     let expected = which.iter().flat_map(|mistake| mistake.faults).filter(|fault| !is_hidden(fault));
     let expected: BTreeSet<String> = expected.map(|fault| (*fault).to_owned()).collect();
     let found = faults(&file, registry);
+    let found: BTreeSet<String> = found.into_iter().filter(|fault| !is_hidden(fault)).collect();
     if found == expected {
         return Ok(());
     }
