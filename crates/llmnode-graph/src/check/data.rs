@@ -87,7 +87,10 @@ impl<'d> Data<'d> {
         }
         for (node, facts) in self.facts.iter().enumerate() {
             for key in facts.keys() {
-                written.entry(key).or_default().push(node);
+                let writers = written.entry(key).or_default();
+                if writers.last() != Some(&node) {
+                    writers.push(node);
+                }
             }
             if facts.handles.known.iter().any(|handle| handle == ERROR) {
                 written.entry(ERROR).or_default();
@@ -147,9 +150,11 @@ impl Reading<'_> {
         let number = self.keys.of(name);
         let has = |set: &super::keys::Set| number.is_some_and(|number| set.has(number));
         let shown_name = shown(name);
-        let Strayed { by_edges, by_forks, from_unreached } = &self.strayed;
+        let Strayed { by_edges, by_forks, behind_forks, from_unreached } = &self.strayed;
         let strayed = if self.reached[node] { vec![by_forks, from_unreached] } else { vec![by_forks] };
-        let is_sure = has(&known.always) || known.is_loose && (has(&known.perhaps) || has(&by_edges.perhaps));
+        let is_sure = has(&known.always)
+            || known.is_loose && has(&known.perhaps)
+            || behind_forks[node] && has(&by_edges.perhaps);
         let any = |is: fn(&Known) -> bool| [known, by_edges].iter().chain(&strayed).any(|known| is(known));
         if is_sure || any(|known| known.unclear_writes) {
         } else if has(&known.perhaps) || has(&by_edges.perhaps) {

@@ -33,6 +33,8 @@ pub(super) struct Strayed {
     pub(super) by_edges: Known,
     /// From branches that do not meet.
     pub(super) by_forks: Known,
+    /// The nodes behind such branches.
+    pub(super) behind_forks: Vec<bool>,
     /// From nodes that are not reached, to those that are.
     pub(super) from_unreached: Known,
 }
@@ -71,7 +73,13 @@ impl Flow<'_> {
     pub(super) fn anywhere(&self, own: &[bool]) -> Known {
         let others = || self.facts.iter().zip(own).filter(|(_, own)| !**own).map(|(facts, _)| facts);
         let keys = others().flat_map(|facts| facts.keys().chain(&facts.perhaps_writes)).map(String::as_str);
+        let mut foreign =
+            self.set_of(others().filter(|facts| facts.untrusted).flat_map(Facts::keys).map(String::as_str));
+        let trusted = others().filter(|facts| !facts.untrusted).flat_map(Facts::keys).map(String::as_str);
+        let trusted = self.set_of(trusted.chain(self.at_start.iter().copied()));
+        foreign.join(&trusted, |one, other| one & !other);
         Known {
+            foreign,
             anything: others().any(|facts| facts.writes_anything),
             unclear_writes: others().any(|facts| facts.unclear),
             is_loose: true,
@@ -135,6 +143,7 @@ impl Flow<'_> {
         let strayed = Strayed {
             by_edges: of(&|node| shape.strays[node]),
             by_forks: of(&|node| is_behind[node]),
+            behind_forks: is_behind.clone(),
             from_unreached: of(&|node| !roots.reached[node]),
         };
         (known, strayed)

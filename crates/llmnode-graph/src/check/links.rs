@@ -125,6 +125,7 @@ impl<'f> Names<'f> {
         for (index, node) in file.nodes.iter().enumerate().filter(|(_, node)| !node.id.is_empty()) {
             ids.entry(node.id.as_str()).or_insert(Some(index).filter(|_| node.id_is != Id::Wrong));
         }
+        ids.extend(file.unclear_name.iter().map(|name| (name.as_str(), None)));
         Names { ids, file, all_clear: file.nodes.iter().all(|node| node.id_is == Id::Own) }
     }
 

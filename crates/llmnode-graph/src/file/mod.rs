@@ -61,6 +61,8 @@ pub(crate) struct GraphFile {
     pub(crate) edges: Vec<EdgeFile>,
     /// Of members that stand under a wrong name, by the pointer with the right one the place in the file.
     moved: BTreeMap<String, String>,
+    /// A name in edges that is meant to be that of one of two nodes with the same id.
+    pub(crate) unclear_name: Option<String>,
 }
 
 impl GraphFile {

@@ -1,6 +1,6 @@
 //! From the text of a file to its nodes and edges.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use llmnode_runtime::internal::nearest;
 use serde_json::{Map, Value};
@@ -24,6 +24,8 @@ const NESTING: usize = 64;
 /// The most nodes and edges.
 const NODES: usize = 2_000;
 const EDGES: usize = 10_000;
+/// Among so many names that no node has is looked for one that was meant.
+const NAMES: usize = 20;
 
 /// Reads a file; `None`: it is no graph at all, as the faults say.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
@@ -110,6 +112,7 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
         nodes: Vec::new(),
         edges: Vec::new(),
         moved: BTreeMap::new(),
+        unclear_name: None,
     };
     read_nodes(nodes, &mends, &mut graph, faults);
     read_edges(&edges, &mends, &mut graph);
@@ -293,18 +296,26 @@ fn read_edges(edges: &[Value], mends: &Mends, graph: &mut GraphFile) {
     }
 }
 
-/// If one id is missing, and edges have one name that is like no id, that is the id.
+/// If one id is missing or used twice, and edges have one name that no node has, that is the id that was meant.
 fn name_node(graph: &mut GraphFile) {
     let mut wrong = (0..graph.nodes.len()).filter(|node| graph.nodes[*node].id_is == Id::Wrong);
     let (Some(node), None) = (wrong.next(), wrong.next()) else { return };
     let known: HashSet<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
-    let ends = graph.edges.iter().flat_map(|edge| [&edge.source, &edge.target]).flatten();
-    let unknown = ends.filter(|name| !known.contains(name.as_str()) && !is_end(name) && !is_start(name));
-    let unknown: HashSet<&String> = unknown.collect();
-    let mut unknown = unknown.into_iter();
-    if let (Some(name), None, true) = (unknown.next(), unknown.next(), graph.nodes[node].id.is_empty())
-        && nearest(name, known.iter().copied()).is_none()
-    {
-        (graph.nodes[node].id, graph.nodes[node].id_is) = (name.clone(), Id::Own);
+    let ends = || graph.edges.iter().flat_map(|edge| [&edge.source, &edge.target]).flatten();
+    let is_unknown = |name: &&String| !known.contains(name.as_str()) && !is_end(name) && !is_start(name);
+    // A name that stands once, and is near to another, is a misspelling.
+    let is_slip = |name: &&String| {
+        ends().filter(|other| other == name).count() == 1 && nearest(name, known.iter().copied()).is_some()
+    };
+    let unknown: BTreeSet<&String> = ends().filter(is_unknown).collect();
+    if unknown.len() > NAMES {
+        return;
+    }
+    let mut meant = unknown.into_iter().filter(|name| !is_slip(name));
+    let (Some(name), None) = (meant.next().cloned(), meant.next()) else { return };
+    if graph.nodes[node].id.is_empty() {
+        (graph.nodes[node].id, graph.nodes[node].id_is) = (name, Id::Own);
+    } else {
+        graph.unclear_name = Some(name);
     }
 }
