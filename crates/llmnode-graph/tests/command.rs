@@ -51,6 +51,22 @@ fn a_bad_file_ends_with_1_and_a_line_for_each_fault() {
 }
 
 #[test]
+fn tools_of_subgraphs_are_the_programs_too() {
+    let folder = std::env::temp_dir().join(format!("llmnode-graph-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, node) in [
+        ("outer", json!({"id": "a", "type": "subgraph", "data": {"flow_id": "inner"}})),
+        ("inner", json!({"id": "a", "type": "agent", "data": {"prompt": "Hello", "tools": ["find"]}})),
+    ] {
+        let file = json!({"format": "llmnode/graph", "version": 1, "nodes": [node], "edges": []});
+        std::fs::write(folder.join(format!("{name}.json")), file.to_string()).unwrap();
+    }
+    let done = output(&["check", folder.join("outer.json").to_str().unwrap()]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!((done.status.code(), lines(&done.stdout)), (Some(0), vec![]));
+}
+
+#[test]
 fn faults_are_given_as_json() {
     let file = data("bad/written_on_one_way.json");
     let done = output(&["check", "--json", file.to_str().unwrap()]);

@@ -1,5 +1,6 @@
 //! `check`: every fault of a file, one a line; and `schema`.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
@@ -52,10 +53,11 @@ pub(crate) fn read(file: &Path) -> Result<String, Box<dyn Error>> {
 
 /// What the program of the graph would register, as far as the command knows: tools and models that are asked for nothing.
 fn registry(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>> {
-    let named = placeholders::named(&serde_json::from_str(text).unwrap_or(Value::Null));
-    let tools = options.tools.clone().unwrap_or(named.tools);
+    let file = serde_json::from_str(text).unwrap_or(Value::Null);
+    let named = placeholders::named(file, &folder(options));
+    let tools = options.tools.clone().map_or(named.tools, BTreeSet::from_iter);
     let profiles = match &options.profiles {
-        Some(file) => Profiles::rules().names(&read(file)?)?,
+        Some(file) => Profiles::rules().names(&read(file)?)?.into_iter().collect(),
         None => named.profiles,
     };
     let mut registry = Registry::new().tools(placeholders::tools(tools));

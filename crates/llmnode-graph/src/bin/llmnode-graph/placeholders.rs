@@ -1,6 +1,7 @@
 //! What stands for a program's tools, models and node types where only the file is at hand.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use llmnode_graph::{GraphNode, Loading, NodeType, Update, Visit};
@@ -12,12 +13,30 @@ use serde_json::Value;
 /// The names that a file takes from its program.
 #[derive(Default)]
 pub(crate) struct Named {
-    pub(crate) tools: Vec<String>,
-    pub(crate) profiles: Vec<String>,
+    pub(crate) tools: BTreeSet<String>,
+    pub(crate) profiles: BTreeSet<String>,
+}
+
+/// Collects the names of a file and of the subgraphs that it leads to, in this folder.
+pub(crate) fn named(file: Value, folder: &Path) -> Named {
+    let (mut all, mut seen, mut left) = (Named::default(), BTreeSet::new(), vec![file]);
+    while let Some(file) = left.pop() {
+        let Named { tools, profiles } = named_by(&file);
+        all.tools.extend(tools);
+        all.profiles.extend(profiles);
+        let nodes = file.get("nodes").and_then(Value::as_array).into_iter().flatten();
+        for name in nodes.filter_map(|node| node.pointer("/data/flow_id")?.as_str()) {
+            // What is wrong with a name or a file is a fault of the graph, which loading reports.
+            let is_new = name == sanitised_exactly(name) && seen.insert(name.to_owned());
+            let text = is_new.then(|| std::fs::read_to_string(folder.join(format!("{name}.json"))).ok());
+            left.extend(text.flatten().and_then(|text| serde_json::from_str(&text).ok()));
+        }
+    }
+    all
 }
 
 /// Collects the names of tools and profiles of a file, as far as they can be such. What names a node of the file is that node.
-pub(crate) fn named(file: &Value) -> Named {
+fn named_by(file: &Value) -> Named {
     let nodes = || file.get("nodes").and_then(Value::as_array).into_iter().flatten();
     let text =
         |value: &Value| value.as_str().map(str::to_owned).or_else(|| value.as_u64().map(|n| n.to_string()));
@@ -55,7 +74,7 @@ fn sanitised(name: &str) -> String {
 }
 
 /// Tools of these names that do nothing.
-pub(crate) fn tools(names: Vec<String>) -> Toolset {
+pub(crate) fn tools(names: impl IntoIterator<Item = String>) -> Toolset {
     names.into_iter().fold(Toolset::new(), |tools, name| {
         tools.function(name, "A tool of the program.", |_: String| async {
             Ok::<String, BoxError>(String::new())

@@ -29,7 +29,8 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
         Ok(graph) => graph,
         Err(faults) => {
             eprintln!("{}", report(&file, &text, &faults.faults, false, styled));
-            let tools = named(&serde_json::from_str(&text).unwrap_or(Value::Null)).tools;
+            let file = serde_json::from_str(&text).unwrap_or(Value::Null);
+            let tools = Vec::from_iter(named(file, &folder(options)).tools);
             if !tools.is_empty() {
                 eprintln!(
                     "The command has no tools, and this graph needs {}: run it from a program that registers them with \
