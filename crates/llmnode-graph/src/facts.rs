@@ -56,6 +56,8 @@ pub(crate) struct Write {
     pub(crate) at: String,
     /// The only JSON types that it may have. Empty: any.
     pub(crate) types: Vec<&'static str>,
+    /// What the node's settings declare of it.
+    pub(crate) schema: Option<serde_json::Value>,
 }
 
 /// Where a value that is read comes to stand.

@@ -1,20 +1,24 @@
 //! What nodes read and write, and the types that the file declares.
 
+use std::collections::HashMap;
+
+use llmnode_runtime::internal::nearest;
 use serde_json::Value;
 
 use crate::facts::{Facts, Read, Write};
-use crate::faults::{FaultKind, Faults, shown};
+use crate::faults::{FaultKind, Faults, escaped, shown};
 use crate::file::{Field, GraphFile, Reducer, allows};
 use crate::template::path;
 
 /// Notes what cannot be of a declared type.
 pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
+    let known = known(file, facts);
     for facts in facts {
         for read in facts.reads.iter().chain(&facts.reads_or_message) {
-            members(file, read, faults);
+            members(&known, read, faults);
         }
         if let Some(read) = &facts.iterates
-            && let Some(schema) = declared(file, read).filter(|schema| !allows(schema, "array"))
+            && let Some(schema) = declared(&known, read).filter(|schema| !allows(schema, "array"))
         {
             let message = format!(
                 "{:?} is declared as {}, but an iterator takes a list: declare it as \"array\"",
@@ -24,25 +28,47 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
             faults.fault(&read.at, FaultKind::WrongKind, message);
         }
         for write in &facts.writes {
-            if let Some(field) = file.state.get(&write.key).filter(|field| !field.is_unclear) {
+            let field = file.state.get(&write.key).filter(|field| !field.is_unclear);
+            // With the reducer that a conflict asks for, the type may fit.
+            let is_open = || faults.has(FaultKind::Conflict, &format!("/state/{}", escaped(&write.key)));
+            if let Some(field) = field.filter(|_| !is_open()) {
                 written(write, field, faults);
             }
         }
     }
 }
 
-/// The type that is declared of what is read; `None`: nothing is declared of it.
-fn declared<'f>(file: &'f GraphFile, read: &Read) -> Option<&'f Value> {
-    let mut parts = path(&read.name);
-    let first = of_key(file, parts.next()?)?;
-    parts.try_fold(first, |schema, part| match member(schema, part) {
-        Member::Of(schema) => Some(schema),
-        Member::Unknown | Member::Absent => None,
-    })
+/// The schemas of values by their keys.
+type Known<'f> = HashMap<&'f str, &'f Value>;
+
+/// What the file declares, and what the only node that writes a value declares of it.
+fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Known<'f> {
+    let mut by_nodes: HashMap<&str, Option<&Value>> = HashMap::new();
+    for facts in facts {
+        for write in &facts.writes {
+            let schema = write.schema.as_ref();
+            by_nodes.entry(&write.key).and_modify(|known| *known = None).or_insert(schema);
+        }
+        let others = facts.also_writes.iter().chain(&facts.perhaps_writes);
+        others.for_each(|key| _ = by_nodes.insert(key, None));
+    }
+    let is_open = facts.iter().any(|facts| facts.writes_anything || facts.unclear);
+    let by_nodes = by_nodes.into_iter().filter(|_| !is_open).filter_map(|(key, schema)| Some((key, schema?)));
+    let inputs = file.inputs.iter().map(|(key, schema)| (key.as_str(), schema));
+    by_nodes
+        .chain(file.state.iter().map(|(key, field)| (key.as_str(), &field.schema)))
+        .chain(inputs)
+        .collect()
 }
 
-fn of_key<'f>(file: &'f GraphFile, key: &str) -> Option<&'f Value> {
-    file.inputs.get(key).or_else(|| file.state.get(key).map(|field| &field.schema))
+/// The type that is declared of what is read; `None`: nothing is declared of it.
+fn declared<'f>(known: &Known<'f>, read: &Read) -> Option<&'f Value> {
+    let mut parts = path(&read.name);
+    let first = *known.get(parts.next()?)?;
+    parts.try_fold(first, |schema, part| match member(schema, part) {
+        Member::Of(schema) => Some(schema),
+        Member::Unknown | Member::Absent | Member::Unlisted => None,
+    })
 }
 
 /// What a schema says of a member or an item.
@@ -50,6 +76,8 @@ enum Member<'s> {
     Unknown,
     Of(&'s Value),
     Absent,
+    /// There may be others than those that are listed.
+    Unlisted,
 }
 
 fn member<'s>(schema: &'s Value, part: &str) -> Member<'s> {
@@ -68,19 +96,29 @@ fn member<'s>(schema: &'s Value, part: &str) -> Member<'s> {
         (Some(member), _) => Member::Of(member),
         (None, Some(Value::Bool(false))) => Member::Absent,
         (None, Some(others @ Value::Object(_))) => Member::Of(others),
-        (None, _) => Member::Unknown,
+        (None, _) => Member::Unlisted,
     }
 }
 
 /// Notes a member that what is read does not have.
-fn members(file: &GraphFile, read: &Read, faults: &mut Faults) {
+fn members(known: &Known<'_>, read: &Read, faults: &mut Faults) {
     let mut parts = path(&read.name);
     let Some(key) = parts.next() else { return };
-    let (mut so_far, mut schema) = (key.to_owned(), of_key(file, key));
+    let (mut so_far, mut schema) = (key.to_owned(), known.get(key).copied());
     for part in parts {
         let Some(of) = schema else { return };
+        let listed = of.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let listed = listed.map(|(name, _)| name.as_str());
         match member(of, part) {
             Member::Unknown => return,
+            Member::Unlisted => {
+                if nearest(part, listed.clone()).is_some() {
+                    let message =
+                        format!("the schema of {:?} does not list {:?}", shown(&so_far), shown(part));
+                    faults.unknown(false, &read.at, FaultKind::Data, message, part, listed);
+                }
+                return;
+            }
             Member::Of(next) => schema = Some(next),
             Member::Absent => {
                 let message = format!(
@@ -89,12 +127,8 @@ fn members(file: &GraphFile, read: &Read, faults: &mut Faults) {
                     named(of),
                     shown(part)
                 );
-                let known = of.get("properties").and_then(Value::as_object).into_iter().flatten();
-                match known.clone().next() {
-                    Some(_) => {
-                        let known = known.map(|(name, _)| name.as_str());
-                        faults.unknown(true, &read.at, FaultKind::Data, message, part, known);
-                    }
+                match listed.clone().next() {
+                    Some(_) => _ = faults.unknown(true, &read.at, FaultKind::Data, message, part, listed),
                     None => {
                         let message =
                             format!("{message}: write {:?}, or declare it as \"object\"", shown(&so_far));

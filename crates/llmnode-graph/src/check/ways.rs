@@ -69,6 +69,26 @@ pub(super) fn check(
         let message = format!("{message}: add an edge that leads out, for instance to \"END\"");
         faults.fault(&file.nodes[group[0]].at, FaultKind::Endless, message);
     }
+    unclosed(file, facts, drawn, faults);
     let foreign = drawn.entered.iter().filter(|(_, is_foreign)| *is_foreign).map(|(node, _)| *node).collect();
     Roots { start: known, others, foreign, reached }
+}
+
+/// Notes loops that no path leads back to.
+fn unclosed(file: &GraphFile, facts: &[Facts], drawn: &Drawn<'_>, faults: &mut Faults) {
+    if drawn.has_unknown_target || !drawn.unknown_sources.is_empty() {
+        return;
+    }
+    for node in (0..facts.len()).filter(|node| facts[*node].iterates.is_some()) {
+        let next: Vec<_> =
+            drawn.shape.ways[node].iter().filter(|one| one.name == "next").flat_map(|one| &one.to).collect();
+        let body: Vec<usize> = next.iter().filter_map(|way| way.to.node()).collect();
+        if !next.is_empty() && !reach(&drawn.shape, &body)[node] {
+            let id = shown(&file.nodes[node].id);
+            let message = format!(
+                "no path from \"next\" leads back to {id:?}, so only the first item is taken: add an edge back to {id:?}"
+            );
+            faults.warn(&file.nodes[node].at, FaultKind::MissingEdge, message);
+        }
+    }
 }

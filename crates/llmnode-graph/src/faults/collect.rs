@@ -112,6 +112,11 @@ impl Faults {
     }
 
     /// Whether nothing is wrong; there may be warnings.
+    /// Whether there is a fault of this kind at this place.
+    pub(crate) fn has(&self, kind: FaultKind, pointer: &str) -> bool {
+        self.faults.iter().any(|fault| fault.kind == kind && fault.pointer == pointer)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.faults.is_empty()
     }

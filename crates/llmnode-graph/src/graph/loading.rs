@@ -150,7 +150,7 @@ impl<'l> Loading<'l> {
     /// Notes that the node writes a value.
     pub fn writes(&mut self, key: impl Into<String>) {
         let at = self.node.at.clone();
-        self.facts.writes.push(Write { key: key.into(), at, types: Vec::new() });
+        self.facts.writes.push(Write { key: key.into(), at, types: Vec::new(), schema: None });
     }
 
     /// The same for a name that the file states at this place: one of the graph's own is a fault. `types`: the JSON types that
@@ -161,7 +161,8 @@ impl<'l> Loading<'l> {
         }
         // The name may be another.
         self.facts.unclear |= self.mends.guesses.iter().any(|guess| guess == place);
-        let write = Write { key: key.to_owned(), at: self.settings.pointer(place), types: types.to_vec() };
+        let at = self.settings.pointer(place);
+        let write = Write { key: key.to_owned(), at, types: types.to_vec(), schema: None };
         self.facts.writes.push(write);
     }
 

@@ -20,6 +20,16 @@ pub(crate) enum To {
     End,
 }
 
+impl To {
+    /// The node; `None`: the end.
+    pub(crate) fn node(self) -> Option<usize> {
+        match self {
+            To::Node(node) => Some(node),
+            To::End => None,
+        }
+    }
+}
+
 /// A graph of steps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
@@ -61,10 +71,7 @@ impl Shape {
 
     /// The nodes to which a node leads.
     fn targets(&self, node: usize) -> impl Iterator<Item = usize> {
-        self.out(node).filter_map(|way| match way.to {
-            To::Node(node) => Some(node),
-            To::End => None,
-        })
+        self.out(node).filter_map(|way| way.to.node())
     }
 
     /// Whether an edge leads from one node to another.

@@ -151,9 +151,13 @@ fn writes(data: &Data, node: &mut Loading<'_>) -> Answer {
         }
     };
     for key in &members {
-        let kind = schema.get("properties").and_then(|members| members.get(key)?.get("type")?.as_str());
+        let member = schema.get("properties").and_then(|members| members.get(key));
+        let kind = member.and_then(|member| member.get("type")?.as_str());
         let types: Vec<&str> = TYPES.iter().copied().filter(|one| Some(*one) == kind).collect();
         node.writes_at(&format!("/output_schema/properties/{}", crate::faults::escaped(key)), key, &types);
+        if let Some(write) = node.facts.writes.last_mut() {
+            write.schema = member.cloned();
+        }
     }
     Answer::Members(members)
 }
