@@ -364,7 +364,7 @@ where
             // One that is streamed is read by whoever streams it.
             let read = if listener.is_none() { Listener::observed(within.flow, &scope) } else { None };
             let within = Within { listener: listener.as_deref().or(read.as_deref()), ..within };
-            let tried = tried(core, within, &scope, settings, state, node);
+            let tried = tried(core, &within, &scope, settings, state, node);
             let mut tried = pin!(tried.instrument(scope.span().clone()));
             poll_fn(|cx| {
                 guarded(|| tried.as_mut().poll(cx)).unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
@@ -388,7 +388,7 @@ where
 /// nothing of the node's types stands elsewhere.
 async fn tried<S, N>(
     core: &RunCore,
-    within: Within<'_>,
+    within: &Within<'_>,
     scope: &CallScope<'_>,
     settings: &Settings,
     state: &S,
@@ -398,12 +398,12 @@ where
     S: ?Sized,
     N: Exec<S>,
 {
-    let limits = limits(core, within, scope, settings, LimitedNode::of::<N>())?;
+    let limits = limits(core, *within, scope, settings, LimitedNode::of::<N>())?;
     if !N::IDEMPOTENT {
         recorded(scope).await?;
     }
     let (limits, deadline) = (&limits, within.deadline.cloned());
-    let Within { flow, listener, origin, .. } = within;
+    let Within { flow, listener, origin, .. } = *within;
     let attempt = Attempt::new(0, 0);
     let cx = Cx { core, state, scope, settings, limits, deadline, flow, listener, attempt, origin };
     if N::TRIES_ITSELF {
