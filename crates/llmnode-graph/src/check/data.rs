@@ -102,7 +102,7 @@ impl<'d> Data<'d> {
     /// Keys that two branches of a fork write need a reducer.
     fn conflicts(&self, forks: &[FoundFork], faults: &mut Faults) {
         let mut told = HashSet::new();
-        for fork in forks {
+        for fork in forks.iter().filter(|_| !self.file.has_lost_state) {
             let mut by_key: HashMap<&str, (usize, usize)> = HashMap::new();
             for (branch, nodes) in fork.branches.iter().enumerate() {
                 let writes = |node: usize| self.facts[node].writes.iter().map(move |write| (node, write));
@@ -154,7 +154,7 @@ impl Reading<'_> {
         let strayed = if self.reached[node] { vec![by_forks, from_unreached] } else { vec![by_forks] };
         let is_sure = has(&known.always)
             || known.is_loose && has(&known.perhaps)
-            || behind_forks[node] && has(&by_edges.perhaps);
+            || (behind_forks[node] || !self.reached[node]) && has(&by_edges.perhaps);
         let any = |is: fn(&Known) -> bool| [known, by_edges].iter().chain(&strayed).any(|known| is(known));
         if is_sure || any(|known| known.unclear_writes) {
         } else if has(&known.perhaps) || has(&by_edges.perhaps) {

@@ -1,6 +1,7 @@
 //! The types that a file declares for its inputs and its state.
 
-use serde_json::Value;
+use llmnode_runtime::internal::nearest;
+use serde_json::{Map, Value};
 
 use super::fit::misfit;
 use super::words::told;
@@ -30,10 +31,10 @@ const RULES: &[&str] = &[
 ];
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object", "null"];
 
-/// Notes what is wrong with a declared type, and with its default.
-pub(super) fn check(schema: &Value, at: &str, faults: &mut Faults) {
+/// Notes what is wrong with a declared type, and with its default. `also`: members beside its rules.
+pub(super) fn check(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
     let before = faults.len();
-    rules(schema, at, faults);
+    rules(schema, at, also, faults);
     if faults.len() == before
         && let Some(default) = schema.get("default")
         && let Some(wrong) = misfit(schema, default)
@@ -46,7 +47,7 @@ pub(super) fn check(schema: &Value, at: &str, faults: &mut Faults) {
     }
 }
 
-fn rules(schema: &Value, at: &str, faults: &mut Faults) {
+fn rules(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
     let Value::Object(all) = schema else {
         let message = format!("is {}, but must be a JSON schema, an object", told(schema));
         faults.fault(at, FaultKind::WrongKind, message);
@@ -58,17 +59,17 @@ fn rules(schema: &Value, at: &str, faults: &mut Faults) {
             ("type", kind) => types(kind, &place, faults),
             ("enum", Value::Array(values)) if !values.is_empty() => {}
             ("required", Value::Array(names)) if names.iter().all(Value::is_string) => {}
-            ("items", schema) => rules(schema, &place, faults),
+            ("items", schema) => rules(schema, &place, &[], faults),
             ("additionalProperties", Value::Bool(_)) => {}
-            ("additionalProperties", schema) => rules(schema, &place, faults),
+            ("additionalProperties", schema) => rules(schema, &place, &[], faults),
             ("anyOf", Value::Array(forms)) if !forms.is_empty() => {
                 for (index, form) in forms.iter().enumerate() {
-                    rules(form, &format!("{place}/{index}"), faults);
+                    rules(form, &format!("{place}/{index}"), &[], faults);
                 }
             }
             ("properties", Value::Object(members)) => {
                 for (member, schema) in members {
-                    rules(schema, &format!("{place}/{}", escaped(member)), faults);
+                    rules(schema, &format!("{place}/{}", escaped(member)), &[], faults);
                 }
             }
             ("minLength" | "maxLength" | "minItems" | "maxItems", rule) if rule.is_u64() => {}
@@ -81,12 +82,27 @@ fn rules(schema: &Value, at: &str, faults: &mut Faults) {
                     format!("is {}, which is not a valid {known:?}", told(rule)),
                 );
             }
+            (name, _) if also.contains(&name) => {}
             (name, _) => {
+                let known = RULES.iter().chain(also).copied();
                 let message = format!("unknown rule {:?} in a declared type", shown(name));
-                faults.unknown(true, place, FaultKind::UnknownMember, message, name, RULES.iter().copied());
+                faults.unknown(true, place, FaultKind::UnknownMember, message, name, known);
             }
         }
     }
+}
+
+/// A declared type whose misspelled rules have their right names.
+pub(super) fn mended(rules: &Map<String, Value>, also: &[&str]) -> Map<String, Value> {
+    let mut mended = rules.clone();
+    for (name, rule) in rules.iter().filter(|(name, _)| !RULES.contains(&name.as_str())) {
+        let meant = nearest(name, RULES.iter().chain(also).copied());
+        if let Some(meant) = meant.filter(|meant| !rules.contains_key(*meant)) {
+            mended.insert(meant.to_owned(), rule.clone());
+            mended.remove(name);
+        }
+    }
+    mended
 }
 
 fn types(kind: &Value, at: &str, faults: &mut Faults) {

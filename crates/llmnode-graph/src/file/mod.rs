@@ -55,6 +55,8 @@ pub(crate) struct GraphFile {
     /// Whether a run may be given more than that.
     pub(crate) open_inputs: bool,
     pub(crate) state: BTreeMap<String, Field>,
+    /// Whether what is declared of the state could not be read.
+    pub(crate) has_lost_state: bool,
     pub(crate) max_steps: Option<u64>,
     pub(crate) limits: FileLimits,
     pub(crate) nodes: Vec<NodeFile>,

@@ -107,6 +107,7 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
             || mends.lost.iter().any(|lost| lost == "/inputs" || lost == "/state"),
         inputs: inputs(&file, &mends, faults),
         state: state(&file, &mends, faults),
+        has_lost_state: mends.lost.iter().any(|lost| lost == "/state"),
         max_steps: file.get("max_steps").and_then(Value::as_u64),
         limits: limits(&file),
         nodes: Vec::new(),
@@ -185,7 +186,7 @@ fn inputs(file: &Map<String, Value>, mends: &Mends, faults: &mut Faults) -> BTre
     for (name, schema) in file.get("inputs").and_then(Value::as_object).into_iter().flatten() {
         let at = through(&mends.moved, &format!("/inputs/{}", escaped(name)));
         name_of_key(name, &at, faults);
-        declared::check(schema, &at, faults);
+        declared::check(schema, &at, &[], faults);
         inputs.insert(name.clone(), schema.clone());
     }
     inputs
@@ -196,10 +197,11 @@ fn state(file: &Map<String, Value>, mends: &Mends, faults: &mut Faults) -> BTree
     for (name, field) in file.get("state").and_then(Value::as_object).into_iter().flatten() {
         let at = through(&mends.moved, &format!("/state/{}", escaped(name)));
         name_of_key(name, &at, faults);
-        let Value::Object(mut rules) = field.clone() else { continue };
+        let Value::Object(rules) = field else { continue };
+        let mut rules = declared::mended(rules, &["reducer"]);
         let reducer =
             rules.remove("reducer").and_then(|name| Reducer::of(name.as_str()?)).unwrap_or_default();
-        declared::check(&Value::Object(rules.clone()), &at, faults);
+        declared::check(field, &at, &["reducer"], faults);
         let needs = match reducer {
             Reducer::Replace => None,
             Reducer::Append => Some(("array", "a list")),

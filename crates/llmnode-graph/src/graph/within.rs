@@ -73,6 +73,8 @@ pub(crate) fn subgraph(node: &mut Loading<'_>, name: &str) -> Option<Graph> {
         None => {
             let text = match text_of(name, node.registry) {
                 Ok(text) => text,
+                // It stands for a wrong value, of which enough was said.
+                Err(_) if node.mends.guesses.iter().any(|guess| guess == "/flow_id") => return None,
                 Err(wrong) => {
                     let place = node.settings.pointer("/flow_id");
                     let meant = wrong.note(&place, name, node.registry, node.faults)?;
