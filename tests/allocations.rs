@@ -88,7 +88,7 @@ fn a_call_and_a_correction_stay_within_their_bounds() {
     let (plain, bytes) = allocations(&["lamp"], 1000);
     assert!(plain <= 16, "a call allocates {plain} times");
     // Most of them are the call's future. One that is handed on by value is in each future that it goes through.
-    assert!(bytes <= 7_300, "a call allocates {bytes} bytes");
+    assert!(bytes <= 7_350, "a call allocates {bytes} bytes");
     assert_eq!(
         allocations(&["lamp"], 10_000_000),
         (plain, bytes),
