@@ -11,6 +11,7 @@ mod seed;
 #[cfg(test)]
 mod tests;
 mod text;
+mod values;
 mod words;
 
 use std::collections::BTreeMap;

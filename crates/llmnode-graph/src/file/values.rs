@@ -1,0 +1,88 @@
+//! What a file declares beside its nodes: inputs, the state, limits.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::mend::{Mends, through};
+use super::words::told;
+use super::{Field, FileLimits, Reducer, declared};
+use crate::faults::{FaultKind, Faults, escaped, shown};
+
+/// Whether a name can be that of a value of the state.
+fn is_key(name: &str) -> bool {
+    !name.starts_with('_')
+        && !name.is_empty()
+        && name.len() <= 200
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+        && !matches!(name, "messages" | "context")
+}
+
+fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
+    if !is_key(name) {
+        let message = format!(
+            "{:?} is not a valid name of a value: use letters, digits, `_` and `-`, without `_` at the beginning; `messages` and `context` are reserved",
+            shown(name)
+        );
+        faults.fault(at, FaultKind::BadName, message);
+    }
+}
+
+pub(super) fn inputs(
+    file: &Map<String, Value>,
+    mends: &Mends,
+    faults: &mut Faults,
+) -> BTreeMap<String, Value> {
+    let mut inputs = BTreeMap::new();
+    for (name, schema) in file.get("inputs").and_then(Value::as_object).into_iter().flatten() {
+        let at = through(&mends.moved, &format!("/inputs/{}", escaped(name)));
+        name_of_key(name, &at, faults);
+        declared::check(schema, &at, &[], faults);
+        inputs.insert(name.clone(), schema.clone());
+    }
+    inputs
+}
+
+pub(super) fn state(
+    file: &Map<String, Value>,
+    mends: &Mends,
+    faults: &mut Faults,
+) -> BTreeMap<String, Field> {
+    let mut state = BTreeMap::new();
+    for (name, field) in file.get("state").and_then(Value::as_object).into_iter().flatten() {
+        let at = through(&mends.moved, &format!("/state/{}", escaped(name)));
+        name_of_key(name, &at, faults);
+        let Value::Object(rules) = field else { continue };
+        let mut rules = declared::mended(rules, &["reducer"]);
+        let reducer =
+            rules.remove("reducer").and_then(|name| Reducer::of(name.as_str()?)).unwrap_or_default();
+        declared::check(field, &at, &["reducer"], faults);
+        let needs = match reducer {
+            Reducer::Replace => None,
+            Reducer::Append => Some(("array", "a list")),
+            Reducer::Merge => Some(("object", "an object")),
+        };
+        let schema = Value::Object(rules.clone());
+        if let Some((kind, words)) = needs.filter(|(kind, _)| !declared::allows(&schema, kind)) {
+            let message = format!(
+                "{:?} makes {words} of the value, but its type is {}: write \"type\": {kind:?}, or remove the reducer",
+                reducer.name(),
+                rules.get("type").map(told).unwrap_or_default()
+            );
+            faults.fault(format!("{at}/reducer"), FaultKind::WrongKind, message);
+        }
+        let default = rules.remove("default");
+        let is_unclear = mends.guesses.contains(&format!("/state/{}/reducer", escaped(name)));
+        state.insert(name.clone(), Field { schema: Value::Object(rules), reducer, default, is_unclear });
+    }
+    state
+}
+
+pub(super) fn limits(file: &Map<String, Value>) -> FileLimits {
+    let of = |name: &str| file.get("limits").and_then(|limits| limits.get(name));
+    FileLimits {
+        requests: of("requests").and_then(Value::as_u64),
+        tokens: of("tokens").and_then(Value::as_u64),
+        money: of("money").and_then(Value::as_f64),
+    }
+}
