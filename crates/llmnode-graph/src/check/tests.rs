@@ -31,7 +31,12 @@ fn facts(node: &NodeFile) -> Facts {
             place: Place::Any,
         })
     };
-    let write = |key: String| Write { key, at: format!("{}/writes", node.data.at()), types: Vec::new(), schema: None };
+    let write = |key: String| Write {
+        key,
+        at: format!("{}/writes", node.data.at()),
+        types: Vec::new(),
+        schema: None,
+    };
     Facts {
         handles: Handles { known, required: texts("required"), open: has("unclear") },
         iterates: has("iterator").then(list),
