@@ -9,6 +9,8 @@ pub(crate) struct Facts {
     /// Whether it, or a tool of its, waits for an approval.
     pub(crate) pauses: bool,
     pub(crate) reads: Vec<Read>,
+    /// Names in single braces, which are sent as they are.
+    pub(crate) braced: Vec<Read>,
     /// Values that it reads if the graph has one of them. Else it takes the last message.
     pub(crate) reads_or_message: Vec<Read>,
     /// The keys that it writes.

@@ -104,6 +104,20 @@ impl Template {
     }
 }
 
+impl Template {
+    /// The names in single braces.
+    pub(crate) fn braced(&self) -> impl Iterator<Item = &str> {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Name(_) => None,
+        });
+        texts.flat_map(|text| text.split('{').skip(1)).filter_map(|rest| {
+            let name = rest.split_once('}')?.0.trim();
+            refused(name).is_none().then_some(name)
+        })
+    }
+}
+
 /// What is wrong with a name within braces.
 fn refused(name: &str) -> Option<String> {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');

@@ -9,7 +9,7 @@ use crate::facts::{Facts, Place, Read, Write};
 use crate::faults::{FaultKind, Faults, escaped, listed, shown};
 use crate::file::{Form, GraphFile, Reducer};
 use crate::shape::{FoundFork, Shape};
-use crate::template::key;
+use crate::template::{key, path};
 
 /// What an edge `error` writes.
 pub(super) const ERROR: &str = "error";
@@ -68,6 +68,16 @@ impl<'d> Data<'d> {
                     reading.check(node, read, known, faults);
                 }
             }
+        }
+        for read in self
+            .facts
+            .iter()
+            .flat_map(|facts| &facts.braced)
+            .filter(|read| keys.of(key(&read.name)).is_some())
+        {
+            let name = shown(&read.name);
+            let message = format!("`{{{name}}}` is sent as it is; write `{{{{ {name} }}}}` for the value");
+            faults.warn(&read.at, FaultKind::Template, message);
         }
         self.conflicts(forks, faults);
         needs.into_iter().collect()
@@ -150,6 +160,14 @@ impl Reading<'_> {
         let number = self.keys.of(name);
         let has = |set: &super::keys::Set| number.is_some_and(|number| set.has(number));
         let shown_name = shown(name);
+        let inner = path(&read.name).nth(1).filter(|inner| {
+            matches!(name, "inputs" | "state") && number.is_none() && self.keys.of(inner).is_some()
+        });
+        if let Some(inner) = inner {
+            let message = format!("there is no {shown_name:?}: write {:?} for that value", shown(inner));
+            faults.fault(&read.at, FaultKind::Data, message);
+            return;
+        }
         let Strayed { by_edges, by_forks, behind_forks, from_unreached } = &self.strayed;
         let strayed = if self.reached[node] { vec![by_forks, from_unreached] } else { vec![by_forks] };
         let is_sure = has(&known.always)

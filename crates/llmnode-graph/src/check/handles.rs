@@ -48,7 +48,8 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
         }
     }
     // An edge whose source is unknown may leave any node.
-    let stray = links.edges.iter().filter(|link| link.from.is_none()).map(|link| link.handle.as_deref());
+    let stray = links.edges.iter().filter(|link| link.from.is_none() && !link.is_shared);
+    let stray = stray.map(|link| link.handle.as_deref());
     let stray: HashSet<Option<&str>> = stray.collect();
     let mut missing = Vec::new();
     for (node, of) in facts.iter().enumerate().filter(|(_, of)| of.role != Role::Apart && !of.is_shared) {

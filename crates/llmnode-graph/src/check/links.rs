@@ -24,6 +24,8 @@ pub(crate) struct Link {
     pub(crate) to: Option<To>,
     /// Whether it leaves a node that is not in the file.
     pub(crate) is_foreign: bool,
+    /// Whether it leaves one of two nodes with the same id.
+    pub(crate) is_shared: bool,
     /// Where it stands: `/edges/3`.
     pub(crate) at: String,
 }
@@ -105,7 +107,9 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
                 continue;
             }
         }
-        links.edges.push(Link { from, handle: edge.handle.clone(), to, is_foreign, at: edge.at.clone() });
+        let is_shared = source.is_some_and(|name| names.ids.get(name) == Some(&None));
+        let (handle, at) = (edge.handle.clone(), edge.at.clone());
+        links.edges.push(Link { from, handle, to, is_foreign, is_shared, at });
     }
     links
 }

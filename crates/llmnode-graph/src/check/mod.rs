@@ -57,8 +57,8 @@ struct Drawn<'l> {
     edges: Vec<&'l Link>,
     /// Nodes to which an edge leads whose source is unknown, and whether that is not in the file.
     entered: Vec<(usize, bool)>,
-    /// The handles of edges whose source is unknown.
-    unknown_sources: Vec<Option<&'l str>>,
+    /// The edges whose source is unknown.
+    unknown_sources: Vec<&'l Link>,
     /// Whether the target of an edge is unknown, or an edge is missing.
     has_unknown_target: bool,
 }
@@ -91,7 +91,7 @@ fn drawn<'l>(
         };
         match link.from {
             None => {
-                unknown_sources.push(handle.as_deref());
+                unknown_sources.push(link);
                 entered.extend(to_node.filter(|_| to_step).map(|to| (to, link.is_foreign)));
             }
             Some(from) if steps[from] && to_step => {
@@ -139,7 +139,11 @@ fn drawn<'l>(
         let known = of.known.iter().map(String::as_str).chain(of.open.then_some("default"));
         for handle in known.filter(is_way).filter(|handle| !has(handle)) {
             // An edge whose source is unknown may leave here.
-            match unknown_sources.iter().any(|by| by.is_none_or(|by| by == handle)) {
+            let may_leave = |link: &&Link| {
+                let is_free = link.from.is_none() && (!link.is_shared || facts[node].is_shared);
+                is_free && link.handle.as_deref().is_none_or(|by| by == handle)
+            };
+            match unknown_sources.iter().any(may_leave) {
                 true => shape.strays[node] = true,
                 false => shape.ends[node] = true,
             }

@@ -46,6 +46,7 @@ fn facts(node: &NodeFile) -> Facts {
         writes: texts("writes").into_iter().map(write).collect(),
         also_writes: texts("also"),
         perhaps_writes: Vec::new(),
+        braced: Vec::new(),
         writes_anything: has("anything"),
         untrusted: has("untrusted"),
         unclear: has("unclear"),

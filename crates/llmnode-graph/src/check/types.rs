@@ -1,10 +1,12 @@
 //! What nodes read and write, and the types that the file declares.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use llmnode_runtime::internal::nearest;
 use serde_json::Value;
 
+use super::data::ERROR;
 use crate::facts::{Facts, Read, Write};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 use crate::file::{Field, GraphFile, Reducer, allows};
@@ -38,6 +40,15 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
     }
 }
 
+/// What an edge `error` writes.
+static OF_ERROR: LazyLock<Value> = LazyLock::new(|| {
+    let text = serde_json::json!({"type": "string"});
+    serde_json::json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {"node": text, "category": text, "message": text},
+    })
+});
+
 /// The schemas of values by their keys.
 type Known<'f> = HashMap<&'f str, &'f Value>;
 
@@ -55,7 +66,10 @@ fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Known<'f> {
     let is_open = facts.iter().any(|facts| facts.writes_anything || facts.unclear);
     let by_nodes = by_nodes.into_iter().filter(|_| !is_open).filter_map(|(key, schema)| Some((key, schema?)));
     let inputs = file.inputs.iter().map(|(key, schema)| (key.as_str(), schema));
-    by_nodes
+    let error = [(ERROR, &*OF_ERROR)];
+    error
+        .into_iter()
+        .chain(by_nodes)
         .chain(file.state.iter().map(|(key, field)| (key.as_str(), &field.schema)))
         .chain(inputs)
         .collect()
@@ -160,7 +174,11 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
         return;
     }
     let key = shown(&write.key);
+    let is_item = field.reducer == Reducer::Replace && allows(&field.schema, "array");
     let remedy = match &*write.types {
+        _ if is_item && fits(field.schema.get("items")) => {
+            format!("set \"reducer\": \"append\" in \"/state/{}\" to add to the list", escaped(&write.key))
+        }
         ["string"] => format!(
             "answer with an \"output_schema\" that has the member {key:?}, or declare {key:?} as \"string\""
         ),

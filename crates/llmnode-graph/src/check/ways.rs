@@ -76,14 +76,14 @@ pub(super) fn check(
 
 /// Notes loops that no path leads back to.
 fn unclosed(file: &GraphFile, facts: &[Facts], drawn: &Drawn<'_>, faults: &mut Faults) {
-    if drawn.has_unknown_target || !drawn.unknown_sources.is_empty() {
-        return;
-    }
-    for node in (0..facts.len()).filter(|node| facts[*node].iterates.is_some()) {
+    let is_entered = |node: &usize| drawn.entered.iter().any(|(to, _)| to == node);
+    for node in (0..facts.len()).filter(|node| facts[*node].iterates.is_some() && !is_entered(node)) {
         let next: Vec<_> =
             drawn.shape.ways[node].iter().filter(|one| one.name == "next").flat_map(|one| &one.to).collect();
         let body: Vec<usize> = next.iter().filter_map(|way| way.to.node()).collect();
-        if !next.is_empty() && !reach(&drawn.shape, &body)[node] {
+        let reached = reach(&drawn.shape, &body);
+        let strays = (0..facts.len()).any(|node| reached[node] && drawn.shape.strays[node]);
+        if !next.is_empty() && !reached[node] && !strays {
             let id = shown(&file.nodes[node].id);
             let message = format!(
                 "no path from \"next\" leads back to {id:?}, so only the first item is taken: add an edge back to {id:?}"

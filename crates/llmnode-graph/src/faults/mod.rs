@@ -70,7 +70,8 @@ impl fmt::Display for Fault {
             (None, [only]) => write!(f, "; there is only {only:?}"),
             (None, known) => {
                 let known: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
-                write!(f, "; there are {}", known.join(", "))
+                let more = if known.len() == LISTED { ", …" } else { "" };
+                write!(f, "; there are {}{more}", known.join(", "))
             }
         }
     }

@@ -108,6 +108,8 @@ pub(crate) struct NodeFile {
     pub(crate) data: Data,
     /// Whether the settings could not be read at all.
     pub(crate) has_lost_data: bool,
+    /// The texts beside its settings, which may be settings.
+    pub(crate) strangers: Vec<String>,
     pub(crate) id_is: Id,
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use llmnode_runtime::internal::nearest;
 use serde_json::{Map, Value};
 
-use super::fit::Fit;
+use super::fit::{FRONT_END, Fit};
 use super::json::Text;
 use super::mend::{Mends, through};
 use super::text::FileText;
@@ -190,6 +190,9 @@ fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &
         if graph.form == Form::Seed {
             seed::translate(&kind, &mut data, faults);
         }
+        let is_own = |name: &str| matches!(name, "id" | "type" | "data") || FRONT_END.contains(&name);
+        let strangers = node.as_object().into_iter().flatten().filter(|(name, _)| !is_own(name));
+        let strangers = strangers.filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect();
         let is_set = |name: &str| data.values.get(name).and_then(Value::as_bool).unwrap_or_default();
         graph.nodes.push(NodeFile {
             label: data.values.get("label").and_then(Value::as_str).map(str::to_owned),
@@ -199,6 +202,7 @@ fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &
             at,
             data,
             has_lost_data,
+            strangers,
             id_is,
         });
     }

@@ -105,6 +105,7 @@ struct LimitsText {
     "parentNode", "extent", "expandParent", "dragHandle", "ariaLabel", "resizing", "internals", "origin", "handles",
     "initialWidth", "initialHeight",
 ]))]
+#[schemars(extend("x-inner" = "data"))]
 #[allow(dead_code, reason = "its schema is read, not its values")]
 struct NodeText {
     /// The name of the node for edges, records and reports.
@@ -132,8 +133,10 @@ struct EdgeText {
     /// What people see at the edge.
     label: Option<Value>,
     /// The id of the node that it leaves; `start`: it leads to the first node.
+    #[schemars(extend("x-also" = "from"))]
     source: String,
     /// The id of the node to which it leads; `END`: the end.
+    #[schemars(extend("x-also" = "to"))]
     target: String,
     /// By which decision of its node it is taken. Default: the way on.
     #[serde(rename = "sourceHandle")]

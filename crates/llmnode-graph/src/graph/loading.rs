@@ -59,7 +59,7 @@ impl<'l> Loading<'l> {
         let schema = self.around.schema_of::<T>();
         let before = self.faults.noted();
         self.mends = self.settings.check(&schema, self.form, self.faults);
-        self.facts.perhaps_writes.extend(self.mends.texts.iter().cloned());
+        self.facts.perhaps_writes.extend(self.mends.texts.iter().chain(&self.node.strangers).cloned());
         self.facts.unclear |= self.mends.is_unclear;
         let is_own = |name: &str| !COMMON.contains(&name) && !FRONT_END.contains(&name);
         let own = self.settings.values.iter().filter(|(name, _)| is_own(name));
@@ -115,6 +115,8 @@ impl<'l> Loading<'l> {
     pub(crate) fn template_in(&mut self, place: &str, text: &str, stands: Place) -> Template {
         let (template, wrong) = Template::parse(text);
         template.names().for_each(|name| self.read(place, name, stands));
+        let braced = template.braced().map(|name| self.read_at(place, name, stands)).collect::<Vec<_>>();
+        self.facts.braced.extend(braced);
         wrong.into_iter().for_each(|message| self.fault_of(FaultKind::Template, place, message));
         template
     }

@@ -1,8 +1,9 @@
 //! Whether the members of an object are those that a schema has.
 
+use llmnode_runtime::internal::nearest;
 use serde_json::{Map, Value};
 
-use super::{At, FRONT_END, Fit, SEED};
+use super::{ALSO, At, FRONT_END, Fit, INNER, SEED};
 use crate::faults::{FaultKind, escaped, shown};
 use crate::file::mend::Mended;
 
@@ -50,13 +51,21 @@ impl<'f> Fit<'f> {
         for (name, value, from) in strangers {
             let names = known.into_iter().flat_map(Map::keys).map(String::as_str);
             let names: Vec<&str> = names.filter(|name| self.seed || !is_seeds(name)).collect();
-            let lacking = llmnode_runtime::internal::nearest(name, lacks.iter().copied());
+            let also = |rule: &Value| rule.get(ALSO).and_then(Value::as_str) == Some(name);
+            let other =
+                known.into_iter().flatten().find(|(_, rule)| also(rule)).map(|(name, _)| name.as_str());
+            let lacking = nearest(name, lacks.iter().copied())
+                .or_else(|| lacks.iter().copied().find(|one| Some(*one) == other));
             // A member that has to be there and is misspelled is one mistake.
             lacks.retain(|one| Some(*one) != lacking);
             let is_fault = !self.seed || lacking.is_some();
-            let message = format!("unknown member {:?}", shown(name));
+            let mut message = format!("unknown member {:?}", shown(name));
+            let near = other.or_else(|| nearest(name, names.iter().copied())).unwrap_or_default();
+            if let Some(inner) = rules.get(INNER).and_then(Value::as_str).filter(|_| near.is_empty()) {
+                message.push_str(&format!("; if it is a setting, move it into {inner:?}"));
+            }
             let place = (self.place)(&from);
-            let meant = self.faults.unknown(is_fault, place, FaultKind::UnknownMember, message, name, names);
+            let meant = self.faults.unknown(is_fault, place, FaultKind::UnknownMember, message, near, names);
             match lacking.or(meant).filter(|meant| is_fault && !object.has(meant)) {
                 Some(meant) => {
                     let to = format!("{}/{}", at.1, escaped(meant));
