@@ -126,6 +126,12 @@ fn refused(name: &str) -> Option<String> {
     }
     if name.split('.').any(str::is_empty) || !name.chars().all(is_allowed) {
         let shown: String = name.chars().take(40).collect();
+        if let Some((list, item)) = shown.strip_suffix(']').and_then(|name| name.split_once('['))
+            && refused(list).is_none()
+            && refused(item).is_none()
+        {
+            return Some(format!("is followed by {shown:?}: write `{list}.{item}`"));
+        }
         let why = format!(
             "is followed by {shown:?}, which is not a name: use letters, digits, `_` and `-`, and `.` before a member"
         );
@@ -188,9 +194,10 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_is_told_and_the_rest_is_read() {
-        let (template, wrong) = Template::parse("{{ a {{ b }} {{ c d }} {{ e }} {{");
+        let (template, wrong) = Template::parse("{{ a {{ b }} {{ c d }} {{ e }} {{ f[0] }} {{");
         assert_eq!(template.names().collect::<Vec<_>>(), ["b", "e"]);
-        assert_eq!(wrong.len(), 3, "{wrong:?}");
+        assert_eq!(wrong.len(), 4, "{wrong:?}");
+        assert!(wrong[2].ends_with("\"f[0]\": write `f.0`"), "{wrong:?}");
     }
 
     #[test]

@@ -49,7 +49,8 @@ pub(super) fn check(schema: &Value, at: &str, also: &[&str], faults: &mut Faults
 
 fn rules(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
     let Value::Object(all) = schema else {
-        let message = format!("is {}, but must be a JSON schema, an object", told(schema));
+        let message =
+            format!("is {}, but must be a JSON schema, such as {{\"type\": \"string\"}}", told(schema));
         faults.fault(at, FaultKind::WrongKind, message);
         return;
     };

@@ -14,7 +14,7 @@ use crate::faults::{FaultKind, Faults};
 /// Members of a schema that are for the files of React Flow alone: on a property `true`, on an object the names of further
 /// members that mean nothing to a run.
 pub(crate) const SEED: &str = "x-seed";
-/// Another name of a property, which people write from habit.
+/// Other names of a property, which people write from habit.
 pub(crate) const ALSO: &str = "x-also";
 /// The member of an object that holds what may be written beside it by mistake.
 pub(crate) const INNER: &str = "x-inner";

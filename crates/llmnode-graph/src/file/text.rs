@@ -133,10 +133,10 @@ struct EdgeText {
     /// What people see at the edge.
     label: Option<Value>,
     /// The id of the node that it leaves; `start`: it leads to the first node.
-    #[schemars(extend("x-also" = "from"))]
+    #[schemars(extend("x-also" = ["from"]))]
     source: String,
     /// The id of the node to which it leads; `END`: the end.
-    #[schemars(extend("x-also" = "to"))]
+    #[schemars(extend("x-also" = ["to"]))]
     target: String,
     /// By which decision of its node it is taken. Default: the way on.
     #[serde(rename = "sourceHandle")]

@@ -51,7 +51,10 @@ impl<'f> Fit<'f> {
         for (name, value, from) in strangers {
             let names = known.into_iter().flat_map(Map::keys).map(String::as_str);
             let names: Vec<&str> = names.filter(|name| self.seed || !is_seeds(name)).collect();
-            let also = |rule: &Value| rule.get(ALSO).and_then(Value::as_str) == Some(name);
+            let also = |rule: &Value| {
+                let others = rule.get(ALSO).and_then(Value::as_array);
+                others.is_some_and(|others| others.iter().any(|other| other == name))
+            };
             let other =
                 known.into_iter().flatten().find(|(_, rule)| also(rule)).map(|(name, _)| name.as_str());
             let lacking = nearest(name, lacks.iter().copied())

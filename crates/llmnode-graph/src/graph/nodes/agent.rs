@@ -31,7 +31,7 @@ struct Data {
     #[serde(default)]
     tools: Vec<String>,
     /// How many responses of the model a visit has at most, with tools. Default: 10.
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(range(min = 1, max = 1000), extend("x-also" = ["turns", "max_turns"]))]
     max_iterations: Option<u32>,
     /// Whether the answer is a JSON object whose members become values.
     #[serde(default)]

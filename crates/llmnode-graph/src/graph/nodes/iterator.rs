@@ -19,7 +19,7 @@ pub(crate) struct IteratorType;
 struct Data {
     /// The value that holds the list, or the JSON text of one. Default: `items`.
     #[serde(default = "items")]
-    #[schemars(extend("x-also" = "items"))]
+    #[schemars(extend("x-also" = ["items"]))]
     source: String,
     /// The value that each item is written to. Default: `current_item`.
     #[serde(default = "current_item")]
