@@ -24,7 +24,7 @@ struct Ask {
 }
 
 impl Step<World> for Ask {
-    type Output = <Self as Node>::Output;
+    type Output = String;
     type Action = bool;
 
     async fn prep(state: &World) -> Result<Self, BoxError> {
