@@ -20,7 +20,7 @@ use super::step::Step;
     note = "a node that is one step stands in a flow by itself, without `Batch`"
 )]
 pub trait BatchStep<S>: Exec<S, Output = <Self as BatchStep<S>>::Output> + Sized {
-    /// What each item gives, as in [`Step`].
+    /// The output of each item, as in [`Step::Output`].
     type Output: Send + 'static;
 
     /// What the step decides; `()`, if nothing.
@@ -35,7 +35,7 @@ pub trait BatchStep<S>: Exec<S, Output = <Self as BatchStep<S>>::Output> + Sized
     /// Any error, as in [`Step::prep`].
     fn prep(state: &S) -> impl Future<Output = Result<Vec<Self>, BoxError>> + Send;
 
-    /// Runs an item, as in [`Step::exec`].
+    /// Calls [`Exec::exec`], as [`Step::exec`] does.
     ///
     /// # Errors
     /// Any error, as in [`Exec::exec`].

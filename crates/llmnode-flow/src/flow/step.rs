@@ -20,12 +20,11 @@ use super::outline::Outline;
             written `Inner in state.part`"
 )]
 pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
-    /// What it gives; that of [`Node`](llmnode_runtime::Node).
-    ///
-    /// This and `exec` are members so that an `impl` without `#[llmnode::step]` is one error, and not one for each of them.
+    /// The output of the node: that of its [`Node`](llmnode_runtime::Node). `#[llmnode::step]` writes it to both traits.
+    // It and `exec` are members so that an `impl` without `#[llmnode::step]` is one error, not one for each of them.
     type Output: Send + 'static;
 
-    /// What it decides; `()` if it decides nothing.
+    /// What the step decides; `()` if it decides nothing.
     type Action: Send + 'static;
 
     /// Makes the node from the state.
@@ -35,7 +34,7 @@ pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
     /// [`NodeError`](llmnode_runtime::NodeError) keeps its category.
     fn prep(state: &S) -> impl Future<Output = Result<Self, BoxError>> + Send;
 
-    /// Runs the node. Below `#[llmnode::step]` it becomes [`Exec::exec`], which this calls.
+    /// Calls [`Exec::exec`]. `#[llmnode::step]` moves the `exec` that you write to that trait.
     ///
     /// # Errors
     /// Any error, as in [`Exec::exec`].
