@@ -158,6 +158,40 @@ async fn a_flow_ends_at_the_step_limit_of_its_declaration() {
     assert_eq!(run.state().log.len(), 10, "the call overrides it");
 }
 
+struct Pair {
+    left: u32,
+    right: u32,
+}
+
+/// Its output is named by `Self::Output`, in types, patterns and structs.
+struct Add;
+
+#[llmnode::step]
+impl Step<u32> for Add {
+    type Output = Pair;
+
+    async fn prep(_: &u32) -> Result<Self, BoxError> {
+        Ok(Add)
+    }
+
+    async fn exec(&self, _: &Cx<'_, u32>) -> Result<Self::Output, BoxError> {
+        Ok(Self::Output { left: 1, right: 2 })
+    }
+
+    fn post(self, output: <Self>::Output, sum: &mut u32) -> Result<(), BoxError> {
+        let Self::Output { left, right } = output;
+        *sum = left + right;
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_step_names_its_output_wherever_a_type_may_stand() {
+    let mut run = Run::new(ScriptedModel::new()).with_state(0_u32);
+    run.step::<Add>().await.unwrap();
+    assert_eq!(*run.state(), 3);
+}
+
 // Flows over parts of the state, three deep.
 struct Push;
 

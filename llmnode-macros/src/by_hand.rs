@@ -1,6 +1,6 @@
 //! `#[step]`: a step that is written by hand in one impl, whose parts go to the traits that they are of.
 
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
@@ -108,46 +108,53 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
     }
     node.generics = without_state(&node.generics, &node.self_ty);
     let given = quote!(<Self as #krate::__private::Node>::Output);
-    step.items = step.items.iter().map(|item| output_of_node(item, &given)).collect();
+    let written_output = node.items.iter().find_map(|item| match item {
+        ImplItem::Type(item) if item.ident == "Output" => Some(item.ty.to_token_stream()),
+        _ => None,
+    });
+    let ty = written_output.unwrap_or_else(|| given.clone());
+    step.items = step.items.iter().map(|item| output_of_node(item, &given, &ty)).collect();
     step.items.push(parse_quote!(type Output = #given;));
     of(&mut node, parse_quote!(#krate::__private::Node));
     of(&mut exec, parse_quote!(#krate::__private::Exec #state));
     quote!(#node #exec #step)
 }
 
-/// An item in which `Self::Output` means that of the node: the step has one of the same name.
-fn output_of_node(item: &ImplItem, given: &TokenStream) -> ImplItem {
-    syn::parse2(replaced(item.to_token_stream(), given)).unwrap_or_else(|_| item.clone())
+/// An item in which `Self::Output` means that of the node: the step has one of the same name. `ty`: the type itself, for a
+/// pattern or a struct.
+fn output_of_node(item: &ImplItem, given: &TokenStream, ty: &TokenStream) -> ImplItem {
+    syn::parse2(replaced(item.to_token_stream(), given, ty)).unwrap_or_else(|_| item.clone())
 }
 
-fn replaced(tokens: TokenStream, given: &TokenStream) -> TokenStream {
+fn replaced(tokens: TokenStream, given: &TokenStream, ty: &TokenStream) -> TokenStream {
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for token in &mut tokens {
         if let TokenTree::Group(group) = token {
-            let mut inner = Group::new(group.delimiter(), replaced(group.stream(), given));
+            let mut inner = Group::new(group.delimiter(), replaced(group.stream(), given, ty));
             inner.set_span(group.span());
             *group = inner;
         }
     }
+    let is = |token: Option<&TokenTree>, text: &str| token.is_some_and(|token| token.to_string() == text);
+    let is_path = |at: &[TokenTree], names: &[&str]| {
+        names.iter().enumerate().all(|(index, name)| is(at.get(index), name))
+    };
     let mut made = TokenStream::new();
     let mut rest = tokens.as_slice();
-    while let [first, after @ ..] = rest {
-        if let [
-            TokenTree::Ident(own),
-            TokenTree::Punct(_),
-            TokenTree::Punct(_),
-            TokenTree::Ident(name),
-            behind @ ..,
-        ] = rest
-            && own == "Self"
-            && name == "Output"
-        {
-            made.extend(given.clone());
-            rest = behind;
-        } else {
+    while let Some(first) = rest.first() {
+        let length = [&["Self", ":", ":", "Output"][..], &["<", "Self", ">", ":", ":", "Output"]]
+            .into_iter()
+            .find(|names| is_path(rest, names))
+            .map_or(0, <[_]>::len);
+        if length == 0 {
             made.extend([first.clone()]);
-            rest = after;
+            rest = &rest[1..];
+            continue;
         }
+        rest = &rest[length..];
+        let is_literal =
+            matches!(rest.first(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
+        made.extend(if is_literal { ty.clone() } else { given.clone() });
     }
     made
 }

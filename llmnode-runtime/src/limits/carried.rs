@@ -45,14 +45,17 @@ impl Carried {
         let estimate = attempt.estimate.filter(|_| !refused).unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
         let estimated = |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
+        // The price may be that of the name that was asked for, which the record of an answer does not have.
+        let cost = attempt.cost.and_then(Money::from_f64);
+        let estimate_of = |price: &Price| price.of(&usage).unwrap_or_else(|| estimated(price));
         let one = Spending {
             requests: 1,
             tokens: usage.total().unwrap_or(estimate.total()).into(),
-            money: price
-                .map(|price| price.of(&usage).unwrap_or_else(|| estimated(price)))
-                .unwrap_or_default(),
+            money: cost.or_else(|| price.map(estimate_of)).unwrap_or_default(),
             unknown_money: match (&attempt.model, price) {
+                _ if cost.is_some() => None,
                 (Some(model), None) => Some(Unknown::price(model)),
+                (None, _) if attempt.finish_reason.is_some() => Some(Unknown::Model),
                 _ => None,
             },
             tool_calls: 0,

@@ -34,7 +34,8 @@ pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
     /// [`NodeError`](llmnode_runtime::NodeError) keeps its category.
     fn prep(state: &S) -> impl Future<Output = Result<Self, BoxError>> + Send;
 
-    /// Calls [`Exec::exec`]. `#[llmnode::step]` moves the `exec` that you write to that trait.
+    /// Calls [`Exec::exec`]. `#[llmnode::step]` moves the `exec` that you write to that trait; without it, write `exec` in an
+    /// impl of that trait, since flows call no other.
     ///
     /// # Errors
     /// Any error, as in [`Exec::exec`].

@@ -132,6 +132,10 @@ impl Recorder for Answers {
             "the node `{node}` has `idempotent = false`, but a map with `resume` executes its nodes again when it continues; \
              leave out `resume`, or call the node in a flow with a journal"
         );
-        Box::pin(std::future::ready(Err(fault.into())))
+        Box::pin(async {
+            // What others were answered is kept.
+            self.keeper.append_all().await?;
+            Err(fault.into())
+        })
     }
 }

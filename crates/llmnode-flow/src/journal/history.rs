@@ -243,7 +243,10 @@ impl History {
             self.unknown.extend(open.lost());
             let (node, counts) = (open.node.clone(), open.counts);
             let record = open.cut_short(id);
-            self.enter(node, record, counts);
+            // A request that was not sent after all is none.
+            if !record.attempts.is_empty() {
+                self.enter(node, record, counts);
+            }
         }
     }
 

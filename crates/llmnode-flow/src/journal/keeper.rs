@@ -64,8 +64,11 @@ impl Keeper {
         let mut journal = self.journal.lock().await;
         loop {
             let Some((number, record)) = self.lock().take(own.end) else { break };
-            let appending = Appending { keeper: self, number };
-            journal.append(&record).await?;
+            let mut appending = Appending { keeper: self, number, is_lost: record.0.is_vital() };
+            if let Err(error) = journal.append(&record).await {
+                appending.is_lost = true;
+                return Err(error);
+            }
             appending.ended();
         }
         // Who holds the journal came before those who wait, so nothing behind its own records is lost yet.
@@ -103,10 +106,12 @@ impl Notes {
     }
 }
 
-/// A record that is being appended. Dropped before that has ended well, it is lost.
+/// A record that is being appended. Dropped before that has ended well, it is lost. Who is dropped is often a call whose
+/// deadline has passed, and others wait for their records behind it: they fail only for what has to be there.
 struct Appending<'k> {
     keeper: &'k Keeper,
     number: u64,
+    is_lost: bool,
 }
 
 impl Appending<'_> {
@@ -118,7 +123,7 @@ impl Appending<'_> {
 impl Drop for Appending<'_> {
     fn drop(&mut self) {
         let mut notes = self.keeper.lock();
-        if notes.under_way.take().is_some() {
+        if notes.under_way.take().is_some() && self.is_lost {
             notes.lost = Some(self.number);
         }
     }
@@ -210,6 +215,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Context, Poll, Waker};
 
+    use super::super::record::MapStarted;
     use super::*;
 
     /// Waits at its first append, or fails there.
@@ -246,17 +252,21 @@ mod tests {
         std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// One caller writes the records of both, and is dropped, or fails, in the middle of the other's.
+    /// One caller writes the records of both, and is dropped, or fails, in the middle of the other's. Of a dropped one that has
+    /// figures alone, the other is not told.
     #[test]
     fn a_caller_whose_record_another_one_lost_is_told() {
-        for fails in [false, true] {
+        for (fails, is_vital) in [(false, true), (true, true), (true, false), (false, false)] {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             runtime.block_on(async {
                 let slow = Slow { appends: AtomicUsize::new(0), fails };
                 let keeper = Keeper::new(Box::new(slow), Position::default(), Kept::default());
                 let record = || {
                     let id = serde_json::from_str("\"0123456789abcdef-1-0\"").unwrap();
-                    Record::from(Entry::AttemptForgotten(id))
+                    Record::from(match is_vital {
+                        true => Entry::MapStarted(MapStarted { id: "a".to_owned() }),
+                        false => Entry::AttemptForgotten(id),
+                    })
                 };
                 keeper.add(record(), Position::default());
                 keeper.add(record(), Position::default());
@@ -269,7 +279,7 @@ mod tests {
                 } else {
                     drop(first);
                 }
-                assert!(second.await.is_err(), "its own may not be there");
+                assert_eq!(second.await.is_err(), fails || is_vital, "its own may not be there");
                 keeper.add(record(), Position::default());
                 keeper.append_all().await.unwrap();
             });

@@ -28,6 +28,11 @@ impl Kept {
     pub(super) fn new(prefix: String, left: Vec<Left>) -> Self {
         let mut kept = Kept { prefix, ..Kept::default() };
         let mut unnamed: HashMap<String, usize> = HashMap::new();
+        // The journal of a map of version 2 has no id to begin with.
+        let whole = |name: String, prefix: &str| match name.starts_with(prefix) {
+            true => name,
+            false => format!("{prefix}{name}"),
+        };
         for one in left {
             match one {
                 Left::Answer(answered, usage) => {
@@ -39,17 +44,14 @@ impl Kept {
                         *place += 1;
                         format!("{request}-{}", *place - 1)
                     });
-                    // The journal of a map of version 2 has no id to begin with.
-                    let conversation = match conversation.starts_with(&kept.prefix) {
-                        true => conversation,
-                        false => format!("{}{conversation}", kept.prefix),
-                    };
+                    let conversation = whole(conversation, &kept.prefix);
                     let answer = KeptAnswer { text, calls, accepted, model };
                     kept.answers.entry((conversation, request)).or_default().push_back((answer, usage));
                 }
                 Left::Result(ended) => {
                     let result = if ended.failed { ended.result.failed() } else { ended.result };
-                    kept.results.entry((ended.conversation, ended.call)).or_default().push_back(result);
+                    let conversation = whole(ended.conversation, &kept.prefix);
+                    kept.results.entry((conversation, ended.call)).or_default().push_back(result);
                 }
             }
         }

@@ -39,6 +39,19 @@ impl Record {
     }
 }
 
+impl Entry {
+    /// Whether a run that continues without it would do again what was done. Else only figures are missing.
+    pub(super) fn is_vital(&self) -> bool {
+        !matches!(
+            self,
+            Entry::AttemptBegan(_)
+                | Entry::AttemptEnded(_)
+                | Entry::AttemptForgotten(_)
+                | Entry::CallEnded(_)
+        )
+    }
+}
+
 impl From<Entry> for Record {
     fn from(entry: Entry) -> Self {
         Record(entry)

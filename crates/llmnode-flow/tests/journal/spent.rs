@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use llmnode_flow::journal::{JournalFile, MapExt};
 use llmnode_runtime::{
-    BoxError, CallReport, Category, FnModel, Limits, NodeError, Price, Prices, Primitive, Reply, Run,
-    TokenUsage, ToolReply, Toolset,
+    BoxError, BoxFuture, CallReport, Category, ChatModel, Completion, FnModel, Limits, ModelError, NodeError,
+    Price, Prices, Primitive, Reply, Request, Run, Sink, TokenUsage, ToolReply, Toolset,
 };
 use serde_json::json;
 
@@ -203,4 +203,38 @@ async fn the_call_of_a_tool_has_the_same_id_in_every_process_and_another_one_in_
     assert_eq!((&first[..3], &second[..3]), (&first[3..], &second[3..]), "the same in every process");
     let different: std::collections::HashSet<_> = ids.iter().collect();
     assert_eq!(different.len(), 6, "{ids:?}");
+}
+
+/// A model that reports another name than the one that it is asked by.
+struct Hosted(FnModel);
+
+impl ChatModel for Hosted {
+    fn complete<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async {
+            let mut answer = self.0.complete(request, sink).await?;
+            answer.model = Some("vendor/fn-7b".to_owned());
+            Ok(answer)
+        })
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.0.model()
+    }
+}
+
+#[tokio::test]
+async fn a_price_of_the_name_that_was_asked_for_is_known_after_a_resume() {
+    let journal = Memory::default();
+    for cities in [1, 2] {
+        let run = Run::new(Hosted(answers(&["1", "2"]))).with_state(9_u32);
+        let run = run.with_prices(Prices::new().model("fn", Price::per_million(1.0, 2.0)));
+        let map = run.map(topics(&CITIES[..cities])).limits(Limits::new().money(1.0));
+        let results = map.resume(journal.clone()).await;
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        assert_eq!(run.ledger().total().cost.total(), Some(0.000_02 * cities as f64));
+    }
 }
