@@ -3,7 +3,7 @@
 use super::map::Map;
 use crate::error::NodeError;
 
-/// Nothing is, so a map is never an iterator.
+/// No type implements this, so a map is never an iterator.
 #[diagnostic::on_unimplemented(
     message = "a map has no results before it is awaited",
     label = "write `.await` behind this map",
@@ -11,7 +11,7 @@ use crate::error::NodeError;
 )]
 pub trait Awaited {}
 
-/// The map, as a type of another name: of a bound on the map itself, rustc would only say that it is no iterator.
+/// Stands for the map in the bound. With a bound on the map itself, rustc would only say that it is not an iterator.
 pub struct Unawaited<T>(T);
 
 #[doc(hidden)]

@@ -105,8 +105,8 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// Calls this function when a step begins or ends, and when the flow ends in any way. Functions that were set
     /// earlier run first.
     ///
-    /// Steps of a flow that a step [runs within itself](super::CxExt::flow), such as those of a fork of a JSON graph, are
-    /// told in between. Their positions begin with that of the step, whose record has what they used as well.
+    /// A step may [run a flow within itself](super::CxExt::flow), as a fork of a JSON graph does. The function is called
+    /// for its steps, too. Their positions begin with that of the outer step, whose record includes what they used.
     ///
     /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
     /// nothing.
@@ -118,10 +118,9 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// Calls this function for each [`Event`] of an answer, with the position of the step. Models are asked to stream
     /// then: see [`Call::stream`](llmnode_runtime::Call::stream).
     ///
-    /// Answers of calls within a step have a longer position: it goes on with the names of the calls that lead to the
-    /// answer. Of a step `Both` with the nodes `weather` and `news` side by side they are `Both/weather` and `Both/news`,
-    /// and of the third item of a [`Batch`](super::Batch) `All/summarize[2]`. An answer that a node streams itself has no
-    /// events here.
+    /// The position of a call within a step ends with the names of the calls that lead to it: `Both/weather` and
+    /// `Both/news` for a step `Both` with two nodes side by side, `All/summarize[2]` for the third item of a
+    /// [`Batch`](super::Batch). If a node streams an answer itself, that answer has no events here.
     ///
     /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
     /// nothing.

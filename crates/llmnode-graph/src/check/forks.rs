@@ -43,7 +43,7 @@ pub(super) fn check(
         }
         if fork.depth == DEPTH {
             let message = format!(
-                "the fork at {} is within {DEPTH} other forks, the most that are allowed: make a subgraph of it",
+                "the fork at {} is nested in {DEPTH} other forks, which is the maximum: move it to a subgraph",
                 words.node(fork.from)
             );
             faults.fault(&file.nodes[fork.from].at, FaultKind::Cap, message);

@@ -38,7 +38,7 @@ pub(crate) fn schema() -> Result<bool, Box<dyn Error>> {
     Ok(true)
 }
 
-/// Prints a line. A reader that has read enough, as `head`, is no mistake.
+/// Prints a line. A reader such as `head` may stop early; that is no mistake.
 pub(crate) fn print(line: &str) -> Result<(), Box<dyn Error>> {
     match writeln!(stdout(), "{line}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),

@@ -48,7 +48,7 @@ impl NodeType for ToolType {
         }
         let Some(name) = tool_name else {
             if !arguments.is_empty() {
-                node.fault("/arguments", "are given to no tool: add a \"tool_name\", or remove them");
+                node.fault("/arguments", "have no tool: add a \"tool_name\", or remove them");
             }
             // Nobody is asked here about what needs an approval.
             let tools = registry.tools();
