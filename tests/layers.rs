@@ -56,6 +56,7 @@ const RAG: &[&str] = &[
     "store",
     "embed",
     "hashed",
+    "is_old_hash",
     "openai",
     "memory",
     "sqlite",

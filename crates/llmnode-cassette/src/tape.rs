@@ -14,7 +14,7 @@ use crate::asked::Asked;
 use crate::entry::Entry;
 
 const FORMAT: &str = "llmnode/cassette";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

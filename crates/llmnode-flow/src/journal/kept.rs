@@ -27,31 +27,19 @@ impl Kept {
     /// What an earlier process has left, in the order in which it did.
     pub(super) fn new(prefix: String, left: Vec<Left>) -> Self {
         let mut kept = Kept { prefix, ..Kept::default() };
-        let mut unnamed: HashMap<String, usize> = HashMap::new();
-        // The journal of a map of version 2 has no id to begin with.
-        let whole = |name: String, prefix: &str| match name.starts_with(prefix) {
-            true => name,
-            false => format!("{prefix}{name}"),
-        };
         for one in left {
             match one {
                 Left::Answer(answered, usage) => {
                     let Answered { request, conversation, answer: text, calls, model, rejected, .. } =
                         answered;
                     let accepted = !rejected;
-                    let conversation = conversation.unwrap_or_else(|| {
-                        let place = unnamed.entry(request.clone()).or_default();
-                        *place += 1;
-                        format!("{request}-{}", *place - 1)
-                    });
-                    let conversation = whole(conversation, &kept.prefix);
+                    let conversation = conversation.unwrap_or_default();
                     let answer = KeptAnswer { text, calls, accepted, model };
                     kept.answers.entry((conversation, request)).or_default().push_back((answer, usage));
                 }
                 Left::Result(ended) => {
                     let result = if ended.failed { ended.result.failed() } else { ended.result };
-                    let conversation = whole(ended.conversation, &kept.prefix);
-                    kept.results.entry((conversation, ended.call)).or_default().push_back(result);
+                    kept.results.entry((ended.conversation, ended.call)).or_default().push_back(result);
                 }
             }
         }
