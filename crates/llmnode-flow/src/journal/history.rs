@@ -120,9 +120,9 @@ impl History {
             }
             Entry::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
             Entry::CallEnded(ended) => self.end(*ended),
-            // Whoever knows its name may have made another request with it.
-            Entry::Answered(answered) if is_old_hash(&answered.request) => self.old.0 += 1,
             Entry::Answered(answered) => {
+                // No request has its name any more, but what it cost is listed.
+                self.old.0 += usize::from(is_old_hash(&answered.request));
                 if let Some((id, call)) = answered.call.and_then(|id| Some((id, self.open.get_mut(&id)?))) {
                     call.answered = true;
                     self.rejected.extend(answered.rejected.then_some(id));

@@ -69,8 +69,29 @@ impl Kept {
         self.results.get_mut(&(conversation.to_owned(), name_of_call(call)))?.pop_front()
     }
 
+    /// Says which answers nobody has asked for, and what they cost.
+    pub(super) fn warn_of_unused(&self) {
+        let (mut unused, mut unknown, mut usage) = (0, 0, Usage::default());
+        for (_, used) in self.answers.values().flatten() {
+            unused += 1;
+            match used {
+                Some(used) => usage += **used,
+                None => unknown += 1,
+            }
+        }
+        if unused > 0 {
+            tracing::warn!(
+                target: "llmnode::journal", unused, unknown, tokens = usage.total.known, cost = usage.cost.known(),
+                "{unused} answers in the journal were not used, since other requests were made, as after a changed prompt; they took \
+                 {} tokens and cost {}; of {unknown} it is unknown",
+                usage.total.known, usage.cost.known()
+            );
+        }
+    }
+
     /// A step is completed: what it left is of no use to the next one.
     pub(super) fn next_step(&mut self, prefix: String) {
+        self.warn_of_unused();
         *self = Kept { prefix, ..Kept::default() };
     }
 }
