@@ -16,6 +16,10 @@ use llmnode::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+#[path = "../llmnode-runtime/tests/core/recorder.rs"]
+#[expect(dead_code, reason = "shared with the tests of the core")]
+mod recorder;
+
 /// Two texts with the same FNV-1a of 64 bits behind what stands before them in what was hashed.
 type Twins = (&'static str, [&'static str; 2]);
 
@@ -156,10 +160,6 @@ fn calls(tool: &str) -> Reply {
     Reply::text("").call(tool, json!({}))
 }
 
-fn dies(first: Reply) -> ScriptedModel {
-    ScriptedModel::new().reply(first).reply(Reply::failure(Category::Refusal))
-}
-
 fn shop(model: ScriptedModel) -> Run<Shop> {
     Run::new(model).with_state(Shop::default())
 }
@@ -292,9 +292,17 @@ async fn an_answer_of_before_is_asked_for_anew_and_so_is_an_idempotent_tool() {
     let path = folder.older("visit-v3.journal");
     let model = ScriptedModel::new().reply(calls("stock")).reply("Three.");
     let mut run = shop(model.clone());
+    let (seen, _guard) = recorder::Recorder::start();
     run.flow(Visit).resume(journal(&path)).await.unwrap();
     assert_eq!((&*run.state().said, model.requests().len()), ("Three.", 2));
     assert_eq!(model.requests()[0].messages.len(), 1, "the answer of before is not given again");
+    let told: Vec<_> =
+        seen.events("llmnode::journal").into_iter().map(|event| event.fields["message"].clone()).collect();
+    assert!(
+        told[0].starts_with("1 answers and 1 results of tools stand under names of an older"),
+        "{told:?}"
+    );
+    assert!(told[1].starts_with("1 answers in the journal were not used"), "{told:?}");
     assert_eq!(COUNTED.load(Ordering::SeqCst), 1);
     assert_eq!(run.ledger().total().requests, 2 + 2, "what was spent before counts");
 }

@@ -89,7 +89,7 @@ async fn replay_needs_no_model_and_gives_the_same() {
     };
     assert_eq!(told(&replayed), told(&recorded));
     let file: Value = serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
-    assert_eq!((&file["format"], &file["version"]), (&json!("llmnode/cassette"), &json!(1)));
+    assert_eq!((&file["format"], &file["version"]), (&json!("llmnode/cassette"), &json!(2)));
     assert_eq!(file["entries"].as_array().unwrap().len(), 2);
 }
 

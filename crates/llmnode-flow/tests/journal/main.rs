@@ -15,6 +15,9 @@ mod kills;
 mod maps;
 mod once;
 mod posts;
+#[path = "../../../../llmnode-runtime/tests/core/recorder.rs"]
+#[expect(dead_code, reason = "shared with the tests of the core")]
+mod recorder;
 mod replay;
 mod resume;
 mod spent;

@@ -11,6 +11,7 @@ use llmnode_runtime::{
 use serde_json::json;
 
 use crate::maps::{Rate, topics};
+use crate::recorder::Recorder;
 use crate::support::{Memory, path};
 
 /// What each answer reports.
@@ -137,6 +138,21 @@ async fn a_request_under_way_when_the_process_died_counts_as_one_without_a_repor
     assert_eq!((total.requests, total.total.known, total.total.unreported_calls), (5, 4 * TOKENS, 1));
     let calls = run.ledger().calls();
     assert_eq!((&*calls[1].node, calls[1].category), ("rate", Some(Category::Cancelled)));
+}
+
+#[tokio::test]
+async fn kept_answers_that_nobody_asks_for_any_more_are_listed_with_their_cost() {
+    let journal = first_process().await;
+    let (seen, _guard) = Recorder::start();
+    let nodes = topics(&["Oslo", "Rome, in spring"]);
+    let run = run(&answers(&["3", "4"]));
+    let results = run.map(nodes).concurrency(1).resume(journal).await;
+    assert!(results.iter().all(Result::is_ok));
+    let [unused] = &seen.events("llmnode::journal")[..] else { panic!("{}", seen.everything()) };
+    // Rome's answer and the one that was not accepted before it.
+    assert_eq!((&*unused.fields["unused"], &*unused.fields["unknown"]), ("1", "0"));
+    assert_eq!(unused.fields["tokens"], (2 * TOKENS).to_string());
+    assert_eq!(unused.fields["cost"].parse::<f64>().unwrap(), 0.000_04);
 }
 
 #[tokio::test]
