@@ -15,7 +15,7 @@ use super::tools::{Round, answer_or_calls, called_in_text, forbidden};
 use crate::category::{Category, Group};
 use crate::clock::{Clock, before};
 use crate::flag::Flag;
-use crate::ledger::{Asks, AttemptRecord, OpenAttempt, prompt_tokens};
+use crate::ledger::{Asks, AttemptRecord, OpenAttempt, most_tokens, prompt_tokens};
 use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, Delta, Dialect, FinishReason, ModelError, Request, Retry, Sink};
 use crate::settings::Resolved;
@@ -43,7 +43,10 @@ pub(super) async fn attempt(
     let outcome = {
         // Pinned here: a future that is passed by value is stored in each future that it passes through.
         let asking = pin!(async {
-            let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
+            let mut reserved = match limits
+                .reserve(prompt, || most_tokens(request), request.max_tokens, target.names(request))
+                .await
+            {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
