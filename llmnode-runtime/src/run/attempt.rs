@@ -89,6 +89,9 @@ pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
         );
         return Failure { sent: false, ..failure(message) };
     }
+    if open.is_unsent() {
+        return failure(format!("no connection within {timeout:?} (attempt_timeout)"));
+    }
     if open.has_answer() {
         return failure(format!("the answer was not validated within {timeout:?} (attempt_timeout)"));
     }
@@ -350,6 +353,7 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     open.note(|record| {
         record.usage = error.usage.or(record.usage);
         record.status = error.status;
+        record.unsent = !error.reached;
         if !may_have_used_tokens {
             record.estimate = None;
         }
@@ -405,6 +409,11 @@ impl Sink for Watch<'_, '_, '_> {
 
     fn refused(&mut self, part: &str) {
         self.open.note(|record| record.refused.push(one_line(part, WORD)));
+    }
+
+    fn unsent(&mut self) {
+        self.open.note(|record| (record.unsent, record.estimate) = (true, None));
+        self.reserved.release();
     }
 
     fn flag(&mut self, flag: Flag) {

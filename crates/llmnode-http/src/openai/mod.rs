@@ -212,7 +212,7 @@ impl Inner {
         let url = self.moved.place(&self.service.endpoint.url);
         let Asked { request, deadline, .. } = asked;
         let mut response =
-            self.service.send(url.clone(), headers, body, request.correlation, *deadline).await?;
+            self.service.send(url.clone(), headers, body, request.correlation, *deadline, sink).await?;
         if let Some(target) = self.service.redirect(&response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
