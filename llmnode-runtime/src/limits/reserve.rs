@@ -5,13 +5,50 @@ use super::meter::{Hold, Spent};
 use super::refusal::Unknown;
 use crate::model::{Completion, ModelError};
 use crate::money::Money;
+use crate::panics::lock;
 use crate::usage::TokenUsage;
+
+/// The tokens of a prompt.
+#[derive(Clone, Copy)]
+pub(crate) struct Prompt {
+    /// About how many they are.
+    pub(crate) estimate: u64,
+    /// The most that they can be: no tokenizer makes more than one of a byte.
+    pub(crate) most: u64,
+}
+
+/// What a model counted of its prompts so far.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counted {
+    counted: u128,
+    estimated: u128,
+    /// The most that it counted beyond what a prompt can have, such as a system prompt of the provider's own.
+    beyond: u64,
+}
+
+impl Counted {
+    fn learn(&mut self, prompt: Prompt, counted: u64) {
+        self.counted = self.counted.saturating_add(counted.into());
+        self.estimated = self.estimated.saturating_add(prompt.estimate.into());
+        self.beyond = self.beyond.max(counted.saturating_sub(prompt.most));
+    }
+
+    /// What the model will count of this prompt.
+    pub(super) fn expect(self, prompt: Prompt) -> Prompt {
+        let most = prompt.most.saturating_add(self.beyond);
+        let scaled = u128::from(prompt.estimate).saturating_mul(self.counted).checked_div(self.estimated);
+        let scaled = scaled.map_or(0, |scaled| u64::try_from(scaled).unwrap_or(u64::MAX));
+        Prompt { estimate: prompt.estimate.max(scaled).min(most), most }
+    }
+}
 
 /// What one request has reserved. Dropped before it is settled, its estimates count as spent, or what usage was told.
 pub(crate) struct Reservation<'c> {
     limits: &'c CallLimits<'c>,
     /// One for each meter; empty once they are settled.
     holds: Vec<Hold>,
+    /// As it was sent, whatever the model counted before.
+    prompt: Prompt,
     /// What the model is known as before it answers.
     names: [Option<&'c str>; 3],
     /// The usage that was told before the end.
@@ -19,8 +56,13 @@ pub(crate) struct Reservation<'c> {
 }
 
 impl<'c> Reservation<'c> {
-    pub(super) fn new(limits: &'c CallLimits<'c>, holds: Vec<Hold>, names: [Option<&'c str>; 3]) -> Self {
-        Reservation { limits, holds, names, seen: None }
+    pub(super) fn new(
+        limits: &'c CallLimits<'c>,
+        holds: Vec<Hold>,
+        prompt: Prompt,
+        names: [Option<&'c str>; 3],
+    ) -> Self {
+        Reservation { limits, holds, prompt, names, seen: None }
     }
 
     pub(crate) fn see(&mut self, usage: TokenUsage) {
@@ -34,7 +76,7 @@ impl<'c> Reservation<'c> {
         }
         let spent = match outcome {
             Ok(answer) => self.read(answer.usage.or(self.seen).unwrap_or_default(), answer.model.as_deref()),
-            Err(error) if !error.sent => Spent::Unsent,
+            Err(error) if !error.sent || !error.reached => Spent::Unsent,
             Err(error) => match error.usage.or(self.seen) {
                 Some(usage) => self.read(usage, None),
                 None if error.may_have_used_tokens() => Spent::Unread,
@@ -50,6 +92,11 @@ impl<'c> Reservation<'c> {
     }
 
     fn read(&self, usage: TokenUsage, reported: Option<&str>) -> Spent {
+        if let Some(input) = usage.input {
+            let mut counted = lock(&self.limits.run.counted);
+            let model = self.names.into_iter().flatten().next().unwrap_or_default();
+            counted.entry(model.to_owned()).or_default().learn(self.prompt, input);
+        }
         Spent::Read {
             tokens: usage.total().ok_or(Unknown::Usage),
             output: usage.output,

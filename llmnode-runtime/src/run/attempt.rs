@@ -15,7 +15,7 @@ use super::tools::{Round, answer_or_calls, called_in_text, forbidden};
 use crate::category::{Category, Group};
 use crate::clock::{Clock, before};
 use crate::flag::Flag;
-use crate::ledger::{Asks, AttemptRecord, OpenAttempt, prompt_tokens};
+use crate::ledger::{Asks, AttemptRecord, OpenAttempt, most_tokens, prompt_tokens};
 use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, Delta, Dialect, FinishReason, ModelError, Request, Retry, Sink};
 use crate::settings::Resolved;
@@ -43,7 +43,10 @@ pub(super) async fn attempt(
     let outcome = {
         // Pinned here: a future that is passed by value is stored in each future that it passes through.
         let asking = pin!(async {
-            let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
+            let mut reserved = match limits
+                .reserve(prompt, || most_tokens(request), request.max_tokens, target.names(request))
+                .await
+            {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
@@ -85,6 +88,9 @@ pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
             "no request started within {timeout:?} (attempt_timeout, which includes the wait for room under limits)"
         );
         return Failure { sent: false, ..failure(message) };
+    }
+    if open.is_unsent() {
+        return failure(format!("no connection within {timeout:?} (attempt_timeout)"));
     }
     if open.has_answer() {
         return failure(format!("the answer was not validated within {timeout:?} (attempt_timeout)"));
@@ -347,6 +353,7 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     open.note(|record| {
         record.usage = error.usage.or(record.usage);
         record.status = error.status;
+        record.unsent = !error.reached;
         if !may_have_used_tokens {
             record.estimate = None;
         }
@@ -402,6 +409,11 @@ impl Sink for Watch<'_, '_, '_> {
 
     fn refused(&mut self, part: &str) {
         self.open.note(|record| record.refused.push(one_line(part, WORD)));
+    }
+
+    fn unsent(&mut self) {
+        self.open.note(|record| (record.unsent, record.estimate) = (true, None));
+        self.reserved.release();
     }
 
     fn flag(&mut self, flag: Flag) {

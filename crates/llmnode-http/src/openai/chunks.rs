@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use llmnode_runtime::{Category, Completion, Delta, ModelError, Retry, Sink};
+use llmnode_runtime::{Category, Completion, Delta, Flag, ModelError, Retry, Sink};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::answer::{self, NoAnswer};
 use super::calls::{FunctionCall, ToolCall, Wanted, tool_calls};
-use super::response::{Choice, Choices, Message, Response, content};
-use crate::http::lenient::{Any, Object, Shape, object, text};
+use super::response::{self, Choice, Choices, Message, OTHER_CHOICES, Response, content};
+use crate::http::lenient::{Any, Figure, Shape, object, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
 
@@ -25,17 +25,19 @@ struct Chunk<'a> {
     #[serde(borrow, deserialize_with = "text")]
     model: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "pieces")]
-    choices: Option<Piece<'a>>,
+    choices: Pieces<'a>,
     #[serde(deserialize_with = "object")]
     usage: Option<Usage>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
-/// What one event brings of the first choice.
+/// What one event brings of the choice that is the answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Piece<'a> {
+    #[serde(deserialize_with = "tokens")]
+    index: Figure,
     #[serde(borrow, deserialize_with = "text")]
     finish_reason: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
@@ -80,6 +82,8 @@ pub(super) struct Written {
     usage: Option<Usage>,
     /// A choice came, whatever it holds.
     answers: bool,
+    /// Other choices came, too.
+    others: bool,
     /// The server says that this was all.
     done: bool,
     /// An event that is a response of its own: an error, or a whole completion.
@@ -132,7 +136,10 @@ impl Written {
         if error.is_some_and(|error| !matches!(error.get(), "null" | "false")) {
             return self.is(event.data.to_vec());
         }
-        let Some(Piece { finish_reason, delta, message }) = choices else {
+        if choices.others && !std::mem::replace(&mut self.others, true) {
+            sink.flag(OTHER_CHOICES);
+        }
+        let Some(Piece { finish_reason, delta, message, .. }) = choices.answer else {
             let is_error = self.usage.is_none() && crate::http::error_body::is_error(event.data);
             return if is_error { self.is(event.data.to_vec()) } else { ControlFlow::Continue(()) };
         };
@@ -219,7 +226,10 @@ impl Written {
     }
 
     /// What it came to. `Ok(Err(body))`: this is the response.
-    pub(super) fn finish(self, wanted: Wanted<'_>) -> Result<Result<(Completion, bool), NoAnswer>, Vec<u8>> {
+    pub(super) fn finish(
+        self,
+        wanted: Wanted<'_>,
+    ) -> Result<Result<(Completion, Vec<Flag>), NoAnswer>, Vec<u8>> {
         if let Some(whole) = self.whole {
             return Err(whole);
         }
@@ -249,11 +259,12 @@ impl Written {
                 .collect(),
             function_call: None,
         };
-        let choice = Choice { finish_reason: finish_reason.map(Cow::Owned), message: Some(message) };
+        let finish_reason = finish_reason.map(Cow::Owned);
+        let choice = Choice { finish_reason, message: Some(message), ..Choice::default() };
         let response = Response {
             id: id.map(Cow::Owned),
             model: model.map(Cow::Owned),
-            choices: Choices::First(choice),
+            choices: Choices::Answer(choice, false),
             usage,
         };
         Ok(answer::completion(response, || false, wanted))
@@ -296,21 +307,31 @@ fn keep(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
     }
 }
 
-/// The first choice of an event; there is none in the event of the usage.
-struct First;
+/// The choices of an event; there are none in the event of the usage.
+#[derive(Debug, Default)]
+struct Pieces<'a> {
+    answer: Option<Piece<'a>>,
+    others: bool,
+}
 
-impl<'de> Shape<'de> for First {
-    type Value = Option<Piece<'de>>;
+struct List;
+
+impl<'de> Shape<'de> for List {
+    type Value = Pieces<'de>;
 
     fn list<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let first = list.next_element_seed(Any(Object(std::marker::PhantomData)))?;
-        while list.next_element::<serde::de::IgnoredAny>()?.is_some() {}
-        Ok(first.map(Option::unwrap_or_default))
+        let (first, others) = response::answer(&mut list, |piece: &Piece<'_>| piece.index.tokens)?;
+        // An event may have nothing but pieces of others.
+        let (answer, other) = match first {
+            Some(piece) if piece.index.tokens > Some(0) => (None, true),
+            piece => (piece, false),
+        };
+        Ok(Pieces { answer, others: others || other })
     }
 }
 
-fn pieces<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Piece<'de>>, D::Error> {
-    serde::de::DeserializeSeed::deserialize(Any(First), from)
+fn pieces<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Pieces<'de>, D::Error> {
+    serde::de::DeserializeSeed::deserialize(Any(List), from)
 }
 
 #[cfg(test)]

@@ -356,3 +356,49 @@ async fn the_pieces_make_up_the_text_wherever_the_bytes_are_split() {
         assert_eq!(completion.usage.unwrap().total, Some(5));
     }
 }
+
+#[tokio::test]
+async fn the_choice_of_index_0_is_the_answer_and_others_are_flagged() {
+    let piece = |choices: &[(u64, &str)]| {
+        let choices: Vec<_> = choices
+            .iter()
+            .map(|(index, text)| {
+                let stop = text.ends_with('.').then_some("stop");
+                json!({"index": index, "delta": {"content": text}, "finish_reason": stop})
+            })
+            .collect();
+        json!({ "choices": choices }).to_string()
+    };
+    let streams: [Vec<String>; 3] = [
+        vec![piece(&[(1, "choice1.")]), piece(&[(0, "choice0.")])],
+        vec![piece(&[(1, "choice"), (0, "choi")]), piece(&[(0, "ce0."), (1, "1.")])],
+        vec![piece(&[(0, "choice")]), piece(&[(1, "choice1.")]), piece(&[(0, "0.")])],
+    ];
+    let others = json!(["fitted: other_choices"]);
+    let flags = |report: &CallReport<String>| {
+        let flags = report.record.attempts[0].flags.iter().map(ToString::to_string);
+        json!(flags.collect::<Vec<_>>())
+    };
+    for events_of in streams {
+        let events_of: Vec<_> = events_of.iter().map(String::as_str).chain(["[DONE]"]).collect();
+        let server = server([events(&events_of), events(&events_of)]).await;
+        let run = Run::new(model(&server.base_url()));
+        let (text, _, outcome) = streamed(run.call(&Greet).stream()).await;
+        let report = outcome.unwrap();
+        assert_eq!((&*text, &*report.value, flags(&report)), ("choice0.", "choice0.", others.clone()));
+        // Events in answer to a plain request are read in the same way.
+        let report = run.call(&Greet).report().await.unwrap();
+        assert_eq!((&*report.value, flags(&report)), ("choice0.", others.clone()));
+    }
+    let choice = |index, text| json!({"index": index, "message": {"content": text}, "finish_reason": "stop"});
+    for (choices, answer, flagged) in [
+        (json!([choice(1, "one"), choice(0, "zero")]), "zero", &others),
+        (json!([choice(0, "zero"), choice(1, "one")]), "zero", &others),
+        (json!([choice(1, "the only one")]), "the only one", &json!([])),
+        (json!([choice(0, "zero")]), "zero", &json!([])),
+    ] {
+        let server = server([Reply::raw(200, json!({ "choices": choices }).to_string())]).await;
+        let report = Run::new(model(&server.base_url())).call(&Greet).report().await.unwrap();
+        assert_eq!((&*report.value, &flags(&report)), (answer, flagged));
+    }
+}
