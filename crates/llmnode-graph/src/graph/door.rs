@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::graph::loading::Loading;
 use crate::graph::step::GraphStep;
-use crate::state::{State, Update, fenced, text_of};
+use crate::state::{MOST, State, Update, fenced, take, text_of};
 use crate::template::Template;
 
 /// A type of nodes in graphs.
@@ -122,7 +122,8 @@ impl<'v> Visit<'v> {
     /// Returns a template's text.
     ///
     /// # Errors
-    /// A `prep_error` that names the node and the value that is missing.
+    /// A `prep_error` that names the node and the value that is missing. A `limit_exceeded`, if the text would be larger than a state may
+    /// be.
     pub fn render(&self, template: &Template) -> Result<String, NodeError> {
         self.render_fenced(template, |_| false)
     }
@@ -133,12 +134,20 @@ impl<'v> Visit<'v> {
         template: &Template,
         is_fenced: impl Fn(&str) -> bool,
     ) -> Result<String, NodeError> {
+        let (mut left, mut too_large) = (MOST, None);
         let value = |name: &str| {
             let text = text_of(self.value(name)?);
+            too_large = take(self.id(), &mut left, text.len()).err();
+            if too_large.is_some() {
+                return None;
+            }
             Some(if is_fenced(name) { fenced(&text).into() } else { text })
         };
         let text = template.render(value);
         text.map_err(|missing| {
+            if let Some(error) = too_large {
+                return error;
+            }
             NodeError::new(Category::PrepError, format!("the node `{}` reads {missing}", self.id()))
         })
     }

@@ -1,6 +1,7 @@
 //! What a graph works on: messages and values, and how nodes write to them.
 
 mod reduce;
+mod size;
 mod update;
 mod view;
 
@@ -12,8 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::template::path;
+use size::Size;
 
 pub(crate) use reduce::Rules;
+pub(crate) use size::{MOST, size, take};
 pub use update::Update;
 pub(crate) use view::{fenced, view};
 
@@ -31,6 +34,8 @@ pub struct State {
     /// What is written within a branch of a fork, for the state that it goes back to.
     #[serde(skip)]
     log: Option<Vec<Logged>>,
+    #[serde(skip)]
+    size: Size,
 }
 
 /// A message of the conversation, and who wrote it.
@@ -52,7 +57,7 @@ pub(crate) struct Logged {
 
 impl State {
     pub(crate) fn new(turns: Vec<Turn>, values: Map<String, Value>) -> Self {
-        State { turns, values, log: None }
+        State { turns, values, log: None, size: Size::default() }
     }
 
     /// Puts earlier messages of a conversation before those of the graph.
@@ -87,8 +92,7 @@ impl State {
 
     /// A copy for a branch of a fork, which notes what is written to it.
     pub(crate) fn branch(&self) -> Self {
-        let State { turns, values, .. } = self;
-        State { turns: turns.clone(), values: values.clone(), log: Some(Vec::new()) }
+        State { log: Some(Vec::new()), ..self.clone() }
     }
 
     /// What was written in the branch.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llmnode_runtime::internal::Calls;
 use llmnode_runtime::{Cx, OutputSchema, ToolCall, ToolReply, ToolSpec, Toolset};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::graph::door::Visit;
 use crate::graph::roles::{LinkKind, ToolLink};
@@ -12,10 +12,13 @@ use crate::graph::step::{Depth, GraphStep};
 
 /// Adds the nodes that are tools of the agent to its others.
 pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {
+    let mut values = None;
     links.iter().filter(|link| link.is_called()).fold(tools, |tools, link| match link.kind {
         LinkKind::Handoff => tools.external(spec(link)),
         _ => {
-            let runs = tools.calling(link.name.clone(), description(link), schema(), body(link.node, visit));
+            let values = values.get_or_insert_with(|| Arc::new(visit.state().values.clone()));
+            let body = body(link.node, visit, Arc::clone(values));
+            let runs = tools.calling(link.name.clone(), description(link), schema(), body);
             if visit.step.waits(link.node) { only_last_waits(runs, &link.name) } else { runs }
         }
     })
@@ -52,10 +55,8 @@ fn description(link: &ToolLink) -> String {
 }
 
 /// Runs the node on a state of its own, in which the query is the only message.
-fn body(node: usize, visit: &Visit<'_>) -> Arc<Calls> {
-    let (step, values) = (visit.step.called(node), visit.state().values.clone());
-    let step = Arc::new(step);
-    let values = Arc::new(values);
+fn body(node: usize, visit: &Visit<'_>, values: Arc<Map<String, Value>>) -> Arc<Calls> {
+    let step = Arc::new(visit.step.called(node));
     Arc::new(move |cx: &Cx<'_, ()>, arguments: Value| {
         let (step, values) = (step.clone(), Arc::clone(&values));
         Box::pin(async move {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_runtime::internal::{context, execute_tool};
+use llmnode_runtime::internal::{RESULT, capped, context, execute_tool};
 use llmnode_runtime::{BoxError, BoxFuture, Message, NodeError, ToolCall, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use super::inserts::Insert;
 use super::schema_of;
 use crate::graph::door::{GraphNode, NodeType, Visit};
 use crate::graph::loading::Loading;
-use crate::state::Update;
+use crate::state::{Update, size};
 
 pub(crate) struct ToolType;
 
@@ -86,7 +86,7 @@ impl GraphNode for Calling {
                 Some(key) => update.with_value(&**key, value_of(&ran.result)),
                 None => update,
             };
-            Ok(update.with_value(visit.id(), trace([ran])))
+            Ok(update.with_value(visit.id(), trace(vec![ran])))
         })
     }
 }
@@ -114,7 +114,7 @@ impl GraphNode for Executor {
             let mut all = Vec::new();
             for call in open {
                 let ran = ran(&self.tools, visit, call).await?;
-                let message = Message::tool(&*call.id, &*ran.result);
+                let message = Message::tool(&*call.id, capped(ran.result.clone(), RESULT));
                 update = update.with_message(if ran.failed { message.failed() } else { message });
                 all.push(ran);
             }
@@ -154,9 +154,16 @@ pub(super) fn arguments_of(text: &str) -> Value {
 }
 
 /// What front ends show of tools: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`.
-pub(super) fn trace(all: impl IntoIterator<Item = Ran>) -> Value {
+/// Its arguments and results share as many bytes as one result may have.
+pub(super) fn trace(all: Vec<Ran>) -> Value {
     let (mut input, mut output) = (Value::Null, Value::Null);
+    let most = RESULT / all.len().max(1);
     let tool = |Ran { name, arguments, result, time, .. }: Ran| {
+        let arguments = match size(&arguments) > most {
+            true => Value::String(capped(arguments.to_string(), most)),
+            false => arguments,
+        };
+        let result = capped(result, most);
         (input, output) = (arguments.clone(), Value::String(result.clone()));
         let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         json!({"name": name, "arguments": arguments, "result": result, "ms": ms})
