@@ -43,6 +43,8 @@ fn facts(node: &NodeFile) -> Facts {
         pauses: has("pauses"),
         reads: read(Place::Any, "reads").chain(read(Place::System, "system")).collect(),
         reads_or_message: read(Place::Any, "or_message").collect(),
+        prompts: Vec::new(),
+        passes: Vec::new(),
         writes: texts("writes").into_iter().map(write).collect(),
         also_writes: texts("also"),
         perhaps_writes: Vec::new(),

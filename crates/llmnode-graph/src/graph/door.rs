@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::graph::loading::Loading;
 use crate::graph::step::GraphStep;
 use crate::state::{MOST, State, Update, fenced, take, text_of};
-use crate::template::Template;
+use crate::template::{Template, key};
 
 /// A type of nodes in graphs.
 ///
@@ -117,6 +117,11 @@ impl<'v> Visit<'v> {
     /// Returns a value by its name or path, like [`State::value`].
     pub fn value(&self, name: &str) -> Option<&'v Value> {
         self.state().value(name)
+    }
+
+    /// Whether a value may be what a model, a tool or a search wrote, in this graph or in one around it or within.
+    pub(crate) fn is_untrusted(&self, name: &str) -> bool {
+        self.step.is_untrusted(name) || self.state().untrusted.contains(key(name))
     }
 
     /// Returns a template's text.

@@ -118,7 +118,7 @@ fn loaded(
             open: file.open_inputs,
         },
         bounds: Bounds { max_steps: file.max_steps, limits, requests: Some(REQUESTS) },
-        facts: whole(&facts),
+        facts: whole(&facts, &untrusted),
         untrusted,
         warnings: Vec::new(),
         height,
@@ -206,6 +206,7 @@ fn node(
         error_edge: false,
         rejected_edge: false,
         subgraph,
+        untrusted: facts.untrusted,
         handles: facts.handles.known.clone(),
     });
     Made { facts, unit, is_start: is_set("isStart") }

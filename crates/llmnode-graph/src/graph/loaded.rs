@@ -55,6 +55,8 @@ pub(crate) struct Unit {
     pub(crate) error_edge: bool,
     pub(crate) rejected_edge: bool,
     pub(crate) subgraph: Option<Graph>,
+    /// Whether what it writes is the text of a model, a tool or a search.
+    pub(crate) untrusted: bool,
     /// The handles that it may be left by.
     pub(crate) handles: Vec<String>,
 }

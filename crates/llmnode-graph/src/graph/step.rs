@@ -83,9 +83,8 @@ impl GraphStep {
     }
 
     /// A state in which the query is the only message.
-    pub(crate) fn state_of_query(query: String, values: &Map<String, Value>) -> State {
-        let turn = Turn { from: None, message: Message::user(query) };
-        State::new(vec![turn], values.clone())
+    pub(crate) fn state_of_query(query: String, of: &State) -> State {
+        of.with_turns(vec![Turn { from: None, message: Message::user(query) }])
     }
 
     /// Whether it runs as a tool of an agent.
@@ -114,7 +113,7 @@ impl GraphStep {
         self.loaded.label_of(id).to_owned()
     }
 
-    /// Whether a value is what a model, a tool or a search wrote.
+    /// Whether a value may be what a model, a tool or a search of this graph wrote.
     pub(crate) fn is_untrusted(&self, name: &str) -> bool {
         self.loaded.is_untrusted(key(name))
     }
@@ -136,7 +135,9 @@ impl GraphStep {
     async fn visit(&self, cx: &Cx<'_, State>) -> Result<Update, BoxError> {
         let visit = Visit { cx, step: self };
         look(cx).await?;
-        self.unit().node.exec(&visit).await
+        let mut update = self.unit().node.exec(&visit).await?;
+        update.untrusted |= self.unit().untrusted;
+        Ok(update)
     }
 
     /// The same; in the flow a failure may lead on.
@@ -203,12 +204,12 @@ impl GraphStep {
         if query.is_none() && edits.is_empty() {
             return None;
         }
-        let mut values = state.values.clone();
-        values.extend(edits.clone());
-        Some(match query {
-            Some(query) => (GraphStep::state_of_query(query, &values), true),
-            None => (State::new(state.turns.clone(), values), false),
-        })
+        let (mut own, is_handed) = match query {
+            Some(query) => (GraphStep::state_of_query(query, state), true),
+            None => (state.with_turns(state.turns.clone()), false),
+        };
+        own.values.extend(edits.clone());
+        Some((own, is_handed))
     }
 }
 

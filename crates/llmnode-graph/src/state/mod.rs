@@ -5,6 +5,7 @@ mod size;
 mod update;
 mod view;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Index;
 
@@ -31,6 +32,9 @@ pub struct State {
     pub turns: Vec<Turn>,
     /// The values by name. Names that begin with `_` are reserved for the graph.
     pub values: Map<String, Value>,
+    /// Values that hold text of a model, a tool or a search, in whichever graph it was written.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) untrusted: BTreeSet<String>,
     /// What is written within a branch of a fork, for the state that it goes back to.
     #[serde(skip)]
     log: Option<Vec<Logged>>,
@@ -57,7 +61,7 @@ pub(crate) struct Logged {
 
 impl State {
     pub(crate) fn new(turns: Vec<Turn>, values: Map<String, Value>) -> Self {
-        State { turns, values, log: None, size: Size::default() }
+        State { turns, values, ..State::default() }
     }
 
     /// Puts earlier messages of a conversation before those of the graph.
@@ -88,6 +92,12 @@ impl State {
             _ => None,
         })?;
         (!found.is_null()).then_some(found)
+    }
+
+    /// The same values with these messages.
+    pub(crate) fn with_turns(&self, turns: Vec<Turn>) -> Self {
+        let (values, untrusted) = (self.values.clone(), self.untrusted.clone());
+        State { turns, values, untrusted, ..State::default() }
     }
 
     /// A copy for a branch of a fork, which notes what is written to it.

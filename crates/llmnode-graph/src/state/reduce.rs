@@ -21,13 +21,18 @@ impl Rules {
         if let Some(log) = &mut state.log {
             log.push(Logged { from: from.to_owned(), update: update.clone() });
         }
-        let Update { messages, values, cleared, action: _ } = update;
+        let Update { messages, values, cleared, action: _, untrusted } = update;
         let mut checked = Vec::with_capacity(values.len());
         for (key, value) in values {
             checked.push(self.fits(&state.values, &checked, key, value)?);
         }
         state.grow(from, &checked, &cleared, &messages)?;
         for (key, way) in checked {
+            if untrusted {
+                state.untrusted.insert(key.clone());
+            } else if matches!(way, Way::Replace(_)) {
+                state.untrusted.remove(&key);
+            }
             way.write(key, &mut state.values);
         }
         cleared.iter().for_each(|key| drop(state.values.remove(key)));

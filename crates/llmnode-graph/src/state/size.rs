@@ -96,3 +96,35 @@ impl State {
         self.size = Size::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Rules, State, Update};
+    use super::*;
+
+    #[test]
+    fn what_is_replaced_or_taken_out_does_not_add_up() {
+        let (rules, mut state) = (Rules::default(), State::default());
+        let write = |key: &str| Update::new().with_value(key, "x".repeat(1 << 20));
+        for _ in 0..20 {
+            rules.apply("n", write("same"), &mut state).unwrap();
+        }
+        for key in 0..14 {
+            rules.apply("n", write(&key.to_string()), &mut state).unwrap();
+        }
+        let error = rules.apply("n", write("more"), &mut state).unwrap_err();
+        assert_eq!(error.category(), Category::LimitExceeded);
+        let message = error.message();
+        assert!(
+            message.contains("`n` makes the state 16777") && message.contains("1048578 bytes to `more`"),
+            "{message}"
+        );
+        assert_eq!(state.value("more"), None);
+        // What the program takes out is noticed before anything is refused.
+        state.values.remove("same");
+        rules.apply("n", write("more"), &mut state).unwrap();
+        let turns = [Message::assistant("x".repeat(1 << 20))];
+        let said = turns.into_iter().fold(Update::new(), Update::with_message);
+        assert!(rules.apply("n", said, &mut state).is_err());
+    }
+}

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use llmnode_runtime::internal::Calls;
 use llmnode_runtime::{Cx, OutputSchema, ToolCall, ToolReply, ToolSpec, Toolset};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::graph::door::Visit;
 use crate::graph::roles::{LinkKind, ToolLink};
 use crate::graph::step::{Depth, GraphStep};
+use crate::state::State;
 
 /// Adds the nodes that are tools of the agent to its others.
 pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {
@@ -16,7 +17,7 @@ pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) 
     links.iter().filter(|link| link.is_called()).fold(tools, |tools, link| match link.kind {
         LinkKind::Handoff => tools.external(spec(link)),
         _ => {
-            let values = values.get_or_insert_with(|| Arc::new(visit.state().values.clone()));
+            let values = values.get_or_insert_with(|| Arc::new(visit.state().with_turns(Vec::new())));
             let body = body(link.node, visit, Arc::clone(values));
             let runs = tools.calling(link.name.clone(), description(link), schema(), body);
             if visit.step.waits(link.node) { only_last_waits(runs, &link.name) } else { runs }
@@ -55,7 +56,7 @@ fn description(link: &ToolLink) -> String {
 }
 
 /// Runs the node on a state of its own, in which the query is the only message.
-fn body(node: usize, visit: &Visit<'_>, values: Arc<Map<String, Value>>) -> Arc<Calls> {
+fn body(node: usize, visit: &Visit<'_>, values: Arc<State>) -> Arc<Calls> {
     let step = Arc::new(visit.step.called(node));
     Arc::new(move |cx: &Cx<'_, ()>, arguments: Value| {
         let (step, values) = (step.clone(), Arc::clone(&values));

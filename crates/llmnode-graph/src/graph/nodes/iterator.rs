@@ -80,6 +80,7 @@ impl GraphNode for Iterator {
         };
         let at = values.get(next).and_then(Value::as_u64).unwrap_or_default();
         let first = usize::try_from(at).ok().and_then(|at| under_way.or(began.as_ref())?.get(at).cloned());
+        let untrusted = visit.is_untrusted(source) || visit.is_untrusted(queue);
         let update = match first {
             Some(first) => {
                 // The items are written once, and not with each visit.
@@ -97,6 +98,6 @@ impl GraphNode for Iterator {
                 }
             }
         };
-        Box::pin(std::future::ready(Ok(update)))
+        Box::pin(std::future::ready(Ok(Update { untrusted, ..update })))
     }
 }

@@ -75,7 +75,7 @@ impl Agent {
     /// The instruction. What a model, a tool or a search wrote stands in a fence: files of React Flow may name it.
     fn system(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
         let Some(template) = &self.system else { return Ok(String::new()) };
-        visit.render_fenced(template, |name| visit.step.is_untrusted(name))
+        visit.render_fenced(template, |name| visit.is_untrusted(name))
     }
 
     fn messages(&self, visit: &Visit<'_>) -> Result<Vec<Message>, NodeError> {
