@@ -56,5 +56,6 @@ pub use shell::exec;
 pub use stream::{CallStream, Event, Items};
 pub use tools::{
     Calls, CloneArgument, CloneNothing, CloneValue, Lent, RESULT, Replied, ResultOf, Tool, ToolError,
-    ToolReply, ToolRun, Tools, Toolset, ask_handler, capped, execute_tool, fallible, reply,
+    ToolReply, ToolRun, Tools, Toolset, ask_handler, capped, execute_tool, fallible, refused_arguments,
+    reply,
 };

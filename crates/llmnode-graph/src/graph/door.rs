@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, NodeError};
+use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, NodeError, ToolCall};
 use serde_json::Value;
 
 use crate::graph::loading::Loading;
@@ -96,6 +96,8 @@ pub trait GraphNode: Send + Sync + 'static {
 pub struct Visit<'v> {
     pub(crate) cx: &'v Cx<'v, State>,
     pub(crate) step: &'v GraphStep,
+    /// The call of a `tool` that a person was asked about, and why the tool does not take it, in which case nobody was asked.
+    pub(crate) approved: Option<&'v (ToolCall, Option<String>)>,
 }
 
 impl<'v> Visit<'v> {

@@ -53,6 +53,15 @@ pub async fn execute_tool<S: ?Sized + Sync>(
     }
 }
 
+/// What is wrong with the arguments of a call, before anything runs. A tool that is not there refuses none.
+pub fn refused_arguments(tools: &Toolset, call: &ToolCall) -> Option<String> {
+    let tool = tools.tools().find(|tool| tool.spec.name == call.name)?;
+    match tool.refuses(&call.arguments)?.told {
+        Told::Failure(said) => Some(said),
+        Told::Result(_) | Told::Waits(_) | Told::Stopped(_) => None,
+    }
+}
+
 impl std::fmt::Debug for ToolRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ToolRun {{ reply: {:?}, failed: {} }}", self.reply, self.failed)

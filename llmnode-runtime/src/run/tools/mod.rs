@@ -20,7 +20,7 @@ pub(super) use called::{Around, Called};
 pub use dynamic::Calls;
 pub use lent::{CloneArgument, CloneNothing, CloneValue, Lent};
 pub use list::Tools;
-pub use lone::{ToolRun, execute_tool};
+pub use lone::{ToolRun, execute_tool, refused_arguments};
 pub(super) use outcome::Outcome;
 pub use outcome::{RESULT, capped};
 pub use permit::ask_handler;
