@@ -20,7 +20,7 @@ use crate::state::{Update, text_of};
 const PROGRAM: usize = 1 << 14;
 
 /// The most of the size of a program times the length of a text, which is the time that a search takes: about 12 ms.
-const WORK: usize = 3 << 24;
+const WORK: usize = 100 << 19;
 
 pub(crate) struct RouterType;
 
