@@ -45,6 +45,8 @@ pub enum Flag {
     ImpossibleUsage,
     /// The model wrote a call of a tool as its text. The tool was executed.
     CallInText,
+    /// The answer has this member, which a graph may not write, so that it was left out.
+    NotWritten(Cow<'static, str>),
     /// The provider did not say why the answer ended.
     NoFinishReason,
 }
@@ -66,6 +68,7 @@ impl fmt::Display for Flag {
         match self {
             Flag::Repaired(kind) => write!(f, "repaired: {kind}"),
             Flag::Fitted(kind) => write!(f, "fitted: {kind}"),
+            Flag::NotWritten(member) => write!(f, "not_written: {member}"),
             _ => self.serialize(f),
         }
     }

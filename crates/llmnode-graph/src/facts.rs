@@ -13,6 +13,10 @@ pub(crate) struct Facts {
     pub(crate) braced: Vec<Read>,
     /// Values that it reads if the graph has one of them. Else it takes the last message.
     pub(crate) reads_or_message: Vec<Read>,
+    /// Values that system prompts of graphs within it read.
+    pub(crate) prompts: Vec<Read>,
+    /// Values that come into others in graphs within it: as items of a list.
+    pub(crate) passes: Vec<(String, String)>,
     /// The keys that it writes.
     pub(crate) writes: Vec<Write>,
     /// Keys that it writes as well, of which two branches of a fork may write the same.

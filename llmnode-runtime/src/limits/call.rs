@@ -214,6 +214,13 @@ impl<'r> CallLimits<'r> {
         Ok(self.meters.iter().map(|meter| meter.reserve(now, intent)).collect())
     }
 
+    /// Lets the time of the run begin, if no request has.
+    pub(crate) fn begin_time(&self) {
+        if let Some((_, meter)) = self.run_time() {
+            meter.begin_time(self.clock.now());
+        }
+    }
+
     /// Awaits an attempt as long as the run has time left; `Err`: it was cut, and why.
     pub(crate) async fn in_time<F: Future>(&self, attempt: F) -> Result<F::Output, String> {
         let Some((left, meter)) = self.run_time() else { return Ok(attempt.await) };

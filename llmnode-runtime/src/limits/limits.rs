@@ -54,8 +54,8 @@ pub struct Limits {
     pub money: Option<f64>,
     /// The most executions of tools, 1 or more. The calls of one answer that would cross it are not executed.
     pub tool_calls: Option<u64>,
-    /// The longest time of a run by its clock, from its first request, above 0. When it has passed, a request under
-    /// way is cut. On a node or a call this is a `config_error`: a call has a
+    /// The longest time of a run by its clock, from its first request or visit of a graph's node, above 0. When it
+    /// has passed, a request under way is cut. On a node or a call this is a `config_error`: a call has a
     /// [`deadline`](crate::Settings::deadline).
     pub time: Option<Duration>,
 }

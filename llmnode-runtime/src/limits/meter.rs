@@ -115,6 +115,10 @@ impl Meter {
         faults
     }
 
+    pub(super) fn begin_time(&self, now: Instant) {
+        lock(&self.counters).began.get_or_insert(now);
+    }
+
     /// The time left; `None`: without bound.
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
         let limit = self.limits.time?;

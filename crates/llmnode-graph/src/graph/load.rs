@@ -118,7 +118,7 @@ fn loaded(
             open: file.open_inputs,
         },
         bounds: Bounds { max_steps: file.max_steps, limits, requests: Some(REQUESTS) },
-        facts: whole(&facts),
+        facts: whole(&facts, &untrusted),
         untrusted,
         warnings: Vec::new(),
         height,
@@ -174,11 +174,12 @@ fn node(
         links,
         around,
         subgraph: None,
+        call: None,
         facts: &mut facts,
         faults,
     };
     let made = found.and_then(|(kind, _)| kind.load(&mut loading));
-    let (subgraph, settings) = (loading.subgraph.take(), loading.settings);
+    let (subgraph, call, settings) = (loading.subgraph.take(), loading.call.take(), loading.settings);
     // Settings of another type refute a guess.
     let is_refuted = found.is_some_and(|(_, is_guess)| is_guess) && faults.forget_strangers(before);
     let made = made.filter(|_| !is_refuted);
@@ -206,6 +207,8 @@ fn node(
         error_edge: false,
         rejected_edge: false,
         subgraph,
+        call,
+        untrusted: facts.untrusted,
         handles: facts.handles.known.clone(),
     });
     Made { facts, unit, is_start: is_set("isStart") }

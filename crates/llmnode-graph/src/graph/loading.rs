@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use llmnode_runtime::internal::one_line;
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ use crate::facts::{Facts, Place, Read, Write};
 use crate::faults::{FaultKind, Faults};
 use crate::file::{Data, FRONT_END, Form, Mends, NodeFile};
 use crate::graph::Graph;
+use crate::graph::nodes::Calling;
 use crate::graph::registry::Registered;
 use crate::graph::roles::ToolLink;
 use crate::graph::within::Around;
@@ -33,6 +35,8 @@ pub struct Loading<'l> {
     pub(crate) around: Around<'l>,
     /// What a subgraph's type loads.
     pub(crate) subgraph: Option<Graph>,
+    /// The call that a `tool` makes.
+    pub(crate) call: Option<Arc<Calling>>,
     pub(crate) facts: &'l mut Facts,
     pub(crate) faults: &'l mut Faults,
 }
