@@ -13,6 +13,7 @@ use proc_macro2::{TokenStream, TokenTree};
 const CORE: &[&str] = &[
     "text",
     "credential",
+    "files",
     "function",
     "clock",
     "panics",
