@@ -82,3 +82,74 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     drop(file);
     written.and_then(|()| fs::rename(&beside, &path)).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new() -> Self {
+            let folder = unused_name(&std::env::temp_dir().join("llmnode-files"));
+            fs::create_dir(&folder).unwrap();
+            Folder(folder)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_new_file_is_private_and_an_old_one_keeps_its_mode() {
+        let folder = Folder::new();
+        let path = folder.0.join("a.json");
+        replace(&path, b"one").unwrap();
+        assert_eq!(mode(&path), 0o600);
+        for kept in [0o640, 0o444, 0o600] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
+            replace(&path, b"two").unwrap();
+            assert_eq!((mode(&path), fs::read(&path).unwrap()), (kept, b"two".to_vec()));
+        }
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_stays_and_the_file_behind_it_is_replaced() {
+        let folder = Folder::new();
+        let (link, real) = (folder.0.join("link.json"), folder.0.join("real.json"));
+        fs::write(&real, "one").unwrap();
+        symlink(&real, &link).unwrap();
+        replace(&link, b"two").unwrap();
+        assert!(link.is_symlink() && !real.is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"two");
+
+        // A link to nothing stays, too.
+        let nothing = folder.0.join("nothing.json");
+        symlink(folder.0.join("none"), &nothing).unwrap();
+        assert!(replace(&nothing, b"two").is_err());
+        assert!(nothing.is_symlink() && !folder.0.join("none").exists());
+        assert!(replace(&folder.0, b"two").unwrap_err().to_string().contains("not a regular file"));
+    }
+
+    #[test]
+    fn a_new_file_is_made_through_no_link() {
+        let folder = Folder::new();
+        let (link, victim) = (folder.0.join("link"), folder.0.join("victim"));
+        fs::write(&victim, "kept").unwrap();
+        symlink(&victim, &link).unwrap();
+        assert_eq!(create_new(&link, None).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&victim).unwrap(), b"kept");
+        assert_ne!(unused_name(&link), unused_name(&link));
+    }
+}
