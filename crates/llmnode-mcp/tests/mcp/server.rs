@@ -60,7 +60,7 @@ fn tools(mode: &str) -> Value {
             tool(
                 "seen",
                 "One.",
-                json!({"a": {"title": "x\u{200b}y", "examples": ["z\u{e0041}"]}}),
+                json!({"a": {"description": "x\u{200b}y", "examples": ["z\u{e0041}"]}}),
                 json!([])
             ),
             tool("name", "Two.", json!({"a\u{200b}": {}}), json!([])),

@@ -147,7 +147,7 @@ async fn what_nobody_sees_goes_from_texts_and_a_tool_that_compares_it_is_left_ou
     let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
     Run::new(model.clone()).call(&agent.ask("Go.")).await.unwrap();
     let tools = model.requests()[0].tools.clone();
-    assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["s_seen"]);
+    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["s_seen"]);
     let schema = tools[0].schema.plain().get();
     assert!(schema.contains("\"xy\"") && schema.contains("[\"z\"]"), "{schema}");
 }

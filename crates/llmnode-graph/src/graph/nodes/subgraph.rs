@@ -45,6 +45,7 @@ impl NodeType for SubgraphType {
         node.facts.also_writes.extend(facts.also_writes.iter().cloned());
         node.facts.writes_anything |= facts.writes_anything;
         node.facts.untrusted |= facts.untrusted;
+        node.facts.retrieved |= facts.retrieved;
         node.facts.pauses |= facts.pauses;
         node.subgraph = Some(graph);
         Some(Arc::new(Nested))
