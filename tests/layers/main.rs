@@ -16,6 +16,7 @@ use imports::{Sources, imports, of_internal, sources};
 const CORE: &[&str] = &[
     "text",
     "credential",
+    "files",
     "function",
     "clock",
     "panics",

@@ -98,6 +98,7 @@ fn loaded(
         units.iter().filter_map(|unit| Some(unit.subgraph.as_ref()?.height() + 1)).max().unwrap_or(0);
     let ids = file.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
     let untrusted = untrusted(&facts);
+    let retrieved = facts.iter().filter(|one| one.retrieved).flat_map(Facts::keys).cloned().collect();
     let limits = Limits::new();
     let limits = file.limits.requests.map_or(limits, |requests| limits.requests(requests));
     let limits = file.limits.tokens.map_or(limits, |tokens| limits.tokens(tokens));
@@ -120,6 +121,7 @@ fn loaded(
         bounds: Bounds { max_steps: file.max_steps, limits, requests: Some(REQUESTS) },
         facts: whole(&facts, &untrusted),
         untrusted,
+        retrieved,
         warnings: Vec::new(),
         height,
     };

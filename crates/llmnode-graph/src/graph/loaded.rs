@@ -29,6 +29,8 @@ pub(crate) struct Loaded {
     pub(crate) facts: Facts,
     /// Values that a model, a tool or a search writes.
     pub(crate) untrusted: BTreeSet<String>,
+    /// Values that a search writes.
+    pub(crate) retrieved: BTreeSet<String>,
     /// The handles of all nodes by which the graph may end.
     pub(crate) warnings: Vec<Fault>,
     /// How many graphs stand within each other below it.

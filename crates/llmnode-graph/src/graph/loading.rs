@@ -182,6 +182,12 @@ impl<'l> Loading<'l> {
         self.facts.untrusted = true;
     }
 
+    /// Notes that the node writes text of a search: an agent's prompt that reads it has it in a fence, and no system prompt may read it.
+    pub fn retrieved(&mut self) {
+        self.facts.retrieved = true;
+        self.untrusted();
+    }
+
     /// Sets the handles that the node may take, and those that need an edge. Default: only `default`.
     pub fn handles(&mut self, known: &[&str], required: &[&str]) {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

@@ -119,6 +119,11 @@ impl GraphStep {
         self.loaded.is_untrusted(key(name))
     }
 
+    /// Whether a value is what a search found.
+    pub(crate) fn is_retrieved(&self, name: &str) -> bool {
+        self.loaded.retrieved.contains(key(name))
+    }
+
     pub(crate) fn is_declared(&self, key: &str) -> bool {
         self.loaded.rules.0.contains_key(key) || self.loaded.inputs.declared.contains_key(key)
     }

@@ -48,6 +48,7 @@ pub(crate) fn whole(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
         also_writes: also_writes.into_iter().cloned().collect(),
         writes_anything: facts.iter().any(|one| one.writes_anything),
         untrusted: facts.iter().any(|one| one.untrusted),
+        retrieved: facts.iter().any(|one| one.retrieved),
         ..Facts::default()
     }
 }

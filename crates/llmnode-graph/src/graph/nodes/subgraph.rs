@@ -48,6 +48,7 @@ impl NodeType for SubgraphType {
         node.facts.passes.extend(facts.passes.iter().cloned());
         node.facts.writes_anything |= facts.writes_anything;
         node.facts.untrusted |= facts.untrusted;
+        node.facts.retrieved |= facts.retrieved;
         node.facts.pauses |= facts.pauses;
         node.subgraph = Some(graph);
         Some(Arc::new(Nested))

@@ -95,7 +95,8 @@ impl Agent {
     fn messages(&self, visit: &Visit<'_>) -> Result<Vec<Message>, NodeError> {
         let mut messages = view(visit.state(), visit.id(), |id| visit.step.label_of(id));
         if let Some(prompt) = &self.prompt {
-            messages.push(Message::user(visit.render(prompt)?));
+            let prompt = visit.render_fenced(prompt, |name| visit.step.is_retrieved(name))?;
+            messages.push(Message::user(prompt));
         } else if !messages.last().is_some_and(|last| matches!(last.role, Role::User | Role::Tool)) {
             messages.push(Message::user(GO_ON));
         }
