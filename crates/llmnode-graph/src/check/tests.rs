@@ -51,6 +51,7 @@ fn facts(node: &NodeFile) -> Facts {
         braced: Vec::new(),
         writes_anything: has("anything"),
         untrusted: has("untrusted"),
+        retrieved: has("retrieved"),
         unclear: has("unclear"),
         is_shared: false,
         role: if has("tool") { Role::Tool } else { Role::Step },
