@@ -19,8 +19,11 @@ pub(super) enum NoAnswer {
     Failure(Box<ModelError>),
 }
 
-/// Reads the body of a successful response, with flags. `wanted` says which calls were asked for.
-pub(super) fn read(body: &[u8], wanted: Wanted<'_>) -> Result<(Completion, Vec<Flag>), NoAnswer> {
+/// A completion with its flags.
+pub(super) type Read = Result<(Completion, Vec<Flag>), NoAnswer>;
+
+/// Reads the body of a successful response. `wanted` says which calls were asked for.
+pub(super) fn read(body: &[u8], wanted: Wanted<'_>) -> Read {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
@@ -40,7 +43,7 @@ pub(super) fn completion(
     response: Response<'_>,
     is_error: impl FnOnce() -> bool,
     wanted: Wanted<'_>,
-) -> Result<(Completion, Vec<Flag>), NoAnswer> {
+) -> Read {
     let (usage, impossible) = response.usage();
     let (choice, others) = match response.choices {
         Choices::Answer(choice, others) => (choice, others),

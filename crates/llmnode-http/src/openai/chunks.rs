@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use llmnode_runtime::{Category, Completion, Delta, Flag, ModelError, Retry, Sink};
+use llmnode_runtime::{Category, Delta, ModelError, Retry, Sink};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -226,10 +226,7 @@ impl Written {
     }
 
     /// What it came to. `Ok(Err(body))`: this is the response.
-    pub(super) fn finish(
-        self,
-        wanted: Wanted<'_>,
-    ) -> Result<Result<(Completion, Vec<Flag>), NoAnswer>, Vec<u8>> {
+    pub(super) fn finish(self, wanted: Wanted<'_>) -> Result<answer::Read, Vec<u8>> {
         if let Some(whole) = self.whole {
             return Err(whole);
         }

@@ -30,8 +30,8 @@ use llmnode_runtime::internal::{
     Secret, check_request, one_line, own_fields_in_extra, redact, with_remedy, without,
 };
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, Flag, ModelError, NodeError, Request,
-    Retry, RetryBudget, Sink,
+    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, ModelError, NodeError, Request, Retry,
+    RetryBudget, Sink,
 };
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
@@ -359,7 +359,7 @@ impl Inner {
     #[expect(clippy::result_large_err, reason = "a completion is as large")]
     fn completion(
         &self,
-        read: Result<(Completion, Vec<Flag>), NoAnswer>,
+        read: answer::Read,
         body: &[u8],
         head: &Head,
         asked: &Asked<'_>,
