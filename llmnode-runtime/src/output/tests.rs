@@ -59,11 +59,13 @@ fn what_begins_first_owns_what_is_in_it() {
         "{\"a\": 1}\n{\"a\": 1}",
         "<think>{\"a\": 2}</think>{\"a\": 1}",
         "so {\"a\": 2}?</think>\n{\"a\": 1}",
+        "{\"a\": 2} // so </think>{\"a\": 1}",
         "<|channel|>analysis<|message|>{\"a\": 2}<|end|><|start|>assistant<|channel|>final<|message|>{\"a\": 1}<|return|>",
         "```js\nconst a = {\n  a: 1,\n};\n```",
     ] {
         assert_eq!(value(text).as_ref(), Ok(&one), "{text}");
     }
+    assert_eq!(value("3 /* so</think>4"), Ok(json!(4)));
     let code = json!({"code": "```rust\nlet x = {\"a\": 2};\n```"});
     assert_eq!(value(&format!("See {code}")), Ok(code));
     for (text, message) in [

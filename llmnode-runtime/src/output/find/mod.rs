@@ -89,8 +89,8 @@ pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
     Some(begin..begin + content.len())
 }
 
-/// What JSON has and words have not.
-const MARKS: [char; 5] = ['{', '[', '"', '\'', '`'];
+/// What JSON or a mark of thoughts has and words have not.
+const MARKS: [char; 7] = ['{', '[', '"', '\'', '`', '<', '◁'];
 /// How often what stands behind thoughts is looked at as a whole: each look may go over all of it.
 const LOOKS: u32 = 32;
 
