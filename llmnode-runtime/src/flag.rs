@@ -33,6 +33,9 @@ pub enum Flag {
     Fitted(Cow<'static, str>),
     /// The answer stopped at a length limit. It is complete anyway, or raw text.
     LengthStop,
+    /// The model wrote white space behind a whole answer until it was stopped, and its tokens were not reported: those of
+    /// the answer are an estimate.
+    EstimatedUsage,
     /// A validator accepted the answer with a warning.
     Warned,
     /// The provider counted less than half of the tokens that the prompt must have by its characters. It may have cut

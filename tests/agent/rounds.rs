@@ -169,6 +169,30 @@ async fn a_length_stop_with_calls_runs_nothing() {
 }
 
 #[tokio::test]
+async fn calls_with_white_space_up_to_the_limit_are_a_round() {
+    let stopped = |reply: Reply| reply.finish(FinishReason::Length);
+    let in_text = format!("{}{}", json!({"name": "count", "arguments": {}}), " ".repeat(9));
+    for padded in [
+        Reply::text("").call("count", "{}   "),
+        Reply::text("").call("count", "{}").call("count", "{}\n\n\n"),
+        Reply::text(in_text),
+    ] {
+        let model = ScriptedModel::new().reply(stopped(padded)).reply("three");
+        let report = run(model).call(&ASK).report().await.unwrap();
+        assert_eq!(report.value, "three");
+        assert!(report.record.attempts[0].flags.contains(&Flag::LengthStop));
+    }
+    for cut in [
+        Reply::text("").call("count", "{   "),
+        Reply::text("").call("count", "{").call("count", "{}   "),
+        Reply::text("").call("count", "   "),
+    ] {
+        let error = run(ScriptedModel::new().reply(stopped(cut))).call(&ASK).await.unwrap_err();
+        assert_eq!(error.category(), Category::TruncatedOutput);
+    }
+}
+
+#[tokio::test]
 async fn calls_with_the_finish_reason_stop_are_a_round() {
     let stop = calls(&[("count", json!({}))]).finish(FinishReason::Stop);
     assert_eq!(run(ScriptedModel::new().reply(stop).reply("three")).call(&ASK).await.unwrap(), "three");

@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
 use tracing::Instrument;
 
 use super::attempts::Plan;
@@ -22,6 +23,9 @@ use crate::settings::Resolved;
 use crate::text::{cut, one_line};
 use crate::usage::TokenUsage;
 use crate::validate::{Attempt, Violation};
+
+/// With so many bytes of white space behind it, an answer had ended, whatever stopped it.
+const PADDING: usize = 64;
 
 /// The longest text of a provider that is kept, such as the model's name or a request's id, in bytes.
 const WORD: usize = 200;
@@ -112,13 +116,17 @@ async fn ask(
         // Boxed, so that calls without a listener have no room for it.
         Some(listener) => Box::pin(listened(listener, model, request, open, reserved, settings)).await,
     };
-    let Answered { text, cut, round } = answer(outcome, request, open, reserved, settings)?;
+    let Answered { text, stopped, padding, round } = answer(outcome, request, open, reserved, settings)?;
+    // Behind less white space, further objects may follow on lines of their own.
+    let cut = stopped && padding < PADDING;
     if let Some(round) = round {
         open.keeps(&round.said, round.calls(), true);
         open.note(|record| record.keep_answer(text));
         return Ok(Some(round));
     }
-    if !cut && let Some(round) = called_in_text(&text, request, asked, settings.reader()) {
+    if (!stopped || padding > 0)
+        && let Some(round) = called_in_text(&text, request, asked, settings.reader())
+    {
         open.keeps(&round.said, round.calls(), true);
         open.note(|record| {
             record.keep_answer(text);
@@ -139,7 +147,7 @@ async fn ask(
         Ok((flags, warnings)) => {
             open.keeps(&text, &[], true);
             open.note(|record| {
-                accepted(record, text, flags, warnings, cut);
+                accepted(record, text, flags, warnings, stopped);
                 record.flags.extend(doubts(request, record.usage));
             });
             Ok(None)
@@ -178,7 +186,9 @@ async fn listened(
 struct Answered {
     text: String,
     /// It stopped at the length limit.
-    cut: bool,
+    stopped: bool,
+    /// How many bytes of white space were written up to that limit, behind a whole document.
+    padding: usize,
     /// It calls tools, and the text is not the answer.
     round: Option<Box<Round>>,
 }
@@ -196,6 +206,15 @@ fn answer(
     let forbidden = forbidden(&completion, request);
     let round = answer_or_calls(&mut completion, request);
     let Completion { text, refusal, finish, usage, model: answered_by, request_id, .. } = completion;
+    let stopped = finish == Some(FinishReason::Length);
+    let padding = match &round {
+        _ if !stopped => 0,
+        None => padding(&text),
+        Some(round) if round.calls().iter().all(|call| is_document(&call.arguments)) => {
+            round.calls().last().map_or(0, |call| padding(&call.arguments))
+        }
+        Some(_) => 0,
+    };
     open.note(|record| {
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
         note_provider(record, usage, answered_by, request_id);
@@ -203,23 +222,30 @@ fn answer(
             None => record.estimate_answer(&text),
             Some(round) => record.estimate_unreported(round.characters()),
         }
+        if padding > 0 && usage.is_none_or(|usage| usage.output.is_none()) {
+            record.flags.push(Flag::EstimatedUsage);
+        }
         record.tools = forbidden;
     });
     if finish.is_none() {
         flag(open, Flag::NoFinishReason);
     }
-    let cut = finish == Some(FinishReason::Length);
     if round.is_some() {
         return match unusable(CALLS, refusal, finish, usage, request, settings) {
             Some(failure) => Err(failure),
-            None if cut => Err(truncated(request)),
-            None => Ok(Answered { text, cut, round }),
+            None if stopped && padding == 0 => Err(truncated(request)),
+            None => {
+                if stopped {
+                    flag(open, Flag::LengthStop);
+                }
+                Ok(Answered { text, stopped, padding, round })
+            }
         };
     }
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
-    Ok(Answered { text, cut, round })
+    Ok(Answered { text, stopped, padding, round })
 }
 
 /// Settles what an attempt used, and notes for the trace what came back.
@@ -276,10 +302,16 @@ fn is_other_than_asked(judged: &Result<(Vec<Flag>, Vec<Violation>), Failure>) ->
     }
 }
 
-fn accepted(record: &mut AttemptRecord, text: String, flags: Vec<Flag>, warnings: Vec<Violation>, cut: bool) {
+fn accepted(
+    record: &mut AttemptRecord,
+    text: String,
+    flags: Vec<Flag>,
+    warnings: Vec<Violation>,
+    stopped: bool,
+) {
     record.keep_answer(text);
     record.flags.extend(flags);
-    if cut {
+    if stopped {
         record.flags.push(Flag::LengthStop);
     }
     if !warnings.is_empty() {
@@ -338,6 +370,16 @@ fn window_is_full() -> Failure {
     let message = "the prompt filled the model's window, and no room was left for an answer; shorten it, or give the \
                    model a larger window";
     Failure::new(Category::ContextLengthError, message)
+}
+
+/// How many bytes of white space stand behind a whole document.
+fn padding(text: &str) -> usize {
+    let document = text.trim_ascii_end();
+    if is_document(document) { text.len() - document.len() } else { 0 }
+}
+
+fn is_document(text: &str) -> bool {
+    text.trim_ascii_end().ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 fn truncated(request: &Request) -> Failure {

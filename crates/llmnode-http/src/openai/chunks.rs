@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use llmnode_runtime::{Category, Delta, ModelError, Retry, Sink};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -15,6 +16,9 @@ use super::response::{self, Choice, Choices, Message, OTHER_CHOICES, Response, c
 use crate::http::lenient::{Any, Figure, Shape, object, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
+
+/// So much white space behind a whole document is the end of an answer: some models write it until they are stopped.
+const PADDING: usize = 64;
 
 /// What one event brings.
 #[derive(Debug, Default, Deserialize)]
@@ -86,6 +90,8 @@ pub(super) struct Written {
     others: bool,
     /// The server says that this was all.
     done: bool,
+    /// How long it was when it was last looked at as a document.
+    looked_at: usize,
     /// An event that is a response of its own: an error, or a whole completion.
     whole: Option<Vec<u8>>,
 }
@@ -151,7 +157,25 @@ impl Written {
             self.finish_reason = Some(reason.into_owned());
         }
         self.add(delta.unwrap_or_default(), wanted, sink);
+        if self.finish_reason.is_none() && self.is_padded() {
+            self.finish_reason = Some("length".to_owned());
+            return ControlFlow::Break(Ok(()));
+        }
         ControlFlow::Continue(())
+    }
+
+    /// Whether what is written is a whole document and then nothing but white space.
+    fn is_padded(&mut self) -> bool {
+        let written = self.calls.last().map_or(&self.text, |call| &call.arguments);
+        let end = written.len().saturating_sub(PADDING);
+        // Each look goes over all of it, so it has to have doubled since the last one.
+        if end < self.looked_at || !written.as_bytes()[end..].iter().all(u8::is_ascii_whitespace) || end == 0
+        {
+            return false;
+        }
+        self.looked_at = written.len().saturating_mul(2);
+        let document = written.trim_ascii_end();
+        document.ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(document).is_ok()
     }
 
     /// How many bytes it has so far.

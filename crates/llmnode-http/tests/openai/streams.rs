@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode_http::OpenAi;
 use llmnode_runtime::{
     AttemptKind, BoxFuture, CallReport, CallStream, Category, ChatModel, Completion, Delta, Dialect, Event,
-    ModelError, NodeError, Request, Run, Sink, TokenUsage,
+    Flag, ModelError, NodeError, Request, Run, Sink, TokenUsage,
 };
 use llmnode_stub::{LoggedRequest, Reply};
 use schemars::JsonSchema;
@@ -262,6 +262,48 @@ async fn endless_answers_and_events_are_bounded() {
     .await;
     let error = Run::new(model(&event)).call(&Greet).stream().finish().await.unwrap_err();
     assert_eq!((error.category(), error.attempts().len()), (Category::BadResponse, 1));
+}
+
+#[tokio::test]
+async fn a_stream_ends_after_white_space_behind_a_whole_document() {
+    let (closed, mut is_closed) = tokio::sync::mpsc::channel(1);
+    let url = raw_server(move |mut stream| {
+        let closed = closed.clone();
+        async move {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            let piece =
+                |text: &str| format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}));
+            let begin = format!("{head}{}{}", piece("{\"name\": \"Ada\","), piece("\"age\": 36}"));
+            let _ = stream.write_all(begin.as_bytes()).await;
+            let mut written = 0;
+            while stream.write_all(piece("\n   ").as_bytes()).await.is_ok() {
+                written += 4;
+                tokio::task::yield_now().await;
+            }
+            let _ = closed.send(written).await;
+        }
+    })
+    .await;
+    let (text, _, report) = streamed(Run::new(model(&url)).call(&FORM).stream()).await;
+    let report = report.unwrap();
+    assert_eq!(report.value, Form { name: "Ada".to_owned(), age: 36 });
+    assert_eq!(text.len() - text.trim_end().len(), 64);
+    assert!(is_closed.recv().await.unwrap() >= 64);
+    let attempt = &report.record.attempts[0];
+    assert_eq!((attempt.usage, &attempt.flags[..]), (None, &[Flag::EstimatedUsage, Flag::LengthStop][..]));
+    assert_eq!(attempt.estimate.unwrap().output, Some(22));
+    // White space within a document or a text is a part of it.
+    let blank = " ".repeat(200);
+    for pieces in [["{\"name\": \"Ada\"", ",\"age\": 36}"], ["{\"name\":", "\"Ada\", \"age\": 36}"]] {
+        let server = server([Reply::pieces([pieces[0], &blank, pieces[1]])]).await;
+        assert_eq!(
+            streamed(Run::new(model(&server.base_url())).call(&FORM).stream()).await.2.unwrap().value.age,
+            36
+        );
+    }
+    let server = server([Reply::pieces(["so {}", &blank, "and on"])]).await;
+    let (text, ..) = streamed(Run::new(model(&server.base_url())).call(&Greet).stream()).await;
+    assert!(text.ends_with("and on"));
 }
 
 #[tokio::test]
