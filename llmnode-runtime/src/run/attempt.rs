@@ -125,6 +125,7 @@ async fn ask(
         open.note(|record| {
             record.keep_answer(text);
             record.flags.push(Flag::CallInText);
+            record.flags.extend(stopped.then_some(Flag::LengthStop));
         });
         return Ok(Some(round));
     }
