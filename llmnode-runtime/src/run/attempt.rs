@@ -131,6 +131,7 @@ async fn ask(
         open.note(|record| {
             record.keep_answer(text);
             record.flags.push(Flag::CallInText);
+            record.flags.extend(stopped.then_some(Flag::LengthStop));
         });
         return Ok(Some(round));
     }
