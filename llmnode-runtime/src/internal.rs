@@ -2,8 +2,8 @@
 //!
 //! | user | items |
 //! |---|---|
-//! | llmnode-cassette | `diff`, `is_credential`, `read_format`, `redact`, `replace`, `Secret` |
-//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `CallLimits`, `Carried`, `caught`, `CONCURRENCY`, `context`, `core`, `Counter`, `create_new`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `Kept`, `KeptAnswer`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `Observer`, `OfFlow`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `share`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
+//! | llmnode-cassette | `diff`, `hashed`, `is_credential`, `read_format`, `redact`, `replace`, `Secret` |
+//! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `CallLimits`, `Carried`, `caught`, `CONCURRENCY`, `context`, `core`, `Counter`, `create_new`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `is_old_hash`, `Kept`, `KeptAnswer`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `Observer`, `OfFlow`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `share`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
 //! | llmnode-graph | `ask_handler`, `Calls`, `capped`, `context`, `error_of_execution`, `execute_tool`, `hashed`, `look`, `nearest`, `NodePause`, `one_line`, `Origin`, `paused`, `refused_arguments`, `RESULT`, `rounds`, `with_origin` |
 //! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `redact`, `Secret`, `sent_bytes`, `with_remedy`, `without` |
 //! | llmnode-rag | `create_new`, `hashed`, `one_line`, `Requests`, `request`, `unused_name` |
@@ -32,7 +32,7 @@ pub use crate::run::{
 };
 pub use crate::testing::diff::diff;
 pub use crate::testing::guard::check as check_request;
-pub use crate::text::{hashed, nearest, one_line, same_name, shortened};
+pub use crate::text::{hashed, is_old_hash, nearest, one_line, same_name, shortened};
 
 use crate::{Attachment, NodeError, Request, StrictError, Usage};
 

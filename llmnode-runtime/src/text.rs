@@ -5,13 +5,14 @@ use std::fmt::{self, Display};
 
 use serde_json::{Map, Value};
 
-/// A short name for these bytes.
+/// The SHA-256 of these bytes, in hexadecimal digits.
 pub fn hashed(bytes: &[u8]) -> String {
-    // FNV-1a: it has to stay the same over all releases, and nobody tries to fool it.
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{hash:016x}")
+    hmac_sha256::Hash::hash(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether a name is one of an older version, a hash of 64 bits. Others can be found with the same one, so it tells nothing.
+pub fn is_old_hash(name: &str) -> bool {
+    name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// A `Debug` that shows these fields, and no others: they are content, or of no use to a reader.

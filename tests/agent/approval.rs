@@ -161,7 +161,7 @@ async fn another_node_and_another_prompt_are_refused() {
     );
     assert_eq!(run.state().removed(), Vec::<String>::new());
     for (change, why) in [
-        (("\"version\":1", "\"version\":2"), "conversation version 2 is newer"),
+        (("\"version\":2", "\"version\":3"), "conversation version 3 is newer"),
         (("llmnode/conversation", "llmnode/graph"), "not a llmnode/conversation"),
     ] {
         let json = serde_json::to_string(&self::paused(&again(), &attic()).await)

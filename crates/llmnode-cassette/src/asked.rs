@@ -1,5 +1,6 @@
 //! A request as a cassette knows it: what the model is asked, and nothing of how it gets there.
 
+use llmnode_runtime::internal::hashed;
 use llmnode_runtime::{Message, Part, Request, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -81,7 +82,9 @@ fn message(message: &Message) -> Result<Value, serde_json::Error> {
         let Part::Attachment(attachment) = part else { continue };
         for place in ["/image_url/url", "/file/file_data", "/input_audio/data"] {
             if let Some(content) = written.pointer_mut(place) {
-                *content = attachment.label().into();
+                // The mark in the label is short: others have the same one.
+                let hash = content.as_str().map(|content| hashed(content.as_bytes())).unwrap_or_default();
+                *content = format!("{}, {hash}", attachment.label()).into();
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::asked::Asked;
 use crate::entry::Entry;
 
 const FORMAT: &str = "llmnode/cassette";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// A file of so many entries is written after each.
 const SMALL: usize = 64;
 

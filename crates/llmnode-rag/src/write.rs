@@ -47,10 +47,9 @@ impl Write {
         let Docs { cutting, embedder, .. } = &*self.docs;
         let Document { source, text, metadata } = document;
         let embedder = embedder.as_ref().map(|embedder| embedder.id());
-        // The length tells apart what has the same hash by chance.
         let told =
             serde_json::json!([text, metadata, cutting.size, cutting.overlap, embedder, self.docs.dedup]);
-        let fingerprint = format!("{}/{}", hashed(told.to_string().as_bytes()), text.len());
+        let fingerprint = hashed(told.to_string().as_bytes());
         let mut seen = BTreeSet::new();
         let pieces = cutting.chunks(text);
         let all = pieces.len();

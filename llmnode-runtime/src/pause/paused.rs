@@ -14,9 +14,10 @@ use crate::error::NodeError;
 use crate::format;
 use crate::model::Message;
 use crate::position::Position;
+use crate::text::{is_old_hash, one_line};
 
 const FORMAT: &str = "llmnode/conversation";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// The conversation of an agent that waits: for approvals of calls, or for results of tools without a body.
 ///
@@ -151,6 +152,44 @@ impl Paused {
             (Some(rest), Stand::Within(paused)) => paused.find(rest),
             (Some(_), _) => None,
             (None, stand) => Some(stand),
+        }
+    }
+
+    /// Refuses a pause of version 1: its fingerprint can be forged.
+    #[doc(hidden)]
+    pub fn check_version(&self) -> Result<(), NodeError> {
+        if !is_old_hash(&self.0.fingerprint) {
+            return Ok(());
+        }
+        let mut ran = Vec::new();
+        self.collect_ran(&mut ran);
+        let ran = match &*ran {
+            [] => String::new(),
+            ran => format!("; these tools were executed, so check what they did first: {}", ran.join(", ")),
+        };
+        let why = format!(
+            "the pause of `{}` was stored by an older version, and what it approves can be forged; start again, or resume from the \
+             journal without `approve`, and decide the new pause{ran}",
+            self.0.node
+        );
+        Err(NodeError::new(Category::ConfigError, why))
+    }
+
+    fn collect_ran(&self, to: &mut Vec<String>) {
+        let Conversation { messages, calls, .. } = &*self.0;
+        let answered = |id: &str| messages.iter().any(|message| message.answers() == Some(id));
+        let before = messages.iter().flat_map(Message::calls).filter(|call| answered(&call.id));
+        let ended = calls.iter().filter(|open| open.stand.result().is_some()).map(|open| &open.call);
+        for call in before.chain(ended) {
+            let name = format!("`{}`", one_line(&call.name, 200));
+            if !to.contains(&name) {
+                to.push(name);
+            }
+        }
+        for Open { stand, .. } in calls {
+            if let Stand::Within(paused) = stand {
+                paused.collect_ran(to);
+            }
         }
     }
 

@@ -1,14 +1,13 @@
 //! Whether a model repeats its bad answer.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use super::failure::Failure;
 use crate::category::Group;
 use crate::model::Retry;
+use crate::text::hashed;
 
 /// The last bad answer, by its hash.
 #[derive(Default)]
-pub(super) struct Repetition(Option<u64>);
+pub(super) struct Repetition(Option<String>);
 
 impl Repetition {
     /// Whether the failure is a bad answer that is the same as the last one.
@@ -17,10 +16,9 @@ impl Repetition {
         if failure.category.group() != Group::Answer || failure.retry == Some(Retry::Transport) {
             return false;
         }
-        let mut hash = DefaultHasher::new();
-        failure.answer.as_deref().unwrap_or_default().trim().hash(&mut hash);
-        let answer = Some(hash.finish());
-        std::mem::replace(&mut self.0, answer) == answer
+        let answer = hashed(failure.answer.as_deref().unwrap_or_default().trim().as_bytes());
+        let last = self.0.replace(answer);
+        last.is_some() && last == self.0
     }
 }
 

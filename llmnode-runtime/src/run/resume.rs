@@ -84,6 +84,7 @@ impl<'r> Origin<'r> {
         let Some(paused) = self.paused.filter(|_| !self.taken.load(Ordering::Relaxed)) else {
             return Ok(None);
         };
+        paused.check_version()?;
         let (conversation, node) = (&*paused.0, call.node());
         let further_in = call.depth > self.depth;
         if conversation.node != *node {

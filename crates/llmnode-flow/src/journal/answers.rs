@@ -91,6 +91,12 @@ impl Answers {
     }
 }
 
+impl Drop for Answers {
+    fn drop(&mut self) {
+        self.keeper.warn_of_unused();
+    }
+}
+
 impl Recorder for Answers {
     fn note(&self, event: Event<'_>) {
         match event {

@@ -8,7 +8,6 @@ use llmnode_runtime::{BoxFuture, Category, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::changes::fingerprint;
 use super::error::JournalError;
 use super::history::{History, prefix};
 use super::interface::Journal;
@@ -76,13 +75,8 @@ impl<S> Durable<'_, S> {
         let state = json(flow.state, "the state")?;
         // What cannot be read back is better found now than after a crash.
         read_back::<S>(&state, "the state that was just written")?;
-        let started = Started {
-            id: random_id(),
-            fingerprint: fingerprint(&flow.outline),
-            outline: flow.outline,
-            at: flow.at.clone(),
-            state: Some(state),
-        };
+        let started =
+            Started { id: random_id(), outline: flow.outline, at: flow.at.clone(), state: Some(state) };
         flow.core.ledger.note_journal(&started.id, 1);
         self.run = (started.id.clone(), 0);
         let kept = Kept::new(prefix(&started.id, 0), Vec::new());

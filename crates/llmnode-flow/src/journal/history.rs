@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, SystemTime};
 
-use llmnode_runtime::internal::{Carried, Import, NodeKey, RunCore, cut_short};
+use llmnode_runtime::internal::{Carried, Import, NodeKey, RunCore, cut_short, is_old_hash};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger, Usage};
 
 use super::kept::{Kept, Left};
@@ -31,6 +31,8 @@ pub struct History {
     once: Vec<(Vec<CallId>, UnderWay)>,
     /// Answers and results since then.
     left: Vec<Left>,
+    /// How many answers and results there are since then under names of an older version.
+    old: (usize, usize),
     /// Calls that gave answers which were not accepted.
     rejected: HashSet<CallId>,
     unknown: Vec<UnderWay>,
@@ -119,11 +121,18 @@ impl History {
             Entry::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
             Entry::CallEnded(ended) => self.end(*ended),
             Entry::Answered(answered) => {
+                // No request has its name any more, but what it cost is listed.
+                self.old.0 += usize::from(is_old_hash(&answered.request));
                 if let Some((id, call)) = answered.call.and_then(|id| Some((id, self.open.get_mut(&id)?))) {
                     call.answered = true;
                     self.rejected.extend(answered.rejected.then_some(id));
                 }
                 self.left.push(Left::Answer(answered, None));
+            }
+            // A call of a tool that must not be executed again stays in doubt.
+            Entry::ToolEnded(ended) if is_old_hash(&ended.call) => {
+                self.executed(&ended);
+                self.old.1 += 1;
             }
             Entry::ToolEnded(ended) => {
                 self.executed(&ended);
@@ -156,6 +165,7 @@ impl History {
         self.action = step.action;
         self.once.clear();
         self.left.clear();
+        self.old = (0, 0);
         self.rejected.clear();
     }
 
@@ -266,6 +276,13 @@ impl History {
 
     /// The answers and results of the step under way.
     pub(super) fn kept(&mut self) -> Kept {
+        if self.old != (0, 0) {
+            tracing::warn!(
+                target: "llmnode::journal", run = %self.run,
+                "{} answers and {} results of tools stand under names of an older version, which can be forged: they are asked for again",
+                self.old.0, self.old.1
+            );
+        }
         Kept::new(self.prefix(), std::mem::take(&mut self.left))
     }
 
@@ -274,8 +291,8 @@ impl History {
         &self.run
     }
 
-    pub(super) fn outline(&self) -> Option<(&str, &Outline)> {
-        self.started.as_ref().map(|started| (&*started.fingerprint, &started.outline))
+    pub(super) fn outline(&self) -> Option<&Outline> {
+        self.started.as_ref().map(|started| &started.outline)
     }
 
     pub(super) fn started_at(&self) -> Option<&Position> {

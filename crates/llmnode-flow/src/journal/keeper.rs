@@ -79,6 +79,11 @@ impl Keeper {
         Ok(())
     }
 
+    /// Says which answers of an earlier process nobody has asked for.
+    pub(super) fn warn_of_unused(&self) {
+        self.lock().kept.warn_of_unused();
+    }
+
     fn lock(&self) -> MutexGuard<'_, Notes> {
         // Nothing panics while it holds the lock.
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)

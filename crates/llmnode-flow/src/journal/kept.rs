@@ -27,31 +27,19 @@ impl Kept {
     /// What an earlier process has left, in the order in which it did.
     pub(super) fn new(prefix: String, left: Vec<Left>) -> Self {
         let mut kept = Kept { prefix, ..Kept::default() };
-        let mut unnamed: HashMap<String, usize> = HashMap::new();
-        // The journal of a map of version 2 has no id to begin with.
-        let whole = |name: String, prefix: &str| match name.starts_with(prefix) {
-            true => name,
-            false => format!("{prefix}{name}"),
-        };
         for one in left {
             match one {
                 Left::Answer(answered, usage) => {
                     let Answered { request, conversation, answer: text, calls, model, rejected, .. } =
                         answered;
                     let accepted = !rejected;
-                    let conversation = conversation.unwrap_or_else(|| {
-                        let place = unnamed.entry(request.clone()).or_default();
-                        *place += 1;
-                        format!("{request}-{}", *place - 1)
-                    });
-                    let conversation = whole(conversation, &kept.prefix);
+                    let conversation = conversation.unwrap_or_default();
                     let answer = KeptAnswer { text, calls, accepted, model };
                     kept.answers.entry((conversation, request)).or_default().push_back((answer, usage));
                 }
                 Left::Result(ended) => {
                     let result = if ended.failed { ended.result.failed() } else { ended.result };
-                    let conversation = whole(ended.conversation, &kept.prefix);
-                    kept.results.entry((conversation, ended.call)).or_default().push_back(result);
+                    kept.results.entry((ended.conversation, ended.call)).or_default().push_back(result);
                 }
             }
         }
@@ -81,8 +69,29 @@ impl Kept {
         self.results.get_mut(&(conversation.to_owned(), name_of_call(call)))?.pop_front()
     }
 
+    /// Says which answers nobody has asked for, and what they cost.
+    pub(super) fn warn_of_unused(&self) {
+        let (mut unused, mut unknown, mut usage) = (0, 0, Usage::default());
+        for (_, used) in self.answers.values().flatten() {
+            unused += 1;
+            match used {
+                Some(used) => usage += **used,
+                None => unknown += 1,
+            }
+        }
+        if unused > 0 {
+            tracing::warn!(
+                target: "llmnode::journal", unused, unknown, tokens = usage.total.known, cost = usage.cost.known(),
+                "{unused} answers in the journal were not used, since other requests were made, as after a changed prompt; they took \
+                 {} tokens and cost {}; of {unknown} it is unknown",
+                usage.total.known, usage.cost.known()
+            );
+        }
+    }
+
     /// A step is completed: what it left is of no use to the next one.
     pub(super) fn next_step(&mut self, prefix: String) {
+        self.warn_of_unused();
         *self = Kept { prefix, ..Kept::default() };
     }
 }

@@ -9,7 +9,7 @@ use super::record::Record;
 /// What a journal says it is.
 pub(super) const FORMAT: &str = "llmnode/journal";
 /// Raised with every change that a reader of this version would misread: a further kind of record is one.
-pub(super) const VERSION: u64 = 3;
+pub(super) const VERSION: u64 = 4;
 
 /// Checksum and length, in hexadecimal digits, each with a space behind it.
 const FRAME: usize = 18;

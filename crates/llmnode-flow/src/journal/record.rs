@@ -150,8 +150,6 @@ impl fmt::Debug for Answered {
 pub(super) struct Started {
     /// What tells this run of the flow from all others.
     pub(super) id: String,
-    /// What tells the outline from others.
-    pub(super) fingerprint: String,
     /// What the flow looks like.
     pub(super) outline: Outline,
     /// Where it starts.

@@ -140,23 +140,23 @@ async fn a_request_under_way_when_the_process_died_counts_as_one_without_a_repor
 }
 
 #[tokio::test]
-async fn a_journal_of_version_2_goes_on_and_what_its_answers_used_is_unknown() {
+async fn a_journal_of_version_2_is_read_and_its_answers_are_asked_for_anew() {
     let path = path("map-v2");
     std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/map-v2.journal"), &path).unwrap();
     // `rain` was asked for twice.
     let nodes = || topics(&["rain", "sun", "rain", "snow"]);
     let snow = FnModel::new(|_| Reply::text("7")).named("rater");
+    // Names of 64 bits can be forged: each is asked for once more, and known by its new name from then on.
     for asked in [1, 0] {
         let run = Run::new(snow.clone()).with_state(9);
         let file = JournalFile::open(&path).unwrap();
         let reports = run.map(nodes()).concurrency(1).resume(file).report().try_all().await.unwrap();
         let values: Vec<_> = reports.iter().map(|report| report.value).collect();
-        assert_eq!((values, reports[3].total.requests), (vec![0, 1, 2, 7], asked));
-        let replayed = reports[0].replayed();
-        assert_eq!((replayed.requests, replayed.total.total(), replayed.cost.total()), (1, None, None));
-        assert_eq!(run.ledger().total().requests, 1);
+        assert_eq!((values, reports[3].total.requests), (vec![7; 4], asked));
+        assert_eq!(reports[0].replayed().requests, 1 - asked);
+        assert_eq!(run.ledger().total().requests, 4);
     }
-    assert_eq!(snow.requests().len(), 1);
+    assert_eq!(snow.requests().len(), 4);
 }
 
 #[tokio::test]

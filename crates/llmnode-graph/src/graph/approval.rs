@@ -41,6 +41,7 @@ impl Gate {
                 None => Err(paused.into_error()),
             };
         };
+        paused.check_version()?;
         let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
         if paused.node() != step.id() {
             return refused(format!(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use llmnode_flow::private::Bounds;
 use llmnode_runtime::Limits;
 use llmnode_runtime::internal::hashed;
+use serde_json::json;
 
 use crate::check;
 use crate::facts::{Facts, Handles, Role};
@@ -104,9 +105,9 @@ fn loaded(
     let limits = file.limits.tokens.map_or(limits, |tokens| limits.tokens(tokens));
     let limits = file.limits.money.map_or(limits, |money| limits.money(money));
     // An approval is of the graph with all that is within it.
-    let within: String =
+    let within: Vec<&str> =
         units.iter().filter_map(|unit| Some(unit.subgraph.as_ref()?.loaded.hash.as_str())).collect();
-    let hash = hashed(format!("{text}{within}").as_bytes());
+    let hash = hashed(json!([text, within]).to_string().as_bytes());
     let loaded = Loaded {
         name: own.clone().unwrap_or_default(),
         hash,
