@@ -384,7 +384,7 @@ fn files_that_cannot_be_read_say_so() {
     assert!(fault().contains("there is no such file; record it with LLMNODE_CASSETTE=record"), "{}", fault());
     std::fs::create_dir_all(&folder.0).unwrap();
     std::fs::write(folder.file(), r#"{"format": "llmnode/cassette", "version": 9, "entries": []}"#).unwrap();
-    assert!(fault().contains("llmnode/cassette version 9 is newer than version 1"), "{}", fault());
+    assert!(fault().contains("llmnode/cassette version 9 is newer than version 2"), "{}", fault());
     std::fs::write(folder.file(), "{").unwrap();
     assert!(fault().contains("malformed llmnode/cassette"), "{}", fault());
 }
