@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 
-use super::{Logged, State, Turn, Update, size};
+use super::{Logged, State, Turn, Update};
 use crate::file::{Field, Reducer, misfit};
 
 /// The declared values of a graph.
@@ -129,13 +129,6 @@ pub(super) enum Way {
 }
 
 impl Way {
-    pub(super) fn size(&self) -> usize {
-        match self {
-            Way::Replace(value) | Way::Append(value) => size(value),
-            Way::Merge(members) => size(members),
-        }
-    }
-
     fn write(self, key: String, values: &mut Map<String, Value>) {
         match self {
             Way::Replace(value) => drop(values.insert(key, value)),

@@ -40,6 +40,15 @@ pub(crate) fn size(value: &impl Serialize) -> usize {
     count.0
 }
 
+impl Way {
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Way::Replace(value) | Way::Append(value) => size(value),
+            Way::Merge(members) => size(members),
+        }
+    }
+}
+
 /// Takes bytes of those that a node may still put together.
 ///
 /// # Errors
