@@ -118,7 +118,7 @@
 /// # The prompt
 ///
 /// `{field}`, `{field:spec}` with any of Rust's format specifications, `{state.path.to.it}`, and the filters `:list`, `:json`,
-/// `:fence`, `:or(words)` and, for [images and files](media), `:attach`. `{{` and `}}` are literal braces. The compiler checks
+/// `:fence`, `:raw`, `:or(words)` and, for [images and files](media), `:attach`. `{{` and `}}` are literal braces. The compiler checks
 /// every variable. A field that no prompt uses is an error, unless it has `#[node(skip)]`. [Prompts](guide::prompts) is the guide.
 ///
 /// A field with `#[node(history)]` holds the earlier messages of a conversation. They come before the user message:

@@ -112,7 +112,7 @@ fn quickstart_against_a_server_that_is_not_there_tells_so_and_exits_with_2() {
     let output = run("quickstart", &[], &environment);
     let text = text(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");
-    let told = format!("choose_item: network after 3 requests: {address}: no connection");
+    let told = format!("choose_item: network after 3 attempts: {address}: no connection");
     assert!(text.contains(&told), "{text}");
 }
 

@@ -46,7 +46,8 @@ fn run_on(server: &StubServer) -> Run {
 async fn fails(run: &Run) -> NodeError {
     let error = run.call(&ASK).await.unwrap_err();
     let record = error.record().unwrap();
-    assert_eq!(record.attempts.len() as u64, run.ledger().of::<Ask<'_>>().unwrap().usage.requests);
+    let requests = record.attempts.iter().filter(|attempt| !attempt.unsent).count();
+    assert_eq!(requests as u64, run.ledger().of::<Ask<'_>>().unwrap().usage.requests);
     for sink in
         [error.to_string(), format!("{error:?} {record:?} {run:?}"), run.ledger().to_json().to_string()]
     {
@@ -74,7 +75,7 @@ async fn an_unreachable_server_is_a_network_error_tried_three_times() {
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let error = fails(&run(OpenAi::builder().base_url(format!("http://{address}/v1")))).await;
     assert_eq!((error.category(), error.attempts().len()), (Category::Network, 3));
-    assert_eq!(error.usage().total.unreported_calls, 3);
+    assert_eq!((error.usage().requests, error.usage().total.unreported_calls), (0, 0));
 }
 
 #[tokio::test]

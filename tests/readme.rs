@@ -259,3 +259,20 @@ fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
     let missing = names.iter().filter(|name| !guide.contains(&format!("page!({}, ", name.replace('-', "_"))));
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
 }
+
+/// Every path that the maintainers' pages name: from the root, or of the runtime's sources.
+#[test]
+fn the_maintainers_pages_name_files_that_exist() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (page, longest) in [("ARCHITECTURE.md", 150), ("CONTRIBUTING.md", 80)] {
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        assert!(text.lines().count() <= longest, "{page} is longer than {longest} lines");
+        let spans = text.split('`').skip(1).step_by(2).filter_map(|code| code.split_whitespace().next());
+        let paths: Vec<_> = spans.filter(|word| word.contains('/') || word.ends_with(".rs")).collect();
+        assert!(paths.len() > 10, "{page}: {paths:?}");
+        for path in paths {
+            let found = [root.join(path), root.join("llmnode-runtime/src").join(path)];
+            assert!(found.iter().any(|file| file.exists()), "{page} names `{path}`, which does not exist");
+        }
+    }
+}

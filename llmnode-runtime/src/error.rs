@@ -266,7 +266,8 @@ impl fmt::Display for NodeError {
         if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
             return write!(f, ": {}", self.shown());
         }
-        let requests = counted(attempts.len() as u64, "request");
+        let what = if attempts.iter().any(|attempt| attempt.unsent) { "attempt" } else { "request" };
+        let requests = counted(attempts.len() as u64, what);
         write!(f, " after {requests}: {}", one_line(message, 1000))?;
         write_attempts(attempts, f)?;
         let tokens = self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default().total;

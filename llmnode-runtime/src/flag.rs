@@ -33,6 +33,9 @@ pub enum Flag {
     Fitted(Cow<'static, str>),
     /// The answer stopped at a length limit. It is complete anyway, or raw text.
     LengthStop,
+    /// The model wrote white space behind a whole answer until it was stopped, and its tokens were not reported: those of
+    /// the answer are an estimate.
+    EstimatedUsage,
     /// A validator accepted the answer with a warning.
     Warned,
     /// The provider counted less than half of the tokens that the prompt must have by its characters. It may have cut
@@ -45,6 +48,8 @@ pub enum Flag {
     ImpossibleUsage,
     /// The model wrote a call of a tool as its text. The tool was executed.
     CallInText,
+    /// The answer has this member, which a graph may not write, so that it was left out.
+    NotWritten(Cow<'static, str>),
     /// The provider did not say why the answer ended.
     NoFinishReason,
 }
@@ -66,6 +71,7 @@ impl fmt::Display for Flag {
         match self {
             Flag::Repaired(kind) => write!(f, "repaired: {kind}"),
             Flag::Fitted(kind) => write!(f, "fitted: {kind}"),
+            Flag::NotWritten(member) => write!(f, "not_written: {member}"),
             _ => self.serialize(f),
         }
     }

@@ -9,6 +9,7 @@ mod category;
 mod clock;
 mod credential;
 mod error;
+mod files;
 mod flag;
 mod format;
 mod function;

@@ -7,7 +7,11 @@ use serde_json::{Map, Value};
 
 /// The SHA-256 of these bytes, in hexadecimal digits.
 pub fn hashed(bytes: &[u8]) -> String {
-    hmac_sha256::Hash::hash(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hex = String::with_capacity(64);
+    for byte in hmac_sha256::Hash::hash(bytes) {
+        hex.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
+    }
+    hex
 }
 
 /// Whether a name is one of an older version, a hash of 64 bits. Others can be found with the same one, so it tells nothing.

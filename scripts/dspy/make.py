@@ -1,6 +1,7 @@
 """Programs that DSPy saves, and the messages that DSPy makes of them after loading.
 
 make.py OUT            writes one JSON object a line
+make.py --types OUT      writes the messages for the types of Rust that tests/smart/forms.rs declares
 make.py --answers OUT    writes answers in sections, and what DSPy reads from them
 make.py --check OUT DIR  loads the programs DIR/NAME.json, which llmnode wrote, and compares their messages with those of OUT
 """
@@ -226,6 +227,33 @@ def check(out, folder):
     sys.exit(same != count)
 
 
+class Types(dspy.Signature):
+    """Read the letter."""
+
+    maybe: Optional[float] = dspy.InputField(desc="")
+    sizes: list[float] = dspy.InputField(desc="")
+    text: Optional[str] = dspy.OutputField(desc="")
+    count: Optional[int] = dspy.OutputField(desc="")
+    share: Optional[float] = dspy.OutputField(desc="")
+    sure: Optional[bool] = dspy.OutputField(desc="")
+    kind: Optional[Literal["good", "bad"]] = dspy.OutputField(desc="")
+    floats: list[float] = dspy.OutputField(desc="")
+    numbers: list[int] = dspy.OutputField(desc="")
+    gaps: list[Optional[int]] = dspy.OutputField(desc="")
+    counts: dict[str, int] = dspy.OutputField(desc="")
+    shares: dict[str, Optional[float]] = dspy.OutputField(desc="")
+    some: Optional[list[float]] = dspy.OutputField(desc="")
+    table: Optional[dict[str, list[int]]] = dspy.OutputField(desc="how many of each")
+    pair: tuple[int, float] = dspy.OutputField(desc="")
+
+
+def types(out):
+    with open(out, "w") as file:
+        chat, plain = messages(dspy.Predict(Types), {"maybe": None, "sizes": [1.0, 2.5]})
+        for form, written in (("chat", chat), ("json", plain)):
+            file.write(json.dumps([form, written], ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
 class Read(dspy.Signature):
     """Read."""
 
@@ -283,7 +311,9 @@ def answers(out, count=600):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--answers":
+    if sys.argv[1] == "--types":
+        types(sys.argv[2])
+    elif sys.argv[1] == "--answers":
         answers(sys.argv[2])
     elif sys.argv[1] == "--check":
         check(sys.argv[2], sys.argv[3])

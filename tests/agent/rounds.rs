@@ -1,7 +1,9 @@
 //! The loop: turns, rounds, and what ends them.
 
 use llmnode::prelude::*;
-use llmnode::{AttemptKind, BoxError, Category, FinishReason, Message, Reply, Role, ScriptedModel, Toolset};
+use llmnode::{
+    AttemptKind, BoxError, Category, FinishReason, Flag, Message, Reply, Role, ScriptedModel, Toolset,
+};
 use serde_json::json;
 
 use super::library::*;
@@ -169,6 +171,30 @@ async fn a_length_stop_with_calls_runs_nothing() {
 }
 
 #[tokio::test]
+async fn calls_with_white_space_up_to_the_limit_are_a_round() {
+    let stopped = |reply: Reply| reply.finish(FinishReason::Length);
+    let in_text = format!("{}{}", json!({"name": "count", "arguments": {}}), " ".repeat(9));
+    for padded in [
+        Reply::text("").call("count", "{}   "),
+        Reply::text("").call("count", "{}").call("count", "{}\n\n\n"),
+        Reply::text(in_text),
+    ] {
+        let model = ScriptedModel::new().reply(stopped(padded)).reply("three");
+        let report = run(model).call(&ASK).report().await.unwrap();
+        assert_eq!(report.value, "three");
+        assert!(report.record.attempts[0].flags.contains(&Flag::LengthStop));
+    }
+    for cut in [
+        Reply::text("").call("count", "{   "),
+        Reply::text("").call("count", "{").call("count", "{}   "),
+        Reply::text("").call("count", "   "),
+    ] {
+        let error = run(ScriptedModel::new().reply(stopped(cut))).call(&ASK).await.unwrap_err();
+        assert_eq!(error.category(), Category::TruncatedOutput);
+    }
+}
+
+#[tokio::test]
 async fn calls_with_the_finish_reason_stop_are_a_round() {
     let stop = calls(&[("count", json!({}))]).finish(FinishReason::Stop);
     assert_eq!(run(ScriptedModel::new().reply(stop).reply("three")).call(&ASK).await.unwrap(), "three");
@@ -238,6 +264,24 @@ async fn a_call_that_is_the_whole_text_is_a_call() {
     struct Name;
     let named = super::library::run(ScriptedModel::new().reply(call)).call(&Name).await.unwrap();
     assert_eq!((named.name.as_str(), named.arguments.len()), ("count", 0));
+}
+
+#[tokio::test]
+async fn broken_arguments_are_told_with_their_line_and_column() {
+    for (broken, told) in [
+        ("{\"title\": \"Deep C\",\n \"days\": 3 4}", "- invalid JSON at line 2 column 12: expected a comma"),
+        ("{\"title\": [\"Deep C\"", "- the JSON that begins at line 1 column 1 is not complete"),
+        ("3", "- they are not a JSON object: `3`"),
+    ] {
+        let model = ScriptedModel::new().reply(Reply::text("").call("lend", broken)).reply("done");
+        run(model.clone()).call(&ASK).await.unwrap();
+        let requests = model.requests();
+        let results = results(&requests[1]);
+        assert!(
+            results[0].starts_with(&format!("These arguments were not accepted:\n{told}")),
+            "{results:?}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -39,6 +39,8 @@ impl Entry {
             .attempts
             .iter()
             .zip(waits)
+            // What had no connection is no request: the server has not seen it.
+            .filter(|(attempt, _)| !attempt.unsent)
             .map(|(attempt, waited)| Entry::new(attempt, waited, judged))
             .collect()
     }

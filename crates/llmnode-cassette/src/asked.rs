@@ -23,7 +23,7 @@ impl Asked {
         let mut messages = request.messages.iter().map(message).collect::<Result<Vec<_>, _>>()?;
         number_calls(&mut messages);
         let tools = request.tools.iter().map(tool).collect::<Result<Vec<_>, _>>()?;
-        let asked = json!({
+        let mut asked = json!({
             "messages": messages,
             "tools": Some(tools).filter(|tools| !tools.is_empty()),
             "answer_now": request.answer_now.then_some(true),
@@ -34,12 +34,12 @@ impl Asked {
             "max_tokens": request.max_tokens,
             "extra": request.extra,
         });
-        let mut asked = sorted(asked);
         if let Value::Object(members) = &mut asked {
             members.retain(|_, value| !value.is_null() && *value != json!({}));
+            // The names of the request's own members are ours.
+            members.values_mut().for_each(|member| cleaner.value(member));
         }
-        cleaner.value(&mut asked);
-        Ok(Asked(asked))
+        Ok(Asked(sorted(asked)))
     }
 
     /// One that a file holds.

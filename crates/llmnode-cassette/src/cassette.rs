@@ -37,8 +37,8 @@ pub enum CassetteMode {
 /// each once. Waits that a server asked for are kept, so a run with a [`TestClock`](llmnode_runtime::TestClock) replays them
 /// at once. A stream comes in the pieces that were recorded.
 ///
-/// The file is JSON, sorted and indented, for reviews and diffs. It is written as a whole after each recorded answer, so a test
-/// that is killed leaves a file that can be read. Two cassettes of one file that record at the same time overwrite each other:
+/// The file is JSON, sorted and indented, for reviews and diffs. It is written as a whole after each recorded answer, beyond 64
+/// entries when it has grown by a third and when the model is dropped. A test that is killed leaves a file that can be read. Two cassettes of one file that record at the same time overwrite each other:
 /// give each test a file of its own.
 ///
 /// The variable `LLMNODE_CASSETTE` sets the mode for all cassettes: `replay`, `record` or `auto`.
@@ -187,7 +187,7 @@ impl Recorder {
         let mut tape = lock(&self.tape);
         tape.model = model.model().map(|id| self.cleaner.text(id));
         tape.keep(asked, place, entry);
-        let saved = tape.save(&self.path);
+        let saved = if tape.is_due() { tape.save(&self.path) } else { Ok(()) };
         drop(tape);
         match saved {
             Ok(()) => outcome,
@@ -227,6 +227,18 @@ impl Recorder {
                  asked):\n{diff}"
             ),
             None => format!("the cassette {path} has no entries; {advice}"),
+        }
+    }
+}
+
+/// Writes what the file does not have yet.
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let tape = self.tape.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if !tape.is_saved()
+            && let Err(error) = tape.save(&self.path)
+        {
+            tracing::error!(target: "llmnode::cassette", "{}", error.message());
         }
     }
 }

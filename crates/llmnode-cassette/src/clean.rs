@@ -42,12 +42,18 @@ impl Cleaner {
         text.map(|text| self.text(text))
     }
 
-    /// The value with each text in it cleaned.
+    /// The value with each text in it cleaned, names of members among them.
     pub(crate) fn value(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::Object(members) => members.values_mut().for_each(|member| self.value(member)),
+            Value::Object(members) => {
+                let cleaned = std::mem::take(members).into_iter().map(|(name, mut member)| {
+                    self.value(&mut member);
+                    (self.text(&name), member)
+                });
+                *members = cleaned.collect();
+            }
             _ => {}
         }
     }

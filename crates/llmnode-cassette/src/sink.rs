@@ -88,6 +88,10 @@ impl Sink for Keeping<'_> {
         self.outer.refused(part);
     }
 
+    fn unsent(&mut self) {
+        self.outer.unsent();
+    }
+
     fn flag(&mut self, flag: Flag) {
         self.told.flags.push(flag.clone());
         self.outer.flag(flag);

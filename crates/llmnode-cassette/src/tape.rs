@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
 
-use llmnode_runtime::internal::read_format;
+use llmnode_runtime::internal::{read_format, replace};
 use llmnode_runtime::{Category, NodeError};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +14,8 @@ use crate::entry::Entry;
 
 const FORMAT: &str = "llmnode/cassette";
 const VERSION: u64 = 2;
+/// A file of so many entries is written after each.
+const SMALL: usize = 64;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,6 +37,9 @@ pub(crate) struct Tape {
     entries: HashMap<String, Vec<Kept>>,
     /// How often each request was made since the tape was opened.
     made: HashMap<String, usize>,
+    len: usize,
+    /// How many entries the file does not have yet.
+    unsaved: usize,
 }
 
 #[derive(Debug)]
@@ -68,6 +72,7 @@ impl Tape {
             let asked = Asked::read(entry.request.clone());
             let known = tape.entries.entry(asked.key()).or_default();
             known.push(Kept { place: known.len(), asked, entry });
+            tape.len += 1;
         }
         Ok(Some(tape))
     }
@@ -79,15 +84,30 @@ impl Tape {
         let made = self.made.entry(key).or_default();
         let place = *made;
         *made += 1;
-        let found = known.iter().find(|kept| kept.place == place);
+        let found = known.binary_search_by_key(&place, |kept| kept.place).ok().map(|at| &known[at]);
         (found.map_or(Found::Missing(known.len()), |kept| Found::Entry(Box::new(kept.entry.clone()))), place)
     }
 
     pub(crate) fn keep(&mut self, asked: Asked, place: usize, entry: Entry) {
         let known = self.entries.entry(asked.key()).or_default();
-        known.retain(|kept| kept.place != place);
-        known.push(Kept { place, asked, entry });
-        known.sort_by_key(|kept| kept.place);
+        let kept = Kept { place, asked, entry };
+        match known.binary_search_by_key(&place, |kept| kept.place) {
+            Ok(at) => known[at] = kept,
+            Err(at) => {
+                known.insert(at, kept);
+                self.len += 1;
+            }
+        }
+        self.unsaved += 1;
+    }
+
+    /// Whether the file is due: the whole of it after each entry would take time with the square of their number.
+    pub(crate) fn is_due(&self) -> bool {
+        self.len <= SMALL || self.unsaved >= self.len / 4
+    }
+
+    pub(crate) fn is_saved(&self) -> bool {
+        self.unsaved == 0
     }
 
     pub(crate) fn asked(&self) -> impl Iterator<Item = &Asked> {
@@ -95,7 +115,7 @@ impl Tape {
     }
 
     /// Writes the file as a whole: to another one beside it, which then takes its place.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), NodeError> {
+    pub(crate) fn save(&mut self, path: &Path) -> Result<(), NodeError> {
         let mut keys: Vec<_> = self.entries.keys().collect();
         keys.sort_unstable();
         let entries: Vec<_> =
@@ -103,25 +123,13 @@ impl Tape {
         let form = Form { format: FORMAT.to_owned(), version: VERSION, model: self.model.clone(), entries };
         let written =
             serde_json::to_string_pretty(&form).map_err(|error| fault(path, "cannot be written", &error))?;
-        replace(path, &(written + "\n")).map_err(|error| fault(path, "cannot be written", &error))
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        folder
+            .and_then(|()| replace(path, (written + "\n").as_bytes()))
+            .map_err(|error| fault(path, "cannot be written", &error))?;
+        self.unsaved = 0;
+        Ok(())
     }
-}
-
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let beside = beside(path);
-    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
-    written.inspect_err(|_| drop(fs::remove_file(&beside)))
-}
-
-/// A file in the same folder, so that it can be renamed. Nobody else writes it.
-fn beside(path: &Path) -> PathBuf {
-    static WRITTEN: AtomicU64 = AtomicU64::new(0);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}-{}.writing", std::process::id(), WRITTEN.fetch_add(1, Ordering::Relaxed)));
-    path.with_file_name(name)
 }
 
 pub(crate) fn fault(path: &Path, what: &str, why: &dyn std::fmt::Display) -> NodeError {

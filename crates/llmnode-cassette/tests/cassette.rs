@@ -275,6 +275,72 @@ async fn a_file_that_cannot_be_written_stays_whole() {
     assert_eq!(left, 2, "what was written beside it is gone");
 }
 
+/// Links that somebody put where the new file was written before it took its place.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_cassette_is_not_written_through_planted_links_and_keeps_its_mode() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::new("planted");
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let (link, victim) = (folder.0.join("link.json"), folder.0.join("victim"));
+    std::fs::write(&victim, "kept").unwrap();
+    for number in 0..200 {
+        for name in ["chat.json", "link.json"] {
+            let name = format!("{name}.{}-{number}.writing", std::process::id());
+            symlink(&victim, folder.0.join(name)).unwrap();
+        }
+    }
+    let mode = || std::fs::metadata(folder.file()).unwrap().permissions().mode() & 0o777;
+    ask(&record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))), "x").await.unwrap();
+    assert_eq!(mode(), 0o600);
+    symlink(folder.file(), &link).unwrap();
+    ask(&record(&link, FnModel::new(|_| json!({"city": "b"}))), "x").await.unwrap();
+    assert!(link.is_symlink() && !folder.file().is_symlink());
+    assert_eq!((mode(), std::fs::read_to_string(&victim).unwrap().as_str()), (0o600, "kept"));
+    assert_eq!(ask(&replay(&folder.file()), "x").await.unwrap(), json!({"city": "b"}));
+}
+
+#[tokio::test]
+async fn secrets_are_no_names_of_members_either() {
+    let folder = Folder::new("names");
+    let schema = json!({
+        "type": "object",
+        "properties": {"sk-abcdef123456": {"type": "string"}, "city": {"type": "string"}},
+        "required": ["city"],
+    });
+    let asked = || {
+        let city = Primitive::builder("city").output_schema(schema.clone()).build().unwrap();
+        city.ask("x")
+    };
+    record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))).call(&asked()).await.unwrap();
+    let file = std::fs::read_to_string(folder.file()).unwrap();
+    assert!(!file.contains("sk-abcdef") && file.contains("[redacted]"), "{file}");
+    assert_eq!(replay(&folder.file()).call(&asked()).await.unwrap(), json!({"city": "a"}));
+}
+
+/// The bytes that are written grow with the entries, not with their square: a file is written anew only when it has grown.
+#[tokio::test]
+async fn a_long_recording_is_written_seldom_and_in_the_end_as_a_whole() {
+    let folder = Folder::new("long");
+    let run = record(&folder.file(), FnModel::new(|_| json!({"city": "a"})));
+    let (mut writes, mut last) = (0, 0);
+    for number in 0..1000 {
+        // The same request again, too.
+        ask(&run, &(number % 500).to_string()).await.unwrap();
+        let length = std::fs::metadata(folder.file()).unwrap().len();
+        writes += usize::from(length != last);
+        last = length;
+    }
+    assert!(writes < 64 + 15, "{writes}");
+    drop(run);
+    let file: Value = serde_json::from_str(&std::fs::read_to_string(folder.file()).unwrap()).unwrap();
+    assert_eq!(file["entries"].as_array().unwrap().len(), 1000);
+    let run = replay(&folder.file());
+    for number in 0..1000 {
+        ask(&run, &(number % 500).to_string()).await.unwrap();
+    }
+}
+
 const KILLED: &str = "LLMNODE_CASSETTE_KILLED";
 
 /// Records without end, in a process that is killed.

@@ -13,6 +13,10 @@ pub(crate) struct Facts {
     pub(crate) braced: Vec<Read>,
     /// Values that it reads if the graph has one of them. Else it takes the last message.
     pub(crate) reads_or_message: Vec<Read>,
+    /// Values that system prompts of graphs within it read.
+    pub(crate) prompts: Vec<Read>,
+    /// Values that come into others in graphs within it: as items of a list.
+    pub(crate) passes: Vec<(String, String)>,
     /// The keys that it writes.
     pub(crate) writes: Vec<Write>,
     /// Keys that it writes as well, of which two branches of a fork may write the same.
@@ -23,6 +27,8 @@ pub(crate) struct Facts {
     pub(crate) writes_anything: bool,
     /// Whether what it writes is the text of a model, a tool or a search.
     pub(crate) untrusted: bool,
+    /// Whether what it writes is the text of a search, which stands in a fence in prompts, too.
+    pub(crate) retrieved: bool,
     pub(crate) role: Role,
     /// Whether another node has its id, so that some of its edges may be those of that one.
     pub(crate) is_shared: bool,

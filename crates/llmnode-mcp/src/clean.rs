@@ -27,21 +27,50 @@ pub(crate) fn visible(text: &str, most: usize) -> String {
     }
 }
 
-/// Cleans all descriptions within a schema.
-pub(crate) fn descriptions(schema: &mut Value) {
+/// Cleans the descriptions, titles and examples of a schema. What the server compares stays as it is: names of members,
+/// and the values of `enum`, `const` and `default`.
+pub(crate) fn texts_of(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
-            for (name, value) in members {
-                match value {
-                    Value::String(text) if matches!(name.as_str(), "description" | "title") => {
-                        *text = description(text);
+            for (key, value) in members {
+                match (key.as_str(), value) {
+                    ("description" | "title", Value::String(text)) => *text = description(text),
+                    ("examples" | "example", value) => all_texts(value),
+                    ("enum" | "const" | "default", _) => {}
+                    ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(named)) => {
+                        named.values_mut().for_each(texts_of);
                     }
-                    inner => descriptions(inner),
+                    (_, inner) => texts_of(inner),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(descriptions),
+        Value::Array(items) => items.iter_mut().for_each(texts_of),
         _ => {}
+    }
+}
+
+/// Cleans all texts and names of an example.
+fn all_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = description(text),
+        Value::Array(items) => items.iter_mut().for_each(all_texts),
+        Value::Object(members) => {
+            members.values_mut().for_each(all_texts);
+            *members =
+                std::mem::take(members).into_iter().map(|(name, one)| (description(&name), one)).collect();
+        }
+        _ => {}
+    }
+}
+
+/// Whether a text or a name within a schema has what cannot be seen.
+pub(crate) fn has_hidden(schema: &Value) -> bool {
+    let hidden = |text: &str| text.contains(is_hidden);
+    match schema {
+        Value::String(text) => hidden(text),
+        Value::Array(items) => items.iter().any(has_hidden),
+        Value::Object(members) => members.iter().any(|(name, value)| hidden(name) || has_hidden(value)),
+        _ => false,
     }
 }
 
@@ -49,13 +78,16 @@ pub(crate) fn descriptions(schema: &mut Value) {
 fn is_hidden(c: char) -> bool {
     let control = c.is_control() && !matches!(c, '\n' | '\t');
     let unseen = matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
     control || unseen
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -76,10 +108,45 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_within_schemas_are_cleaned() {
-        let mut schema = serde_json::json!({"properties": {"a": {"description": "b\u{200b}c"}, "description": {"type": "string"}}});
-        descriptions(&mut schema);
-        assert_eq!(schema["properties"]["a"]["description"], "bc");
-        assert_eq!(schema["properties"]["description"]["type"], "string");
+    fn descriptions_titles_and_examples_within_schemas_are_cleaned() {
+        let mut schema = json!({
+            "title": "t\u{200b}t",
+            "examples": [{"a\u{2062}": ["x\u{e0041}y"]}],
+            "properties": {
+                "a": {"description": "b\u{200b}c", "items": [{"title": "d\u{fe01}"}]},
+                "description": {"type": "string"},
+                "examples": {"title": "e\u{ad}"},
+                "default": {"example": "f\u{3164}"},
+            }
+        });
+        texts_of(&mut schema);
+        let clean = json!({
+            "title": "tt",
+            "examples": [{"a": ["xy"]}],
+            "properties": {
+                "a": {"description": "bc", "items": [{"title": "d"}]},
+                "description": {"type": "string"},
+                "examples": {"title": "e"},
+                "default": {"example": "f"},
+            }
+        });
+        assert_eq!(schema, clean);
+        assert!(!has_hidden(&schema));
+    }
+
+    #[test]
+    fn what_the_server_compares_is_not_changed_but_found() {
+        for mut schema in [
+            json!({"properties": {"a\u{200b}": {}}}),
+            json!({"properties": {"a": {"enum": ["x", "y\u{200b}"]}}}),
+            json!({"items": {"const": {"description": "y\u{200b}"}}}),
+            json!({"properties": {"a": {"default": ["\u{e0041}"]}}}),
+            json!({"required": ["a\u{200b}"]}),
+        ] {
+            let before = schema.clone();
+            texts_of(&mut schema);
+            assert_eq!(schema, before);
+            assert!(has_hidden(&schema), "{schema}");
+        }
     }
 }

@@ -104,7 +104,7 @@ impl Connection {
     /// The tools that it has now.
     pub(crate) async fn tools(&self) -> Result<Vec<rmcp::model::Tool>, NodeError> {
         let service = self.service().await?;
-        match timeout(self.connect_timeout, listed::pages(service.peer())).await {
+        match timeout(self.connect_timeout, listed::pages(&self.server, service.peer())).await {
             Ok(tools) => tools.map_err(|error| self.refused(&error)),
             Err(_) => Err(self.late("does not list its tools", self.connect_timeout)),
         }

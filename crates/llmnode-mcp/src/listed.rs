@@ -14,6 +14,8 @@ pub(crate) const MOST: usize = 128;
 const LOOKED_AT: usize = 4096;
 /// The pages of a list, at most.
 const PAGES: usize = 256;
+/// All tools that are looked at, in bytes of their JSON. A page alone may have as many as a message.
+const LIST: usize = 4 * 1024 * 1024;
 /// The longest schema, in bytes of its JSON.
 const SCHEMA: usize = 64 * 1024;
 
@@ -29,16 +31,22 @@ pub(crate) struct Listed {
 }
 
 /// Asks the server for its tools.
-pub(crate) async fn pages(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceError> {
-    let (mut tools, mut cursor) = (Vec::new(), None);
+pub(crate) async fn pages(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceError> {
+    let (mut tools, mut bytes, mut cursor) = (Vec::new(), 0, None);
     for _ in 0..PAGES {
         let page =
             peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor.take()))).await?;
-        tools.extend(page.tools);
-        tools.truncate(LOOKED_AT);
+        for tool in page.tools {
+            bytes += serde_json::to_string(&tool).map_or(LIST, |json| json.len());
+            if bytes > LIST || tools.len() == LOOKED_AT {
+                tracing::warn!(server, "the list of tools is too long; the rest of it is left out");
+                return Ok(tools);
+            }
+            tools.push(tool);
+        }
         match page.next_cursor {
-            Some(next) if tools.len() < LOOKED_AT => cursor = Some(next),
-            _ => break,
+            Some(next) => cursor = Some(next),
+            None => break,
         }
     }
     Ok(tools)
@@ -71,9 +79,17 @@ pub(crate) fn clean(server: &str, tools: Vec<Tool>, only: Option<&[String]>) -> 
             return Err(format!("it has more than {MOST} tools; choose some with `only`"));
         }
         let mut schema = Value::Object((*tool.input_schema).clone());
-        clean::descriptions(&mut schema);
+        clean::texts_of(&mut schema);
         if schema.to_string().len() > SCHEMA {
             tracing::warn!(server, tool = name, "the schema of this tool is too long; the tool is left out");
+            continue;
+        }
+        if clean::has_hidden(&schema) {
+            tracing::warn!(
+                server,
+                tool = name,
+                "the schema of this tool has characters that nobody sees in a name or a value; the tool is left out"
+            );
             continue;
         }
         let text = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();

@@ -3,16 +3,28 @@
 use llmnode_runtime::{BoxError, Image, ToolReply};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
+/// The images of a result, at most.
+const IMAGES: usize = 16;
+/// The images of a result together, at most, in bytes as they are sent.
+const IMAGE_BYTES: usize = 8 * 1024 * 1024;
+
 /// The result of a call. Links in it are text: nobody follows them.
 ///
 /// # Errors
 /// If the server says that the tool failed.
 pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
     let (mut lines, mut images) = (Vec::new(), Vec::new());
+    let (mut bytes, mut left_out) = (0, 0);
     for block in &result.content {
         match block {
             ContentBlock::Text(text) => lines.push(text.text.clone()),
+            ContentBlock::Image(image)
+                if images.len() == IMAGES || bytes + image.data.len() > IMAGE_BYTES =>
+            {
+                left_out += 1;
+            }
             ContentBlock::Image(image) => {
+                bytes += image.data.len();
                 match Image::url(format!("data:{};base64,{}", image.mime_type, image.data)) {
                     Ok(image) => images.push(image),
                     Err(error) => lines.push(format!("[an image that cannot be shown: {error}]")),
@@ -23,6 +35,12 @@ pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
             ContentBlock::ResourceLink(link) => lines.push(format!("{}: {}", link.name, link.uri)),
             _ => lines.push("[content of an unknown kind]".to_owned()),
         }
+    }
+    if left_out > 0 {
+        lines.push(format!(
+            "[{left_out} images left out: a result shows {IMAGES} of {} MiB together at most]",
+            IMAGE_BYTES >> 20
+        ));
     }
     // A server that gives both is to say the same in both.
     if let (Some(value), true, true) = (&result.structured_content, lines.is_empty(), images.is_empty()) {
@@ -45,5 +63,32 @@ fn resource(contents: &ResourceContents) -> String {
             format!("[{uri}: {kind}, {} bytes]", blob.len() / 4 * 3)
         }
         _ => "[a resource of an unknown kind]".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    fn text_with(images: Vec<usize>) -> String {
+        let image = |bytes: usize| ContentBlock::image("A".repeat(bytes), "image/png");
+        let reply = reply(&CallToolResult::success(images.into_iter().map(image).collect())).unwrap();
+        let mut text = String::new();
+        let _ = reply.map_text(|own| {
+            text = own.to_owned();
+            String::new()
+        });
+        text
+    }
+
+    #[test]
+    fn images_are_bounded_in_number_and_bytes() {
+        let text = text_with(vec![4; 10_000]);
+        assert_eq!(text, "[9984 images left out: a result shows 16 of 8 MiB together at most]");
+        let text = text_with(vec![4 << 20, 4 << 20, 4]);
+        assert_eq!(text, "[1 images left out: a result shows 16 of 8 MiB together at most]");
+        let text = text_with(vec![4; 16]);
+        assert_eq!(text, "");
     }
 }

@@ -57,7 +57,7 @@ impl Mcp {
     /// It sees `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER` of this program's environment (on Windows, what programs need
     /// there to start), and nothing else; [`env`](Self::env) adds to them. What it writes to its standard error goes to `tracing`
     /// at the level `debug`, up to 64 KiB. It is ended when the last clone of the [`McpServer`] and of its tools is dropped: llmnode closes
-    /// its input, terminates it after 3 s, and kills it after 6 s, with all processes that it started.
+    /// its input, terminates it after 3 s, and kills it after 6 s, with the processes that did not leave its process group.
     pub fn stdio(
         program: impl Into<OsString>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,

@@ -2,6 +2,9 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+/// No script has graphemes of more characters: one that is also longer than a chunk is cut.
+const GRAPHEME: usize = 64;
+
 /// How texts are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutting {
@@ -22,7 +25,8 @@ impl Cutting {
         })
     }
 
-    /// The chunks, in order, without the blanks around them. A grapheme that is longer than a chunk is a chunk of its own.
+    /// The chunks, in order, without the blanks around them. A grapheme that is longer than a chunk is a chunk of its own, up
+    /// to 64 characters.
     pub(crate) fn chunks(self, text: &str) -> Vec<&str> {
         let mut chunks = Vec::new();
         let (mut begin, mut covered) = (0, 0);
@@ -66,7 +70,16 @@ impl<'t> Window<'t> {
     fn new(rest: &'t str, size: usize) -> Self {
         let mut ends = vec![(0, 0)];
         let (mut bytes, mut characters) = (0, 0);
-        for grapheme in rest.graphemes(true) {
+        // No grapheme is looked at beyond this.
+        let far = rest.char_indices().nth(size.max(GRAPHEME) + 1).map_or(rest.len(), |(at, _)| at);
+        let mut graphemes = rest[..far].graphemes(true);
+        let first = graphemes.clone().next().unwrap_or_default();
+        let pieces: &mut dyn Iterator<Item = &str> = if first.chars().count() > size.max(GRAPHEME) {
+            &mut first.split("").filter(|character| !character.is_empty())
+        } else {
+            &mut graphemes
+        };
+        for grapheme in pieces {
             let more = grapheme.chars().count();
             if characters + more > size && bytes > 0 {
                 break;
@@ -162,6 +175,18 @@ mod tests {
     fn a_grapheme_longer_than_a_chunk_stays_whole() {
         let family = "👩‍👩‍👧‍👦";
         assert_eq!(cut(&family.repeat(3), 2, 1), [family, family, family]);
+    }
+
+    #[test]
+    fn a_grapheme_of_any_length_does_not_make_a_chunk_of_any_length() {
+        let marks = format!("a{} word", "\u{301}".repeat(100_000));
+        for (size, overlap) in [(10, 0), (1000, 200)] {
+            let chunks = cut(&marks, size, overlap);
+            assert!(chunks.iter().all(|chunk| chunk.chars().count() <= size.max(GRAPHEME)), "{size}");
+            assert!(chunks.len() < 2 * 100_000 / size + 2 && chunks.last().unwrap().ends_with("word"));
+        }
+        let stack = format!("a{}", "\u{301}".repeat(40));
+        assert_eq!(cut(&stack.repeat(2), 10, 0), [stack.as_str(), stack.as_str()]);
     }
 
     #[test]

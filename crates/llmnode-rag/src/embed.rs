@@ -251,6 +251,10 @@ impl Requests for Asked<'_> {
         characters as u64 / 4
     }
 
+    fn bytes(&self) -> u64 {
+        self.of.texts.iter().map(|text| text.len() as u64).sum()
+    }
+
     fn send<'a>(
         &'a self,
         id: AttemptId,

@@ -70,6 +70,11 @@ impl Matrix {
         }
     }
 
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, &[f32])> {
+        self.rows.iter().copied().zip(self.numbers.chunks_exact(self.columns.max(1)))
+    }
+
     pub(crate) fn row(&self, row: i64) -> Option<&[f32]> {
         self.places.get(&row).map(|place| &self.numbers[place * self.columns..][..self.columns])
     }
@@ -77,11 +82,22 @@ impl Matrix {
     /// The `k` rows with the largest products, the largest first, and up to `TIES` that are equal to the last of them. Only rows that
     /// `allowed` takes.
     pub(crate) fn nearest(&self, vector: &[f32], k: usize, allowed: impl Fn(i64) -> bool) -> Vec<(i64, f64)> {
+        self.nearest_above(f32::NEG_INFINITY, vector, k, allowed)
+    }
+
+    /// The same, of rows whose products are not below `least`: others are hardly looked at.
+    pub(crate) fn nearest_above(
+        &self,
+        least: f32,
+        vector: &[f32],
+        k: usize,
+        allowed: impl Fn(i64) -> bool,
+    ) -> Vec<(i64, f64)> {
         if k == 0 || self.rows.is_empty() || vector.len() != self.columns {
             return Vec::new();
         }
         let query = Query::new(vector);
-        let (mut found, mut floor, mut full) = (Vec::new(), f32::NEG_INFINITY, k.saturating_add(TIES));
+        let (mut found, mut floor, mut full) = (Vec::new(), least, k.saturating_add(TIES));
         let rows = self.rows.iter().zip(self.numbers.chunks_exact(self.columns));
         for ((row, numbers), most) in rows.zip(self.coarse.most(&query)) {
             if most < floor || !allowed(*row) {
@@ -89,7 +105,7 @@ impl Matrix {
             }
             found.push((*row, product(vector, numbers)));
             if found.len() > full {
-                floor = best(&mut found, k);
+                floor = best(&mut found, k).max(least);
                 full = found.len() + k.max(16);
             }
         }

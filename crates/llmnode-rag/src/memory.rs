@@ -95,7 +95,7 @@ impl Shelf {
             let id = self.ids.get(&row).and_then(|id| self.chunks.get(id));
             id.is_some_and(|(_, _, sources)| !sources.is_empty())
         };
-        let (row, cosine) = *self.matrix.nearest(vector, 1, stays).first()?;
+        let (row, cosine) = *self.matrix.nearest_above(least, vector, 1, stays).first()?;
         (cosine >= f64::from(least)).then(|| self.ids.get(&row).cloned())?
     }
 
@@ -116,13 +116,13 @@ impl Shelf {
     fn put(&mut self, source: Source, dedup: Option<f32>, old: &BTreeSet<String>) -> Written {
         let Source { name, fingerprint, metadata, chunks } = source;
         let mut written = Written::default();
-        let mut ids: Vec<String> = Vec::new();
+        let (mut ids, mut own) = (Vec::new(), BTreeSet::new());
         for chunk in chunks {
             let known = self.chunks.contains_key(&chunk.id);
             let id = if known { Some(chunk.id.clone()) } else { self.near(&chunk, dedup) };
             let id = match id {
                 Some(id) => {
-                    if old.contains(&id) && !ids.contains(&id) {
+                    if old.contains(&id) && !own.contains(&id) {
                         written.kept += 1
                     } else {
                         written.duplicates += 1
@@ -137,7 +137,7 @@ impl Shelf {
             if let Some((_, _, sources)) = self.chunks.get_mut(&id) {
                 sources.insert(name.clone());
             }
-            if !ids.contains(&id) {
+            if own.insert(id.clone()) {
                 ids.push(id);
             }
         }

@@ -94,7 +94,7 @@ fn needed(format: &Format) -> TokenStream {
         quote!(::core::fmt::#name)
     };
     match format {
-        Format::Plain => of_llmnode("PromptValue"),
+        Format::Plain | Format::Raw => of_llmnode("PromptValue"),
         Format::List => of_llmnode("PromptList"),
         Format::Json => of_llmnode("PromptJson"),
         Format::Fence => of_llmnode("PromptFence"),

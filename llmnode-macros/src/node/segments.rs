@@ -43,6 +43,7 @@ fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
         Format::Json => quote_spanned!(here=> #segment::json(#by_reference)),
         Format::Fence => quote_spanned!(here=> #segment::fence(#by_reference)),
         Format::Attach => quote_spanned!(here=> #segment::attach(#by_reference)),
+        Format::Raw => quote_spanned!(here=> #segment::raw(#by_reference)),
         Format::Or(absent) => quote_spanned!(here=> #segment::or(#by_reference, #absent)),
         Format::Spec(spec) => {
             let spec = format!("{{:{spec}}}");

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::diagnostics::suggest;
 
 /// The filters that exist, as a user writes them.
-const FILTERS: [&str; 5] = ["list", "json", "fence", "attach", "or"];
+const FILTERS: [&str; 6] = ["list", "json", "fence", "attach", "raw", "or"];
 
 /// Something wrong in a prompt, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +80,7 @@ impl fmt::Display for FaultKind {
                 }
                 None => write!(
                     f,
-                    "unknown filter `{}`; expected `list`, `json`, `fence`, `attach`, `or(text)` or a format spec such as `?` or `>8`",
+                    "unknown filter `{}`; expected `list`, `json`, `fence`, `attach`, `raw`, `or(text)` or a format spec such as `?` or `>8`",
                     beginning(name)
                 ),
             },

@@ -4,7 +4,7 @@
 //! prompt      = { text | "{{" | "}}" | placeholder }
 //! placeholder = "{" variable [ ":" format ] "}"
 //! variable    = field | "state" { "." ( identifier | tuple index ) }
-//! format      = "list" | "json" | "fence" | "attach" | "or(" text ")" | a format spec of std without `$` and `.*`
+//! format      = "list" | "json" | "fence" | "attach" | "raw" | "or(" text ")" | a format spec of std without `$` and `.*`
 //! ```
 //!
 //! Parsing goes on after a fault, so that one run reports all of them.
@@ -52,6 +52,8 @@ pub(crate) enum Format {
     Fence,
     /// `{field:attach}`
     Attach,
+    /// `{field:raw}`
+    Raw,
     /// `{field:or(text)}`
     Or(String),
     /// A format spec of std, as written after the colon.
@@ -243,12 +245,14 @@ fn read_format(format: &str) -> Result<Format, FaultKind> {
         ("json", None) if format == name => Ok(Format::Json),
         ("fence", None) if format == name => Ok(Format::Fence),
         ("attach", None) if format == name => Ok(Format::Attach),
+        ("raw", None) if format == name => Ok(Format::Raw),
         ("or", Some(text)) if !text.is_empty() => Ok(Format::Or(text.to_owned())),
         ("or", _) => Err(FaultKind::OrWithoutText),
         ("list", Some(_)) => Err(FaultKind::FilterArgument("list")),
         ("json", Some(_)) => Err(FaultKind::FilterArgument("json")),
         ("fence", Some(_)) => Err(FaultKind::FilterArgument("fence")),
         ("attach", Some(_)) => Err(FaultKind::FilterArgument("attach")),
+        ("raw", Some(_)) => Err(FaultKind::FilterArgument("raw")),
         _ => match spec::check(format) {
             Ok(()) if format.is_empty() => Ok(Format::Plain),
             Ok(()) => Ok(Format::Spec(format.to_owned())),

@@ -94,6 +94,11 @@ impl<'c> OpenAttempt<'c> {
         self.begun
     }
 
+    /// Whether it is known that no connection was made.
+    pub(crate) fn is_unsent(&self) -> bool {
+        self.record.as_ref().is_some_and(|record| record.unsent)
+    }
+
     /// Whether an answer came, whatever it is worth.
     pub(crate) fn has_answer(&self) -> bool {
         self.answered

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::media::Attachment;
-use crate::model::Message;
+use crate::model::{Message, Request};
+use crate::output::OutputSchema;
 
 /// What an attempt may have used, estimated from its characters, a quarter of a token each. It is made if the
 /// provider reported no total, and is kept apart from what is known. An attachment counts a flat figure that depends
@@ -27,13 +28,34 @@ impl Estimate {
 
 /// About how many tokens a prompt has: those of its text, and a flat figure for each attachment.
 pub(crate) fn prompt_tokens(messages: &[Message]) -> u64 {
-    let attached: u64 = messages.iter().flat_map(Message::attachments).map(Attachment::tokens).sum();
-    text_tokens(messages).saturating_add(attached)
+    text_tokens(messages).saturating_add(attached_tokens(messages))
+}
+
+fn attached_tokens(messages: &[Message]) -> u64 {
+    messages.iter().flat_map(Message::attachments).map(Attachment::tokens).sum()
 }
 
 /// About how many tokens the text of a prompt has: a quarter of a token for each character.
 pub(crate) fn text_tokens(messages: &[Message]) -> u64 {
     quarter(messages.iter().map(|message| message.content.chars().count()).sum())
+}
+
+/// The most tokens that a prompt can have: one for each byte, a few around each part, and a flat figure for each
+/// attachment.
+pub(crate) fn most_tokens(request: &Request) -> u64 {
+    const AROUND: usize = 16;
+    let message = |message: &Message| {
+        let calls = message.calls().iter();
+        let calls = calls.map(|call| AROUND + call.id.len() + call.name.len() + call.arguments.len());
+        AROUND + message.content.len() + message.answers().map_or(0, str::len) + calls.sum::<usize>()
+    };
+    let schema = |schema: &OutputSchema| AROUND + schema.name().len() + schema.plain().get().len();
+    let tools = request.tools.iter();
+    let tools = tools.map(|tool| tool.name.len() + tool.description.len() + schema(&tool.schema));
+    let bytes = request.messages.iter().map(message).sum::<usize>()
+        + tools.sum::<usize>()
+        + request.output.as_deref().map_or(0, schema);
+    attached_tokens(&request.messages).saturating_add(bytes as u64)
 }
 
 pub(super) fn answer_tokens(characters: usize) -> u64 {

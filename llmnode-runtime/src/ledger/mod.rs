@@ -18,7 +18,7 @@ pub(crate) use attempt::{KeptAs, OpenAttempt};
 pub use book::NodeKey;
 pub use book::{Ledger, NodeStats};
 pub use estimate::Estimate;
-pub(crate) use estimate::{prompt_tokens, text_tokens};
+pub(crate) use estimate::{most_tokens, prompt_tokens, text_tokens};
 pub use hooks::CallInfo;
 pub(crate) use hooks::Hooks;
 pub use import::{Import, cut_short};

@@ -71,7 +71,7 @@ impl Degraded {
     }
 }
 
-/// One attempt: a request that was begun. Its `Debug` form shows no content.
+/// One attempt: a request that was begun, or that got no connection. Its `Debug` form shows no content.
 #[derive(Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttemptRecord {
@@ -88,6 +88,9 @@ pub struct AttemptRecord {
     /// 8 attempts of a call.
     #[serde(skip)]
     pub violations: Vec<Violation>,
+    /// No connection was made, so it is no request: it counts in no figure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsent: bool,
     /// Flags of an accepted answer, such as repairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
@@ -144,6 +147,7 @@ impl AttemptRecord {
             category: None,
             message: String::new(),
             violations: Vec::new(),
+            unsent: false,
             flags: Vec::new(),
             usage: None,
             cost: None,

@@ -75,7 +75,7 @@ impl Cost {
 #[serde(from = "Written")]
 #[non_exhaustive]
 pub struct Usage {
-    /// How many requests were begun.
+    /// How many requests were sent, or may have been.
     pub requests: u64,
     /// Tokens of the prompts.
     pub input: Tokens,
@@ -94,8 +94,11 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds one request.
+    /// Adds one attempt, if it was a request.
     pub(super) fn add(&mut self, request: &AttemptRecord) {
+        if request.unsent {
+            return;
+        }
         self.add_one(request.usage.unwrap_or_default(), request.cost);
         self.estimated = self.estimated.saturating_add(request.estimate.unwrap_or_default().total());
     }

@@ -8,6 +8,7 @@ use super::carried::Carried;
 use super::deadline::{Deadline, TimeLeft};
 use super::limits::Limits;
 use super::meter::{Hold, Intent, Meter, Place, Room};
+use super::prompt::Prompt;
 use super::refusal::{Refusal, Scope};
 use super::reserve::Reservation;
 use super::run::{LimitedNode, RunLimits};
@@ -157,33 +158,37 @@ impl<'r> CallLimits<'r> {
     }
 
     /// Reserves for one request with every meter, after those that came before it, or says why the request may not be
-    /// begun. `prompt` is the estimate of its tokens; `names` are those of the model, the surest first.
+    /// begun. `most`: see [`Prompt::most`]; `names` are those of the model, the surest first.
     pub(crate) async fn reserve<'c>(
         &'c self,
-        prompt: u64,
+        estimate: u64,
+        most: impl FnOnce() -> u64,
         max_tokens: Option<u32>,
         names: [Option<&'c str>; 3],
     ) -> Result<Reservation<'c>, (Category, String)> {
         if self.meters.is_empty() {
-            return Ok(Reservation::new(self, Vec::new(), names));
+            return Ok(Reservation::new(self, Vec::new(), Prompt { estimate, most: 0 }, names));
         }
+        let prompt = Prompt { estimate, most: most() };
         let known = || names.iter().flatten().copied();
-        let intent = Intent {
-            prompt,
+        let counted =
+            || lock(&self.run.counted).get(known().next().unwrap_or_default()).copied().unwrap_or_default();
+        let intent = || Intent {
+            prompt: counted().expect(prompt),
             max_tokens,
             model: known().next(),
             price: known().find_map(|name| self.run.prices.of(name)),
         };
         let mut place: Option<Place<'_>> = None;
         loop {
-            let outcome = self.holds(intent, place.as_ref());
+            let outcome = self.holds(intent(), place.as_ref());
             let kept = match &outcome {
                 Err((full, Room::Later)) => place.take_if(|place| place.is_at(full)),
                 _ => None,
             };
             drop(place.take());
             place = match outcome {
-                Ok(holds) => return Ok(Reservation::new(self, holds, names)),
+                Ok(holds) => return Ok(Reservation::new(self, holds, prompt, names)),
                 Err((meter, Room::Never(refusal))) => {
                     return Err((refusal.category(), refusal.message(&meter.scope)));
                 }
@@ -208,6 +213,13 @@ impl<'r> CallLimits<'r> {
             }
         }
         Ok(self.meters.iter().map(|meter| meter.reserve(now, intent)).collect())
+    }
+
+    /// Lets the time of the run begin, if no request has.
+    pub(crate) fn begin_time(&self) {
+        if let Some((_, meter)) = self.run_time() {
+            meter.begin_time(self.clock.now());
+        }
     }
 
     /// Awaits an attempt as long as the run has time left; `Err`: it was cut, and why.

@@ -37,8 +37,11 @@ impl Carried {
     }
 
     /// Adds an attempt, which was another process's or `own`. What it did not report counts as estimated, as of a request whose
-    /// response was not read; nothing, if the provider answered with an error.
+    /// response was not read; nothing, if the provider answered with an error, or there was no connection.
     pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord, own: bool) {
+        if attempt.unsent {
+            return;
+        }
         let usage = attempt.usage.unwrap_or_default();
         let refused =
             attempt.finish_reason.is_none() && attempt.category.is_some_and(Category::counts_no_tokens);

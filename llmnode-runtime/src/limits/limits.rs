@@ -21,12 +21,12 @@ use crate::text::const_setters;
 /// A call that a node makes through its [context](crate::Cx::call) also counts for the calls and nodes around it.
 ///
 /// The number of requests is exact under any concurrency. Tokens and money are known only after the answer, so each
-/// request reserves an estimate: a quarter of a token for each character of its messages, plus `max_tokens`, or if
-/// that is not set the mean answer so far, at first 256 tokens. A request that fits but for what others have reserved
-/// waits until they settle, in order of arrival.
+/// request reserves the most that it can use: a token for each byte, what the model counted beyond that before, and
+/// `max_tokens`, or if that is not set the mean answer so far, at first 256 tokens. A request that fits but for what
+/// others have reserved waits until they settle, in order of arrival; one alone always goes.
 ///
 /// With `max_tokens` set, a limit is exceeded by one request at most. Without it, it is also exceeded by what the
-/// estimates of the requests in flight fell short of. A limit of zero, or one that is no number, is a `config_error`
+/// answers of the requests in flight are longer. A limit of zero, or one that is no number, is a `config_error`
 /// of the call before any request.
 ///
 /// A call that has begun and is no longer polled keeps its reservation. So do the calls of a
@@ -54,8 +54,8 @@ pub struct Limits {
     pub money: Option<f64>,
     /// The most executions of tools, 1 or more. The calls of one answer that would cross it are not executed.
     pub tool_calls: Option<u64>,
-    /// The longest time of a run by its clock, from its first request, above 0. When it has passed, a request under
-    /// way is cut. On a node or a call this is a `config_error`: a call has a
+    /// The longest time of a run by its clock, from its first request or visit of a graph's node, above 0. When it
+    /// has passed, a request under way is cut. On a node or a call this is a `config_error`: a call has a
     /// [`deadline`](crate::Settings::deadline).
     pub time: Option<Duration>,
 }

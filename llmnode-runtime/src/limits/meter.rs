@@ -8,6 +8,7 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use super::carried::Spending;
 use super::gauge::Gauge;
 use super::limits::Limits;
+use super::prompt::Prompt;
 use super::refusal::{Refusal, Scope, Unknown};
 use crate::money::Money;
 use crate::panics::lock;
@@ -55,8 +56,7 @@ pub(super) enum Room {
 /// A request about to be begun, as far as its spending is known.
 #[derive(Clone, Copy)]
 pub(super) struct Intent<'a> {
-    /// The tokens of the prompt, estimated.
-    pub(super) prompt: u64,
+    pub(super) prompt: Prompt,
     pub(super) max_tokens: Option<u32>,
     /// The name of the model, if it is known.
     pub(super) model: Option<&'a str>,
@@ -66,6 +66,13 @@ pub(super) struct Intent<'a> {
 /// What one request has reserved with one meter.
 #[derive(Clone, Copy)]
 pub(super) struct Hold {
+    most: Amount,
+    /// What counts if nobody reports its usage.
+    estimate: Amount,
+}
+
+#[derive(Clone, Copy)]
+struct Amount {
     tokens: u64,
     money: Money,
 }
@@ -106,6 +113,10 @@ impl Meter {
             faults.push("time limits only a run; set `deadline` for a call instead".to_owned());
         }
         faults
+    }
+
+    pub(super) fn begin_time(&self, now: Instant) {
+        lock(&self.counters).began.get_or_insert(now);
     }
 
     /// The time left; `None`: without bound.
@@ -156,21 +167,23 @@ impl Meter {
         counters.began.get_or_insert(now);
         let mean = counters.answered.checked_div(counters.answers).unwrap_or(ANSWER);
         let output = intent.max_tokens.map_or(mean, u64::from);
-        let money = intent.price.map(|price| price.of_tokens(intent.prompt, output)).unwrap_or_default();
-        let hold = Hold { tokens: intent.prompt.saturating_add(output), money };
+        let amount = |prompt: u64| Amount {
+            tokens: prompt.saturating_add(output),
+            money: intent.price.map(|price| price.of_tokens(prompt, output)).unwrap_or_default(),
+        };
+        let hold = Hold { most: amount(intent.prompt.most), estimate: amount(intent.prompt.estimate) };
         counters.requests.reserve(1);
-        counters.tokens.reserve(hold.tokens.into());
-        counters.money.reserve(hold.money.0);
+        counters.tokens.reserve(hold.most.tokens.into());
+        counters.money.reserve(hold.most.money.0);
         hold
     }
 
     /// Puts what was spent in the place of what was reserved.
-    pub(super) fn settle(&self, hold: Hold, spent: &Spent) {
-        let (estimate, price) = (u128::from(hold.tokens), hold.money.0);
+    pub(super) fn settle(&self, Hold { most, estimate }: Hold, spent: &Spent) {
         let (requests, tokens, money) = match spent {
             Spent::Unsent => (0, 0, 0),
             Spent::Refused => (1, 0, 0),
-            Spent::Unread => (1, estimate, price),
+            Spent::Unread => (1, estimate.tokens.into(), estimate.money.0),
             // What an answer does not tell makes the limit unenforceable, which no estimate shall hide.
             Spent::Read { tokens, money, .. } => {
                 let tokens = tokens.as_ref().map_or(0, |tokens| u128::from(*tokens));
@@ -179,8 +192,8 @@ impl Meter {
         };
         let mut counters = lock(&self.counters);
         counters.requests.settle(1, requests);
-        counters.tokens.settle(estimate, tokens);
-        counters.money.settle(price, money);
+        counters.tokens.settle(most.tokens.into(), tokens);
+        counters.money.settle(most.money.0, money);
         if let Spent::Read { tokens, output, money } = spent {
             counters.learn(*output, tokens.as_ref().err(), money.as_ref().err());
         }

@@ -10,6 +10,7 @@ mod gauge;
 #[expect(clippy::module_inception, reason = "the file holds `Limits`")]
 mod limits;
 mod meter;
+mod prompt;
 mod refusal;
 mod reserve;
 mod run;

@@ -2,9 +2,11 @@
 
 use super::call::CallLimits;
 use super::meter::{Hold, Spent};
+use super::prompt::Prompt;
 use super::refusal::Unknown;
 use crate::model::{Completion, ModelError};
 use crate::money::Money;
+use crate::panics::lock;
 use crate::usage::TokenUsage;
 
 /// What one request has reserved. Dropped before it is settled, its estimates count as spent, or what usage was told.
@@ -12,6 +14,8 @@ pub(crate) struct Reservation<'c> {
     limits: &'c CallLimits<'c>,
     /// One for each meter; empty once they are settled.
     holds: Vec<Hold>,
+    /// As it was sent, whatever the model counted before.
+    prompt: Prompt,
     /// What the model is known as before it answers.
     names: [Option<&'c str>; 3],
     /// The usage that was told before the end.
@@ -19,8 +23,13 @@ pub(crate) struct Reservation<'c> {
 }
 
 impl<'c> Reservation<'c> {
-    pub(super) fn new(limits: &'c CallLimits<'c>, holds: Vec<Hold>, names: [Option<&'c str>; 3]) -> Self {
-        Reservation { limits, holds, names, seen: None }
+    pub(super) fn new(
+        limits: &'c CallLimits<'c>,
+        holds: Vec<Hold>,
+        prompt: Prompt,
+        names: [Option<&'c str>; 3],
+    ) -> Self {
+        Reservation { limits, holds, prompt, names, seen: None }
     }
 
     pub(crate) fn see(&mut self, usage: TokenUsage) {
@@ -34,7 +43,7 @@ impl<'c> Reservation<'c> {
         }
         let spent = match outcome {
             Ok(answer) => self.read(answer.usage.or(self.seen).unwrap_or_default(), answer.model.as_deref()),
-            Err(error) if !error.sent => Spent::Unsent,
+            Err(error) if !error.sent || !error.reached => Spent::Unsent,
             Err(error) => match error.usage.or(self.seen) {
                 Some(usage) => self.read(usage, None),
                 None if error.may_have_used_tokens() => Spent::Unread,
@@ -50,6 +59,11 @@ impl<'c> Reservation<'c> {
     }
 
     fn read(&self, usage: TokenUsage, reported: Option<&str>) -> Spent {
+        if let Some(input) = usage.input {
+            let mut counted = lock(&self.limits.run.counted);
+            let model = self.names.into_iter().flatten().next().unwrap_or_default();
+            counted.entry(model.to_owned()).or_default().learn(self.prompt, input);
+        }
         Spent::Read {
             tokens: usage.total().ok_or(Unknown::Usage),
             output: usage.output,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::carried::{Carried, Spending};
 use super::limits::Limits;
 use super::meter::Meter;
+use super::prompt::Counted;
 use super::refusal::Scope;
 use crate::panics::lock;
 use crate::prices::Prices;
@@ -23,6 +24,8 @@ pub struct RunLimits {
     pub(crate) prices: Arc<Prices>,
     /// What earlier processes spent on nodes, by the path of their type, for meters that are made as nodes are called.
     carried: Arc<Mutex<HashMap<String, Spending>>>,
+    /// What each model counted of its prompts.
+    pub(super) counted: Arc<Mutex<HashMap<String, Counted>>>,
     /// Held while a request reserves, so that it reserves with all its meters or with none.
     pub(super) gate: Arc<Mutex<()>>,
     /// Nothing is limited, whatever is set.

@@ -80,6 +80,10 @@ pub trait Sink: Send {
         let _ = part;
     }
 
+    /// Nothing of the request was sent, and it is given up. A model also calls this when it is dropped before it has a
+    /// connection. Default: does nothing.
+    fn unsent(&mut self) {}
+
     /// A flag of the response. Default: does nothing.
     fn flag(&mut self, flag: Flag) {
         let _ = flag;

@@ -61,7 +61,8 @@ pub struct ModelError {
     pub usage: Option<TokenUsage>,
     /// Whether a request was begun. Only then does the ledger have an entry.
     pub sent: bool,
-    /// Whether the request may have reached the server. `false`: no connection was made, so nothing was used.
+    /// Whether the request may have reached the server. `false`: no connection was made, so there was no request: see
+    /// [`AttemptRecord::unsent`](crate::AttemptRecord::unsent).
     pub reached: bool,
     /// The source of the error.
     pub source: Option<Box<dyn Error + Send + Sync>>,

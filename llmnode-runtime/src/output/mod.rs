@@ -40,9 +40,11 @@ pub(super) mod counts {
         pub(crate) parsed: u32,
         pub(crate) fitted: u32,
         pub(crate) read: u32,
+        /// Quotation marks within strings.
+        pub(crate) marks: u32,
     }
 
-    thread_local!(static COUNTS: Cell<Counts> = const { Cell::new(Counts { walked: 0, parsed: 0, fitted: 0, read: 0 }) });
+    thread_local!(static COUNTS: Cell<Counts> = const { Cell::new(Counts { walked: 0, parsed: 0, fitted: 0, read: 0, marks: 0 }) });
 
     pub(crate) fn add(count: impl FnOnce(&mut Counts)) {
         let mut counts = COUNTS.get();

@@ -90,16 +90,20 @@ impl<'t> Picker<'_, 't> {
         })
     }
 
-    /// Objects one a line are a list where one is wanted, else each by itself.
-    fn listed(&self, spots: Vec<Spot<'t>>) -> Vec<Spot<'t>> {
+    /// Objects one a line, or each in a fence or a numbered item, are a list where one is wanted, else each by itself.
+    fn listed(&self, mut spots: Vec<Spot<'t>>) -> Vec<Spot<'t>> {
         let rules = self.target.rules();
-        let wants_list = rules.leaves(rules.own()).iter().any(|rule| rule.has_type("array"));
+        let leaves = rules.leaves(rules.own());
+        let wants_list = !self.target.exact
+            && self.target.schema.is_some()
+            && leaves.iter().any(|rule| rule.has_type("array"));
+        if wants_list && !leaves.iter().any(|rule| rule.has_type("object")) {
+            spots = find::joined(self.text, spots);
+        }
         let mut all = Vec::with_capacity(spots.len());
         for Spot { place, part, content } in spots {
             match content {
-                Content::Lines(objects, mut repairs)
-                    if wants_list && !self.target.exact && self.target.schema.is_some() =>
-                {
+                Content::Lines(objects, mut repairs) if wants_list => {
                     repairs.add(repair::kind::LINES, part.start);
                     let objects = objects.into_iter().map(|(_, object)| object).collect();
                     all.push(Spot { place, part, content: Content::Json(Json::Array(objects), repairs) });
@@ -393,7 +397,7 @@ impl Stood {
         let stood = match self.place {
             Place::Whole => None,
             Place::Fence => Some(Flag::Fenced),
-            Place::Prose => Some(Flag::InProse),
+            Place::Tag | Place::Prose => Some(Flag::InProse),
         };
         let stood = stood.map(|flag| Note { flag, place: at(self.begin), times: 1 });
         let repairs = self.repairs.iter().map(|one| Note {

@@ -2,7 +2,7 @@
 
 use super::json::Json;
 use super::repair;
-use crate::text::one_line_shortened;
+use crate::text::{one_line, one_line_shortened};
 use crate::validate::Violation;
 
 /// How many bytes of it are told.
@@ -78,7 +78,7 @@ fn path_at(json: &str, at: usize) -> String {
                 let length = string_length(&bytes[position..]);
                 if let Some(Json::String(text)) = json.get(position..position + length).and_then(repair::tree)
                 {
-                    key = Some(text.into_owned());
+                    key = Some(one_line(text, usize::MAX));
                 }
                 position += length.saturating_sub(1);
             }

@@ -15,7 +15,8 @@ use super::reader::Reader;
 use super::schema::OutputSchema;
 use super::target::{Slot, Target};
 use super::watch::{Distinct, Watch};
-use crate::flag::Note;
+use crate::flag::{Flag, Note};
+use crate::text::one_line;
 use crate::validate::{Checks, Reach, Unreached, Violation};
 
 /// A type that a model can answer with: anything that deserializes and has a JSON schema.
@@ -133,6 +134,9 @@ struct Arguments<T, S: ?Sized> {
 type Build<T> = dyn Fn(&str) -> Option<T> + Send + Sync;
 type Convert<T> = dyn Fn(&str, &OutputSchema, Reader) -> Read<T> + Send + Sync;
 
+/// The most members of an answer that are flagged.
+const FLAGGED: usize = 16;
+
 /// JSON whose type is known at run time only.
 #[derive(Clone)]
 pub(crate) struct Untyped {
@@ -152,6 +156,23 @@ impl Untyped {
             read_by_schema(answer, sent, reader, &|value, wrapped| violations(&rules, value, wrapped))
         };
         Untyped { schema: sent, check: Arc::new(check) }
+    }
+
+    /// The same, with a flag for each of the answer's members of which this is so.
+    pub(crate) fn flagging(self, is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
+            let mut read = (self.check)(answer, sent, reader)?;
+            let members = read.value.as_object().into_iter().flat_map(|members| members.keys());
+            let left_out = members.filter(|member| is_left_out(member)).take(FLAGGED);
+            let flag = |member: &String| Flag::NotWritten(one_line(member, 80).into());
+            read.notes.extend(left_out.map(|member| Note {
+                flag: flag(member),
+                place: String::new(),
+                times: 1,
+            }));
+            Ok(read)
+        };
+        Untyped { schema: self.schema, check: Arc::new(check) }
     }
 
     /// Reads a value, or says what is wrong with it.

@@ -59,11 +59,13 @@ fn what_begins_first_owns_what_is_in_it() {
         "{\"a\": 1}\n{\"a\": 1}",
         "<think>{\"a\": 2}</think>{\"a\": 1}",
         "so {\"a\": 2}?</think>\n{\"a\": 1}",
+        "{\"a\": 2} // so </think>{\"a\": 1}",
         "<|channel|>analysis<|message|>{\"a\": 2}<|end|><|start|>assistant<|channel|>final<|message|>{\"a\": 1}<|return|>",
         "```js\nconst a = {\n  a: 1,\n};\n```",
     ] {
         assert_eq!(value(text).as_ref(), Ok(&one), "{text}");
     }
+    assert_eq!(value("3 /* so</think>4"), Ok(json!(4)));
     let code = json!({"code": "```rust\nlet x = {\"a\": 2};\n```"});
     assert_eq!(value(&format!("See {code}")), Ok(code));
     for (text, message) in [
@@ -124,13 +126,14 @@ fn repairs_lose_nothing_and_are_flagged() {
         (r#"{"a": "\ud800"}"#, "half of a surrogate pair"),
         ("{\"a\": 1, \"a\": 2}", "appears twice"),
         ("{\"a\": 12345678901234567890123}", "cannot be held exactly"),
+        ("{\"a\\nb\": 1e400}", "a b: number out of range"),
         ("{\"a\": [1, 2", "not complete"),
         ("{\"a\": 12", "not complete"),
         ("{\"a\": 1 // {\"b\": 2}", "a comment that seems to contain a property"),
         ("{\"a\": [1, /* ... */ 2]}", "an ellipsis"),
         ("[\"a\", // \"b\", \"c\"\n]", "a comment that seems to contain an item"),
         ("{\"a\": string}", "in place of a value"),
-        ("{\"a\": \"say \"so\" twice\"}", "expected a comma"),
+        ("{\"a\": \"say \"so twice\"}", "expected a comma"),
         ("[1,,2]", "a value is missing at this comma"),
         ("{\"a\": 012}", "may not begin with 0"),
         ("{\"a\": }", "a value is missing"),
@@ -139,6 +142,144 @@ fn repairs_lose_nothing_and_are_flagged() {
         let read = value(text).map_or_else(|error| error, |value| value.to_string());
         assert!(read.contains(message), "{text}: {read}");
     }
+}
+
+#[test]
+fn quotation_marks_within_a_string_are_read_where_they_can_be_read_in_one_way() {
+    for (text, read) in [
+        (r#"{"a": "She said "yes" and left.", "b": 1}"#, json!({"a": "She said \"yes\" and left.", "b": 1})),
+        (
+            r#"{"b": "", "a": ""Yes", she said, "b" too"}"#,
+            json!({"b": "", "a": "\"Yes\", she said, \"b\" too"}),
+        ),
+        (
+            r#"[{"a": "x "y""}, {"a": ["p "q", r s.", "t"]}]"#,
+            json!([{"a": "x \"y\""}, {"a": ["p \"q\", r s.", "t"]}]),
+        ),
+        (
+            r#"{"the "new" key": "a\nb "c" <d id="e">"}"#,
+            json!({"the \"new\" key": "a\nb \"c\" <d id=\"e\">"}),
+        ),
+        (r#"{"a": "a 24" screen, 5'9" tall"}"#, json!({"a": "a 24\" screen, 5'9\" tall"})),
+        ("{'a': 'it's', 'b': ['rock 'n' roll']}", json!({"a": "it's", "b": ["rock 'n' roll"]})),
+        ("Sure: {“a”: “so “b” it is”}.", json!({"a": "so “b” it is"})),
+    ] {
+        assert_eq!(value(text), Ok(read), "{text}");
+        assert!(flags(text).contains(&"repaired: escape".to_owned()), "{text}");
+        assert!(Reader::new().exact(true).value(text).is_err(), "{text}");
+    }
+    // Each may be read in another way: a comma, a quotation mark or the end may be missing.
+    for text in [
+        r#"{"a": "b, "c": "d"}"#,
+        r#"{"a": "b "c": "d"}"#,
+        r#"{"a": "He said "no", "b": "c" and left"}"#,
+        r#"{"a": "use "b": "c" here"}"#,
+        r#"{"a": "use "b", c: "d" here"}"#,
+        r#"["a "b", "c" d"]"#,
+        r#"["value1" value2", "value3"]"#,
+        r#"["a" b", "c"]"#,
+        r#"["hello,"world"]"#,
+        r#"["a""b"]"#,
+        r#"["a" "b" "c"]"#,
+        r#"["a."."b"]"#,
+        r#"{""a"": ""b""}"#,
+        r#"{"a": ""b""}"#,
+        r#"{"a": ""b"}"#,
+        r#"{"k"e"y": 1}"#,
+        r#"{"a": "b"c"d"}"#,
+        r#"{"a": "he said \"x\" and "y" too"}"#,
+        r#"{"a": "he said "x" and wrote ""#,
+        r#"{"a": "he said "x" and left""#,
+        r#"{"a": "is {"b": "c"}, which is no text"}"#,
+        "{\"a\": \"he said \"x\" and left\n\"}",
+        "{\"a\": \"he said \"x\"\n \"b\": 1}",
+        r#"{'a': 'it's, 'b': 'c'}"#,
+        r#"{"a": "b "c" d"} or {"a": "b"}"#,
+    ] {
+        assert!(value(text).is_err(), "{text}: {:?}", value(text));
+    }
+}
+
+#[test]
+fn quotation_marks_within_strings_are_looked_at_in_linear_time() {
+    for text in [
+        r#"{"a":"-"-"-"-}"#,
+        r#"{"a":"-"-"#,
+        r#"{"a":"x "y" z",«"#,
+        r#"{"a":"x "y" z",b"#,
+        "{'a':\"-\"-",
+        r#"["x "y" z" /*"#,
+    ] {
+        let marks =
+            |times: usize| counts::of(|| assert!(value(&text.repeat(times)).is_err(), "{text}")).marks;
+        assert!(marks(4000) <= 2 * marks(2000) + 200, "{text}: {} and {}", marks(2000), marks(4000));
+    }
+}
+
+#[test]
+fn a_tag_or_words_with_a_colon_before_an_object_make_it_a_candidate() {
+    let one = json!({"a": 1});
+    for text in [
+        "The answer is: {a: 1}",
+        "<answer>{a: 1}</answer>",
+        "So:\n<json> {a: 1}",
+        "1. Colon: {'a': 1,} and more",
+    ] {
+        assert_eq!(value(text).as_ref(), Ok(&one), "{text}");
+    }
+    assert_eq!(value("As [1] says: <answer type=\"x\">\n[3, 4]\n</answer>"), Ok(json!([3, 4])));
+    assert_eq!(value("It is <a>{}</a>."), Ok(json!({})));
+    assert_eq!(typed::<Vec<u8>>("So: <answer>[3]</answer>!"), Ok(vec![3]));
+    assert_eq!(typed::<Vec<Color>>("<answer>{\"colors\": \"red\"}</answer>"), Ok(vec![Color::Red]));
+    for text in [
+        "The set {a: 1} is",
+        "f{a: 1}",
+        "see <b>[3] and [4]</b>",
+        "see <b>[3]</i>",
+        "x > [3] < y",
+        "<>{a: 1}</>",
+    ] {
+        assert!(value(text).is_err(), "{text}: {:?}", value(text));
+    }
+    // A tag is no fence, which wins over what is before it.
+    assert!(value("{\"a\": 1} <b>{\"a\": 2}</b>").unwrap_err().contains("two different"));
+    for text in ["{\"a\": .82}", "[.5, 1]", "{\"a\": -.5}", "{.5: 1}"] {
+        assert!(!value(text).unwrap_err().contains("ellipsis"), "{text}");
+    }
+    for text in ["{\"a\": ...}", "{\"a\": 1, ...}", "[1, …]", "[1, ..]"] {
+        assert!(value(text).unwrap_err().contains("ellipsis"), "{text}");
+    }
+}
+
+#[test]
+fn objects_that_each_fill_a_fence_or_a_numbered_item_are_a_list() {
+    let nail = |count: u8| format!("{{\"name\": \"nail\", \"count\": {count}}}");
+    let [one, two] = [nail(1), nail(2)];
+    let items =
+        |text: &str| typed::<Vec<Item>>(text).map(|items| items.iter().map(|item| item.count).collect());
+    let fences = format!("First:\n```json\n{one}\n```\nSecond:\n```json\n{two}\n```\n");
+    let numbers = format!("Here they are:\n\n1. {one}\n2. {two}\n\nAnything else?");
+    for text in [&fences, &numbers, &format!("3) {one}\n\n  4) {two}")] {
+        assert_eq!(items(text), Ok(vec![1, 2]), "{text}");
+        assert!(value(text).is_err() && typed::<Item>(text).is_err(), "{text}");
+        let notes = Reader::new().read::<Vec<Item>>(text).unwrap().notes;
+        assert!(notes.iter().any(|note| note.flag.to_string() == "repaired: lines"), "{notes:?}");
+    }
+    for text in [
+        format!("{fences}\n{}", nail(3)),
+        format!("{fences}\n```json\n{{\"name\": \n```"),
+        format!("{numbers}\nOr {}", nail(3)),
+        format!("1. {one}\n3. {two}"),
+        format!("1. {one}\n2. so {two}"),
+        format!("1. {one} or\n2. {two}"),
+        format!("1. {one}\nThen:\n2. {two}"),
+        format!("1. {one}\n2. {two} too"),
+        format!("- {one}\n- {two}"),
+        format!("{one} and {two}"),
+    ] {
+        assert!(items(&text).is_err(), "{text}: {:?}", items(&text));
+    }
+    assert!(Reader::new().exact(true).read::<Vec<Item>>(&fences).is_err());
 }
 
 #[test]
@@ -316,13 +457,13 @@ fn a_wrapper_named_for_an_error_is_none() {
 #[test]
 fn each_step_is_made_once() {
     let of = |text: &str| counts::of(|| drop(typed::<Item>(text)));
-    let once = Counts { walked: 1, parsed: 1, fitted: 1, read: 1 };
+    let once = Counts { walked: 1, parsed: 1, fitted: 1, read: 1, marks: 0 };
     let clean = r#"{"name": "nail", "count": 3}"#;
     assert_eq!(of(clean), Counts::default(), "serde reads it at once");
     assert_eq!(of(r#"{"name": "nail", "count": 3, "more": 1}"#), once);
     assert_eq!(of(r#"{'name': 'nail', 'count': 3}"#), once);
     assert_eq!(of(r#"{"name": "nail", "count": "3"}"#), once);
-    let at_once = Counts { walked: 1, parsed: 1, fitted: 0, read: 0 };
+    let at_once = Counts { walked: 1, parsed: 1, fitted: 0, read: 0, marks: 0 };
     assert_eq!(of(&format!("Here: {clean}!")), at_once);
     assert_eq!(of(&format!("{{\"other\": 1}} and {clean}")).walked, 1);
 }

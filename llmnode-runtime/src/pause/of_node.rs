@@ -22,9 +22,9 @@ pub enum NodePause<'p> {
 }
 
 impl Paused {
-    /// The pause of a node: the node as a whole waits, unless what waits is within it. `shown` is JSON.
+    /// The pause of a node: the node as a whole waits, unless what waits is within it. `shown`: the name of what waits, and JSON.
     #[doc(hidden)]
-    pub fn of_node(node: &str, fingerprint: String, shown: String, within: Option<Paused>) -> Self {
+    pub fn of_node(node: &str, fingerprint: String, shown: (&str, String), within: Option<Paused>) -> Self {
         let stand = within.map_or(Stand::Approval(None), |paused| Stand::Within(Box::new(paused)));
         Paused(Box::new(Conversation {
             node: node.to_owned(),
@@ -38,7 +38,7 @@ impl Paused {
             failed: Vec::new(),
             said: String::new(),
             edited: None,
-            calls: vec![Open { call: ToolCall::new(node, node, shown), stand }],
+            calls: vec![Open { call: ToolCall::new(node, shown.0, shown.1), stand }],
         }))
     }
 

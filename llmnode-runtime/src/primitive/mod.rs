@@ -61,6 +61,7 @@ use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
 #[derive(Clone)]
 pub struct Primitive(Arc<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     name: Cow<'static, str>,
     system_prompt: String,
@@ -150,6 +151,16 @@ impl Ask {
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(text.into());
+        self
+    }
+
+    /// Flags the members of the answer of which this is so: they are left out of what is done with it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn flagging(mut self, is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        let mut inner = Inner::clone(&self.primitive.0);
+        inner.output = inner.output.map(|output| output.flagging(is_left_out));
+        self.primitive = Primitive(Arc::new(inner));
         self
     }
 

@@ -2,6 +2,9 @@
 //!
 //! In Markdown (CommonMark) a fence is closed by a line of at least as many backticks as opened it. So the fence is one
 //! backtick longer than the longest run of them in the text, wherever in a line it stands.
+//!
+//! Retrieved text writes its own fence, by whatever way its `Display` gets into a prompt. The flag `-`, which no `Display`
+//! of std looks at, asks for the text without it.
 
 use std::fmt::{self, Display, Write};
 
@@ -24,7 +27,7 @@ impl<T: Display> PromptFence for T {
     fn write_fence(&self, to: &mut dyn Write) -> fmt::Result {
         // Written once: what is measured is what is shown.
         let mut text = String::new();
-        write!(text, "{self}")?;
+        write!(text, "{self:-}")?;
         let fence = "`".repeat(longest_run(&text).saturating_add(1).max(3));
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         for piece in [&fence, "\n", &text, end, &fence] {

@@ -205,6 +205,22 @@ mod tests {
     }
 
     #[test]
+    fn a_value_with_a_fence_of_its_own_has_one_and_none_only_by_word() {
+        struct Found(&'static str);
+        impl fmt::Display for Found {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                if f.sign_minus() { f.write_str(self.0) } else { write!(f, "```\n{}\n```", self.0) }
+            }
+        }
+        let found = std::sync::Arc::new(Found("x"));
+        assert_eq!(text(&[Segment::value(&found)]), "```\nx\n```");
+        assert_eq!(text(&[Segment::fence(&found)]), "```\nx\n```");
+        assert_eq!(text(&[Segment::or(&Some(&found), "none")]), "```\nx\n```");
+        assert_eq!(text(&[Segment::raw(&found)]), "x");
+        assert_eq!(text(&[Segment::raw(&-5), Segment::raw(&1.5), Segment::raw(&"a")]), "-51.5a");
+    }
+
+    #[test]
     fn one_allocation_of_the_exact_size() {
         let mut prompt = Prompt::new();
         prompt.user(&[Segment::text("n = "), Segment::value(&12345)]);

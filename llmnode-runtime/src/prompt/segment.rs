@@ -17,6 +17,7 @@ enum Piece<'a> {
     List(&'a dyn PromptList),
     Json(&'a dyn PromptJson),
     Fence(&'a dyn PromptFence),
+    Raw(&'a dyn Display),
     Option(&'a dyn PromptOption, &'static str),
     Attach(&'a dyn PromptAttachment),
 }
@@ -52,6 +53,11 @@ impl<'a> Segment<'a> {
         Segment(Piece::Fence(value))
     }
 
+    /// `{field:raw}`: the value as it is, also one that else stands in a fence.
+    pub const fn raw<T: PromptValue>(value: &'a T) -> Self {
+        Segment(Piece::Raw(value))
+    }
+
     /// `{field:or(absent)}`: the value of an `Option`, or the given text.
     pub const fn or<T: PromptOption>(value: &'a T, absent: &'static str) -> Self {
         Segment(Piece::Option(value, absent))
@@ -80,6 +86,7 @@ impl Display for Segment<'_> {
             Piece::List(items) => items.write_list(to),
             Piece::Json(value) => value.write_json(to),
             Piece::Fence(value) => value.write_fence(to),
+            Piece::Raw(value) => write!(to, "{value:-}"),
             Piece::Option(value, absent) => value.write_or(absent, to),
             // No text stands for it.
             Piece::Attach(_) => Ok(()),

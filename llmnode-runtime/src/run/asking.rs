@@ -330,6 +330,9 @@ impl Tried for Asking<'_> {
 
     async fn round(&mut self) -> Result<(), Failure> {
         let Some(round) = self.round.take() else { return Ok(()) };
+        if let Some(listener) = self.plan.listener {
+            listener.taken().await;
+        }
         self.execute(round).await
     }
 

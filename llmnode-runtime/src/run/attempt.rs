@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
 use tracing::Instrument;
 
 use super::attempts::Plan;
@@ -15,13 +16,16 @@ use super::tools::{Round, answer_or_calls, called_in_text, forbidden};
 use crate::category::{Category, Group};
 use crate::clock::{Clock, before};
 use crate::flag::Flag;
-use crate::ledger::{Asks, AttemptRecord, OpenAttempt, prompt_tokens};
+use crate::ledger::{Asks, AttemptRecord, OpenAttempt, most_tokens, prompt_tokens};
 use crate::limits::Reservation;
 use crate::model::{ChatModel, Completion, Delta, Dialect, FinishReason, ModelError, Request, Retry, Sink};
 use crate::settings::Resolved;
 use crate::text::{cut, one_line};
 use crate::usage::TokenUsage;
 use crate::validate::{Attempt, Violation};
+
+/// With so many bytes of white space behind it, an answer had ended, whatever stopped it.
+const PADDING: usize = 64;
 
 /// The longest text of a provider that is kept, such as the model's name or a request's id, in bytes.
 const WORD: usize = 200;
@@ -43,7 +47,10 @@ pub(super) async fn attempt(
     let outcome = {
         // Pinned here: a future that is passed by value is stored in each future that it passes through.
         let asking = pin!(async {
-            let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
+            let mut reserved = match limits
+                .reserve(prompt, || most_tokens(request), request.max_tokens, target.names(request))
+                .await
+            {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
@@ -86,6 +93,9 @@ pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
         );
         return Failure { sent: false, ..failure(message) };
     }
+    if open.is_unsent() {
+        return failure(format!("no connection within {timeout:?} (attempt_timeout)"));
+    }
     if open.has_answer() {
         return failure(format!("the answer was not validated within {timeout:?} (attempt_timeout)"));
     }
@@ -106,17 +116,22 @@ async fn ask(
         // Boxed, so that calls without a listener have no room for it.
         Some(listener) => Box::pin(listened(listener, model, request, open, reserved, settings)).await,
     };
-    let Answered { text, cut, round } = answer(outcome, request, open, reserved, settings)?;
+    let Answered { text, stopped, padding, round } = answer(outcome, request, open, reserved, settings)?;
+    // Behind less white space, further objects may follow on lines of their own.
+    let cut = stopped && padding < PADDING;
     if let Some(round) = round {
         open.keeps(&round.said, round.calls(), true);
         open.note(|record| record.keep_answer(text));
         return Ok(Some(round));
     }
-    if !cut && let Some(round) = called_in_text(&text, request, asked, settings.reader()) {
+    if (!stopped || padding > 0)
+        && let Some(round) = called_in_text(&text, request, asked, settings.reader())
+    {
         open.keeps(&round.said, round.calls(), true);
         open.note(|record| {
             record.keep_answer(text);
             record.flags.push(Flag::CallInText);
+            record.flags.extend(stopped.then_some(Flag::LengthStop));
         });
         return Ok(Some(round));
     }
@@ -133,7 +148,7 @@ async fn ask(
         Ok((flags, warnings)) => {
             open.keeps(&text, &[], true);
             open.note(|record| {
-                accepted(record, text, flags, warnings, cut);
+                accepted(record, text, flags, warnings, stopped);
                 record.flags.extend(doubts(request, record.usage));
             });
             Ok(None)
@@ -172,7 +187,9 @@ async fn listened(
 struct Answered {
     text: String,
     /// It stopped at the length limit.
-    cut: bool,
+    stopped: bool,
+    /// How many bytes of white space were written up to that limit, behind a whole document.
+    padding: usize,
     /// It calls tools, and the text is not the answer.
     round: Option<Box<Round>>,
 }
@@ -190,6 +207,15 @@ fn answer(
     let forbidden = forbidden(&completion, request);
     let round = answer_or_calls(&mut completion, request);
     let Completion { text, refusal, finish, usage, model: answered_by, request_id, .. } = completion;
+    let stopped = finish == Some(FinishReason::Length);
+    let padding = match &round {
+        _ if !stopped => 0,
+        None => padding(&text),
+        Some(round) if round.calls().iter().all(|call| is_document(&call.arguments)) => {
+            round.calls().last().map_or(0, |call| padding(&call.arguments))
+        }
+        Some(_) => 0,
+    };
     open.note(|record| {
         record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
         note_provider(record, usage, answered_by, request_id);
@@ -197,23 +223,30 @@ fn answer(
             None => record.estimate_answer(&text),
             Some(round) => record.estimate_unreported(round.characters()),
         }
+        if padding > 0 && usage.is_none_or(|usage| usage.output.is_none()) {
+            record.flags.push(Flag::EstimatedUsage);
+        }
         record.tools = forbidden;
     });
     if finish.is_none() {
         flag(open, Flag::NoFinishReason);
     }
-    let cut = finish == Some(FinishReason::Length);
     if round.is_some() {
         return match unusable(CALLS, refusal, finish, usage, request, settings) {
             Some(failure) => Err(failure),
-            None if cut => Err(truncated(request)),
-            None => Ok(Answered { text, cut, round }),
+            None if stopped && padding == 0 => Err(truncated(request)),
+            None => {
+                if stopped {
+                    flag(open, Flag::LengthStop);
+                }
+                Ok(Answered { text, stopped, padding, round })
+            }
         };
     }
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
-    Ok(Answered { text, cut, round })
+    Ok(Answered { text, stopped, padding, round })
 }
 
 /// Settles what an attempt used, and notes for the trace what came back.
@@ -270,10 +303,16 @@ fn is_other_than_asked(judged: &Result<(Vec<Flag>, Vec<Violation>), Failure>) ->
     }
 }
 
-fn accepted(record: &mut AttemptRecord, text: String, flags: Vec<Flag>, warnings: Vec<Violation>, cut: bool) {
+fn accepted(
+    record: &mut AttemptRecord,
+    text: String,
+    flags: Vec<Flag>,
+    warnings: Vec<Violation>,
+    stopped: bool,
+) {
     record.keep_answer(text);
     record.flags.extend(flags);
-    if cut {
+    if stopped {
         record.flags.push(Flag::LengthStop);
     }
     if !warnings.is_empty() {
@@ -334,6 +373,16 @@ fn window_is_full() -> Failure {
     Failure::new(Category::ContextLengthError, message)
 }
 
+/// How many bytes of white space stand behind a whole document.
+fn padding(text: &str) -> usize {
+    let document = text.trim_ascii_end();
+    if is_document(document) { text.len() - document.len() } else { 0 }
+}
+
+fn is_document(text: &str) -> bool {
+    text.trim_ascii_end().ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
 fn truncated(request: &Request) -> Failure {
     let limit = match request.max_tokens {
         Some(limit) => format!("max_tokens = {limit}; raise it or ask for a shorter answer"),
@@ -347,6 +396,7 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     open.note(|record| {
         record.usage = error.usage.or(record.usage);
         record.status = error.status;
+        record.unsent = !error.reached;
         if !may_have_used_tokens {
             record.estimate = None;
         }
@@ -402,6 +452,11 @@ impl Sink for Watch<'_, '_, '_> {
 
     fn refused(&mut self, part: &str) {
         self.open.note(|record| record.refused.push(one_line(part, WORD)));
+    }
+
+    fn unsent(&mut self) {
+        self.open.note(|record| (record.unsent, record.estimate) = (true, None));
+        self.reserved.release();
     }
 
     fn flag(&mut self, flag: Flag) {

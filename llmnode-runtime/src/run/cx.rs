@@ -175,6 +175,25 @@ pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Within<'c>) {
     (cx.core, cx.within())
 }
 
+/// Lets other tasks run, and looks at the time that is left for the run and the call.
+///
+/// # Errors
+/// There is none: a `limit_exceeded` or a `timeout`.
+pub async fn look<S: ?Sized>(cx: &Cx<'_, S>) -> Result<(), NodeError> {
+    let Cx { core, limits, ref deadline, .. } = *cx;
+    limits.begin_time();
+    let ended = |category, late| NodeError::new(category, late);
+    let yielded = limits.in_time(tokio::task::yield_now()).await;
+    yielded.map_err(|late| ended(Category::LimitExceeded, late))?;
+    match deadline {
+        Some(deadline) => {
+            let yielded = deadline.limit(&*core.clock, std::future::ready(())).await;
+            yielded.map_err(|late| ended(Category::Timeout, late))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The pause from which the call continues, if it does.
 pub fn paused<'c, S: ?Sized>(cx: &Cx<'c, S>) -> Option<&'c Paused> {
     cx.origin?.pause()

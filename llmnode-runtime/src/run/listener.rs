@@ -135,6 +135,18 @@ impl<'r> Listener<'r> {
         self.tell(self.lock(), Event::ToolCalls(calls.to_vec()));
     }
 
+    /// Waits until the stream has taken all events. A tool that blocks would hold them back otherwise.
+    pub(super) async fn taken(&self) {
+        poll_fn(|cx| {
+            if self.is_empty() {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+
     pub(super) fn tool_ended(&self, id: &str, outcome: Cow<'static, str>) {
         let id = id.to_owned();
         self.tell(self.lock(), Event::ToolResult { id, outcome });

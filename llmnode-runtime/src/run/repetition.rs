@@ -3,11 +3,10 @@
 use super::failure::Failure;
 use crate::category::Group;
 use crate::model::Retry;
-use crate::text::hashed;
 
 /// The last bad answer, by its hash.
 #[derive(Default)]
-pub(super) struct Repetition(Option<String>);
+pub(super) struct Repetition(Option<[u8; 32]>);
 
 impl Repetition {
     /// Whether the failure is a bad answer that is the same as the last one.
@@ -16,9 +15,8 @@ impl Repetition {
         if failure.category.group() != Group::Answer || failure.retry == Some(Retry::Transport) {
             return false;
         }
-        let answer = hashed(failure.answer.as_deref().unwrap_or_default().trim().as_bytes());
-        let last = self.0.replace(answer);
-        last.is_some() && last == self.0
+        let answer = hmac_sha256::Hash::hash(failure.answer.as_deref().unwrap_or_default().trim().as_bytes());
+        self.0.replace(answer) == Some(answer)
     }
 }
 

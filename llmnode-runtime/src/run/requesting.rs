@@ -41,6 +41,9 @@ pub trait Requests: Send + Sync {
     /// About how many tokens are sent.
     fn tokens(&self) -> u64;
 
+    /// How many bytes the texts have that are sent.
+    fn bytes(&self) -> u64;
+
     /// Sends the request once and keeps what came back. The completion has no text: it says what was used, and of whom.
     fn send<'a>(
         &'a self,
@@ -134,7 +137,7 @@ async fn attempt(
     let outcome = {
         let asking = pin!(async {
             let names = [of.model(), None, None];
-            let mut reserved = match limits.reserve(of.tokens(), Some(0), names).await {
+            let mut reserved = match limits.reserve(of.tokens(), || of.bytes(), Some(0), names).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };

@@ -166,6 +166,37 @@ async fn a_cut_answer_that_is_complete_is_accepted_and_flagged() {
 }
 
 #[tokio::test]
+async fn white_space_up_to_the_limit_behind_a_whole_document_is_no_cut() {
+    let padded = |text: &str, length| {
+        Reply::text(text.to_owned() + &" \n".repeat(length)).finish(FinishReason::Length)
+    };
+    let usage = TokenUsage { input: Some(9), output: Some(99), ..TokenUsage::default() };
+    // Repaired, and made to fit, as any whole answer.
+    let fenced = format!("{{\"result\": {GOOD}}}");
+    for (reply, flags) in [
+        (padded(GOOD, 1).usage(None), &[Flag::EstimatedUsage, Flag::LengthStop][..]),
+        (padded(GOOD, 200).usage(None), &[Flag::EstimatedUsage, Flag::LengthStop]),
+        (padded(GOOD, 200).usage(usage), &[Flag::LengthStop]),
+        (padded(&fenced, 200).usage(usage), &[Flag::Fitted("wrapper".into()), Flag::LengthStop]),
+    ] {
+        let report = run(&script([reply])).call(&GOAL).report().await.unwrap();
+        let attempt = &report.record.attempts[0];
+        assert_eq!((report.value.item.as_str(), &attempt.flags[..]), ("key", flags));
+        assert_eq!(
+            attempt.estimate.is_some_and(|estimate| estimate.output > Some(0)),
+            attempt.usage.is_none()
+        );
+    }
+    let model = script([padded(BAD, 200), GOOD.into()]);
+    assert_eq!(run(&model).call(&GOAL).await.unwrap().item, "key", "a whole answer is corrected");
+    for cut in ["{\"item\": \"key\"", "so {\"item\": \"key\"}", "\"key"] {
+        let model = script([padded(cut, 200)]);
+        let error = run(&model).call(&GOAL).await.unwrap_err();
+        assert_eq!(error.category(), Category::TruncatedOutput, "{cut}");
+    }
+}
+
+#[tokio::test]
 async fn figures_that_cannot_be_are_flagged() {
     let counts = |input, total| TokenUsage {
         input: Some(input),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use llmnode_runtime::Message;
+use llmnode_runtime::internal::create_new;
 
 use super::beside;
 use super::error::JournalError;
@@ -69,7 +70,7 @@ impl OpenFile {
             if self.left(&path) {
                 fs::remove_file(&path).map_err(failed(&path))?;
             }
-            match beside::create(&path, &journal) {
+            match create_new(&path, Some(&journal)) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => return made.map_err(failed(&path)).map(|file| (path, file)),
             }

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use llmnode_runtime::internal::{create_new, share};
+
 use super::beside;
 use super::error::JournalError;
 use super::open::io_error;
@@ -36,7 +38,7 @@ impl Lock {
         let own = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0);
         if own && let Ok(like) = like.metadata() {
             // It locks out other writers all the same.
-            let _ = beside::share(&self.0, &like);
+            let _ = share(&self.0, &like);
         }
     }
 }
@@ -50,7 +52,7 @@ impl Drop for Lock {
 
 /// Opens the lock file, or makes it, with the journal's mode. Nothing is ever written to it.
 fn open(path: &Path, like: &File) -> io::Result<File> {
-    match beside::create(path, &like.metadata()?) {
+    match create_new(path, Some(&like.metadata()?)) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         made => return made,
     }

@@ -68,6 +68,9 @@ impl<'d> Data<'d> {
                     reading.check(node, read, known, faults);
                 }
             }
+            for read in &facts.prompts {
+                reading.system(read, "a system prompt of the subgraph", known, faults);
+            }
         }
         for read in self
             .facts
@@ -198,9 +201,18 @@ impl Reading<'_> {
             self.unwritten(read, name, faults);
             self.told.insert(name.to_owned());
         }
-        if read.place == Place::System && has(&known.foreign) {
+        if read.place == Place::System {
+            self.system(read, "the system prompt", known, faults);
+        }
+    }
+
+    /// A system prompt reads no text of a model, a tool or a search.
+    fn system(&self, read: &Read, what: &str, known: &Known, faults: &mut Faults) {
+        let (file, name) = (self.data.file, key(&read.name));
+        if self.keys.of(name).is_some_and(|number| known.foreign.has(number)) {
             let message = format!(
-                "the system prompt reads {shown_name:?}, which {} writes: move text of a model, a tool or a search into \"prompt\"",
+                "{what} reads {:?}, which {} writes: move text of a model, a tool or a search into \"prompt\"",
+                shown(name),
                 self.writers(name)
             );
             if file.form == Form::Own {

@@ -163,6 +163,15 @@ impl Flow<'_> {
                 if own.untrusted || list.is_some_and(|list| before.foreign.has(list)) {
                     after.foreign.join(written, |one, other| one | other);
                 }
+                let mut passes: Vec<_> = own
+                    .passes
+                    .iter()
+                    .filter_map(|(from, to)| Some((self.keys.of(from)?, self.keys.of(to)?)))
+                    .collect();
+                // One may come into another by way of a third.
+                while let Some(at) = passes.iter().position(|(from, _)| after.foreign.has(*from)) {
+                    after.foreign.put(passes.swap_remove(at).1);
+                }
                 after.anything |= own.writes_anything;
             }
             By::Cleared => after.always.join(written, |one, other| one & !other),

@@ -41,7 +41,7 @@ pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
     let handles = handles::check(file, links, facts, faults);
     let steps: Vec<bool> = facts.iter().map(|facts| facts.role == Role::Step).collect();
     let drawn = drawn(file, links, facts, &steps, &handles);
-    let start = start::start(file, links, &drawn, &steps, faults);
+    let start = start::start(file, links, &drawn, (facts, &steps), faults);
     let roots = ways::check(file, facts, &drawn, &steps, &start, faults);
     let found = forks::check(file, facts, &drawn, &roots, faults);
     let needs = data::Data { file, facts, steps: &steps }.check(&drawn.shape, &roots, &found, faults);

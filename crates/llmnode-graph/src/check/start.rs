@@ -1,9 +1,11 @@
 //! Where a graph starts. Nothing is guessed.
 
 use super::{Drawn, Links};
+use crate::facts::Facts;
 use crate::faults::{FaultKind, Faults, listed, shown};
 use crate::file::{GraphFile, Id};
 use crate::shape::{Shape, To};
+use crate::template::key;
 
 const REMEDY: &str = "set \"isStart\": true in the data of the first node";
 
@@ -14,12 +16,13 @@ pub(super) enum Start {
     Among(Vec<usize>),
 }
 
-/// The start: the one `isStart`, else the one target of `start`, else the one node to which no edge leads.
+/// The start: the one `isStart`, else the one target of `start`, else the one node to which no edge leads. Where an edge leads to
+/// each node, it is the iterator of an input, else the one node to which only `next` leads.
 pub(super) fn start(
     file: &GraphFile,
     links: &Links,
     drawn: &Drawn<'_>,
-    steps: &[bool],
+    (facts, steps): (&[Facts], &[bool]),
     faults: &mut Faults,
 ) -> Start {
     let ids = |nodes: &[usize]| listed(nodes.iter().map(|node| file.nodes[*node].id.as_str()));
@@ -47,9 +50,22 @@ pub(super) fn start(
         }
         ([], _) => {}
     }
-    let first = without_incoming(&drawn.shape, steps, |_| true);
-    let found = if first.is_empty() {
-        without_incoming(&drawn.shape, steps, |handle| handle != "next")
+    let first = without_incoming(&drawn.shape, steps, |_, _| true);
+    let is_cycle = first.is_empty();
+    let found = if is_cycle {
+        let is_input = |facts: &Facts| {
+            facts.iterates.as_ref().is_some_and(|list| file.inputs.contains_key(key(&list.name)))
+        };
+        let mut of_inputs: Vec<usize> =
+            (0..steps.len()).filter(|node| steps[*node] && is_input(&facts[*node])).collect();
+        // What such an iterator leads to comes after it.
+        let others = without_incoming(&drawn.shape, steps, |from, handle| {
+            handle != "next" || of_inputs.contains(&from)
+        });
+        of_inputs.extend(others);
+        of_inputs.sort_unstable();
+        of_inputs.dedup();
+        of_inputs
     } else {
         first
     };
@@ -71,6 +87,9 @@ pub(super) fn start(
             }
         }
         // One of them may be where an unknown edge leads.
+        [_, _, ..] if is_cycle && !drawn.has_unknown_target => {
+            format!("an edge leads to every node, and {} may each be the first: {REMEDY}", ids(&found))
+        }
         [_, _, ..] if !drawn.has_unknown_target => {
             format!("no edge leads to {}, so each may be the first: {REMEDY}", ids(&found))
         }
@@ -100,10 +119,10 @@ fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> S
 }
 
 /// The steps to which no edge leads but from themselves; edges of some handles do not count.
-fn without_incoming(shape: &Shape, steps: &[bool], counts: impl Fn(&str) -> bool) -> Vec<usize> {
+fn without_incoming(shape: &Shape, steps: &[bool], counts: impl Fn(usize, &str) -> bool) -> Vec<usize> {
     let mut has_incoming = vec![false; steps.len()];
     for (from, handles) in shape.ways.iter().enumerate() {
-        for way in handles.iter().filter(|handle| counts(&handle.name)).flat_map(|handle| &handle.to) {
+        for way in handles.iter().filter(|handle| counts(from, &handle.name)).flat_map(|handle| &handle.to) {
             if let To::Node(to) = way.to
                 && to != from
             {

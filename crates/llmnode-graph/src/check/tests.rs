@@ -43,12 +43,15 @@ fn facts(node: &NodeFile) -> Facts {
         pauses: has("pauses"),
         reads: read(Place::Any, "reads").chain(read(Place::System, "system")).collect(),
         reads_or_message: read(Place::Any, "or_message").collect(),
+        prompts: Vec::new(),
+        passes: Vec::new(),
         writes: texts("writes").into_iter().map(write).collect(),
         also_writes: texts("also"),
         perhaps_writes: Vec::new(),
         braced: Vec::new(),
         writes_anything: has("anything"),
         untrusted: has("untrusted"),
+        retrieved: has("retrieved"),
         unclear: has("unclear"),
         is_shared: false,
         role: if has("tool") { Role::Tool } else { Role::Step },
@@ -117,11 +120,42 @@ fn plain() -> Value {
 #[test]
 fn next_of_an_iterator_counts_only_where_all_nodes_have_edges_to_them() {
     let each = || json!({"iterator": true, "handles": ["next", "complete"]});
-    let nodes = &[("list", plain()), ("each", each())];
+    // The items are no input, so what writes them is the first.
+    let written = json!({"iterator": true, "handles": ["next", "complete"], "reads": ["list"]});
+    let nodes = &[("list", json!({"writes": ["list"]})), ("each", written)];
     let plan = loaded(&graph(nodes, &["list > each", "each by next > list", "each by complete > END"]));
     assert_eq!(plan.region.entry, 0);
     let nodes = &[("plan", plain()), ("each", each()), ("work", plain())];
     assert_eq!(loaded(&graph(nodes, &["plan > each", "each by next > work", "work > each"])).region.entry, 0);
+}
+
+#[test]
+fn an_iterator_of_an_input_is_the_start_where_an_edge_leads_to_every_node() {
+    let each = |reads: &str| json!({"iterator": true, "handles": ["next", "complete"], "reads": [reads]});
+    let edges = ["each by next > work", "work > each", "each by complete > sum", "sum > END"];
+    let nodes = |reads: &str| [("work", plain()), ("each", each(reads)), ("sum", plain())];
+    assert_eq!(loaded(&graph(&nodes("q"), &edges)).region.entry, 1);
+    // Of another list: the node to which only `next` leads.
+    let more = [("work", json!({"writes": ["list"]})), ("each", each("list")), ("sum", plain())];
+    assert_eq!(loaded(&graph(&more, &edges)).region.entry, 0);
+    // An edge leads to a node by another iterator: both may be meant.
+    let nodes = [
+        ("plan", json!({"writes": ["list"]})),
+        ("outer", each("list")),
+        ("each", each("q")),
+        ("work", plain()),
+    ];
+    let edges = [
+        "plan > each",
+        "each by next > work",
+        "work > each",
+        "each by complete > outer",
+        "outer by next > plan",
+        "outer by complete > END",
+    ];
+    let faults = refused(&graph(&nodes, &edges), &[("/nodes", "start")]);
+    let message = &faults.faults[0].message;
+    assert!(message.contains("\"plan\" and \"each\"") && message.contains("\"isStart\": true"), "{message}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Approval: a node that waits for a person, and the calls of tools within it.
 
 use llmnode_runtime::internal::{NodePause, ask_handler, hashed, paused};
-use llmnode_runtime::{Category, Cx, NodeError, Paused};
+use llmnode_runtime::{Category, Cx, NodeError, Paused, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::graph::step::GraphStep;
@@ -13,6 +13,8 @@ pub(crate) enum Gate {
     Open,
     /// A person let it run, with these changes to the values.
     Decided(Map<String, Value>),
+    /// A person let it make this call, or it makes it already, and what is within it waited.
+    Call(ToolCall, Option<Paused>),
     /// It runs already, and a call within it waited.
     Within(Paused, Map<String, Value>),
     /// A person did not let it run.
@@ -20,16 +22,22 @@ pub(crate) enum Gate {
 }
 
 impl Gate {
-    /// What holds for a node on this state. It waits if nobody has decided.
-    pub(crate) async fn of(step: &GraphStep, cx: &Cx<'_, State>) -> Result<Gate, NodeError> {
-        let asks = step.unit().approval;
+    /// What holds for a node on this state. It waits if nobody has decided. `asked`: the call that is asked about, and why the tool does
+    /// not take it, so that nobody is asked.
+    pub(crate) async fn of(
+        step: &GraphStep,
+        cx: &Cx<'_, State>,
+        asked: Option<&(ToolCall, Option<String>)>,
+    ) -> Result<Gate, NodeError> {
+        let call = asked.map(|(call, _)| call);
+        let asks = step.unit().approval && asked.is_none_or(|(_, refused)| refused.is_none());
         let Some(paused) = paused(cx) else {
             if !asks {
                 return Ok(Gate::Open);
             }
-            let paused = step.pause(cx.state(), None, &Map::new());
+            let paused = step.pause(cx.state(), None, &Map::new(), (call, call));
             return match ask_handler(cx, paused.clone()).await? {
-                Some(decided) => decision(step, &decided),
+                Some(decided) => decision(step, &decided, call),
                 None => Err(paused.into_error()),
             };
         };
@@ -42,17 +50,45 @@ impl Gate {
                 step.id()
             ));
         }
-        if paused.fingerprint() != step.fingerprint(cx.state()) {
+        if paused.fingerprint() != step.fingerprint(cx.state(), call) {
             return refused(format!(
                 "the graph or its state changed since `{}` paused, so that is not what was decided about: run it again, and decide anew",
                 step.id()
             ));
         }
-        decision(step, paused)
+        decision(step, paused, call)
     }
 }
 
-fn decision(step: &GraphStep, paused: &Paused) -> Result<Gate, NodeError> {
+/// What was decided about a call: it, or one with other arguments, is made.
+fn decision_of_call(step: &GraphStep, paused: &Paused, call: &ToolCall) -> Result<Gate, NodeError> {
+    let made = |arguments: String| ToolCall::new(&*call.id, &*call.name, arguments);
+    match paused.node_pause() {
+        Some(NodePause::Yes) => Ok(Gate::Call(call.clone(), None)),
+        Some(NodePause::Within(paused, arguments)) => {
+            Ok(Gate::Call(made(arguments.to_owned()), Some(paused.clone())))
+        }
+        Some(NodePause::Edit(arguments)) => {
+            let call = made(arguments.to_string());
+            match step.unit().call.as_ref().and_then(|calling| calling.refuses(&call)) {
+                Some(wrong) => {
+                    let (id, tool) = (step.id(), &call.name);
+                    let why = format!(
+                        "the edit of `{id}` is not what the tool `{tool}` takes, and nothing ran; decide anew. {wrong}"
+                    );
+                    Err(NodeError::new(Category::ConfigError, why))
+                }
+                None => Ok(Gate::Call(call, None)),
+            }
+        }
+        _ => decision(step, paused, None),
+    }
+}
+
+fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Result<Gate, NodeError> {
+    if let Some(call) = call {
+        return decision_of_call(step, paused, call);
+    }
     let id = step.id();
     let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
     match paused.node_pause() {
@@ -86,13 +122,26 @@ fn decision(step: &GraphStep, paused: &Paused) -> Result<Gate, NodeError> {
 }
 
 impl GraphStep {
-    /// What tells what a person was shown from anything else.
-    fn fingerprint(&self, state: &State) -> String {
-        hashed(json!([self.loaded().hash, self.id(), state]).to_string().as_bytes())
+    /// What tells what a person was shown from anything else. `call`: as the state makes it.
+    fn fingerprint(&self, state: &State, call: Option<&ToolCall>) -> String {
+        let shown = json!([self.loaded().hash, self.id(), state]);
+        let shown = call.map_or(shown.clone(), |call| json!([shown, call.name, call.arguments]));
+        hashed(shown.to_string().as_bytes())
     }
 
-    /// The pause of the node, or of what waits within it once it has these values.
-    fn pause(&self, state: &State, within: Option<Paused>, edits: &Map<String, Value>) -> Paused {
+    /// The pause of the node, or of what waits within it once it has these values. `calls`: that which the state makes, and that which
+    /// is shown or made.
+    fn pause(
+        &self,
+        state: &State,
+        within: Option<Paused>,
+        edits: &Map<String, Value>,
+        calls: (Option<&ToolCall>, Option<&ToolCall>),
+    ) -> Paused {
+        let fingerprint = self.fingerprint(state, calls.0);
+        if let Some(call) = calls.1 {
+            return Paused::of_node(self.id(), fingerprint, (&call.name, call.arguments.clone()), within);
+        }
         let shown: Map<String, Value> = match within {
             Some(_) => edits.clone(),
             None => {
@@ -100,7 +149,7 @@ impl GraphStep {
                 shown.map(|(key, value)| (key.clone(), value.clone())).collect()
             }
         };
-        Paused::of_node(self.id(), self.fingerprint(state), Value::Object(shown).to_string(), within)
+        Paused::of_node(self.id(), fingerprint, (self.id(), Value::Object(shown).to_string()), within)
     }
 
     /// An error of the node; a pause within it is one of the node's.
@@ -109,9 +158,10 @@ impl GraphStep {
         state: &State,
         error: NodeError,
         edits: &Map<String, Value>,
+        calls: (Option<&ToolCall>, Option<&ToolCall>),
     ) -> NodeError {
         match error.paused().filter(|_| error.category() == Category::Paused) {
-            Some(within) => self.pause(state, Some(within), edits).into_error(),
+            Some(within) => self.pause(state, Some(within), edits, calls).into_error(),
             None => error,
         }
     }

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, NodeError};
+use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, NodeError, ToolCall};
 use serde_json::Value;
 
 use crate::graph::loading::Loading;
 use crate::graph::step::GraphStep;
-use crate::state::{State, Update, fenced, text_of};
-use crate::template::Template;
+use crate::state::{MOST, State, Update, fenced, take, text_of};
+use crate::template::{Template, key};
 
 /// A type of nodes in graphs.
 ///
@@ -96,6 +96,8 @@ pub trait GraphNode: Send + Sync + 'static {
 pub struct Visit<'v> {
     pub(crate) cx: &'v Cx<'v, State>,
     pub(crate) step: &'v GraphStep,
+    /// The call of a `tool` that a person was asked about, and why the tool does not take it, in which case nobody was asked.
+    pub(crate) approved: Option<&'v (ToolCall, Option<String>)>,
 }
 
 impl<'v> Visit<'v> {
@@ -119,10 +121,16 @@ impl<'v> Visit<'v> {
         self.state().value(name)
     }
 
+    /// Whether a value may be what a model, a tool or a search wrote, in this graph or in one around it or within.
+    pub(crate) fn is_untrusted(&self, name: &str) -> bool {
+        self.step.is_untrusted(name) || self.state().untrusted.contains(key(name))
+    }
+
     /// Returns a template's text.
     ///
     /// # Errors
-    /// A `prep_error` that names the node and the value that is missing.
+    /// A `prep_error` that names the node and the value that is missing. A `limit_exceeded`, if the text would be larger than a state may
+    /// be.
     pub fn render(&self, template: &Template) -> Result<String, NodeError> {
         self.render_fenced(template, |_| false)
     }
@@ -133,12 +141,20 @@ impl<'v> Visit<'v> {
         template: &Template,
         is_fenced: impl Fn(&str) -> bool,
     ) -> Result<String, NodeError> {
+        let (mut left, mut too_large) = (MOST, None);
         let value = |name: &str| {
             let text = text_of(self.value(name)?);
+            too_large = take(self.id(), &mut left, text.len()).err();
+            if too_large.is_some() {
+                return None;
+            }
             Some(if is_fenced(name) { fenced(&text).into() } else { text })
         };
         let text = template.render(value);
         text.map_err(|missing| {
+            if let Some(error) = too_large {
+                return error;
+            }
             NodeError::new(Category::PrepError, format!("the node `{}` reads {missing}", self.id()))
         })
     }

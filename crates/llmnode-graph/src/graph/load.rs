@@ -99,6 +99,7 @@ fn loaded(
         units.iter().filter_map(|unit| Some(unit.subgraph.as_ref()?.height() + 1)).max().unwrap_or(0);
     let ids = file.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
     let untrusted = untrusted(&facts);
+    let retrieved = facts.iter().filter(|one| one.retrieved).flat_map(Facts::keys).cloned().collect();
     let limits = Limits::new();
     let limits = file.limits.requests.map_or(limits, |requests| limits.requests(requests));
     let limits = file.limits.tokens.map_or(limits, |tokens| limits.tokens(tokens));
@@ -119,8 +120,9 @@ fn loaded(
             open: file.open_inputs,
         },
         bounds: Bounds { max_steps: file.max_steps, limits, requests: Some(REQUESTS) },
-        facts: whole(&facts),
+        facts: whole(&facts, &untrusted),
         untrusted,
+        retrieved,
         warnings: Vec::new(),
         height,
     };
@@ -175,11 +177,12 @@ fn node(
         links,
         around,
         subgraph: None,
+        call: None,
         facts: &mut facts,
         faults,
     };
     let made = found.and_then(|(kind, _)| kind.load(&mut loading));
-    let (subgraph, settings) = (loading.subgraph.take(), loading.settings);
+    let (subgraph, call, settings) = (loading.subgraph.take(), loading.call.take(), loading.settings);
     // Settings of another type refute a guess.
     let is_refuted = found.is_some_and(|(_, is_guess)| is_guess) && faults.forget_strangers(before);
     let made = made.filter(|_| !is_refuted);
@@ -207,6 +210,8 @@ fn node(
         error_edge: false,
         rejected_edge: false,
         subgraph,
+        call,
+        untrusted: facts.untrusted,
         handles: facts.handles.known.clone(),
     });
     Made { facts, unit, is_start: is_set("isStart") }

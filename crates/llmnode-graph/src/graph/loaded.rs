@@ -10,6 +10,7 @@ use crate::facts::Facts;
 use crate::faults::Fault;
 use crate::graph::Graph;
 use crate::graph::door::GraphNode;
+use crate::graph::nodes::Calling;
 use crate::state::Rules;
 
 /// A graph that was loaded: what its steps share.
@@ -28,6 +29,8 @@ pub(crate) struct Loaded {
     pub(crate) facts: Facts,
     /// Values that a model, a tool or a search writes.
     pub(crate) untrusted: BTreeSet<String>,
+    /// Values that a search writes.
+    pub(crate) retrieved: BTreeSet<String>,
     /// The handles of all nodes by which the graph may end.
     pub(crate) warnings: Vec<Fault>,
     /// How many graphs stand within each other below it.
@@ -55,6 +58,10 @@ pub(crate) struct Unit {
     pub(crate) error_edge: bool,
     pub(crate) rejected_edge: bool,
     pub(crate) subgraph: Option<Graph>,
+    /// The call of a tool that it makes, which is what a person approves.
+    pub(crate) call: Option<Arc<Calling>>,
+    /// Whether what it writes is the text of a model, a tool or a search.
+    pub(crate) untrusted: bool,
     /// The handles that it may be left by.
     pub(crate) handles: Vec<String>,
 }

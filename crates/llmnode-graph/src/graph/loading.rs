@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use llmnode_runtime::internal::one_line;
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ use crate::facts::{Facts, Place, Read, Write};
 use crate::faults::{FaultKind, Faults};
 use crate::file::{Data, FRONT_END, Form, Mends, NodeFile};
 use crate::graph::Graph;
+use crate::graph::nodes::Calling;
 use crate::graph::registry::Registered;
 use crate::graph::roles::ToolLink;
 use crate::graph::within::Around;
@@ -33,6 +35,8 @@ pub struct Loading<'l> {
     pub(crate) around: Around<'l>,
     /// What a subgraph's type loads.
     pub(crate) subgraph: Option<Graph>,
+    /// The call that a `tool` makes.
+    pub(crate) call: Option<Arc<Calling>>,
     pub(crate) facts: &'l mut Facts,
     pub(crate) faults: &'l mut Faults,
 }
@@ -176,6 +180,12 @@ impl<'l> Loading<'l> {
     /// Notes that the node writes text of a model, a tool or a search. No system prompt may read that text.
     pub fn untrusted(&mut self) {
         self.facts.untrusted = true;
+    }
+
+    /// Notes that the node writes text of a search: an agent's prompt that reads it has it in a fence, and no system prompt may read it.
+    pub fn retrieved(&mut self) {
+        self.facts.retrieved = true;
+        self.untrusted();
     }
 
     /// Sets the handles that the node may take, and those that need an edge. Default: only `default`.

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{CxExt, Step};
-use llmnode_runtime::internal::{Origin, error_of_execution, one_line, with_origin};
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError};
+use llmnode_runtime::internal::{Origin, error_of_execution, look, one_line, with_origin};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::graph::approval::Gate;
@@ -83,9 +83,8 @@ impl GraphStep {
     }
 
     /// A state in which the query is the only message.
-    pub(crate) fn state_of_query(query: String, values: &Map<String, Value>) -> State {
-        let turn = Turn { from: None, message: Message::user(query) };
-        State::new(vec![turn], values.clone())
+    pub(crate) fn state_of_query(query: String, of: &State) -> State {
+        of.with_turns(vec![Turn { from: None, message: Message::user(query) }])
     }
 
     /// Whether it runs as a tool of an agent.
@@ -105,18 +104,24 @@ impl GraphStep {
         &self.unit().id
     }
 
-    /// Whether that node waits for an approval.
+    /// Whether a call of that node waits for an approval. The call of a `tool` waits within it, where its arguments are known.
     pub(crate) fn waits(&self, at: usize) -> bool {
-        self.loaded.unit(at).approval
+        let unit = self.loaded.unit(at);
+        unit.approval && unit.call.is_none()
     }
 
     pub(crate) fn label_of(&self, id: &str) -> String {
         self.loaded.label_of(id).to_owned()
     }
 
-    /// Whether a value is what a model, a tool or a search wrote.
+    /// Whether a value may be what a model, a tool or a search of this graph wrote.
     pub(crate) fn is_untrusted(&self, name: &str) -> bool {
         self.loaded.is_untrusted(key(name))
+    }
+
+    /// Whether a value is what a search found.
+    pub(crate) fn is_retrieved(&self, name: &str) -> bool {
+        self.loaded.retrieved.contains(key(name))
     }
 
     pub(crate) fn is_declared(&self, key: &str) -> bool {
@@ -132,15 +137,36 @@ impl GraphStep {
         Ok(Update::new().with_message(Message::assistant(state.last_text())))
     }
 
+    /// The call of a `tool` that waits for an approval, and why the tool does not take it.
+    fn asked(&self, cx: &Cx<'_, State>) -> Result<Option<(ToolCall, Option<String>)>, NodeError> {
+        let Some(calling) = self.unit().call.as_ref().filter(|_| self.unit().approval) else {
+            return Ok(None);
+        };
+        let call = calling.call(&Visit { cx, step: self, approved: None })?;
+        let refused = calling.refuses(&call);
+        Ok(Some((call, refused)))
+    }
+
     /// What the node gives on this state.
-    async fn visit(&self, cx: &Cx<'_, State>) -> Result<Update, BoxError> {
-        let visit = Visit { cx, step: self };
-        self.unit().node.exec(&visit).await
+    async fn visit(
+        &self,
+        cx: &Cx<'_, State>,
+        approved: Option<&(ToolCall, Option<String>)>,
+    ) -> Result<Update, BoxError> {
+        let visit = Visit { cx, step: self, approved };
+        look(cx).await?;
+        let mut update = self.unit().node.exec(&visit).await?;
+        update.untrusted |= self.unit().untrusted;
+        Ok(update)
     }
 
     /// The same; in the flow a failure may lead on.
-    async fn visited(&self, cx: &Cx<'_, State>) -> Result<Update, NodeError> {
-        let error = match self.visit(cx).await {
+    async fn visited(
+        &self,
+        cx: &Cx<'_, State>,
+        approved: Option<&(ToolCall, Option<String>)>,
+    ) -> Result<Update, NodeError> {
+        let error = match self.visit(cx, approved).await {
             Ok(update) => return Ok(update),
             Err(error) => error_of_execution(error),
         };
@@ -157,13 +183,16 @@ impl GraphStep {
 
     /// A step of the flow: what was handed to it, what a person decided, then the node.
     async fn stepped(&self, cx: &Cx<'_, State>) -> Result<Output, NodeError> {
-        let gate = Gate::of(self, cx).await?;
-        let (edits, within) = match &gate {
-            Gate::Open => (Map::new(), None),
-            Gate::Decided(edits) => (edits.clone(), None),
-            Gate::Within(paused, edits) => (edits.clone(), Some(paused)),
+        let asked = self.asked(cx)?;
+        let gate = Gate::of(self, cx, asked.as_ref()).await?;
+        let (edits, call, within) = match &gate {
+            Gate::Open => (Map::new(), None, None),
+            Gate::Decided(edits) => (edits.clone(), None, None),
+            Gate::Call(call, within) => (Map::new(), Some((call.clone(), None)), within.as_ref()),
+            Gate::Within(paused, edits) => (edits.clone(), None, Some(paused)),
             Gate::Refused(why) => return self.refused(why),
         };
+        let (rendered, approved) = (asked.as_ref().map(|(call, _)| call), call.as_ref().or(asked.as_ref()));
         let (state, taken_over) = match self.own_state(cx.state(), &edits) {
             Some((state, taken_over)) => (Some(state), taken_over),
             None => (None, false),
@@ -171,12 +200,15 @@ impl GraphStep {
         let origin = within.map(Origin::paused);
         let seen = with_origin(cx, origin.as_ref());
         let outcome = match &state {
-            Some(state) => self.visited(&seen.with_state(state)).await,
-            None => self.visited(&seen).await,
+            Some(state) => self.visited(&seen.with_state(state), approved).await,
+            None => self.visited(&seen, approved).await,
         };
         let update = match outcome {
             Ok(update) => update,
-            Err(error) => return Err(self.paused_within(cx.state(), error, &edits)),
+            Err(error) => {
+                let approved = approved.map(|(call, _)| call);
+                return Err(self.paused_within(cx.state(), error, &edits, (rendered, approved)));
+            }
         };
         Ok(Output { edits, taken_over, ..self.output(update) })
     }
@@ -187,6 +219,10 @@ impl GraphStep {
     }
 
     fn refused(&self, why: &str) -> Result<Output, NodeError> {
+        if self.is_called() {
+            let said = format!("not allowed: {}", one_line(why, 500));
+            return Ok(self.output(Update::new().with_message(Message::assistant(said))));
+        }
         if self.unit().rejected_edge {
             return Ok(self.output(Update::new().with_action(REJECTED)));
         }
@@ -202,12 +238,12 @@ impl GraphStep {
         if query.is_none() && edits.is_empty() {
             return None;
         }
-        let mut values = state.values.clone();
-        values.extend(edits.clone());
-        Some(match query {
-            Some(query) => (GraphStep::state_of_query(query, &values), true),
-            None => (State::new(state.turns.clone(), values), false),
-        })
+        let (mut own, is_handed) = match query {
+            Some(query) => (GraphStep::state_of_query(query, state), true),
+            None => (state.with_turns(state.turns.clone()), false),
+        };
+        own.values.extend(edits.clone());
+        Some((own, is_handed))
     }
 }
 
@@ -224,8 +260,9 @@ impl Exec<State> for GraphStep {
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
-        if self.is_called() {
-            return Ok(self.output(self.visit(cx).await?));
+        // A call that waits is shown where an agent makes it, too.
+        if self.is_called() && !(self.unit().approval && self.unit().call.is_some()) {
+            return Ok(self.output(self.visit(cx, None).await?));
         }
         Ok(self.stepped(cx).await?)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::facts::{Facts, Role};
+use crate::facts::{Facts, Place, Read, Role};
 use crate::graph::roles::ToolLink;
 use crate::graph::step::ERROR;
 use crate::template::key;
@@ -22,21 +22,42 @@ pub(crate) fn pauses_of_tools(facts: &mut [Facts], called: &[Vec<ToolLink>]) {
     }
 }
 
-/// What the graph is to one that has it as a subgraph.
-pub(crate) fn whole(facts: &[Facts]) -> Facts {
+/// What the graph is to one that has it as a subgraph. `untrusted`: what models, tools and stores write in it.
+pub(crate) fn whole(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
     let steps = || facts.iter().filter(|one| one.role == Role::Step);
     let mut seen = BTreeSet::new();
     let writes =
         steps().flat_map(|one| &one.writes).filter(|write| seen.insert(&write.key)).cloned().collect();
     let also_writes: BTreeSet<&String> = steps().flat_map(|one| &one.also_writes).collect();
+    let passes: Vec<(String, String)> = facts.iter().flat_map(passes).collect();
+    let is_prompt = |read: &&Read| read.place == Place::System;
+    let reads = facts.iter().flat_map(|one| one.reads.iter().filter(is_prompt).chain(&one.prompts));
+    let mut prompts: Vec<Read> = reads.cloned().collect();
+    let mut read: BTreeSet<String> = prompts.iter().map(|read| key(&read.name).to_owned()).collect();
+    // What comes into a value that is read is read.
+    while let Some((from, _)) = passes.iter().find(|(from, to)| read.contains(to) && !read.contains(from)) {
+        prompts.push(Read { name: from.clone(), at: String::new(), place: Place::System });
+        read.insert(from.clone());
+    }
+    prompts.retain(|read| !untrusted.contains(key(&read.name)));
     Facts {
+        prompts,
+        passes,
         pauses: facts.iter().any(|one| one.pauses),
         writes,
         also_writes: also_writes.into_iter().cloned().collect(),
         writes_anything: facts.iter().any(|one| one.writes_anything),
         untrusted: facts.iter().any(|one| one.untrusted),
+        retrieved: facts.iter().any(|one| one.retrieved),
         ..Facts::default()
     }
+}
+
+/// What comes into what by a node.
+fn passes(facts: &Facts) -> impl Iterator<Item = (String, String)> {
+    let list = facts.iterates.iter().map(|list| key(&list.name));
+    let items = list.flat_map(|list| facts.keys().map(|item| (list.to_owned(), item.clone())));
+    items.chain(facts.passes.iter().cloned())
 }
 
 /// The keys that models, tools and stores write, and what iterators take out of them; and what an error says.
@@ -44,13 +65,9 @@ pub(crate) fn untrusted(facts: &[Facts]) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
         facts.iter().filter(|one| one.untrusted).flat_map(Facts::keys).cloned().collect();
     found.insert(ERROR.to_owned());
-    loop {
-        let taken = |one: &&Facts| one.iterates.as_ref().is_some_and(|read| found.contains(key(&read.name)));
-        let more: Vec<String> = facts.iter().filter(taken).flat_map(Facts::keys).cloned().collect();
-        let before = found.len();
-        found.extend(more);
-        if found.len() == before {
-            return found;
-        }
+    let passes: Vec<(String, String)> = facts.iter().flat_map(passes).collect();
+    while let Some((_, to)) = passes.iter().find(|(from, to)| found.contains(from) && !found.contains(to)) {
+        found.insert(to.clone());
     }
+    found
 }

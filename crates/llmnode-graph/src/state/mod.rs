@@ -1,9 +1,11 @@
 //! What a graph works on: messages and values, and how nodes write to them.
 
 mod reduce;
+mod size;
 mod update;
 mod view;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Index;
 
@@ -12,8 +14,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::template::path;
+use size::Size;
 
 pub(crate) use reduce::Rules;
+pub(crate) use size::{MOST, size, take};
 pub use update::Update;
 pub(crate) use view::{fenced, view};
 
@@ -28,9 +32,14 @@ pub struct State {
     pub turns: Vec<Turn>,
     /// The values by name. Names that begin with `_` are reserved for the graph.
     pub values: Map<String, Value>,
+    /// Values that hold text of a model, a tool or a search, in whichever graph it was written.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) untrusted: BTreeSet<String>,
     /// What is written within a branch of a fork, for the state that it goes back to.
     #[serde(skip)]
     log: Option<Vec<Logged>>,
+    #[serde(skip)]
+    size: Size,
 }
 
 /// A message of the conversation, and who wrote it.
@@ -52,7 +61,7 @@ pub(crate) struct Logged {
 
 impl State {
     pub(crate) fn new(turns: Vec<Turn>, values: Map<String, Value>) -> Self {
-        State { turns, values, log: None }
+        State { turns, values, ..State::default() }
     }
 
     /// Puts earlier messages of a conversation before those of the graph.
@@ -85,10 +94,15 @@ impl State {
         (!found.is_null()).then_some(found)
     }
 
+    /// The same values with these messages.
+    pub(crate) fn with_turns(&self, turns: Vec<Turn>) -> Self {
+        let (values, untrusted) = (self.values.clone(), self.untrusted.clone());
+        State { turns, values, untrusted, ..State::default() }
+    }
+
     /// A copy for a branch of a fork, which notes what is written to it.
     pub(crate) fn branch(&self) -> Self {
-        let State { turns, values, .. } = self;
-        State { turns: turns.clone(), values: values.clone(), log: Some(Vec::new()) }
+        State { log: Some(Vec::new()), ..self.clone() }
     }
 
     /// What was written in the branch.

@@ -16,17 +16,23 @@ impl Rules {
     /// Writes what a node gave. Nothing is written if something in it does not fit.
     ///
     /// # Errors
-    /// An `aborted` that names the key.
+    /// An `aborted` that names the key, or a `limit_exceeded`, if the state would be too large.
     pub(crate) fn apply(&self, from: &str, update: Update, state: &mut State) -> Result<(), NodeError> {
         if let Some(log) = &mut state.log {
             log.push(Logged { from: from.to_owned(), update: update.clone() });
         }
-        let Update { messages, values, cleared, action: _ } = update;
+        let Update { messages, values, cleared, action: _, untrusted } = update;
         let mut checked = Vec::with_capacity(values.len());
         for (key, value) in values {
             checked.push(self.fits(&state.values, &checked, key, value)?);
         }
+        state.grow(from, &checked, &cleared, &messages)?;
         for (key, way) in checked {
+            if untrusted {
+                state.untrusted.insert(key.clone());
+            } else if matches!(way, Way::Replace(_)) {
+                state.untrusted.remove(&key);
+            }
             way.write(key, &mut state.values);
         }
         cleared.iter().for_each(|key| drop(state.values.remove(key)));
@@ -44,6 +50,7 @@ impl Rules {
             self.check(key, value)?;
         }
         state.values.extend(values);
+        state.resized();
         Ok(())
     }
 
@@ -115,7 +122,7 @@ impl Rules {
 }
 
 /// How a value is written.
-enum Way {
+pub(super) enum Way {
     Replace(Value),
     Append(Value),
     Merge(Map<String, Value>),

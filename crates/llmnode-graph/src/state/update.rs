@@ -12,6 +12,8 @@ pub struct Update {
     pub(crate) values: Vec<(String, Value)>,
     pub(crate) cleared: Vec<String>,
     pub(crate) action: Option<String>,
+    /// Whether its values are text of a model, a tool or a search.
+    pub(crate) untrusted: bool,
 }
 
 impl Update {

@@ -1,7 +1,7 @@
 //! Nodes that wait for a person, and calls of tools that do.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use llmnode_flow::flow::RunExt;
 use llmnode_graph::{Graph, Registered, Registry, State};
@@ -258,5 +258,110 @@ async fn names_of_the_graphs_own_are_not_written() {
             [place],
             "{faults}"
         );
+    }
+}
+
+/// A `tool` that pays what the state says, and what was paid.
+fn paying(more: Value) -> (Graph, Arc<Mutex<Vec<u32>>>) {
+    let paid = Arc::new(Mutex::new(Vec::new()));
+    let all = Arc::clone(&paid);
+    let pay = Toolset::new().function("pay", "Pays.", move |cents: u32| {
+        all.lock().unwrap().push(cents);
+        async move { Ok::<_, BoxError>(format!("paid {cents}")) }
+    });
+    let registry = Registry::new().tools(pay.require_approval()).build().unwrap();
+    let mut data = json!({"tool_name": "pay", "arguments": {"value": "{{ cents }}"}, "save_as": "receipt"});
+    data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let nodes = json!([{"id": "write", "type": "tool", "data": data}]);
+    (graph_of(&file(nodes, &["write > END"], json!({"inputs": {"cents": {}}})), &registry), paid)
+}
+
+fn with_cents(graph: &Graph, cents: Value) -> Run<State> {
+    Run::new(ScriptedModel::new()).with_state(graph.start(json!({"cents": cents})).unwrap())
+}
+
+#[tokio::test]
+async fn a_tool_shows_its_call_and_what_was_approved_is_what_runs() {
+    for more in [json!({}), json!({"require_approval": true})] {
+        let (graph, paid) = paying(more);
+        let mut run = with_cents(&graph, json!(5));
+        let paused = paused(&graph, &mut run).await;
+        let waiting = &paused.waiting()[0];
+        let shown = (waiting.id.as_str(), waiting.tool.as_str(), waiting.arguments.as_str());
+        assert_eq!(shown, ("write", "pay", r#"{"value":5}"#));
+        assert_eq!(paid.lock().unwrap().len(), 0);
+        run.flow(&graph).approve(paused.decide("write", Approval::yes()).unwrap()).await.unwrap();
+        assert_eq!((paid.lock().unwrap().clone(), &run.state()["receipt"]), (vec![5], &json!("paid 5")));
+    }
+}
+
+#[tokio::test]
+async fn an_edit_of_a_tools_call_is_checked_as_its_arguments() {
+    let (graph, paid) = paying(json!({}));
+    let mut run = with_cents(&graph, json!(5));
+    let paused = paused(&graph, &mut run).await;
+    for wrong in [json!({"value": "much"}), json!({}), json!({"value": 1.5}), json!(7)] {
+        let decided = paused.clone().decide("write", Approval::edit(wrong)).unwrap();
+        let error = run.flow(&graph).approve(decided).await.unwrap_err();
+        assert_eq!(error.category(), Category::ConfigError, "{error}");
+        assert!(error.to_string().contains("is not what the tool `pay` takes"), "{error}");
+    }
+    assert_eq!((paid.lock().unwrap().len(), run.state().value("receipt")), (0, None));
+    let decided = paused.clone().decide("write", Approval::edit(json!({"value": 7}))).unwrap();
+    run.flow(&graph).approve(decided).await.unwrap();
+    assert_eq!((paid.lock().unwrap().clone(), &run.state()["receipt"]), (vec![7], &json!("paid 7")));
+    assert_eq!(run.state()["write.last_tool_input"], json!({"value": 7}));
+    // An approval of one call is none of another.
+    let mut run = with_cents(&graph, json!(1_000_000));
+    let error = run.flow(&graph).approve(paused.decide("write", Approval::yes()).unwrap()).await.unwrap_err();
+    assert!(error.to_string().contains("changed since `write` paused"), "{error}");
+    assert_eq!(paid.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_handler_is_shown_a_tools_call_and_of_wrong_arguments_nobody_is_asked() {
+    let (graph, paid) = paying(json!({}));
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let run = |cents: Value| {
+        let seen = Arc::clone(&seen);
+        with_cents(&graph, cents).with_approval(move |call| {
+            seen.lock().unwrap().push((call.tool, call.arguments));
+            async { Approval::yes() }
+        })
+    };
+    run(json!(3)).flow(&graph).await.unwrap();
+    let mut wrong = run(json!("three"));
+    wrong.flow(&graph).await.unwrap();
+    assert!(wrong.state()["receipt"].as_str().unwrap().starts_with("These arguments were not accepted"));
+    assert_eq!(*asked.lock().unwrap(), [("pay".to_owned(), r#"{"value":3}"#.to_owned())]);
+    assert_eq!(*paid.lock().unwrap(), [3]);
+}
+
+#[tokio::test]
+async fn a_tool_that_an_agent_calls_shows_its_call() {
+    let (registry, ran) = registry();
+    let nodes = json!([
+        {"id": "write", "type": "agent", "data": {"prompt": "Go.", "save_as": "text"}},
+        {"id": "till", "type": "tool", "data": {"tool_name": "pay", "arguments": {"value": "{{ cents }}"}}},
+    ]);
+    let file = file(nodes, &["write > till by tool-call"], json!({"inputs": {"cents": {}}}));
+    let graph = graph_of(&file, &registry);
+    for (approval, result, times) in
+        [(Approval::yes(), "paid 9", 1), (Approval::no("late"), "not allowed: late", 1)]
+    {
+        let call = Reply::text("").call("till", json!({"query": "pay 1 cent"}));
+        let model = ScriptedModel::new().reply(call).reply("done");
+        let start = graph.start(json!({"cents": 9})).unwrap();
+        let mut run = Run::new(model.clone()).with_state(start);
+        let paused = paused(&graph, &mut run).await;
+        let waiting = &paused.waiting()[0];
+        let shown = (waiting.id.as_str(), waiting.tool.as_str(), waiting.arguments.as_str());
+        assert_eq!(shown, ("write/call_1/till", "pay", r#"{"value":9}"#));
+        let decided = paused.decide("write/call_1/till", approval).unwrap();
+        run.flow(&graph).approve(decided).await.unwrap();
+        let messages = &model.requests()[1].messages;
+        assert!(messages.last().unwrap().content.contains(result), "{:?}", messages.last());
+        assert_eq!(ran.load(Ordering::Relaxed), times);
     }
 }

@@ -474,6 +474,10 @@ async fn words_of_others_are_fenced_in_a_system_prompt_and_inputs_are_not_overwr
     run.flow(&graph).await.unwrap();
     assert_eq!(model.requests()[1].messages[0].content, "Be kind.");
     assert_eq!(run.state()["other"], 1);
+    // What the agent may not write is flagged.
+    let calls = run.ledger().calls();
+    let flags: Vec<_> = calls.iter().flat_map(|call| &call.attempts).flat_map(|one| &one.flags).collect();
+    assert_eq!(flags, [&llmnode_runtime::Flag::NotWritten("policy".into())]);
 }
 
 /// Small files that would cost much time or memory.

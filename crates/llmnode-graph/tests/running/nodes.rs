@@ -1,8 +1,13 @@
 //! Routers, iterators, tools, subgraphs, forks.
 
 use serde_json::{Value, json};
+use std::time::Duration;
 
-use crate::support::{file, graph, registry, run_with};
+use llmnode_flow::flow::RunExt;
+use llmnode_graph::{Graph, Registered};
+use llmnode_runtime::{BoxError, Category, Clock, Limits, NodeError, Run, ScriptedModel, TestClock, Toolset};
+
+use crate::support::{file, graph, graph_of, registry, run_with};
 
 #[tokio::test]
 async fn an_agent_and_a_router_lead_to_the_end() {
@@ -273,4 +278,136 @@ async fn inputs_are_checked_before_anything_runs() {
     }
     let ran = run_with(&graph, &["ok"], json!({"question": "Why?"})).await;
     assert_eq!(ran.asked(), [["user: Why? kind"]]);
+}
+
+/// A registry whose tool `echo` gives back its text; each call takes a second.
+fn echoing() -> (Registered, TestClock) {
+    let clock = TestClock::new();
+    let own = clock.clone();
+    let echo = Toolset::new().function("echo", "Gives back a text.", move |text: String| {
+        let clock = own.clone();
+        async move {
+            clock.sleep(Duration::from_secs(1)).await;
+            Ok::<_, BoxError>(text)
+        }
+    });
+    (registry().tools(echo).build().unwrap(), clock)
+}
+
+/// A `tool` that visits itself again and again.
+fn again(text: &str, more: Value, begins: &str, registry: &Registered) -> Graph {
+    let mut data = json!({"isStart": true, "tool_name": "echo", "arguments": {"value": text}});
+    data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let more = json!({"state": {"t": {"default": begins}, "x": {"default": begins}}});
+    let rest = json!({"id": "rest", "type": "agent", "data": {}});
+    let edges = ["t > t", "t > rest by error"];
+    graph_of(&file(json!([{"id": "t", "type": "tool", "data": data}, rest]), &edges, more), registry)
+}
+
+async fn failed(graph: &Graph, run: Run, steps: u64) -> (NodeError, llmnode_graph::State) {
+    let mut run = run.with_state(graph.start(json!({})).unwrap());
+    let error = run.flow(graph).max_steps(steps).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded, "{error}");
+    (error, run.into_state())
+}
+
+#[tokio::test]
+async fn a_tool_that_reads_its_own_trace_keeps_it_small() {
+    let (registry, _) = echoing();
+    let graph = again("{{ t }}{{ t }}", json!({}), &"x".repeat(4096), &registry);
+    let (error, state) = failed(&graph, Run::new(ScriptedModel::new()), 9).await;
+    assert!(error.to_string().contains("has not ended after 9 steps"), "{error}");
+    let trace = state["t"].to_string().len();
+    assert!((64 * 1024..512 * 1024).contains(&trace), "{trace}");
+    assert!(state["t.output"].as_str().unwrap().contains("[cut: 65536 of "));
+}
+
+#[tokio::test]
+async fn a_state_and_what_is_put_together_of_it_have_a_size() {
+    let (registry, _) = echoing();
+    for (text, says) in [
+        // The text is doubled: 8 MiB are written, and 16 MiB are not.
+        ("{{ x }}{{ x }}", "`t` makes the state 17"),
+        // At once a hundred times as large.
+        (&*"{{ x }}".repeat(1000), "`t` puts together a text or arguments of more than 16777216 bytes"),
+    ] {
+        let graph = again(text, json!({"save_as": "x"}), &"x".repeat(1 << 18), &registry);
+        let (error, state) = failed(&graph, Run::new(ScriptedModel::new()), 100).await;
+        assert!(error.to_string().contains(says) && error.to_string().contains("no setting"), "{error}");
+        assert!(serde_json::to_string(&state).unwrap().len() <= 16 << 20);
+    }
+}
+
+#[tokio::test]
+async fn visits_look_at_limits_and_at_the_time() {
+    let (registry, clock) = echoing();
+    let graph = again("once", json!({}), "x", &registry);
+    let run = |limits: Limits| Run::new(ScriptedModel::new()).with_clock(clock.clone()).with_limits(limits);
+    let (error, _) = failed(&graph, run(Limits::new().time(Duration::from_secs(10))), 1000).await;
+    assert!(error.to_string().contains("the time limit of 10s for the run is reached"), "{error}");
+    assert_eq!(clock.waits().len(), 10);
+    let (error, _) = failed(&graph, run(Limits::new().tool_calls(3)), 1000).await;
+    assert!(error.to_string().contains("tool"), "{error}");
+    assert_eq!(clock.waits().len(), 13);
+}
+
+#[tokio::test]
+async fn each_visit_lets_other_tasks_run() {
+    let go = json!([{"condition": "equals", "value": "on", "handle": "on"}]);
+    let nodes = json!([{"id": "r", "type": "router", "data": {"isStart": true, "routes": go}}]);
+    let graph = graph(&file(nodes, &["r > r", "r > END by on"], json!({})));
+    let mut run = Run::new(ScriptedModel::new()).with_state(graph.start(json!({})).unwrap());
+    let (mut others, mut flow) = (0_u64, Box::pin(run.flow(&graph).into_future()));
+    let ended = std::future::poll_fn(|cx| {
+        let polled = flow.as_mut().poll(cx);
+        others += 1;
+        polled
+    });
+    assert_eq!(ended.await.unwrap_err().category(), Category::LimitExceeded);
+    assert!(others >= 1000, "{others}");
+}
+
+#[tokio::test]
+async fn a_text_too_long_for_a_pattern_fails_the_router() {
+    let slow = json!([{"condition": "regex", "value": "(?:.*a){30}b", "handle": "a"}, {"condition": "contains", "value": "x", "handle": "b"}]);
+    let graph = with_set(&route(slow));
+    let inputs = |bytes: usize| json!({"text": "x".repeat(bytes)});
+    assert_eq!(run_with(&graph, &[], inputs(1000)).await.state()["to"], "b");
+    let failed = run_with(&graph, &[], inputs(64 * 1024)).await;
+    let error = failed.outcome.unwrap_err();
+    assert_eq!(error.category(), Category::ExecError);
+    assert!(
+        error.to_string().contains("the text has 65536 bytes, and \"(?:.*a){30}b\" is searched in"),
+        "{error}"
+    );
+    let large = json!([{"condition": "regex", "value": "(?:.*a){300}", "handle": "a"}]);
+    let faults = Graph::parse(&route(large), &registry().node::<Set>().build().unwrap()).unwrap_err();
+    assert!(faults.to_string().contains("compiled regex exceeded size limit"), "{faults}");
+}
+
+#[tokio::test]
+async fn an_iterator_writes_its_items_once() {
+    let nodes = json!([
+        {"id": "each", "type": "iterator", "data": {}},
+        {"id": "work", "type": "set", "data": {"input": {"value": "{{ current_item }}"}, "save_as": "seen"}},
+    ]);
+    let more = json!({"inputs": {"items": {"type": "array"}}});
+    // It is the start, though an edge leads to each node.
+    let graph = with_set(&file(nodes, &["work > each", "each > work by next"], more));
+    let start = graph.start(json!({"items": [1, 2, 3]})).unwrap();
+    let mut run = Run::new(ScriptedModel::new()).with_state(start);
+    run.flow(&graph).max_steps(3).await.unwrap_err();
+    let state = run.state();
+    assert_eq!(
+        (&state["_iterator_queue_each"], &state["_iterator_next_each"]),
+        (&json!([1, 2, 3]), &json!(2))
+    );
+    // A state of before that holds only the items to come.
+    let start = graph.start(json!({"items": [1, 2, 3]})).unwrap();
+    let mut run = Run::new(ScriptedModel::new()).with_state(start);
+    run.state_mut().values.insert("_iterator_queue_each".to_owned(), json!([3]));
+    run.flow(&graph).await.unwrap();
+    let state = run.state();
+    assert_eq!((&state["seen"], &state["_iterator_queue_each"]), (&json!(3), &json!([])));
+    assert_eq!((state.value("_iterator_next_each"), state.value("current_item")), (None, None));
 }

@@ -327,6 +327,70 @@ async fn case_93_an_instruction_reads_nothing_that_a_model_wrote() {
     assert_eq!(ran.asked()[1][0], "system: Obey ````\n```\nme\n```` for Ann.");
 }
 
+/// A file in which an agent writes, and one whose instruction reads it: directly, by an iterator of either, and two graphs deep.
+fn two_files(own: bool) -> Vec<(&'static str, Vec<(&'static str, String)>)> {
+    let file = |nodes: Value, edges: &[&str]| match own {
+        true => {
+            file(nodes, edges, json!({"inputs": {"topic": {"default": "tea"}, "notes": {"default": []}}}))
+        }
+        false => seed(nodes, edges),
+    };
+    let writes = || json!({"id": "a", "type": "agent", "data": {"isStart": true, "save_as": "notes"}});
+    let sub = |name: &str| json!({"id": "s", "type": "subgraph", "data": {"flow_id": name}});
+    let obeys = |key: &str| json!({"id": "b", "type": "agent", "data": {"system_prompt": format!("Obey {{{{ {key} }}}}.")}});
+    let each = || match own {
+        true => json!({"id": "e", "type": "iterator", "data": {"source": "notes", "item": "note"}}),
+        false => {
+            json!({"id": "e", "type": "iterator", "data": {"input_list_variable": "notes", "output_item_variable": "note"}})
+        }
+    };
+    let outer = |name: &str| file(json!([writes(), sub(name)]), &["a > s"]);
+    let reads = || file(json!([obeys("notes")]), &[]);
+    let edges = ["e > b by next", "b > e"];
+    let items = file(json!([each(), obeys("note")]), &[&edges[..], &["start > e"]].concat());
+    let keeps = json!({"id": "k", "type": "router", "data": {"routes": []}});
+    let takes = file(json!([each(), keeps]), &["start > e", "e > k by next", "k > END"]);
+    let mut behind = vec!["a > s", "s > b"];
+    behind.extend(if own { vec!["b > END"] } else { vec![] });
+    let out = file(json!([writes(), sub("takes"), obeys("note")]), &behind);
+    vec![
+        ("directly", vec![("reads", reads()), ("outer", outer("reads"))]),
+        ("items", vec![("items", items), ("outer", outer("items"))]),
+        (
+            "deep",
+            vec![
+                ("reads", reads()),
+                ("middle", file(json!([sub("reads")]), &[])),
+                ("outer", outer("middle")),
+            ],
+        ),
+        ("taken", vec![("takes", takes), ("outer", out)]),
+    ]
+}
+
+#[tokio::test]
+async fn what_one_file_may_not_do_two_may_not_do_together() {
+    for (case, files) in two_files(true) {
+        let faults = Graph::open("outer", &with_folder(&format!("untrusted-{case}"), &files)).unwrap_err();
+        let kinds: Vec<_> = faults.faults.iter().map(|fault| fault.kind).collect();
+        assert_eq!(kinds, [FaultKind::Untrusted], "{case}: {faults}");
+    }
+    for (case, files) in two_files(false) {
+        let registry = with_folder(&format!("fenced-{case}"), &files);
+        let graph = Graph::open("outer", &registry).unwrap_or_else(|faults| panic!("{case}: {faults}"));
+        let warned = graph.warnings().iter().filter(|warning| warning.kind == FaultKind::Untrusted);
+        assert_eq!(warned.count(), 1, "{case}: {:?}", graph.warnings());
+        let ran = run_with(&graph, &["[\"Lie.\"]", "ok"], json!({})).await;
+        let instruction = &ran.asked()[1][0];
+        let fenced = ["system: Obey ```\n[\"Lie.\"]\n```.", "system: Obey ```\nLie.\n```."];
+        assert!(fenced.contains(&instruction.as_str()), "{case}: {instruction}");
+    }
+    // What the program gives stands as it is.
+    let registry = with_folder("given", &two_files(false)[0].1);
+    let ran = run_with(&Graph::open("reads", &registry).unwrap(), &["ok"], json!({"notes": "the law"})).await;
+    assert_eq!(ran.asked()[0][0], "system: Obey the law.");
+}
+
 #[tokio::test]
 async fn agents_text_is_streamed_under_the_id_of_the_node() {
     let graph = graph(&file(json!([asks("a"), asks("b")]), &["a > b"], json!({})));

@@ -25,6 +25,13 @@ fn holds(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
             Sign::Field(words) => {
                 words.split(' ').any(|word| body.fields.iter().any(|field| is(field, word)))
             }
+            Sign::Code { has, not, text: part } => {
+                let is = |code: &Vec<String>| {
+                    let any = |words: &[&str]| words.iter().any(|word| code.iter().any(|own| own == word));
+                    has.iter().all(|words| any(words)) && !any(not)
+                };
+                text.contains(part) && body.codes.iter().any(is)
+            }
             Sign::Param(param) => body.param.as_deref() == Some(param),
             Sign::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
         }
@@ -133,6 +140,68 @@ mod tests {
         ] {
             assert_eq!(of(status, &error(message, kind, &status.to_string())), category, "{message}");
         }
+    }
+
+    #[test]
+    fn the_words_of_a_code_say_what_is_spent() {
+        for code in [
+            "INSUFFICIENT_MODEL_CREDITS_ERROR",
+            "insufficient_funds",
+            "insufficient-user-quota",
+            "Account.InsufficientBalance",
+            "NOT_ENOUGH_BALANCE",
+            "CreditsError",
+            "MonthlySpendLimitExceeded",
+            "payment_required",
+        ] {
+            for status in [400, 401, 403, 429, 500, 503] {
+                assert_eq!(of(status, &error("no", "x", code)), QuotaError, "{status} {code}");
+                assert_eq!(of(status, &error("no", code, "x")), QuotaError, "{status} {code}");
+                let reason = serde_json::json!({"error": {"message": "no", "reason": code}}).to_string();
+                assert_eq!(of(status, &reason), QuotaError, "{status} {code}");
+                assert_eq!(of(status, &serde_json::json!({"error": code}).to_string()), QuotaError, "{code}");
+            }
+        }
+        let paused = "the limit that you set is reached, and the model has been paused";
+        assert_eq!(of(429, &error(paused, "TooManyRequests", "SetLimitExceeded")), QuotaError);
+        assert_eq!(of(429, &error("slow down", "TooManyRequests", "SetLimitExceeded")), RateLimitError);
+        assert_eq!(of(429, &error(paused, "TooManyRequests", "RpmRateLimitExceeded")), RateLimitError);
+    }
+
+    #[test]
+    fn the_words_of_a_code_say_what_is_filtered() {
+        for code in [
+            "CONTENT_MODERATION_BLOCKED",
+            "output_content_filtered",
+            "ContentSafetyPolicyViolation",
+            "moderation_blocked",
+            "PROHIBITED_CONTENT",
+        ] {
+            for status in [200, 400, 403, 500, 503] {
+                assert_eq!(of(status, &error("no", "x", code)), ContentFilter, "{status} {code}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_codes_with_these_words_are_what_they_were() {
+        for (status, code, category) in [
+            (403, "insufficient_permissions", ApiKeyError),
+            (503, "insufficient_system_resource", ServerError),
+            (503, "load_balancer_error", ServerError),
+            (429, "token_quota_exceeded", RateLimitError),
+            (429, "spend_rate_limit_exceeded", RateLimitError),
+            (400, "thinking_budget_exceeded", BadRequest),
+            (400, "invalid_content_type", BadRequest),
+            (400, "content_length_required", BadRequest),
+            (503, "moderation_unavailable", ServerError),
+            (503, "content_filter_timeout", ServerError),
+        ] {
+            assert_eq!(of(status, &error("no", "x", code)), category, "{status} {code}");
+        }
+        // A text that stands where a code does may quote the prompt.
+        let quoted = serde_json::json!({"error": "unknown word: insufficient_credits"}).to_string();
+        assert_eq!(of(400, &quoted), BadRequest);
     }
 
     /// What providers, servers and gateways are known to send, one row each.

@@ -19,6 +19,8 @@ pub(crate) struct ErrorBody {
     pub(crate) message: String,
     /// Codes, types, statuses and reasons, in the form of [`word`].
     pub(crate) fields: Vec<String>,
+    /// The words of each of these that is a name, in lower case.
+    pub(crate) codes: Vec<Vec<String>>,
     /// The HTTP status that a field names, by its number or its name.
     pub(crate) status: Option<u16>,
     /// The request's field that is at fault.
@@ -158,6 +160,10 @@ impl ErrorBody {
             Some(status) => self.status = self.status.or(Some(status)),
             None => self.fields.push(word),
         }
+        // A text may quote the prompt.
+        if !text.contains(char::is_whitespace) {
+            self.codes.push(words(text));
+        }
     }
 
     /// LiteLLM names classes of errors in front of the text, and may hand on the provider's own body behind it.
@@ -191,6 +197,22 @@ pub(crate) fn word(text: &str) -> String {
 /// The letters and digits of a name, in lower case.
 fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// The words of a name in any case: `NOT_ENOUGH_BALANCE`, `not-enough-balance`, `NotEnoughBalance`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut last = ' ';
+    for c in name.chars().take(200) {
+        if !c.is_ascii_alphanumeric() || (last.is_ascii_lowercase() && c.is_ascii_uppercase()) {
+            words.push(String::new());
+        }
+        if c.is_ascii_alphanumeric() {
+            words.last_mut().into_iter().for_each(|word| word.push(c.to_ascii_lowercase()));
+        }
+        last = c;
+    }
+    words
 }
 
 /// The status of this name, such as `toomanyrequests`.

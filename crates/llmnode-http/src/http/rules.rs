@@ -24,6 +24,8 @@ pub(crate) enum Sign {
     /// A code, type, status or reason in the form of [`word`](super::error_body::word): one of these, separated by
     /// spaces; with a star at both ends, one that contains it.
     Field(&'static str),
+    /// A code that has one word of each list, and none of `not`, beside a text in lower case that contains `text`.
+    Code { has: &'static [&'static [&'static str]], not: &'static [&'static str], text: &'static str },
     /// The request's field that is at fault.
     Param(&'static str),
     /// A text in lower case that contains one of these.
@@ -33,6 +35,15 @@ pub(crate) enum Sign {
 const fn rule(status: &'static [u16], sign: Sign, category: Category) -> Rule {
     Rule { status, sign, category }
 }
+
+/// A code with a word of each list.
+const fn code(has: &'static [&'static [&'static str]], category: Category) -> Rule {
+    rule(&[], Sign::Code { has, not: PACE, text: "" }, category)
+}
+
+/// Words of limits that a wait helps against, and of what counts no money.
+const PACE: &[&str] =
+    &["minute", "rate", "reasoning", "second", "thinking", "timeout", "token", "tokens", "unavailable"];
 
 /// Statuses that leave open what happened: a success that holds an error, a bad request, a failure of the server.
 const OPEN: &[u16] = &[2, 400, 413, 422, 5];
@@ -57,22 +68,65 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         &[],
         Sign::Field(
-            "accountoverdue allocationquotafreetieronly arrearage billing billinghardlimitreached billingnotactive \
-             blockedapiaccess budgetexceeded creditbalanceexhausted creditlimit exceededcurrentquota \
-             insufficientquota organizationspendlimitexceeded organizationusagelimitexceeded \
-             projectspendlimitexceeded servicequotaexceeded",
+            "accountoverdue allocationquotafreetieronly arrearage billing blockedapiaccess exceededcurrentquota \
+             insufficientquota organizationusagelimitexceeded servicequotaexceeded",
         ),
         QuotaError,
     ),
+    code(
+        &[
+            &["enough", "insufficient"],
+            &["balance", "budget", "credit", "credits", "fund", "funds", "money", "quota", "spend"],
+        ],
+        QuotaError,
+    ),
+    code(
+        &[
+            &["balance", "billing", "budget", "credit", "credits", "payment", "spend", "spending"],
+            &[
+                "active",
+                "depleted",
+                "exceeded",
+                "exhausted",
+                "limit",
+                "low",
+                "overdue",
+                "reached",
+                "required",
+            ],
+        ],
+        QuotaError,
+    ),
+    code(&[&["credits"], &["error"]], QuotaError),
+    // A limit that the account's owner set. https://docs.byteplus.com/en/docs/ModelArk/1299023
+    rule(&[], Sign::Code { has: &[&["limit"], &["exceeded"]], not: PACE, text: "paused" }, QuotaError),
     // Google's id of the quota says how long it lasts; the message is the same.
     rule(&[429], Sign::Field("*perday*"), QuotaError),
     rule(&[429], Sign::Field("*perminute* *persecond*"), RateLimitError),
     rule(
         &[],
         Sign::Field(
-            "contentfilter contentpolicyviolation datainspectionfailed flaggedinput invalidprompt \
-             responsibleaipolicyviolation *sensitivecontentdetected*",
+            "contentfilter datainspectionfailed flaggedinput invalidprompt responsibleaipolicyviolation",
         ),
+        ContentFilter,
+    ),
+    code(
+        &[
+            &["content", "moderation", "safety"],
+            &[
+                "blocked",
+                "filter",
+                "filtered",
+                "filtering",
+                "flagged",
+                "inappropriate",
+                "policy",
+                "prohibited",
+                "rejected",
+                "sensitive",
+                "violation",
+            ],
+        ],
         ContentFilter,
     ),
     // The provider checked the model's own answer and rejects it.
@@ -141,6 +195,8 @@ pub(crate) const RULES: &[Rule] = &[
             "input is too long",      // Bedrock
             "too many total text bytes", // Bedrock
             "too many input tokens",  // Bedrock: Titan
+            "prompt tokens (",        // Bedrock's gateway: github.com/BerriAI/litellm/pull/37862
+            "reduce the length of the messages", // Cerebras, Groq
             "input tokens exceed",    // Bedrock: Nova
             "malformed input request: expected maxlength", // Bedrock
             "maximum prompt length",  // xAI

@@ -1,9 +1,14 @@
 //! One request over HTTP: sent once, read up to a cap, with every failure told apart.
 
 use std::error::Error;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use llmnode_runtime::{AttemptId, Category, ModelError, Retry};
+use http_body::{Frame, SizeHint};
+use llmnode_runtime::{AttemptId, Category, ModelError, Retry, Sink};
 use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Client, Method, Response, Url};
 use tokio::time::{Instant, timeout_at};
@@ -66,12 +71,20 @@ impl Service {
         body: Vec<u8>,
         id: Option<AttemptId>,
         deadline: Deadline,
+        sink: &mut dyn Sink,
     ) -> impl Future<Output = Result<Response, ModelError>> {
+        let sending = Sending { sink, begun: Arc::default() };
+        let body = Outgoing { body: body.into(), begun: Arc::clone(&sending.begun) };
         let response = timeout_at(deadline.end, self.client.execute(self.request(url, headers, body, id)));
         async move {
             match response.await {
                 Ok(Ok(response)) => Ok(response),
-                Ok(Err(error)) => Err(self.send_failure(&error.without_url())),
+                Ok(Err(error)) => Err(self.send_failure(&error.without_url(), sending.has_begun())),
+                Err(_) if !sending.has_begun() => {
+                    let (host, timeout) = (self.endpoint.host(), deadline.timeout);
+                    let message = format!("{host}: no connection within {timeout:?} (attempt timeout)");
+                    Err(ModelError::unreached(Category::Timeout, message))
+                }
                 Err(_) => Err(self.timed_out("no response began", deadline)),
             }
         }
@@ -81,7 +94,7 @@ impl Service {
         &self,
         url: Url,
         headers: HeaderMap,
-        body: Vec<u8>,
+        body: Outgoing,
         id: Option<AttemptId>,
     ) -> reqwest::Request {
         let mut request = reqwest::Request::new(Method::POST, url);
@@ -92,7 +105,7 @@ impl Service {
             // One that the program sets for all requests stays.
             request.headers_mut().entry("x-client-request-id").or_insert(id);
         }
-        *request.body_mut() = Some(body.into());
+        *request.body_mut() = Some(reqwest::Body::wrap(body));
         request
     }
 
@@ -162,10 +175,10 @@ impl Service {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    fn send_failure(&self, error: &reqwest::Error) -> ModelError {
+    fn send_failure(&self, error: &reqwest::Error, begun: bool) -> ModelError {
         let Service { endpoint, connect_timeout, .. } = self;
         let (host, cause) = (endpoint.host(), cause(error));
-        if !error.is_connect() {
+        if begun && !error.is_connect() {
             let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
             let message =
                 format!("{}: no response ({cause}; the request may have been processed)", endpoint.shown);
@@ -209,6 +222,53 @@ impl Service {
             cause(error)
         );
         ModelError::new(category, message)
+    }
+}
+
+/// A request on its way to a connection. Dropped before it has one, it says so.
+struct Sending<'s> {
+    sink: &'s mut dyn Sink,
+    begun: Arc<AtomicBool>,
+}
+
+impl Sending<'_> {
+    fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Sending<'_> {
+    fn drop(&mut self) {
+        if !self.has_begun() {
+            self.sink.unsent();
+        }
+    }
+}
+
+/// A body that notes when it is first read: only then is there a connection that the request goes out on.
+struct Outgoing {
+    body: reqwest::Body,
+    begun: Arc<AtomicBool>,
+}
+
+impl http_body::Body for Outgoing {
+    type Data = <reqwest::Body as http_body::Body>::Data;
+    type Error = reqwest::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        self.begun.store(true, Ordering::Relaxed);
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

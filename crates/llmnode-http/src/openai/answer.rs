@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use llmnode_runtime::internal::one_line;
-use llmnode_runtime::{Category, Completion, FinishReason, ModelError, Retry};
+use llmnode_runtime::{Category, Completion, FinishReason, Flag, ModelError, Retry};
 
 use super::calls::{self, Called, Wanted, called};
-use super::response::{Choice, Choices, Message, Response};
+use super::response::{Choice, Choices, Message, OTHER_CHOICES, Response};
 use crate::http::error_body;
 
 /// Why a successful response holds no answer.
@@ -19,9 +19,11 @@ pub(super) enum NoAnswer {
     Failure(Box<ModelError>),
 }
 
-/// Reads the body of a successful response, and says whether its usage holds a figure that cannot be. `wanted` says
-/// which calls were asked for.
-pub(super) fn read(body: &[u8], wanted: Wanted<'_>) -> Result<(Completion, bool), NoAnswer> {
+/// A completion with its flags.
+pub(super) type Read = Result<(Completion, Vec<Flag>), NoAnswer>;
+
+/// Reads the body of a successful response. `wanted` says which calls were asked for.
+pub(super) fn read(body: &[u8], wanted: Wanted<'_>) -> Read {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
@@ -41,10 +43,10 @@ pub(super) fn completion(
     response: Response<'_>,
     is_error: impl FnOnce() -> bool,
     wanted: Wanted<'_>,
-) -> Result<(Completion, bool), NoAnswer> {
+) -> Read {
     let (usage, impossible) = response.usage();
-    let choice = match response.choices {
-        Choices::First(choice) => choice,
+    let (choice, others) = match response.choices {
+        Choices::Answer(choice, others) => (choice, others),
         _ if is_error() => return Err(NoAnswer::ErrorObject),
         Choices::Empty => {
             let mut empty = ModelError::new(Category::EmptyResponse, "the response has no choices");
@@ -53,7 +55,7 @@ pub(super) fn completion(
         }
         Choices::Absent => return Err(failure("the response is JSON without `choices`", Retry::Transport)),
     };
-    let Choice { finish_reason, message } = choice;
+    let Choice { finish_reason, message, .. } = choice;
     let mut message = message.unwrap_or_default();
     let refusal = message.refusal.take().map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
     let calls = calls::of_tools(&message.tool_calls, message.function_call.as_ref(), wanted);
@@ -77,7 +79,8 @@ pub(super) fn completion(
     completion.usage = usage;
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
-    Ok((completion, impossible))
+    let flags = [(impossible, Flag::ImpossibleUsage), (others, OTHER_CHOICES)];
+    Ok((completion, flags.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect()))
 }
 
 /// What the model wrote: the arguments of the function that it was forced to call, or else its text.
@@ -270,7 +273,8 @@ mod tests {
             (r#"{"prompt_tokens":10}"#, false),
         ] {
             let body = format!(r#"{{"choices":[{{}}],"usage":{json}}}"#);
-            assert_eq!(read(body.as_bytes(), Wanted::default()).ok().unwrap().1, impossible, "{json}");
+            let (_, flags) = read(body.as_bytes(), Wanted::default()).ok().unwrap();
+            assert_eq!(flags, if impossible { vec![Flag::ImpossibleUsage] } else { vec![] }, "{json}");
         }
         let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;
         let usage = usage(details).unwrap();

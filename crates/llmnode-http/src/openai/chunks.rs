@@ -4,17 +4,21 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use llmnode_runtime::{Category, Completion, Delta, ModelError, Retry, Sink};
+use llmnode_runtime::{Category, Delta, ModelError, Retry, Sink};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::answer::{self, NoAnswer};
 use super::calls::{FunctionCall, ToolCall, Wanted, tool_calls};
-use super::response::{Choice, Choices, Message, Response, content};
-use crate::http::lenient::{Any, Object, Shape, object, text};
+use super::response::{self, Choice, Choices, Message, OTHER_CHOICES, Response, content};
+use crate::http::lenient::{Any, Figure, Shape, object, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
+
+/// So much white space behind a whole document is the end of an answer: some models write it until they are stopped.
+const PADDING: usize = 64;
 
 /// What one event brings.
 #[derive(Debug, Default, Deserialize)]
@@ -25,17 +29,19 @@ struct Chunk<'a> {
     #[serde(borrow, deserialize_with = "text")]
     model: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "pieces")]
-    choices: Option<Piece<'a>>,
+    choices: Pieces<'a>,
     #[serde(deserialize_with = "object")]
     usage: Option<Usage>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
-/// What one event brings of the first choice.
+/// What one event brings of the choice that is the answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Piece<'a> {
+    #[serde(deserialize_with = "tokens")]
+    index: Figure,
     #[serde(borrow, deserialize_with = "text")]
     finish_reason: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
@@ -80,8 +86,12 @@ pub(super) struct Written {
     usage: Option<Usage>,
     /// A choice came, whatever it holds.
     answers: bool,
+    /// Other choices came, too.
+    others: bool,
     /// The server says that this was all.
     done: bool,
+    /// How long it was when it was last looked at as a document.
+    looked_at: usize,
     /// An event that is a response of its own: an error, or a whole completion.
     whole: Option<Vec<u8>>,
 }
@@ -132,7 +142,10 @@ impl Written {
         if error.is_some_and(|error| !matches!(error.get(), "null" | "false")) {
             return self.is(event.data.to_vec());
         }
-        let Some(Piece { finish_reason, delta, message }) = choices else {
+        if choices.others && !std::mem::replace(&mut self.others, true) {
+            sink.flag(OTHER_CHOICES);
+        }
+        let Some(Piece { finish_reason, delta, message, .. }) = choices.answer else {
             let is_error = self.usage.is_none() && crate::http::error_body::is_error(event.data);
             return if is_error { self.is(event.data.to_vec()) } else { ControlFlow::Continue(()) };
         };
@@ -144,7 +157,25 @@ impl Written {
             self.finish_reason = Some(reason.into_owned());
         }
         self.add(delta.unwrap_or_default(), wanted, sink);
+        if self.finish_reason.is_none() && self.is_padded() {
+            self.finish_reason = Some("length".to_owned());
+            return ControlFlow::Break(Ok(()));
+        }
         ControlFlow::Continue(())
+    }
+
+    /// Whether what is written is a whole document and then nothing but white space.
+    fn is_padded(&mut self) -> bool {
+        let written = self.calls.last().map_or(&self.text, |call| &call.arguments);
+        let end = written.len().saturating_sub(PADDING);
+        // Each look goes over all of it, so it has to have doubled since the last one.
+        if end < self.looked_at || !written.as_bytes()[end..].iter().all(u8::is_ascii_whitespace) || end == 0
+        {
+            return false;
+        }
+        self.looked_at = written.len().saturating_mul(2);
+        let document = written.trim_ascii_end();
+        document.ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(document).is_ok()
     }
 
     /// How many bytes it has so far.
@@ -219,7 +250,7 @@ impl Written {
     }
 
     /// What it came to. `Ok(Err(body))`: this is the response.
-    pub(super) fn finish(self, wanted: Wanted<'_>) -> Result<Result<(Completion, bool), NoAnswer>, Vec<u8>> {
+    pub(super) fn finish(self, wanted: Wanted<'_>) -> Result<answer::Read, Vec<u8>> {
         if let Some(whole) = self.whole {
             return Err(whole);
         }
@@ -249,11 +280,12 @@ impl Written {
                 .collect(),
             function_call: None,
         };
-        let choice = Choice { finish_reason: finish_reason.map(Cow::Owned), message: Some(message) };
+        let finish_reason = finish_reason.map(Cow::Owned);
+        let choice = Choice { finish_reason, message: Some(message), ..Choice::default() };
         let response = Response {
             id: id.map(Cow::Owned),
             model: model.map(Cow::Owned),
-            choices: Choices::First(choice),
+            choices: Choices::Answer(choice, false),
             usage,
         };
         Ok(answer::completion(response, || false, wanted))
@@ -296,21 +328,31 @@ fn keep(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
     }
 }
 
-/// The first choice of an event; there is none in the event of the usage.
-struct First;
+/// The choices of an event; there are none in the event of the usage.
+#[derive(Debug, Default)]
+struct Pieces<'a> {
+    answer: Option<Piece<'a>>,
+    others: bool,
+}
 
-impl<'de> Shape<'de> for First {
-    type Value = Option<Piece<'de>>;
+struct List;
+
+impl<'de> Shape<'de> for List {
+    type Value = Pieces<'de>;
 
     fn list<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let first = list.next_element_seed(Any(Object(std::marker::PhantomData)))?;
-        while list.next_element::<serde::de::IgnoredAny>()?.is_some() {}
-        Ok(first.map(Option::unwrap_or_default))
+        let (first, others) = response::answer(&mut list, |piece: &Piece<'_>| piece.index.tokens)?;
+        // An event may have nothing but pieces of others.
+        let (answer, other) = match first {
+            Some(piece) if piece.index.tokens > Some(0) => (None, true),
+            piece => (piece, false),
+        };
+        Ok(Pieces { answer, others: others || other })
     }
 }
 
-fn pieces<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Piece<'de>>, D::Error> {
-    serde::de::DeserializeSeed::deserialize(Any(First), from)
+fn pieces<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Pieces<'de>, D::Error> {
+    serde::de::DeserializeSeed::deserialize(Any(List), from)
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ impl Inner {
         let body = serde_json::to_vec(body)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.moved.place(&self.service.endpoint.url);
-        let mut response = self.service.send(url.clone(), headers, body, id, asked.deadline).await?;
+        let mut response = self.service.send(url.clone(), headers, body, id, asked.deadline, sink).await?;
         if let Some(target) = self.service.redirect(&response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }

@@ -30,8 +30,8 @@ use llmnode_runtime::internal::{
     Secret, check_request, one_line, own_fields_in_extra, redact, with_remedy, without,
 };
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, Flag, ModelError, NodeError, Request,
-    Retry, RetryBudget, Sink,
+    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, ModelError, NodeError, Request, Retry,
+    RetryBudget, Sink,
 };
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
@@ -212,7 +212,7 @@ impl Inner {
         let url = self.moved.place(&self.service.endpoint.url);
         let Asked { request, deadline, .. } = asked;
         let mut response =
-            self.service.send(url.clone(), headers, body, request.correlation, *deadline).await?;
+            self.service.send(url.clone(), headers, body, request.correlation, *deadline, sink).await?;
         if let Some(target) = self.service.redirect(&response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
@@ -359,17 +359,15 @@ impl Inner {
     #[expect(clippy::result_large_err, reason = "a completion is as large")]
     fn completion(
         &self,
-        read: Result<(Completion, bool), NoAnswer>,
+        read: answer::Read,
         body: &[u8],
         head: &Head,
         asked: &Asked<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         match read {
-            Ok((completion, impossible)) => {
-                if impossible {
-                    sink.flag(Flag::ImpossibleUsage);
-                }
+            Ok((completion, flags)) => {
+                flags.into_iter().for_each(|flag| sink.flag(flag));
                 Ok(completion)
             }
             Err(_) if head.encoded => Err(self.encoded(body)),

@@ -7,13 +7,13 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use llmnode_runtime::TokenUsage;
+use llmnode_runtime::{Flag, TokenUsage};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 
 use super::calls::{FunctionCall, ToolCall, tool_calls};
-use crate::http::lenient::{Any, Object, Shape, object, text};
+use crate::http::lenient::{Any, Figure, Object, Shape, object, text, tokens};
 use crate::http::usage::Usage;
 
 /// A chat completion, or an error object that came with status 200.
@@ -24,25 +24,31 @@ pub(super) struct Response<'a> {
     pub(super) id: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "text")]
     pub(super) model: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "first_choice")]
+    #[serde(borrow, deserialize_with = "the_answer")]
     pub(super) choices: Choices<'a>,
     #[serde(deserialize_with = "object")]
     pub(super) usage: Option<Usage>,
 }
 
-/// The first choice: only one is ever asked for.
+/// The choice that is the answer: only one is ever asked for.
 #[derive(Debug, Default)]
 pub(super) enum Choices<'a> {
     /// The member is missing, null or no list.
     #[default]
     Absent,
     Empty,
-    First(Choice<'a>),
+    /// The answer, and whether there are others.
+    Answer(Choice<'a>, bool),
 }
+
+/// The flag of an answer beside which the server sent other choices.
+pub(super) const OTHER_CHOICES: Flag = Flag::Fitted(Cow::Borrowed("other_choices"));
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Choice<'a> {
+    #[serde(deserialize_with = "tokens")]
+    pub(super) index: Figure,
     #[serde(borrow, deserialize_with = "text")]
     pub(super) finish_reason: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
@@ -112,18 +118,34 @@ impl<'de> Shape<'de> for Part {
     }
 }
 
-/// The list of choices, of which the first is kept.
-struct FirstChoice;
+/// The choice that is the answer: that of index 0, or without one, or else the first; and whether there are others.
+pub(super) fn answer<'de, T, A>(
+    list: &mut A,
+    index: impl Fn(&T) -> Option<u64>,
+) -> Result<(Option<T>, bool), A::Error>
+where
+    T: Deserialize<'de> + Default,
+    A: SeqAccess<'de>,
+{
+    let (mut answer, mut others): (Option<T>, bool) = (None, false);
+    while let Some(choice) = list.next_element_seed(Any(Object(PhantomData)))? {
+        let choice = choice.unwrap_or_default();
+        others = answer.is_some();
+        if answer.as_ref().is_none_or(|answer| index(answer) > Some(0) && index(&choice) == Some(0)) {
+            answer = Some(choice);
+        }
+    }
+    Ok((answer, others))
+}
 
-impl<'de> Shape<'de> for FirstChoice {
+struct TheAnswer;
+
+impl<'de> Shape<'de> for TheAnswer {
     type Value = Choices<'de>;
 
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let Some(first) = list.next_element_seed(Any(Object(PhantomData)))? else {
-            return Ok(Choices::Empty);
-        };
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Choices::First(first.unwrap_or_default()))
+        let (answer, others) = answer(&mut list, |choice: &Choice<'_>| choice.index.tokens)?;
+        Ok(answer.map_or(Choices::Empty, |choice| Choices::Answer(choice, others)))
     }
 }
 
@@ -131,6 +153,6 @@ pub(super) fn content<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'
     Any(Content).deserialize(from)
 }
 
-fn first_choice<'de, D: Deserializer<'de>>(from: D) -> Result<Choices<'de>, D::Error> {
-    Any(FirstChoice).deserialize(from)
+fn the_answer<'de, D: Deserializer<'de>>(from: D) -> Result<Choices<'de>, D::Error> {
+    Any(TheAnswer).deserialize(from)
 }

@@ -1,13 +1,14 @@
 //! Everything that can go wrong on the way, each with its category, its decision and a message for a person.
 
 use std::marker::PhantomData;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use llmnode_runtime::{Category, ChatModel, Retry, Run, TestClock};
+use llmnode_runtime::{AttemptRecord, Category, ChatModel, Limits, Retry, Run, Settings, TestClock};
 use llmnode_stub::Reply;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
 use crate::support::{
@@ -32,7 +33,92 @@ async fn unreachable_servers_are_tried_again_and_accounted_for() {
     let run = Run::new(model(&nowhere().await)).with_clock(clock.clone());
     let error = run.call(&Greet).await.unwrap_err();
     assert_eq!((error.category(), error.attempts().len()), (Category::Network, 3));
-    assert_eq!((run.ledger().total().requests, clock.waits().len()), (3, 2));
+    assert_eq!((run.ledger().total().requests, clock.waits().len()), (0, 2));
+}
+
+/// The figures of calls that failed before a connection was made.
+fn assert_no_request(run: &Run, attempts: &[AttemptRecord]) {
+    assert!(!attempts.is_empty());
+    for attempt in attempts {
+        assert!(attempt.unsent && attempt.estimate.is_none() && attempt.usage.is_none(), "{attempt:?}");
+    }
+    let total = run.ledger().total();
+    assert_eq!((total.requests, total.total.total(), total.cost.total()), (0, Some(0), Some(0.0)));
+    assert_eq!(total.estimated, 0);
+}
+
+#[tokio::test]
+async fn what_got_no_connection_is_no_request() {
+    // One closes each connection, the other answers a handshake by words.
+    let closes = raw_tcp(|_| async {}).await;
+    let speaks_no_tls = raw_tcp(|mut stream| async move {
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        let _ = stream.read(&mut [0; 1024]).await;
+    });
+    let over_tls = |address: SocketAddr| format!("https://{address}/v1");
+    let name = format!("http://{}.invalid/v1", "x".repeat(64));
+    for base_url in [nowhere().await, over_tls(closes), over_tls(speaks_no_tls.await), name] {
+        let model = builder(&base_url).without_key().root_certificates(AUTHORITY).build().unwrap();
+        let run = Run::new(model).with_clock(TestClock::new());
+        let run = run.with_limits(Limits::new().requests(1).tokens(1));
+        for _ in 0..2 {
+            let error = run.call(&Greet).await.unwrap_err();
+            assert_eq!((error.category(), error.attempts().len()), (Category::Network, 3), "{error}");
+            assert!(error.to_string().contains("after 3 attempts"), "{error}");
+            assert_no_request(&run, error.attempts());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_dropped_before_it_has_a_connection_is_no_request() {
+    let (arrive, mut arrived) = tokio::sync::mpsc::unbounded_channel();
+    let silent = raw_tcp(move |stream| {
+        arrive.send(()).unwrap();
+        async move { (stream, std::future::pending::<()>().await).1 }
+    });
+    let silent = silent.await;
+    let model = |scheme| {
+        let model = builder(&format!("{scheme}://{silent}/v1")).root_certificates(AUTHORITY);
+        Run::new(model.build().unwrap()).with_limits(Limits::new().requests(9))
+    };
+    let run = model("https");
+    // Twice: it is dropped, and its time is up.
+    tokio::select! {
+        outcome = run.call(&Greet) => panic!("nobody shakes hands: {outcome:?}"),
+        _ = arrived.recv() => {}
+    }
+    let mut settings = Settings::new();
+    settings.transport_retries = Some(0);
+    settings.attempt_timeout = Some(Duration::from_millis(50));
+    let error = run.call(&Greet).settings(settings.clone()).await.unwrap_err();
+    assert_eq!(error.category(), Category::Timeout);
+    assert!(error.message().contains("no connection within 50ms"), "{error}");
+    let attempts: Vec<_> = run.ledger().calls().iter().flat_map(|call| call.attempts.clone()).collect();
+    assert_eq!(attempts.len(), 2);
+    assert_no_request(&run, &attempts);
+
+    // What was sent is unknown.
+    let run = model("http");
+    assert!(run.call(&Greet).settings(settings).await.is_err());
+    let total = run.ledger().total();
+    assert_eq!((total.requests, total.total.unreported_calls), (1, 1));
+    assert!(total.estimated > 0);
+}
+
+/// A server that does with each connection what `act` does.
+async fn raw_tcp<F>(act: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(act(stream));
+        }
+    });
+    address
 }
 
 #[tokio::test]

@@ -64,14 +64,25 @@ async fn in_a_circle_is_an_error() {
     assert_eq!(endless.requests_seen(), 6);
 }
 
-/// The client keeps `authorization` to itself, but knows no other header of a key.
+/// The client keeps `authorization` to itself, but knows no other header of a key. It follows only where it need not repeat
+/// the body.
 #[cfg(feature = "http-client")]
 #[tokio::test]
 async fn a_client_of_ones_own_that_goes_elsewhere_is_told_so() {
     let elsewhere = server([Reply::text("stolen")]).await;
-    let server = server([Reply::redirect(format!("{}/chat/completions", elsewhere.base_url()))]).await;
-    let model = builder(&server.base_url()).http_client(crate::support::client()).build().unwrap();
+    let target = format!("{}/chat/completions", elsewhere.base_url());
+    let head = format!("HTTP/1.1 302 Found\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n");
+    let found = crate::support::sends(head).await;
+    let model = builder(&found).http_client(crate::support::client()).build().unwrap();
     let error = ask(&model).await.unwrap_err();
     assert_eq!((error.category, error.retry), (Category::BadRequest, None));
     assert!(error.message.contains("redirects switched off"), "{error}");
+
+    let seen = elsewhere.requests_seen();
+    let server = server([Reply::redirect(target)]).await;
+    let model = builder(&server.base_url()).http_client(crate::support::client()).build().unwrap();
+    let error = ask(&model).await.unwrap_err();
+    assert_eq!((error.category, error.retry), (Category::BadRequest, None));
+    assert!(error.message.contains("was not repeated there"), "{error}");
+    assert_eq!(elsewhere.requests_seen(), seen);
 }

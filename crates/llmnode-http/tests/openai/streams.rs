@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode_http::OpenAi;
 use llmnode_runtime::{
     AttemptKind, BoxFuture, CallReport, CallStream, Category, ChatModel, Completion, Delta, Dialect, Event,
-    ModelError, NodeError, Request, Run, Sink, TokenUsage,
+    Flag, ModelError, NodeError, Request, Run, Sink, TokenUsage,
 };
 use llmnode_stub::{LoggedRequest, Reply};
 use schemars::JsonSchema;
@@ -265,6 +265,48 @@ async fn endless_answers_and_events_are_bounded() {
 }
 
 #[tokio::test]
+async fn a_stream_ends_after_white_space_behind_a_whole_document() {
+    let (closed, mut is_closed) = tokio::sync::mpsc::channel(1);
+    let url = raw_server(move |mut stream| {
+        let closed = closed.clone();
+        async move {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            let piece =
+                |text: &str| format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]}));
+            let begin = format!("{head}{}{}", piece("{\"name\": \"Ada\","), piece("\"age\": 36}"));
+            let _ = stream.write_all(begin.as_bytes()).await;
+            let mut written = 0;
+            while stream.write_all(piece("\n   ").as_bytes()).await.is_ok() {
+                written += 4;
+                tokio::task::yield_now().await;
+            }
+            let _ = closed.send(written).await;
+        }
+    })
+    .await;
+    let (text, _, report) = streamed(Run::new(model(&url)).call(&FORM).stream()).await;
+    let report = report.unwrap();
+    assert_eq!(report.value, Form { name: "Ada".to_owned(), age: 36 });
+    assert_eq!(text.len() - text.trim_end().len(), 64);
+    assert!(is_closed.recv().await.unwrap() >= 64);
+    let attempt = &report.record.attempts[0];
+    assert_eq!((attempt.usage, &attempt.flags[..]), (None, &[Flag::EstimatedUsage, Flag::LengthStop][..]));
+    assert_eq!(attempt.estimate.unwrap().output, Some(22));
+    // White space within a document or a text is a part of it.
+    let blank = " ".repeat(200);
+    for pieces in [["{\"name\": \"Ada\"", ",\"age\": 36}"], ["{\"name\":", "\"Ada\", \"age\": 36}"]] {
+        let server = server([Reply::pieces([pieces[0], &blank, pieces[1]])]).await;
+        assert_eq!(
+            streamed(Run::new(model(&server.base_url())).call(&FORM).stream()).await.2.unwrap().value.age,
+            36
+        );
+    }
+    let server = server([Reply::pieces(["so {}", &blank, "and on"])]).await;
+    let (text, ..) = streamed(Run::new(model(&server.base_url())).call(&Greet).stream()).await;
+    assert!(text.ends_with("and on"));
+}
+
+#[tokio::test]
 async fn a_stream_that_is_dropped_closes_the_connection() {
     let (closed, mut is_closed) = tokio::sync::mpsc::channel(1);
     let url = raw_server(move |mut stream| {
@@ -354,5 +396,51 @@ async fn the_pieces_make_up_the_text_wherever_the_bytes_are_split() {
         assert_eq!(completion.text, "Hel\u{1F600}é lo");
         assert_eq!(pieces.0, ["Hel", "\u{1F600}é ", "lo"]);
         assert_eq!(completion.usage.unwrap().total, Some(5));
+    }
+}
+
+#[tokio::test]
+async fn the_choice_of_index_0_is_the_answer_and_others_are_flagged() {
+    let piece = |choices: &[(u64, &str)]| {
+        let choices: Vec<_> = choices
+            .iter()
+            .map(|(index, text)| {
+                let stop = text.ends_with('.').then_some("stop");
+                json!({"index": index, "delta": {"content": text}, "finish_reason": stop})
+            })
+            .collect();
+        json!({ "choices": choices }).to_string()
+    };
+    let streams: [Vec<String>; 3] = [
+        vec![piece(&[(1, "choice1.")]), piece(&[(0, "choice0.")])],
+        vec![piece(&[(1, "choice"), (0, "choi")]), piece(&[(0, "ce0."), (1, "1.")])],
+        vec![piece(&[(0, "choice")]), piece(&[(1, "choice1.")]), piece(&[(0, "0.")])],
+    ];
+    let others = json!(["fitted: other_choices"]);
+    let flags = |report: &CallReport<String>| {
+        let flags = report.record.attempts[0].flags.iter().map(ToString::to_string);
+        json!(flags.collect::<Vec<_>>())
+    };
+    for events_of in streams {
+        let events_of: Vec<_> = events_of.iter().map(String::as_str).chain(["[DONE]"]).collect();
+        let server = server([events(&events_of), events(&events_of)]).await;
+        let run = Run::new(model(&server.base_url()));
+        let (text, _, outcome) = streamed(run.call(&Greet).stream()).await;
+        let report = outcome.unwrap();
+        assert_eq!((&*text, &*report.value, flags(&report)), ("choice0.", "choice0.", others.clone()));
+        // Events in answer to a plain request are read in the same way.
+        let report = run.call(&Greet).report().await.unwrap();
+        assert_eq!((&*report.value, flags(&report)), ("choice0.", others.clone()));
+    }
+    let choice = |index, text| json!({"index": index, "message": {"content": text}, "finish_reason": "stop"});
+    for (choices, answer, flagged) in [
+        (json!([choice(1, "one"), choice(0, "zero")]), "zero", &others),
+        (json!([choice(0, "zero"), choice(1, "one")]), "zero", &others),
+        (json!([choice(1, "the only one")]), "the only one", &json!([])),
+        (json!([choice(0, "zero")]), "zero", &json!([])),
+    ] {
+        let server = server([Reply::raw(200, json!({ "choices": choices }).to_string())]).await;
+        let report = Run::new(model(&server.base_url())).call(&Greet).report().await.unwrap();
+        assert_eq!((&*report.value, &flags(&report)), (answer, flagged));
     }
 }

@@ -15,6 +15,13 @@ pub(crate) fn answer(mode: &str, message: &Value) -> Option<Value> {
             "serverInfo": {"name": "scripted", "version": "1"},
         }),
         "tools/list" if mode == "hangs" => return None,
+        // Pages without end, of 1 MiB each.
+        "tools/list" if mode == "pages" => {
+            let page = message["params"]["cursor"].as_str().map_or(0, |page| page.parse::<u32>().unwrap());
+            assert!(page < 6, "page {page} is asked for");
+            let tool = json!({"name": format!("tool{page}"), "description": "x".repeat(1 << 20), "inputSchema": {"type": "object"}});
+            json!({"tools": [tool], "nextCursor": (page + 1).to_string()})
+        }
         "tools/list" => json!({"tools": tools(mode)}),
         "tools/call" => match call(mode, &message["params"])? {
             Ok(result) => result,
@@ -49,6 +56,16 @@ fn tools(mode: &str) -> Value {
             json!({}),
             json!([])
         )]),
+        "hidden" => json!([
+            tool(
+                "seen",
+                "One.",
+                json!({"a": {"description": "x\u{200b}y", "examples": ["z\u{e0041}"]}}),
+                json!([])
+            ),
+            tool("name", "Two.", json!({"a\u{200b}": {}}), json!([])),
+            tool("value", "Three.", json!({"a": {"enum": ["x", "x\u{200b}"]}}), json!([])),
+        ]),
         "clash" => {
             json!([tool("a b", "One.", json!({}), json!([])), tool("a_b", "Two.", json!({}), json!([]))])
         }

@@ -141,6 +141,27 @@ async fn names_and_descriptions_are_cleaned() {
 }
 
 #[tokio::test]
+async fn what_nobody_sees_goes_from_texts_and_a_tool_that_compares_it_is_left_out() {
+    let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
+    let server = scripted("hidden", "hidden").connect().await;
+    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    Run::new(model.clone()).call(&agent.ask("Go.")).await.unwrap();
+    let tools = model.requests()[0].tools.clone();
+    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["s_seen"]);
+    let schema = tools[0].schema.plain().get();
+    assert!(schema.contains("\"xy\"") && schema.contains("[\"z\"]"), "{schema}");
+}
+
+#[tokio::test]
+async fn the_pages_of_a_list_are_bounded_together() {
+    let server = scripted("pages", "pages").connect().await;
+    let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
+    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    Run::new(model.clone()).call(&agent.ask("Go.")).await.unwrap();
+    assert_eq!(model.requests()[0].tools.len(), 3, "of 1 MiB each, 4 MiB with what is around them");
+}
+
+#[tokio::test]
 async fn two_tools_of_one_name_are_a_config_error() {
     let fault = scripted("clash", "clash").fault().await;
     assert_eq!(fault.category(), Category::ConfigError);

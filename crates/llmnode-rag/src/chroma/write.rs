@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::records::{BATCH, Records, Wanted, mark, sources};
 use super::{Inner, Opened};
-use crate::matrix::product;
+use crate::matrix::Matrix;
 use crate::store::{Chunk, Source, Written};
 
 impl Inner {
@@ -109,15 +109,15 @@ impl Inner {
         dedup: Option<f32>,
     ) -> Result<Vec<Option<String>>, NodeError> {
         let mut near: Vec<Option<String>> = Vec::with_capacity(chunks.len());
-        let mut own: Vec<(&str, &[f32])> = Vec::new();
-        for chunk in chunks {
+        let mut own = Matrix::default();
+        let loose = old.values().filter(|alone| **alone).count();
+        for (at, chunk) in (0_i64..).zip(chunks) {
             let (Some(least), Some(vector)) = (dedup, chunk.vector.as_deref()) else {
                 near.push(None);
                 continue;
             };
             let mut best = None;
             if !there.contains(&chunk.id) {
-                let loose = old.values().filter(|alone| **alone).count();
                 let body =
                     json!({"query_embeddings": [vector], "n_results": loose + 1, "include": ["distances"]});
                 let found = self.send(opened, "query", body).await?;
@@ -125,7 +125,10 @@ impl Inner {
                     Records::read(found).ok_or_else(|| self.client.bad_response("is no list of hits"))?;
                 let stays = |(id, _): &(String, f64)| old.get(id) != Some(&true);
                 let server = found.ids.into_iter().zip(found.distances.iter().map(|distance| 1.0 - distance));
-                let own = own.iter().map(|(id, other)| ((*id).to_owned(), f64::from(product(vector, other))));
+                let own = own.nearest_above(least, vector, 1, |_| true).into_iter();
+                let own = own.filter_map(|(at, cosine)| {
+                    Some((chunks.get(usize::try_from(at).ok()?)?.id.clone(), cosine))
+                });
                 let all = server.filter(stays).chain(own);
                 best = all
                     .max_by(|(_, one), (_, other)| one.total_cmp(other))
@@ -133,7 +136,7 @@ impl Inner {
             }
             let best = best.map(|(id, _)| id);
             if best.is_none() {
-                own.push((&chunk.id, vector));
+                own.insert(at, vector);
             }
             near.push(best);
         }

@@ -41,7 +41,7 @@ impl NodeType for RagType {
             Action::Read => {
                 node.writes(CONTEXT);
                 // It is text of others.
-                node.untrusted();
+                node.retrieved();
             }
             Action::Write => node.writes(STATUS),
         }

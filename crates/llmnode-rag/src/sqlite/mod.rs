@@ -58,7 +58,7 @@ impl SqliteStore {
     /// Opens the file, and creates it if it does not exist.
     ///
     /// # Errors
-    /// `config_error` if the path is that of a directory, of a file that is not an SQLite file, or of one that another program or a newer
+    /// `config_error` if the path is empty, `:memory:`, a URI, or that of a directory, of a file that is not an SQLite file, or of one that another program or a newer
     /// llmnode made; `exec_error` if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NodeError> {
         let path = path.as_ref().to_owned();

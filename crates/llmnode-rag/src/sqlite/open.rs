@@ -1,8 +1,10 @@
 //! Opening the file: what is in it, and whether it is ours.
 
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use llmnode_runtime::internal::{create_new, unused_name};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::fault::Fault;
@@ -37,6 +39,12 @@ const TABLES: &str = "
 ";
 
 pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
+    let name = path.to_string_lossy();
+    if matches!(&*name, "" | ":memory:") || name.starts_with("file:") {
+        return Err(Fault::refused(format!(
+            "{name:?} names no file, and SQLite may forget what is written there; name a file, or use `MemoryStore`"
+        )));
+    }
     if path.is_dir() {
         return Err(Fault::refused(match path.join("chroma.sqlite3").exists() {
             true => format!(
@@ -47,6 +55,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
             false => format!("{} is a directory; name a file in it", path.display()),
         }));
     }
+    make_private(path);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
@@ -72,6 +81,18 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     }
     connection.pragma_update(None, "synchronous", "FULL")?;
     Ok(connection)
+}
+
+/// Makes an empty file that only its owner can read, if there is none. It is made under another name: to close a file that
+/// SQLite has open would drop its locks. Where this fails, SQLite says what is wrong.
+fn make_private(path: &Path) {
+    if !path.exists() {
+        let beside = unused_name(path);
+        if create_new(&beside, None).is_ok() {
+            let _ = fs::hard_link(&beside, path);
+            let _ = fs::remove_file(&beside);
+        }
+    }
 }
 
 /// Whether the file is a store; `false`: it is empty.

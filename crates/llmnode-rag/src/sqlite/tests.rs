@@ -248,3 +248,36 @@ fn the_golden_file_is_read() {
     });
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn what_names_no_file_is_refused() {
+    for name in ["", ":memory:", "file::memory:", "file:x?mode=memory"] {
+        let error = SqliteStore::open(name).unwrap_err();
+        assert_eq!(error.category(), Category::ConfigError, "{name}");
+        assert!(
+            error.message().contains("names no file") && error.message().contains("`MemoryStore`"),
+            "{error}"
+        );
+        assert!(name.is_empty() || !Path::new(name).exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_file_is_private_and_an_old_one_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder("private");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let path = folder.join("docs.db");
+    runtime().block_on(async {
+        let docs = docs(SqliteStore::open(&path).unwrap()).await;
+        write(&docs, old()).await;
+        for file in std::fs::read_dir(&folder).unwrap() {
+            assert_eq!(mode(&file.unwrap().path()), 0o600);
+        }
+    });
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    drop(SqliteStore::open(&path).unwrap());
+    assert_eq!(mode(&path), 0o640);
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -1,6 +1,6 @@
 //! Writing and deleting sources, in one transaction each time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 use super::fault::Fault;
 use super::shelf::{Shelf, written as bytes_of};
 use super::{Inner, MOST};
-use crate::matrix::{Matrix, product};
+use crate::matrix::Matrix;
 use crate::store::{Chunk, Source, Written, not_open, other_length};
 
 impl Inner {
@@ -58,13 +58,13 @@ impl Inner {
             return Err(Fault::refused(message));
         }
         let next = "UPDATE collections SET generation = generation + 1, dimensions = coalesce(dimensions, ?2) WHERE id = ?1";
-        let dimensions = added.values().next().map(Vec::len);
+        let dimensions = (added.len() > 0).then(|| added.columns());
         transaction.execute(next, params![shelf.id, dimensions])?;
         transaction.commit()?;
         let matrix = Arc::make_mut(&mut shelf.matrix);
         removed.iter().for_each(|row| matrix.remove(*row));
-        for (row, vector) in &added {
-            matrix.insert(*row, vector);
+        for (row, vector) in added.iter() {
+            matrix.insert(row, vector);
         }
         shelf.generation += 1;
         Ok(done)
@@ -76,7 +76,7 @@ struct Change<'a> {
     transaction: &'a Transaction<'a>,
     collection: i64,
     matrix: &'a Matrix,
-    added: BTreeMap<i64, Vec<f32>>,
+    added: Matrix,
     removed: BTreeSet<i64>,
     /// Chunks of which the source is being replaced, and that no other one has.
     loose: BTreeSet<i64>,
@@ -88,7 +88,7 @@ impl<'a> Change<'a> {
             transaction,
             collection: shelf.id,
             matrix: &shelf.matrix,
-            added: BTreeMap::new(),
+            added: Matrix::default(),
             removed: BTreeSet::new(),
             loose: BTreeSet::new(),
         }
@@ -129,9 +129,10 @@ impl<'a> Change<'a> {
             self.transaction.prepare_cached("DELETE FROM chunks WHERE id = ?1")?.execute([chunk])?;
             let words = format!("DELETE FROM words_{} WHERE rowid = ?1", self.collection);
             self.transaction.prepare_cached(&words)?.execute([chunk])?;
-            if self.added.remove(&chunk).is_none() && self.matrix.row(chunk).is_some() {
+            if self.matrix.row(chunk).is_some() {
                 self.removed.insert(chunk);
             }
+            self.added.remove(chunk);
             gone += 1;
         }
         Ok(gone)
@@ -203,18 +204,17 @@ impl<'a> Change<'a> {
     fn near(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<i64> {
         let (vector, least) = (chunk.vector.as_deref()?, dedup?);
         let stays = |row| !self.removed.contains(&row) && !self.loose.contains(&row);
-        let there = self.matrix.nearest(vector, 1, stays).into_iter().next();
-        let added = self.added.iter().filter(|(row, _)| stays(**row));
-        let added = added.filter(|(_, other)| other.len() == vector.len());
-        let added = added.map(|(row, other)| (*row, product(vector, other).into()));
-        let best = there.into_iter().chain(added).max_by(|(_, one), (_, other)| one.total_cmp(other));
+        let nearest = |of: &Matrix| of.nearest_above(least, vector, 1, stays).into_iter().next();
+        let best = nearest(self.matrix)
+            .into_iter()
+            .chain(nearest(&self.added))
+            .max_by(|(_, one), (_, other)| one.total_cmp(other));
         best.filter(|(_, cosine)| *cosine >= f64::from(least)).map(|(row, _)| row)
     }
 
     fn add(&mut self, chunk: Chunk) -> Result<i64, Fault> {
         if let Some(vector) = &chunk.vector {
-            let others = self.added.values().next().map(Vec::len);
-            let columns = others.or((self.matrix.len() > 0).then(|| self.matrix.columns()));
+            let columns = [&self.added, self.matrix].into_iter().find(|of| of.len() > 0).map(Matrix::columns);
             if let Some(columns) = columns.filter(|columns| *columns != vector.len()) {
                 return Err(other_length(columns, vector.len()).into());
             }
@@ -231,7 +231,7 @@ impl<'a> Change<'a> {
         let words = format!("INSERT INTO words_{} (rowid, text) VALUES (?1, ?2)", self.collection);
         self.transaction.prepare_cached(&words)?.execute(params![row, chunk.text])?;
         if let Some(vector) = chunk.vector {
-            self.added.insert(row, vector);
+            self.added.insert(row, &vector);
         }
         Ok(row)
     }

@@ -3,7 +3,7 @@
 use llmnode_runtime::{Message, Role};
 use serde_json::{Map, Value};
 
-use super::python::{annotation, choices, constraints, indented, json, sorted, text};
+use super::python::{annotation, choices, constraints, indented, json, of_pydantic, sorted, text};
 use super::text::{dedent, lines, strip};
 use super::{Asked, INCOMPLETE};
 use crate::signature::{Field, Signature};
@@ -21,6 +21,7 @@ pub(super) enum Adapter {
 
 pub(super) fn messages(asked: &Asked<'_>, adapter: Adapter) -> Vec<Message> {
     let Asked { signature, inputs, .. } = asked;
+    let signature = &of_dspy(signature);
     let (incomplete, complete) = asked.sorted_demos();
     let mut messages = vec![Message::system(system(signature, adapter))];
     // DSPy leaves out a message without text.
@@ -36,6 +37,15 @@ pub(super) fn messages(asked: &Asked<'_>, adapter: Adapter) -> Vec<Message> {
     }
     say(Role::User, user(signature, inputs, "", Some(adapter)));
     messages
+}
+
+/// The signature with the schemas that DSPy would have of the same types.
+fn of_dspy(signature: &Signature) -> Signature {
+    let mut signature = signature.clone();
+    for field in signature.inputs.iter_mut().chain(&mut signature.outputs) {
+        field.schema = of_pydantic(&field.schema);
+    }
+    signature
 }
 
 fn system(signature: &Signature, adapter: Adapter) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// `json.dumps(value, ensure_ascii=False)`.
 pub(super) fn json(value: &Value) -> String {
@@ -184,6 +184,42 @@ pub(super) fn constraints(schema: &Value) -> Option<String> {
     };
     let bounds: Vec<_> = members.iter().filter_map(bound).collect();
     (!bounds.is_empty()).then(|| bounds.join(", "))
+}
+
+/// A schema of schemars as pydantic writes it: what may be null has two forms, and a number has no format.
+pub(super) fn of_pydantic(schema: &Value) -> Value {
+    /// What is said of the whole and not of a form.
+    const OUTER: [&str; 5] = ["$defs", "default", "description", "examples", "title"];
+    let Value::Object(members) = schema else {
+        return match schema {
+            Value::Array(items) => items.iter().map(of_pydantic).collect(),
+            other => other.clone(),
+        };
+    };
+    let kinds: Vec<&str> = match members.get("type") {
+        Some(Value::String(kind)) => vec![kind],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let is_number = kinds.iter().any(|kind| matches!(*kind, "integer" | "number"));
+    let members =
+        members.iter().filter(|(name, value)| !(is_number && *name == "format" && value.is_string()));
+    let members = members.map(|(name, value)| (name.clone(), of_pydantic(value)));
+    if !(kinds.len() > 1 && kinds.contains(&"null")) {
+        return Value::Object(members.collect());
+    }
+    let (mut outer, mut form): (Map<_, _>, Map<_, _>) =
+        members.partition(|(name, _)| OUTER.contains(&name.as_str()));
+    if let Some(Value::Array(choices)) = form.get_mut("enum") {
+        choices.retain(|choice| !choice.is_null());
+    }
+    let others = kinds.iter().filter(|kind| **kind != "null").map(|kind| {
+        form.insert("type".to_owned(), (*kind).into());
+        Value::Object(form.clone())
+    });
+    let forms: Vec<Value> = others.chain([json!({"type": "null"})]).collect();
+    outer.insert("anyOf".to_owned(), forms.into());
+    Value::Object(outer)
 }
 
 /// A schema as DSPy shows it: the members of each object in order, `type` first.

@@ -1,9 +1,10 @@
 //! Files of programs.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
+use llmnode_runtime::internal::replace;
 use serde_json::Value;
 
 use super::check::Typed;
@@ -68,16 +69,8 @@ fn is_pickle(bytes: &[u8]) -> bool {
     newer || matches!(bytes, [b'(', b'd' | b'l' | b'i' | b't', ..] | [b'c', ..])
 }
 
-/// Writes a file beside, then moves it to its place.
+/// Writes the whole file, or nothing.
 pub(super) fn save(path: &Path, text: &str) -> Result<(), ProgramError> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.new", std::process::id()));
-    let written = File::create(&beside)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&beside, path));
-    written.map_err(|error| {
-        // What could not be moved is of no use.
-        let _ = fs::remove_file(&beside);
-        ProgramError::whole(format!("it cannot be written: {error}")).at(path)
-    })
+    replace(path, text.as_bytes())
+        .map_err(|error| ProgramError::whole(format!("it cannot be written: {error}")).at(path))
 }

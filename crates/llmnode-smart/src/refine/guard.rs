@@ -7,8 +7,11 @@ use serde_json::{Map, Value};
 
 use crate::signature::{REASONING, Signature};
 
-/// The largest program of a regex, in bytes: its size times the length of a text is the time that it takes.
-const REGEX: usize = 1 << 16;
+/// The largest program of a regex, in bytes.
+const PROGRAM: usize = 1 << 14;
+
+/// The most of the size of a program times the length of a text, which is the time that a search takes: about 12 ms.
+const WORK: usize = 100 << 19;
 
 /// A rule for the text of one output field, by default the first one.
 #[derive(Clone)]
@@ -20,7 +23,8 @@ pub struct Guard {
 #[derive(Clone)]
 enum Rule {
     Json,
-    Regex(Regex),
+    /// And the longest text that it is searched in.
+    Regex(Regex, usize),
     MaxChars(usize),
 }
 
@@ -30,13 +34,22 @@ impl Guard {
         Guard { rule: Rule::Json, field: None }
     }
 
-    /// Requires a part of the text to match. `^` and `$` match its beginning and its end.
+    /// Requires a part of the text to match. `^` and `$` match its beginning and its end. A text that is too long for the pattern to
+    /// be searched in breaks the rule: 64 KiB for one of 20 letters, less for longer ones.
     ///
     /// # Errors
     /// The pattern is invalid. The text says why.
     pub fn regex(pattern: &str) -> Result<Guard, String> {
-        let rule = RegexBuilder::new(pattern).size_limit(REGEX).build().map(Rule::Regex);
-        rule.map(|rule| Guard { rule, field: None })
+        let mut builder = RegexBuilder::new(pattern);
+        // The size of a program is not told: it is the smallest limit that lets it pass.
+        let sizes = (1..PROGRAM / 256).map(|part| part * 256);
+        let small = sizes.filter_map(|size| Some((builder.size_limit(size).build().ok()?, size))).next();
+        let found = match small {
+            Some(small) => Ok(small),
+            None => builder.size_limit(PROGRAM).build().map(|regex| (regex, PROGRAM)),
+        };
+        found
+            .map(|(regex, size)| Guard { rule: Rule::Regex(regex, WORK / size), field: None })
             .map_err(|error| format!("the pattern {pattern:?} is no regex: {error}"))
     }
 
@@ -68,8 +81,12 @@ impl Guard {
                 let error = serde_json::from_str::<serde::de::IgnoredAny>(unfenced(&text)).err()?;
                 Some(format!("`{name}` has to be JSON, and is not: {error}"))
             }
-            Rule::Regex(regex) if regex.is_match(&text) => None,
-            Rule::Regex(regex) => Some(format!("`{name}` has to match the pattern {:?}", regex.as_str())),
+            Rule::Regex(_, most) if text.len() > *most => Some(format!(
+                "`{name}` has {} bytes, and its pattern is searched in {most} at most: write less",
+                text.len()
+            )),
+            Rule::Regex(regex, _) if regex.is_match(&text) => None,
+            Rule::Regex(regex, _) => Some(format!("`{name}` has to match the pattern {:?}", regex.as_str())),
             Rule::MaxChars(most) => {
                 let count = text.chars().count();
                 (count > *most).then(|| format!("`{name}` has {count} characters, and {most} are the most"))
@@ -89,7 +106,7 @@ impl fmt::Debug for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rule = match &self.rule {
             Rule::Json => "json".to_owned(),
-            Rule::Regex(regex) => format!("regex {:?}", regex.as_str()),
+            Rule::Regex(regex, _) => format!("regex {:?}", regex.as_str()),
             Rule::MaxChars(most) => format!("max_chars {most}"),
         };
         f.debug_struct("Guard").field("rule", &rule).field("field", &self.field).finish()
@@ -126,5 +143,18 @@ mod tests {
             "`b` has to match the pattern \"^[A-Z]\""
         );
         assert!(Guard::regex("(").unwrap_err().contains("is no regex"));
+    }
+
+    #[test]
+    fn a_text_too_long_for_its_pattern_does_not_pass() {
+        let words = Guard::regex("fine").unwrap();
+        let text = |bytes: usize| json!({"text": format!("fine{}", "x".repeat(bytes - 4))});
+        assert_eq!(complaint(words.clone(), text(64 * 1024)), None);
+        let said = complaint(words, text(1024 * 1024)).unwrap();
+        assert!(said.contains("has 1048576 bytes, and its pattern is searched in 204800 at most"), "{said}");
+        let costly = Guard::regex("(?:.*a){60}|fine").unwrap();
+        assert_eq!(complaint(costly.clone(), text(4096)), None);
+        assert!(complaint(costly, text(64 * 1024)).unwrap().contains("write less"));
+        assert!(Guard::regex("(?:.*a){300}").unwrap_err().contains("size limit"));
     }
 }

@@ -1,5 +1,7 @@
 //! How a node with a goal asks, and how its answers are read.
 
+use std::collections::BTreeMap;
+
 use llmnode::prelude::*;
 use llmnode::smart::{Form, Smart, WithReasoning};
 use llmnode::{Category, Role};
@@ -214,4 +216,63 @@ async fn a_name_that_two_fields_have_is_refused() {
     assert!(error.to_string().contains("`score` is an input and an output"), "{error}");
     let text = llmnode::smart::Program::<Rescore>::new().to_json();
     assert!(llmnode::smart::Program::<Rescore>::parse(&text).is_err());
+}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum Grade {
+    Good,
+    Bad,
+}
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+struct Types {
+    text: Option<String>,
+    count: Option<i64>,
+    share: Option<f64>,
+    sure: Option<bool>,
+    kind: Option<Grade>,
+    floats: Vec<f64>,
+    numbers: Vec<i32>,
+    gaps: Vec<Option<i64>>,
+    counts: BTreeMap<String, i64>,
+    shares: BTreeMap<String, Option<f32>>,
+    some: Option<Vec<f64>>,
+    /// how many of each
+    table: Option<BTreeMap<String, Vec<i64>>>,
+    pair: (i64, f64),
+}
+
+#[llm_node(goal = "Read the letter.", form = chat, output = Types)]
+struct ChatTypes {
+    maybe: Option<f64>,
+    sizes: Vec<f64>,
+}
+
+#[llm_node(goal = "Read the letter.", form = json, output = Types)]
+struct JsonTypes {
+    maybe: Option<f64>,
+    sizes: Vec<f64>,
+}
+
+/// The messages that DSPy makes of the same types: `scripts/dspy-programs` writes them anew.
+#[tokio::test]
+async fn types_are_described_as_dspy_describes_them() {
+    let answer = r#"{"text": null, "count": null, "share": null, "sure": null, "kind": "bad", "floats": [1.5], "numbers": [1],
+        "gaps": [null], "counts": {"a": 1}, "shares": {"a": null}, "some": null, "table": {"a": [1]}, "pair": [1, 2.5]}"#;
+    let model = ScriptedModel::new().reply(answer).reply(answer);
+    let run = Run::new(model.clone());
+    let (maybe, sizes) = (None, vec![1.0, 2.5]);
+    run.call(&ChatTypes { maybe, sizes: sizes.clone() }).await.unwrap();
+    run.call(&JsonTypes { maybe, sizes }).await.unwrap();
+    let golden = include_str!("../data/dspy-types-3.4.1.jsonl").lines();
+    for (index, line) in golden.enumerate() {
+        let (form, messages): (String, Vec<(String, String)>) = serde_json::from_str(line).unwrap();
+        for (own, (_, dspy)) in texts(&model, index).iter().zip(&messages) {
+            assert_eq!(own, dspy, "{form}");
+        }
+        assert_eq!(texts(&model, index).len(), messages.len());
+    }
 }

@@ -228,6 +228,30 @@ async fn case_64_where_to_ask_is_never_the_files() {
     assert_eq!((&request.model, request.temperature, request.extra.is_empty()), (&None, Some(0.7), true));
 }
 
+/// A link that somebody put where the new file was written before it took its place.
+#[cfg(unix)]
+#[test]
+fn a_program_is_not_saved_through_a_planted_link_and_keeps_its_mode() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = std::env::temp_dir().join(format!("llmnode-planted-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (path, victim) = (folder.join("program.json"), folder.join("victim"));
+    std::fs::write(&victim, "kept").unwrap();
+    symlink(&victim, folder.join(format!("program.json.{}.new", std::process::id()))).unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let program = Program::<Judge>::new().with_goal("Saved.");
+    program.save(&path).unwrap();
+    assert_eq!((mode(&path), std::fs::read_to_string(&victim).unwrap().as_str()), (0o600, "kept"));
+
+    let link = folder.join("link.json");
+    symlink(&path, &link).unwrap();
+    Program::<Judge>::new().with_goal("Again.").save(&link).unwrap();
+    assert!(link.is_symlink() && !path.is_symlink());
+    assert_eq!(mode(&path), 0o600);
+    assert!(std::fs::read_to_string(&path).unwrap().contains("Again."));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 /// Case 65.
 #[test]
 fn case_65_a_pickle_is_refused_by_content() {

@@ -80,6 +80,7 @@ fn variable() -> impl Strategy<Value = Piece> {
         Just(Format::List),
         Just(Format::Json),
         Just(Format::Attach),
+        Just(Format::Raw),
         "[^{}]{1,9}".prop_map(Format::Or),
         a_use().prop_filter_map("a format", |(_, spec)| (!spec.is_empty())
             .then(|| Format::Spec(spec.to_owned()))),
@@ -103,6 +104,7 @@ fn written(piece: &Piece) -> String {
         Format::Json => format!("{{{name}:json}}"),
         Format::Fence => format!("{{{name}:fence}}"),
         Format::Attach => format!("{{{name}:attach}}"),
+        Format::Raw => format!("{{{name}:raw}}"),
         Format::Or(text) => format!("{{{name}:or({text})}}"),
         Format::Spec(spec) => format!("{{{name}:{spec}}}"),
     }

@@ -35,6 +35,11 @@ fn answer(input: u64, output: u64) -> Result<Completion, ModelError> {
     Ok(Completion { usage: Some(usage), ..Completion::new("yes") })
 }
 
+fn total(total: u64) -> Result<Completion, ModelError> {
+    let usage = TokenUsage { total: Some(total), ..TokenUsage::default() };
+    Ok(Completion { usage: Some(usage), ..Completion::new("yes") })
+}
+
 fn unreported() -> Result<Completion, ModelError> {
     Ok(Completion::new("yes"))
 }
@@ -58,7 +63,9 @@ fn at_once<'c>(
     max_tokens: Option<u32>,
     names: [Option<&'c str>; 3],
 ) -> Option<Result<Reservation<'c>, (Category, String)>> {
-    match pin!(call.reserve(prompt, max_tokens, names)).poll(&mut Context::from_waker(Waker::noop())) {
+    match pin!(call.reserve(prompt, || prompt, max_tokens, names))
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => None,
     }
@@ -93,6 +100,19 @@ fn each_request_reserves_an_estimate_until_it_is_settled() {
     drop(first);
     let spent = "the limit of 300 tokens for the run is reached: 316 spent; it is set by `Run::with_limits`";
     assert_eq!(refused(&call, NAMES), (Category::LimitExceeded, spent.to_owned()), "the estimate stands");
+}
+
+#[test]
+fn reservations_learn_what_a_model_counts() {
+    let clock = TestClock::new();
+    let run = of_run(Limits::new().tokens(1_000));
+    let call = begin(&run, &clock);
+    // A system prompt of the provider's own has 90 tokens.
+    settled(&call, answer(100, 10));
+    let open: Vec<_> = (0..8).map(|_| reserved(&call, 10, Some(20))).collect();
+    assert!(waits(&call), "110 are spent, and each of these reserves 100 + 20");
+    drop(open);
+    assert!(refused(&call, NAMES).1.contains("1070 spent"), "an estimate that stands is as large");
 }
 
 #[test]
@@ -280,7 +300,7 @@ fn requests_wait_in_order_of_arrival_and_fail_once_too_much_is_spent() {
     let run = of_run(Limits::new().tokens(100));
     let call = begin(&run, &clock);
     let mut first = reserved(&call, 50, Some(50));
-    let wait = |max_tokens| Box::pin(call.reserve(10, Some(max_tokens), NAMES));
+    let wait = |max_tokens| Box::pin(call.reserve(10, || 10, Some(max_tokens), NAMES));
     let (mut second, mut third, mut fourth) = (wait(30), wait(30), wait(30));
     for one in [&mut second, &mut third, &mut fourth] {
         assert!(poll(one).is_pending());

@@ -1,5 +1,7 @@
 //! Where in the JSON something stands. The path is written only if there is something to say about it.
 
+use crate::text::one_line;
+
 /// A place, as the way to it from the whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'p> {
@@ -54,7 +56,7 @@ impl<'p> Place<'p> {
                     if !path.is_empty() {
                         path.push('.');
                     }
-                    path.push_str(name);
+                    path.push_str(&one_line(name, usize::MAX));
                 }
                 Step::Item(index) => path.push_str(&format!("[{index}]")),
             }

@@ -97,3 +97,21 @@ pub(super) fn begins_line(before: &str) -> bool {
     let mut before = before.chars().rev().skip_while(|c| *c != '\n' && c.is_whitespace());
     before.next().is_none_or(|c| c == '\n')
 }
+
+/// Whether the part is all that stands in a tag: `<answer>[3]</answer>`.
+pub(super) fn tagged(text: &str, part: &Range<usize>) -> bool {
+    let Some((_, tag)) = tag_before(&text[..part.start]) else { return false };
+    let end = text[part.end..].trim_start().strip_prefix("</").and_then(|end| end.strip_prefix(tag));
+    end.is_some_and(|end| end.starts_with('>'))
+}
+
+/// The tag that the text ends in: what stands before it, and its name.
+pub(super) fn tag_before(text: &str) -> Option<(&str, &str)> {
+    /// No tag is longer, in bytes.
+    const LONGEST: usize = 100;
+    let inner = text.trim_end().strip_suffix('>')?;
+    let near = floor_char_boundary(inner, inner.len().saturating_sub(LONGEST));
+    let begin = near + inner[near..].rfind(['<', '>']).filter(|at| inner[near + at..].starts_with('<'))?;
+    let name = &inner[begin + 1..][..name_length(&inner[begin + 1..])];
+    (!name.is_empty()).then_some((&text[..begin], name))
+}

@@ -7,7 +7,7 @@ mod marks;
 use std::ops::Range;
 
 pub(super) use self::around::brackets;
-use self::around::{balanced, begins_json, begins_line, glued, holds_members};
+use self::around::{balanced, begins_json, begins_line, glued, holds_members, tag_before, tagged};
 use self::fence::Fence;
 pub(super) use self::marks::{Tag, closing, tag_at};
 use super::json::Json;
@@ -20,6 +20,8 @@ pub(super) enum Place {
     Whole,
     /// It is a fence.
     Fence,
+    /// It is all that stands in a tag.
+    Tag,
     /// It stands between other words, or is a part of a fence.
     Prose,
 }
@@ -37,7 +39,7 @@ pub(super) struct Spot<'t> {
 pub(super) enum Content<'t> {
     /// A value.
     Json(Json<'t>, Repairs),
-    /// Objects, one a line: a list of them, where one is wanted.
+    /// Objects, one a line, a fence or a numbered item: a list of them, where one is wanted.
     Lines(Vec<(Range<usize>, Json<'t>)>, Repairs),
     /// A text that is no JSON, which may name a value all the same: `Red`.
     Text,
@@ -87,8 +89,8 @@ pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
     Some(begin..begin + content.len())
 }
 
-/// What JSON has and words have not.
-const MARKS: [char; 5] = ['{', '[', '"', '\'', '`'];
+/// What JSON or a mark of thoughts has and words have not.
+const MARKS: [char; 7] = ['{', '[', '"', '\'', '`', '<', '◁'];
 /// How often what stands behind thoughts is looked at as a whole: each look may go over all of it.
 const LOOKS: u32 = 32;
 
@@ -267,15 +269,16 @@ impl<'t> Walk<'t> {
         match repair::parse(text, begin, self.lenient) {
             Ok(Parsed { json, end, repairs }) => {
                 self.at = end;
+                let place = if tagged(text, &(begin..end)) { Place::Tag } else { Place::Prose };
                 let odd = !repairs.is_empty() && !self.is_plain(begin);
-                if !holds_members(&json) || odd {
+                if place == Place::Prose && (!holds_members(&json) || odd) {
                     return;
                 }
                 let content = match glued(text, begin..end) {
                     Some(fault) => Content::Broken(fault),
                     None => Content::Json(json, repairs),
                 };
-                self.push(Place::Prose, begin..end, content);
+                self.push(place, begin..end, content);
             }
             Err(fault) => {
                 let end = balanced(text, begin);
@@ -294,11 +297,16 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Whether the first key of what begins here is in quotes, or its bracket begins a line: else it may be no JSON at all.
+    /// Whether the first key of what begins here is in quotes, or nothing but a tag or words that end in a colon stand before
+    /// its bracket on the line: else it may be no JSON at all.
     fn is_plain(&self, begin: usize) -> bool {
         let inner = self.text[begin..self.end]
             .trim_start_matches(|c: char| matches!(c, '{' | '[') || c.is_whitespace());
-        inner.starts_with(is_quote) || begins_line(&self.text[..begin])
+        let before = self.text[..begin].trim_end_matches([' ', '\t']);
+        inner.starts_with(is_quote)
+            || begins_line(before)
+            || before.ends_with(':')
+            || tag_before(before).is_some_and(|(before, _)| begins_line(before))
     }
 
     fn push(&mut self, place: Place, part: Range<usize>, content: Content<'t>) {
@@ -343,6 +351,41 @@ fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> O
         end = parsed.end;
     }
     Some(Content::Lines(objects, repairs))
+}
+
+/// The spots as one, if there is nothing but objects of which each fills a fence, or an item of one numbered list.
+pub(super) fn joined<'t>(text: &str, spots: Vec<Spot<'t>>) -> Vec<Spot<'t>> {
+    let is_object = |spot: &Spot<'_>| matches!(spot.content, Content::Json(Json::Object(_), _));
+    let fenced = spots.iter().all(|spot| spot.place == Place::Fence);
+    let [first, .., last] = &spots[..] else { return spots };
+    if !spots.iter().all(is_object) || !(fenced || numbered(text, &spots)) {
+        return spots;
+    }
+    let (place, part) = (first.place, first.part.start..last.part.end);
+    let (mut objects, mut all) = (Vec::with_capacity(spots.len()), Repairs::default());
+    for spot in spots {
+        if let Content::Json(object, repairs) = spot.content {
+            repairs.iter().for_each(|one| all.add(one.kind, one.at));
+            objects.push((spot.part, object));
+        }
+    }
+    vec![Spot { place, part, content: Content::Lines(objects, all) }]
+}
+
+/// Whether the spots are all of a list: `1. {..}`, and on the next line `2. {..}`.
+fn numbered(text: &str, spots: &[Spot<'_>]) -> bool {
+    let (mut end, mut last) = (0, None);
+    for spot in spots {
+        let (between, line) =
+            text[end..spot.part.start].rsplit_once('\n').unwrap_or(("", &text[end..spot.part.start]));
+        let number = line.trim().strip_suffix(['.', ')']).and_then(|number| number.parse::<u32>().ok());
+        let follows = last.is_none_or(|last: u32| number == last.checked_add(1) && is_blank(between));
+        if number.is_none() || !follows {
+            return false;
+        }
+        (end, last) = (spot.part.end, number);
+    }
+    text[end..].lines().next().is_none_or(is_blank)
 }
 
 /// The text without white space, byte order marks and zero-width characters around it.

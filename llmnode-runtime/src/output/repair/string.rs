@@ -2,7 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{Parser, Read, Role, kind};
+use super::{Parser, Read, Role, is_space, kind, name_length};
+use crate::text::floor_char_boundary;
+
+/// So many quotation marks that nobody escaped are looked at in one string, and so far behind a comma for a key: a bound
+/// for texts of which every object begins the same search again.
+const MARKS: usize = 64;
+const NEAR: usize = 100;
 
 /// Whether a string may begin with it.
 pub(in super::super) fn is_quote(c: char) -> bool {
@@ -44,7 +50,11 @@ impl<'t> Parser<'t> {
             }
         }
         let start = open + quote.len_utf8();
-        let (end, escaped) = self.end_of(start, quote)?;
+        let (mut end, mut escaped) = self.end_of(start, quote)?;
+        if let Some(last) = self.end_behind_marks(start, end, role) {
+            self.repair(kind::ESCAPE, end, "a quotation mark within a string must be escaped")?;
+            (end, escaped) = (last, self.text[start..last].contains('\\'));
+        }
         let content = self.content(start, end, escaped, role, quote)?;
         self.at = end + self.text[end..].chars().next().map_or(0, char::len_utf8);
         Ok(content)
@@ -69,6 +79,49 @@ impl<'t> Parser<'t> {
                 Some(found) => return Ok((at + found, escaped)),
             }
         }
+    }
+
+    /// Where the string ends if the mark at `first` is within it, unescaped. Only one reading may be left: a mark that may
+    /// end the string does, and those within are in pairs, apostrophes or inches. A mark too many or too few is refused.
+    fn end_behind_marks(&self, start: usize, first: usize, role: Role) -> Option<usize> {
+        let next = self.text.as_bytes().get(first + 1);
+        if !self.lenient || matches!(next, None | Some(b',' | b':' | b'}' | b']' | b'\n')) {
+            return None;
+        }
+        let quote = self.text[..start].chars().next_back()?;
+        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let (mut at, mut open, mut behind_last) = (first, false, None);
+        for _ in 0..MARKS {
+            #[cfg(test)]
+            crate::output::counts::add(|counts| counts.marks += 1);
+            let mark = self.text[at..].chars().next()?;
+            let (inner, rest) = (&self.text[start..at], &self.text[at + mark.len_utf8()..]);
+            let doubled = behind_last == Some(at);
+            if may_end(rest, role) {
+                let is_paired = at > first && !open && !(doubled && first == start);
+                // Who escapes one mark escapes all; a line end may be layout; and what breaks off may have more marks.
+                let is_odd = || inner.contains(&format!("\\{quote}")) || inner.ends_with(['\n', '\r']);
+                return (is_paired && !is_odd() && !rest.trim_start().is_empty()).then_some(at);
+            }
+            let (before, next) = (inner.chars().next_back(), rest.chars().next()?);
+            let opens = !is_word(before) && !next.is_whitespace() && !",;:.!?)".contains(next);
+            let closes = before.is_some_and(|c| !c.is_whitespace()) && !next.is_alphanumeric();
+            let is_inch = || {
+                let words = inner.trim_end_matches(|c: char| c.is_ascii_digit());
+                words.len() < inner.len() && words.ends_with(|c: char| !c.is_alphanumeric())
+            };
+            open = match open {
+                _ if doubled => return None,
+                open if matches!(mark, '\'' | '’') && is_word(before) && is_word(Some(next)) => open,
+                true if closes => false,
+                false if opens => true,
+                false if closes && is_inch() => false,
+                _ => return None,
+            };
+            behind_last = Some(at + mark.len_utf8());
+            at = self.end_of(at + mark.len_utf8(), quote).ok()?.0;
+        }
+        None
     }
 
     /// A string in three quotation marks on each side, in which single ones say nothing.
@@ -190,4 +243,34 @@ impl<'t> Parser<'t> {
             _ => self.wrong(escape, "half of a surrogate pair, which is not a character"),
         }
     }
+}
+
+/// Whether the list or object may go on with `rest` behind a string.
+fn may_end(rest: &str, role: Role) -> bool {
+    let rest = rest.trim_start_matches(|c| is_space(c) && !matches!(c, '\n' | '\r'));
+    if let Some(rest) = rest.strip_prefix(',').filter(|_| role != Role::Key) {
+        return may_follow(rest.trim_start(), role);
+    }
+    rest.is_empty() || rest.starts_with([',', ':', '}', ']', '\n', '\r']) || is_comment(rest)
+}
+
+/// Whether a member, an item or a closing bracket may begin here, behind a comma.
+fn may_follow(rest: &str, role: Role) -> bool {
+    let behind_name = rest[name_length(rest)..].trim_start();
+    match rest.chars().next() {
+        None | Some(',' | '}' | ']') => true,
+        _ if is_comment(rest) => true,
+        Some('{' | '[' | '-' | '0'..='9') if role == Role::Item => true,
+        Some(quote) if is_quote(quote) && role == Role::Item => true,
+        Some(quote) if is_quote(quote) => {
+            let key = &rest[quote.len_utf8()..floor_char_boundary(rest, NEAR)];
+            key.split_once(|c| ends(quote, c)).is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
+        }
+        Some(_) if role == Role::Item => behind_name.starts_with([',', ']']),
+        Some(_) => behind_name.len() < rest.len() && behind_name.starts_with(':'),
+    }
+}
+
+fn is_comment(rest: &str) -> bool {
+    rest.starts_with('#') || rest.starts_with("//") || rest.starts_with("/*")
 }

@@ -33,9 +33,12 @@ impl<'t> Parser<'t> {
     /// A literal, or a string without quotes.
     pub(super) fn word(&mut self, role: Role) -> Read<Json<'t>> {
         let start = self.at;
-        if self.text[start..].starts_with(['…', '.']) {
+        if is_ellipsis(&self.text[start..]) {
             return self
                 .wrong(start, "an ellipsis, which means that something was left out; write all of it");
+        }
+        if self.byte() == Some(b'.') {
+            return self.wrong(start, "a number may not begin with a point; write a 0 before it");
         }
         if !self.char().is_some_and(|c| c.is_alphabetic() || c == '_') {
             return self.wrong(start, "expected a value");
@@ -97,7 +100,7 @@ impl<'t> Parser<'t> {
         if end == start {
             let what = match self.byte() {
                 Some(b':') => "the key is missing",
-                _ if self.text[start..].starts_with(['…', '.']) => {
+                _ if is_ellipsis(&self.text[start..]) => {
                     "an ellipsis, which means that something was left out; write all of it"
                 }
                 _ => "expected a key in quotes",
@@ -108,6 +111,10 @@ impl<'t> Parser<'t> {
         self.repair(kind::BARE_KEY, start, "a key must be in quotes")?;
         Ok(Cow::Borrowed(&self.text[start..end]))
     }
+}
+
+fn is_ellipsis(text: &str) -> bool {
+    text.starts_with('…') || text.starts_with("..")
 }
 
 /// How long the name is that the text begins with.

@@ -125,14 +125,21 @@ pub(super) async fn execute<S: ?Sized + Sync>(
 
 impl Dynamic {
     /// What is wrong with these arguments.
-    fn refuses(&self, arguments: &str) -> Option<Outcome> {
+    pub(super) fn refuses(&self, arguments: &str) -> Option<Outcome> {
         if !is_object(written(arguments)) {
             return Some(no_object(arguments));
         }
         match &self.body {
             Body::Runs(reads) => reads(written(arguments), &self.spec.schema).map_err(refused).err(),
             Body::Calls(reads, _) => reads.value(written(arguments)).map_err(refused).err(),
-            Body::Typed(_) | Body::External => None,
+            // It reads them itself, and this is what can be told without its type.
+            Body::Typed(_) => {
+                let schema =
+                    serde_json::from_str(self.spec.schema.plain().get()).unwrap_or(Value::Bool(true));
+                let reads = Untyped::by_schema(&self.spec.name, schema);
+                reads.value(written(arguments)).map_err(refused).err()
+            }
+            Body::External => None,
         }
     }
 }

@@ -6,6 +6,7 @@ use super::outcome::{Outcome, Told};
 use super::round::unknown;
 use super::toolset::Toolset;
 use super::value::ToolReply;
+use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{ToolCall, ToolSpec};
 use crate::pause::{Decision, Stand};
@@ -22,7 +23,7 @@ pub struct ToolRun {
 /// Executes a call of a tool, which needs no approval any more. `None`: its result comes from outside.
 ///
 /// # Errors
-/// What ends the call of whoever calls it: the tool aborted, or it waits itself.
+/// What ends the call of whoever calls it: a limit is reached, the tool aborted, or it waits itself.
 pub async fn execute_tool<S: ?Sized + Sync>(
     tools: &Toolset,
     cx: &Cx<'_, S>,
@@ -33,7 +34,11 @@ pub async fn execute_tool<S: ?Sized + Sync>(
     let around = Around { conversation: (&root, ""), depth: cx.scope.depth, kept: None };
     let called = Called::new(call, Some(&approved), around);
     let outcome = match tools.tools().find(|tool| tool.spec.name == call.name) {
-        Some(tool) => execute(tool, cx, &called).await,
+        Some(tool) => {
+            let counted = cx.limits.execute_tools(1);
+            counted.map_err(|why| NodeError::new(Category::LimitExceeded, why))?;
+            execute(tool, cx, &called).await
+        }
         None => {
             let specs: Vec<ToolSpec> = tools.tools().map(|tool| tool.spec.clone()).collect();
             Outcome::refused("unknown_tool", unknown(&specs, &call.name, cx.scope.node()))
@@ -45,6 +50,15 @@ pub async fn execute_tool<S: ?Sized + Sync>(
         Told::Waits(Stand::Within(paused)) => Err(paused.into_error()),
         Told::Waits(_) => Ok(None),
         Told::Stopped(error) => Err(error),
+    }
+}
+
+/// What is wrong with the arguments of a call, before anything runs. A tool that is not there refuses none.
+pub fn refused_arguments(tools: &Toolset, call: &ToolCall) -> Option<String> {
+    let tool = tools.tools().find(|tool| tool.spec.name == call.name)?;
+    match tool.refuses(&call.arguments)?.told {
+        Told::Failure(said) => Some(said),
+        Told::Result(_) | Told::Waits(_) | Told::Stopped(_) => None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::pause::Stand;
 use crate::text::{cut, one_line};
 
 /// The most of a result that the model reads, in bytes.
-const RESULT: usize = 64 * 1024;
+pub const RESULT: usize = 64 * 1024;
 
 /// The most of an error or of complaints that the model reads, in bytes.
 const FAULT: usize = 2048;
@@ -116,7 +116,7 @@ impl Told {
     pub(super) fn stand(self, id: &str) -> Result<Stand, NodeError> {
         match self {
             Told::Result(ToolReply { text, images }) => {
-                let message = Message::tool(id, capped(text));
+                let message = Message::tool(id, capped(text, RESULT));
                 Ok(Stand::ended(images.into_iter().fold(message, Message::attach)))
             }
             Told::Failure(said) => Ok(Stand::ended(Message::tool(id, said).failed())),
@@ -126,12 +126,12 @@ impl Told {
     }
 }
 
-/// A result of a bearable length.
-fn capped(text: String) -> String {
+/// A text of at most this many bytes, and how many were cut.
+pub fn capped(text: String, most: usize) -> String {
     let length = text.len();
-    if length <= RESULT {
+    if length <= most {
         return text;
     }
-    let kept = cut(text, RESULT);
+    let kept = cut(text, most);
     format!("{kept}\n[cut: {} of {length} bytes]", kept.len())
 }

@@ -160,6 +160,12 @@ pub(super) fn written(arguments: &str) -> &str {
 }
 
 pub(super) fn no_object(arguments: &str) -> Outcome {
+    // Broken JSON is told with its place, as in answers.
+    if let Err(broken) = Reader::new().value(arguments)
+        && arguments.trim_start().starts_with('{')
+    {
+        return refused(broken.violations().to_vec());
+    }
     Outcome::invalid_arguments(&format!("\n- they are not a JSON object: `{}`", one_line(arguments, 200)))
 }
 

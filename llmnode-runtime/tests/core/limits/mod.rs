@@ -1,6 +1,7 @@
 //! Limits on a call, a node and a run.
 
 mod leaks;
+mod overrun;
 mod spending;
 mod time;
 mod unknown;

@@ -9,13 +9,17 @@ use serde_json::{Value, json};
 use crate::graph::door::Visit;
 use crate::graph::roles::{LinkKind, ToolLink};
 use crate::graph::step::{Depth, GraphStep};
+use crate::state::State;
 
 /// Adds the nodes that are tools of the agent to its others.
 pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {
+    let mut values = None;
     links.iter().filter(|link| link.is_called()).fold(tools, |tools, link| match link.kind {
         LinkKind::Handoff => tools.external(spec(link)),
         _ => {
-            let runs = tools.calling(link.name.clone(), description(link), schema(), body(link.node, visit));
+            let values = values.get_or_insert_with(|| Arc::new(visit.state().with_turns(Vec::new())));
+            let body = body(link.node, visit, Arc::clone(values));
+            let runs = tools.calling(link.name.clone(), description(link), schema(), body);
             if visit.step.waits(link.node) { only_last_waits(runs, &link.name) } else { runs }
         }
     })
@@ -52,10 +56,8 @@ fn description(link: &ToolLink) -> String {
 }
 
 /// Runs the node on a state of its own, in which the query is the only message.
-fn body(node: usize, visit: &Visit<'_>) -> Arc<Calls> {
-    let (step, values) = (visit.step.called(node), visit.state().values.clone());
-    let step = Arc::new(step);
-    let values = Arc::new(values);
+fn body(node: usize, visit: &Visit<'_>, values: Arc<State>) -> Arc<Calls> {
+    let step = Arc::new(visit.step.called(node));
     Arc::new(move |cx: &Cx<'_, ()>, arguments: Value| {
         let (step, values) = (step.clone(), Arc::clone(&values));
         Box::pin(async move {

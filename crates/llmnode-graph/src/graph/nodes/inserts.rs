@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::faults::escaped;
 use crate::graph::door::Visit;
 use crate::graph::loading::Loading;
+use crate::state::{MOST, size, take};
 use crate::template::Template;
 
 /// A value whose texts are templates. A text that is one `{{ name }}` is that value, whatever its type.
@@ -44,18 +45,25 @@ impl Insert {
         members.iter().map(read).collect()
     }
 
-    /// The value with what the state holds.
-    pub(super) fn value(&self, visit: &Visit<'_>) -> Result<Value, NodeError> {
+    /// The value with what the state holds. `left`: how many bytes it may still take.
+    fn value(&self, visit: &Visit<'_>, left: &mut usize) -> Result<Value, NodeError> {
         Ok(match self {
             Insert::Value(value) => value.clone(),
             Insert::Text(template) => match template.sole().and_then(|name| visit.value(name)) {
-                Some(value) => value.clone(),
-                None => Value::String(visit.render(template)?),
+                Some(value) => {
+                    take(visit.id(), left, size(value))?;
+                    value.clone()
+                }
+                None => {
+                    let text = visit.render(template)?;
+                    take(visit.id(), left, text.len())?;
+                    Value::String(text)
+                }
             },
             Insert::List(items) => {
-                Value::Array(items.iter().map(|item| item.value(visit)).collect::<Result<_, _>>()?)
+                Value::Array(items.iter().map(|item| item.value(visit, left)).collect::<Result<_, _>>()?)
             }
-            Insert::Object(members) => Value::Object(Insert::object(members, visit)?),
+            Insert::Object(members) => Value::Object(Insert::filled(members, visit, left)?),
         })
     }
 
@@ -63,6 +71,14 @@ impl Insert {
         members: &[(String, Insert)],
         visit: &Visit<'_>,
     ) -> Result<Map<String, Value>, NodeError> {
-        members.iter().map(|(name, insert)| Ok((name.clone(), insert.value(visit)?))).collect()
+        Insert::filled(members, visit, &mut { MOST })
+    }
+
+    fn filled(
+        members: &[(String, Insert)],
+        visit: &Visit<'_>,
+        left: &mut usize,
+    ) -> Result<Map<String, Value>, NodeError> {
+        members.iter().map(|(name, insert)| Ok((name.clone(), insert.value(visit, left)?))).collect()
     }
 }

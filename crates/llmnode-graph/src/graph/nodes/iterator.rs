@@ -52,7 +52,8 @@ impl NodeType for IteratorType {
         node.writes_at("/item", &item, &[]);
         node.handles(&["next", "complete"], if node.is_seed() { &[] } else { &["next"] });
         let queue = format!("_iterator_queue_{}", node.id());
-        Some(Arc::new(Iterator { source, item, restart, queue }))
+        let next = format!("_iterator_next_{}", node.id());
+        Some(Arc::new(Iterator { source, item, restart, queue, next }))
     }
 }
 
@@ -60,33 +61,43 @@ struct Iterator {
     source: String,
     item: String,
     restart: bool,
-    /// Where the items stand that are to come.
+    /// Where the items stand, as they were when it began.
     queue: String,
+    /// Where the number of the next one stands.
+    next: String,
 }
 
 impl GraphNode for Iterator {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
-        let Iterator { source, item, restart, queue } = self;
-        let under_way = visit.state().values.get(queue);
-        let mut items = match under_way.or_else(|| visit.value(source)) {
-            Some(Value::Array(items)) => items.clone(),
-            Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
-            _ => Vec::new(),
+        let Iterator { source, item, restart, queue, next } = self;
+        let values = &visit.state().values;
+        let under_way = values.get(queue).and_then(Value::as_array);
+        let began = match (under_way, visit.value(source)) {
+            (Some(_), _) => None,
+            (None, Some(Value::Array(items))) => Some(items.clone()),
+            (None, Some(Value::String(text))) => Some(serde_json::from_str(text).unwrap_or_default()),
+            (None, _) => Some(Vec::new()),
         };
-        let update = match items.is_empty() {
-            true if *restart => Update::new().clearing(&**queue).clearing(&**item).with_action("complete"),
-            true => Update::new()
-                .with_value(&**queue, Value::Array(Vec::new()))
-                .clearing(&**item)
-                .with_action("complete"),
-            false => {
-                let first = items.remove(0);
-                Update::new()
-                    .with_value(&**queue, Value::Array(items))
-                    .with_value(&**item, first)
-                    .with_action("next")
+        let at = values.get(next).and_then(Value::as_u64).unwrap_or_default();
+        let first = usize::try_from(at).ok().and_then(|at| under_way.or(began.as_ref())?.get(at).cloned());
+        let untrusted = visit.is_untrusted(source) || visit.is_untrusted(queue);
+        let update = match first {
+            Some(first) => {
+                // The items are written once, and not with each visit.
+                let update = match began {
+                    Some(items) => Update::new().with_value(&**queue, items),
+                    None => Update::new(),
+                };
+                update.with_value(&**next, at + 1).with_value(&**item, first).with_action("next")
+            }
+            None => {
+                let update = Update::new().clearing(&**next).clearing(&**item).with_action("complete");
+                match restart {
+                    true => update.clearing(&**queue),
+                    false => update.with_value(&**queue, Vec::<Value>::new()),
+                }
             }
         };
-        Box::pin(std::future::ready(Ok(update)))
+        Box::pin(std::future::ready(Ok(Update { untrusted, ..update })))
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use missing::MissingType;
 pub(crate) use registered::Registering;
 pub(crate) use router::RouterType;
 pub(crate) use subgraph::SubgraphType;
-pub(crate) use tool::ToolType;
+pub(crate) use tool::{Calling, ToolType};
 
 /// The JSON schema of a type's settings.
 fn schema_of<T: schemars::JsonSchema>() -> serde_json::Value {

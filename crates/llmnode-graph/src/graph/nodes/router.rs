@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use llmnode_runtime::internal::one_line;
-use llmnode_runtime::{BoxError, BoxFuture};
+use llmnode_runtime::internal::{look, one_line};
+use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,8 +16,11 @@ use crate::graph::door::{GraphNode, NodeType, Visit};
 use crate::graph::loading::Loading;
 use crate::state::{Update, text_of};
 
-/// The largest program of a regex, in bytes: its size times the length of a text is the time that it takes.
-const REGEX: usize = 1 << 16;
+/// The largest program of a regex, in bytes.
+const PROGRAM: usize = 1 << 14;
+
+/// The most of the size of a program times the length of a text, which is the time that a search takes: about 12 ms.
+const WORK: usize = 100 << 19;
 
 pub(crate) struct RouterType;
 
@@ -120,7 +123,8 @@ enum Test {
     Contains(String),
     Equals(String),
     StartsWith(String),
-    Regex(Regex),
+    /// And the longest text that it is searched in.
+    Regex(Regex, usize),
     Never,
 }
 
@@ -135,37 +139,65 @@ impl Test {
             "equals" => Test::Equals(lower),
             "starts_with" => Test::StartsWith(lower),
             "regex" => {
-                Test::Regex(RegexBuilder::new(value).case_insensitive(true).size_limit(REGEX).build()?)
+                let mut builder = RegexBuilder::new(value);
+                builder.case_insensitive(true);
+                // The size of a program is not told: it is the smallest limit that lets it pass.
+                let sizes = (1..PROGRAM / 256).map(|part| part * 256);
+                let small =
+                    sizes.filter_map(|size| Some((builder.size_limit(size).build().ok()?, size))).next();
+                let (regex, size) = match small {
+                    Some(small) => small,
+                    None => (builder.size_limit(PROGRAM).build()?, PROGRAM),
+                };
+                Test::Regex(regex, WORK / size)
             }
             // The schema does not let it pass.
             _ => Test::Never,
         })
     }
 
-    fn fits(&self, text: &str) -> bool {
+    /// Whether a text fits.
+    ///
+    /// # Errors
+    /// It is longer than the pattern is searched in.
+    fn fits(&self, text: &str) -> Result<bool, String> {
         if text.is_empty() {
-            return false;
+            return Ok(false);
         }
-        match self {
+        Ok(match self {
             Test::Contains(value) => text.to_lowercase().contains(value),
             Test::Equals(value) => text.to_lowercase() == *value,
             Test::StartsWith(value) => text.to_lowercase().starts_with(value),
-            Test::Regex(regex) => regex.is_match(text),
+            Test::Regex(regex, most) if text.len() <= *most => regex.is_match(text),
+            Test::Regex(regex, most) => {
+                return Err(format!(
+                    "the text has {} bytes, and {:?} is searched in {most} at most: shorten the text or the pattern, or use \"contains\"",
+                    text.len(),
+                    one_line(regex.as_str(), 80)
+                ));
+            }
             Test::Never => false,
-        }
+        })
     }
 }
 
 impl GraphNode for Router {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
-        let fits = |route: &&Route| match &route.source {
-            Some(source) => visit.value(source).is_some_and(|value| route.test.fits(&text_of(value))),
-            None => route.test.fits(visit.state().last_text()),
-        };
-        let update = match self.0.iter().find(fits) {
-            Some(route) => Update::new().with_action(&*route.handle),
-            None => Update::new(),
-        };
-        Box::pin(std::future::ready(Ok(update)))
+        Box::pin(async move {
+            for Route { source, test, handle } in &self.0 {
+                look(visit.cx()).await?;
+                let fits = match source {
+                    Some(source) => visit.value(source).map(|value| test.fits(&text_of(value))),
+                    None => Some(test.fits(visit.state().last_text())),
+                };
+                let fits = fits.transpose().map_err(|why| {
+                    NodeError::new(Category::ExecError, format!("the node `{}`: {why}", visit.id()))
+                })?;
+                if fits.unwrap_or(false) {
+                    return Ok(Update::new().with_action(&**handle));
+                }
+            }
+            Ok(Update::new())
+        })
     }
 }

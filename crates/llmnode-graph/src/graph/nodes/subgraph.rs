@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema_of;
-use crate::facts::Write;
+use crate::facts::{Read, Write};
 use crate::graph::door::{GraphNode, NodeType, Visit};
 use crate::graph::loading::Loading;
 use crate::graph::within;
@@ -43,8 +43,12 @@ impl NodeType for SubgraphType {
         let writes = facts.writes.iter().map(|write| Write { at: at.clone(), ..write.clone() });
         node.facts.writes.extend(writes);
         node.facts.also_writes.extend(facts.also_writes.iter().cloned());
+        node.facts.prompts =
+            facts.prompts.iter().map(|read| Read { at: at.clone(), ..read.clone() }).collect();
+        node.facts.passes.extend(facts.passes.iter().cloned());
         node.facts.writes_anything |= facts.writes_anything;
         node.facts.untrusted |= facts.untrusted;
+        node.facts.retrieved |= facts.retrieved;
         node.facts.pauses |= facts.pauses;
         node.subgraph = Some(graph);
         Some(Arc::new(Nested))

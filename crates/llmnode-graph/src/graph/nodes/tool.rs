@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_runtime::internal::{context, execute_tool};
+use llmnode_runtime::internal::{RESULT, capped, context, execute_tool, refused_arguments};
 use llmnode_runtime::{BoxError, BoxFuture, Message, NodeError, ToolCall, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use super::inserts::Insert;
 use super::schema_of;
 use crate::graph::door::{GraphNode, NodeType, Visit};
 use crate::graph::loading::Loading;
-use crate::state::Update;
+use crate::state::{Update, size};
 
 pub(crate) struct ToolType;
 
@@ -63,30 +63,48 @@ impl NodeType for ToolType {
         let tools = registry.tools().clone().only([&name]);
         // It waits as a whole: there is nothing else in it.
         node.facts.pauses |= tools.may_pause();
-        Some(Arc::new(Calling { tools, name, arguments, save_as }))
+        let calling = Arc::new(Calling { tools, name, arguments, save_as });
+        node.call = Some(Arc::clone(&calling));
+        Some(calling)
     }
 }
 
 /// Makes one call.
-struct Calling {
+pub(crate) struct Calling {
     tools: Toolset,
     name: String,
     arguments: Vec<(String, Insert)>,
     save_as: Option<String>,
 }
 
+impl Calling {
+    /// The call on this state.
+    pub(crate) fn call(&self, visit: &Visit<'_>) -> Result<ToolCall, NodeError> {
+        let arguments = Value::Object(Insert::object(&self.arguments, visit)?);
+        Ok(ToolCall::new("call_1", &*self.name, arguments.to_string()))
+    }
+
+    /// What is wrong with the arguments of a call.
+    pub(crate) fn refuses(&self, call: &ToolCall) -> Option<String> {
+        refused_arguments(&self.tools, call)
+    }
+}
+
 impl GraphNode for Calling {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
-            let arguments = Value::Object(Insert::object(&self.arguments, visit)?);
-            let call = ToolCall::new("call_1", &*self.name, arguments.to_string());
-            let ran = ran(&self.tools, visit, &call).await?;
+            let ran = match visit.approved {
+                // What was approved is what runs.
+                Some((call, None)) => ran(&self.tools, visit, call).await?,
+                Some((call, Some(refused))) => Ran::refused(call, refused.clone()),
+                None => ran(&self.tools, visit, &self.call(visit)?).await?,
+            };
             let update = Update::new();
             let update = match &self.save_as {
                 Some(key) => update.with_value(&**key, value_of(&ran.result)),
                 None => update,
             };
-            Ok(update.with_value(visit.id(), trace([ran])))
+            Ok(update.with_value(visit.id(), trace(vec![ran])))
         })
     }
 }
@@ -114,7 +132,7 @@ impl GraphNode for Executor {
             let mut all = Vec::new();
             for call in open {
                 let ran = ran(&self.tools, visit, call).await?;
-                let message = Message::tool(&*call.id, &*ran.result);
+                let message = Message::tool(&*call.id, capped(ran.result.clone(), RESULT));
                 update = update.with_message(if ran.failed { message.failed() } else { message });
                 all.push(ran);
             }
@@ -136,6 +154,14 @@ pub(super) struct Ran {
     pub(super) time: Duration,
 }
 
+impl Ran {
+    /// Of a call that the tool does not take.
+    fn refused(call: &ToolCall, result: String) -> Self {
+        let (arguments, time) = (arguments_of(&call.arguments), Duration::ZERO);
+        Ran { name: call.name.clone(), arguments, result, failed: true, time }
+    }
+}
+
 async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<Ran, NodeError> {
     let clock = &context(visit.cx()).0.clock;
     let began = clock.now();
@@ -154,9 +180,16 @@ pub(super) fn arguments_of(text: &str) -> Value {
 }
 
 /// What front ends show of tools: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`.
-pub(super) fn trace(all: impl IntoIterator<Item = Ran>) -> Value {
+/// Its arguments and results share as many bytes as one result may have.
+pub(super) fn trace(all: Vec<Ran>) -> Value {
     let (mut input, mut output) = (Value::Null, Value::Null);
+    let most = RESULT / all.len().max(1);
     let tool = |Ran { name, arguments, result, time, .. }: Ran| {
+        let arguments = match size(&arguments) > most {
+            true => Value::String(capped(arguments.to_string(), most)),
+            false => arguments,
+        };
+        let result = capped(result, most);
         (input, output) = (arguments.clone(), Value::String(result.clone()));
         let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         json!({"name": name, "arguments": arguments, "result": result, "ms": ms})

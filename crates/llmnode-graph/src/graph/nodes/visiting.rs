@@ -13,6 +13,7 @@ use super::calls::{query_of, with_links};
 use super::tool::{Ran, arguments_of, trace};
 use crate::graph::door::{GraphNode, Visit};
 use crate::graph::roles::{LinkKind, TOOL_CALL, ToolLink};
+use crate::graph::step::GraphStep;
 use crate::state::{Update, text_of, view};
 use crate::template::Template;
 
@@ -38,6 +39,12 @@ pub(super) struct Agent {
     pub(super) save_as: Option<String>,
 }
 
+/// Whether a flexible agent may write this value.
+fn may_write(step: &GraphStep, listed: &[String], key: &str) -> bool {
+    let is_free = !key.starts_with('_') && key != "messages" && !step.is_declared(key);
+    is_free || listed.iter().any(|one| one == key)
+}
+
 /// What the model is told if the conversation ends with nothing to answer.
 const GO_ON: &str = "Go on.";
 
@@ -54,6 +61,13 @@ impl GraphNode for Agent {
             }
             let ask = self.primitive.chat(self.messages(visit)?).system(self.system(visit)?);
             let ask = ask.tools(with_links(self.tools.clone(), &self.links, visit));
+            let ask = match &self.answer {
+                Answer::Flexible(listed) => {
+                    let (step, listed) = (visit.step.clone(), listed.clone());
+                    ask.flagging(move |member| !may_write(&step, &listed, member))
+                }
+                _ => ask,
+            };
             match ask.exec(visit.cx()).await {
                 Ok(answer) => Ok(self.traced(visit, self.answered(visit, answer))),
                 Err(error) => {
@@ -75,13 +89,14 @@ impl Agent {
     /// The instruction. What a model, a tool or a search wrote stands in a fence: files of React Flow may name it.
     fn system(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
         let Some(template) = &self.system else { return Ok(String::new()) };
-        visit.render_fenced(template, |name| visit.step.is_untrusted(name))
+        visit.render_fenced(template, |name| visit.is_untrusted(name))
     }
 
     fn messages(&self, visit: &Visit<'_>) -> Result<Vec<Message>, NodeError> {
         let mut messages = view(visit.state(), visit.id(), |id| visit.step.label_of(id));
         if let Some(prompt) = &self.prompt {
-            messages.push(Message::user(visit.render(prompt)?));
+            let prompt = visit.render_fenced(prompt, |name| visit.step.is_retrieved(name))?;
+            messages.push(Message::user(prompt));
         } else if !messages.last().is_some_and(|last| matches!(last.role, Role::User | Role::Tool)) {
             messages.push(Message::user(GO_ON));
         }
@@ -98,10 +113,7 @@ impl Agent {
         let is_written = |key: &str| match answers {
             Answer::Text => false,
             Answer::Members(keys) => keys.iter().any(|one| one == key),
-            Answer::Flexible(listed) => {
-                let is_free = !key.starts_with('_') && key != "messages" && !visit.step.is_declared(key);
-                is_free || listed.iter().any(|one| one == key)
-            }
+            Answer::Flexible(listed) => may_write(visit.step, listed, key),
         };
         let written = members.into_iter().filter(|(key, _)| is_written(key));
         written.fold(update, |update, (key, value)| update.with_value(key, value))

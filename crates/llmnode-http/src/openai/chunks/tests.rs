@@ -70,8 +70,8 @@ fn shown(end: Result<(), ModelError>, written: Written, wanted: Wanted<'_>) -> S
     match end.map(|()| written.finish(wanted)) {
         Err(failure) => format!("{failure:?}"),
         Ok(Err(body)) => String::from_utf8_lossy(&body).into_owned(),
-        Ok(Ok(Ok((completion, impossible)))) => {
-            format!("{completion:?} {} {impossible}", completion.text)
+        Ok(Ok(Ok((completion, flags)))) => {
+            format!("{completion:?} {} {flags:?}", completion.text)
         }
         Ok(Ok(Err(NoAnswer::Failure(failure)))) => format!("{failure:?}"),
         Ok(Ok(Err(_))) => "no answer".to_owned(),

@@ -1,0 +1,139 @@
+//! How large a state may be.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use llmnode_runtime::{Category, Message, NodeError};
+use serde::Serialize;
+
+use super::State;
+use super::reduce::Way;
+
+/// The most bytes of a state, and of what a node puts together of it, as JSON. No setting changes it.
+pub(crate) const MOST: usize = 16 << 20;
+
+/// How many bytes a state has, so far as it is known: what the program changes is not noticed. It tells no states apart.
+#[derive(Clone, Default)]
+pub(super) struct Size(Option<usize>);
+
+impl PartialEq for Size {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// How many bytes something has as JSON.
+pub(crate) fn size(value: &impl Serialize) -> usize {
+    struct Count(usize);
+    impl io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // What cannot be written has no size.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+impl Way {
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Way::Replace(value) | Way::Append(value) => size(value),
+            Way::Merge(members) => size(members),
+        }
+    }
+}
+
+/// Takes bytes of those that a node may still put together.
+///
+/// # Errors
+/// A `limit_exceeded`, if there are fewer left.
+pub(crate) fn take(node: &str, left: &mut usize, bytes: usize) -> Result<(), NodeError> {
+    *left = left.checked_sub(bytes).ok_or_else(|| {
+        let message = format!(
+            "the node `{node}` puts together a text or arguments of more than {MOST} bytes, the most, which no setting changes: let it read less"
+        );
+        NodeError::new(Category::LimitExceeded, message)
+    })?;
+    Ok(())
+}
+
+impl State {
+    /// Notes that the node of this id writes this.
+    ///
+    /// # Errors
+    /// A `limit_exceeded`, if the state would be too large.
+    pub(super) fn grow(
+        &mut self,
+        from: &str,
+        ways: &[(String, Way)],
+        cleared: &[String],
+        messages: &[Message],
+    ) -> Result<(), NodeError> {
+        let written: Vec<(&str, usize)> = ways.iter().map(|(key, way)| (&**key, way.size())).collect();
+        let more = size(&messages) + written.iter().map(|(key, bytes)| key.len() + bytes).sum::<usize>();
+        let replaced = ways.iter().filter(|(_, way)| matches!(way, Way::Replace(_))).map(|(key, _)| key);
+        let gone: BTreeSet<&String> = replaced.chain(cleared).collect();
+        let gone = gone.into_iter().filter_map(|key| Some(key.len() + size(self.values.get(key)?))).sum();
+        let measure = |state: &State| size(&state.turns) + size(&state.values);
+        let known = self.size.0.unwrap_or_else(|| measure(self));
+        let after = |known: usize| (known + more).saturating_sub(gone);
+        // The known size may be too large, never too small by what nodes wrote.
+        let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
+        if now > MOST {
+            let largest = written.iter().max_by_key(|(_, bytes)| *bytes);
+            let largest = largest
+                .map(|(key, bytes)| format!("; it writes {bytes} bytes to `{key}`"))
+                .unwrap_or_default();
+            let message = format!(
+                "the node `{from}` makes the state {now} bytes as JSON, and {MOST} are the most, which no setting changes{largest}: keep less \
+                 in the state"
+            );
+            return Err(NodeError::new(Category::LimitExceeded, message));
+        }
+        self.size.0 = Some(now);
+        Ok(())
+    }
+
+    /// The size is to be measured anew.
+    pub(super) fn resized(&mut self) {
+        self.size = Size::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Rules, State, Update};
+    use super::*;
+
+    #[test]
+    fn what_is_replaced_or_taken_out_does_not_add_up() {
+        let (rules, mut state) = (Rules::default(), State::default());
+        let write = |key: &str| Update::new().with_value(key, "x".repeat(1 << 20));
+        for _ in 0..20 {
+            rules.apply("n", write("same"), &mut state).unwrap();
+        }
+        for key in 0..14 {
+            rules.apply("n", write(&key.to_string()), &mut state).unwrap();
+        }
+        let error = rules.apply("n", write("more"), &mut state).unwrap_err();
+        assert_eq!(error.category(), Category::LimitExceeded);
+        let message = error.message();
+        assert!(
+            message.contains("`n` makes the state 16777") && message.contains("1048578 bytes to `more`"),
+            "{message}"
+        );
+        assert_eq!(state.value("more"), None);
+        // What the program takes out is noticed before anything is refused.
+        state.values.remove("same");
+        rules.apply("n", write("more"), &mut state).unwrap();
+        let turns = [Message::assistant("x".repeat(1 << 20))];
+        let said = turns.into_iter().fold(Update::new(), Update::with_message);
+        assert!(rules.apply("n", said, &mut state).is_err());
+    }
+}

@@ -1,0 +1,313 @@
+//! The rooms of each crate, its top-level modules, import downwards only, and no files import each other in a circle.
+//! Cargo sees to the same between the crates.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod circles;
+mod imports;
+
+use std::collections::BTreeSet;
+
+use circles::circles;
+use imports::{Sources, imports, of_internal, sources};
+
+/// The rooms of the core, from the ground up. `function`, `credential` and what else stands between two rooms needs
+/// nothing above it.
+const CORE: &[&str] = &[
+    "text",
+    "credential",
+    "files",
+    "function",
+    "clock",
+    "panics",
+    "category",
+    "ids",
+    "usage",
+    "money",
+    "prices",
+    "position",
+    "format",
+    "flag",
+    "media",
+    "validate",
+    "output",
+    "model",
+    "prompt",
+    "ledger",
+    "error",
+    "pause",
+    "limits",
+    "settings",
+    "node",
+    "run",
+    "primitive",
+    "testing",
+    "private",
+    "internal",
+];
+const FLOW: &[&str] = &["flow", "journal", "private"];
+const HTTP: &[&str] = &["http", "openai"];
+const GRAPH: &[&str] =
+    &["faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph", "bin"];
+const RAG: &[&str] = &[
+    "words",
+    "coarse",
+    "matrix",
+    "chunks",
+    "document",
+    "hits",
+    "fusion",
+    "store",
+    "embed",
+    "hashed",
+    "openai",
+    "memory",
+    "sqlite",
+    "chroma",
+    "docs",
+    "search",
+    "write",
+    "collection",
+    "graph",
+];
+const SMART: &[&str] = &[
+    "random",
+    "signature",
+    "form",
+    "program",
+    "node",
+    "refine",
+    "graph",
+    "ext",
+    "generated",
+    "evaluate",
+    "optimise",
+];
+const CASSETTE: &[&str] = &["clean", "asked", "entry", "nearest", "sink", "tape", "cassette"];
+const MCP: &[&str] = &["clean", "reply", "secret", "listed", "process", "connection", "server"];
+const STUB: &[&str] = &[
+    "first",
+    "headers",
+    "answer",
+    "request",
+    "log",
+    "check",
+    "events",
+    "completion",
+    "embedding",
+    "reply",
+    "response",
+    "reader",
+    "routes",
+    "exchange",
+    "server",
+];
+const MACROS: &[&str] = &[
+    "configured",
+    "diagnostics",
+    "generics",
+    "item",
+    "keys",
+    "names",
+    "doubled",
+    "keyed",
+    "show",
+    "values",
+    "crate_path",
+    "action",
+    "by_hand",
+    "prompt",
+    "validate",
+    "output",
+    "tool",
+    "node",
+    "flow",
+    "fuzzing",
+    "anything",
+    "expansions",
+];
+
+/// Every crate with the order of its rooms, from the ground up.
+const CRATES: &[(&str, &[&str])] = &[
+    ("llmnode-runtime", CORE),
+    ("llmnode-macros", MACROS),
+    ("crates/llmnode-cassette", CASSETTE),
+    ("crates/llmnode-flow", FLOW),
+    ("crates/llmnode-graph", GRAPH),
+    ("crates/llmnode-http", HTTP),
+    ("crates/llmnode-mcp", MCP),
+    ("crates/llmnode-rag", RAG),
+    ("crates/llmnode-smart", SMART),
+    ("crates/llmnode-stub", STUB),
+];
+
+/// Arrows upwards that are still there. The list only gets shorter.
+const KNOWN_ARROWS: &[&str] = &[
+    "llmnode-macros: `tool/emit` imports `node` from `node`, which stands above `tool`",
+    "llmnode-macros: `tool` imports `node` from `node`, which stands above `tool`",
+    "crates/llmnode-stub: `completion` imports `reply` from `reply`, which stands above `completion`",
+    "crates/llmnode-stub: `embedding` imports `reply` from `reply`, which stands above `embedding`",
+    "crates/llmnode-stub: `embedding` imports `routes` from `routes`, which stands above `embedding`",
+    "crates/llmnode-stub: `events` imports `reply` from `reply`, which stands above `events`",
+    "crates/llmnode-stub: `log` imports `response` from `response`, which stands above `log`",
+];
+
+/// Circles of files that are still there, one a line. The list only gets shorter.
+const KNOWN_CIRCLES: &str = include_str!("known_circles.txt");
+
+/// Every import from a room that does not stand below the importing one, and every room without a place.
+fn faults(sources: &Sources, order: &[&str]) -> Vec<String> {
+    let floor = |room: &str| order.iter().position(|one| *one == room);
+    let mut found = Vec::new();
+    for (module, imports) in imports(sources) {
+        let Some(room) = module.first() else { continue };
+        let Some(own) = floor(room) else {
+            found.push(format!("the room `{room}` has no place in the order"));
+            continue;
+        };
+        for import in imports {
+            let Some(from) = import.file.first() else { continue };
+            if floor(from).is_some_and(|floor| floor > own) {
+                found.push(format!(
+                    "`{}` imports `{}` from `{from}`, which stands above `{room}`",
+                    module.join("/"),
+                    import.path[0],
+                ));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[test]
+fn every_crate_is_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates");
+    let crates = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    for name in crates {
+        let path = format!("crates/{}", name.to_str().unwrap());
+        assert!(CRATES.iter().any(|(of, _)| *of == path), "{path} is missing in `CRATES`");
+    }
+}
+
+#[test]
+fn rooms_import_downwards_only() {
+    let found: Vec<_> = CRATES
+        .iter()
+        .flat_map(|(of, order)| {
+            faults(&sources(of), order).into_iter().map(move |fault| format!("{of}: {fault}"))
+        })
+        .collect();
+    assert_eq!(found, KNOWN_ARROWS, "remove from `KNOWN_ARROWS` what is gone; add nothing");
+}
+
+#[test]
+fn files_import_each_other_in_no_circle() {
+    let found: Vec<_> = CRATES
+        .iter()
+        .flat_map(|(of, _)| {
+            circles(&sources(of)).into_iter().map(move |circle| format!("{of}: {}", circle.join(" ")))
+        })
+        .collect();
+    let known: Vec<_> = KNOWN_CIRCLES.lines().collect();
+    assert_eq!(found, known, "remove from `known_circles.txt` what is gone; add nothing");
+}
+
+#[test]
+fn a_planted_circle_of_files_is_found() {
+    let with = |module: &[&str], line: &str| {
+        let mut sources = sources("crates/llmnode-cassette");
+        let module: Vec<_> = module.iter().map(|part| (*part).to_owned()).collect();
+        sources.get_mut(&module).unwrap().push_str(line);
+        circles(&sources)
+    };
+    assert!(with(&["entry"], "").is_empty());
+    for line in [
+        "use crate::sink::Sink;",
+        "use super::sink::{Sink as Planted};",
+        "use crate::sink; fn planted(_: sink::Planted) {}",
+        "fn planted() { crate::sink::planted() }",
+        "mod planted { use super::super::sink::Planted; }",
+    ] {
+        let found = with(&["entry"], line);
+        assert_eq!(found.len(), 1, "{line}");
+        assert!(
+            found[0].contains(&"entry".to_owned()) && found[0].contains(&"sink".to_owned()),
+            "{line}: {found:?}"
+        );
+    }
+    for line in [
+        "#[cfg(test)] mod planted { use crate::sink::Planted; }",
+        "const PLANTED: &str = \"crate::sink::Planted\";",
+    ] {
+        assert!(with(&["entry"], line).is_empty(), "{line}");
+    }
+}
+
+/// The faults after a line is added to a module of the core.
+fn planted(module: &[&str], line: &str) -> Vec<String> {
+    let mut sources = sources("llmnode-runtime");
+    let module: Vec<_> = module.iter().map(|part| (*part).to_owned()).collect();
+    sources.get_mut(&module).unwrap().push_str(line);
+    faults(&sources, CORE)
+}
+
+#[test]
+fn a_planted_arrow_upwards_is_found() {
+    for (module, line) in [
+        (&["text"][..], "use crate::run::Run;"),
+        (&["limits", "meter"], "use crate::Run;"),
+        (&["ledger", "spans", "call"], "fn planted(_: crate::node::Missing) {}"),
+        (&["model", "request"], "use crate::{BoxError, category::Category, prompt::Prompt};"),
+        (&["clock"], "use super::run::Run;"),
+        (&["media", "file"], "use super::super::error::NodeError;"),
+        (&["media", "file"], "mod planted { use super::super::super::error::NodeError; }"),
+    ] {
+        let faults = planted(module, line);
+        assert_eq!(faults.len(), 1, "{line}: {faults:?}");
+        assert!(faults[0].starts_with(&format!("`{}` imports", module.join("/"))), "{faults:?}");
+    }
+}
+
+#[test]
+fn a_planted_circle_is_found() {
+    // `output` stands on `validate`.
+    assert_eq!(
+        planted(&["validate", "reach"], "use crate::output::Reader;"),
+        ["`validate/reach` imports `output` from `output`, which stands above `validate`"]
+    );
+    // What is for tests alone closes no circle, nor does what stands in a text.
+    assert!(
+        planted(&["validate", "reach"], "#[cfg(test)] mod planted { use crate::output::Reader; }").is_empty()
+    );
+    assert!(
+        planted(&["validate", "reach"], "/// `crate::output`\nconst PLANTED: &str = \"crate::output\";")
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_room_without_a_place_is_found() {
+    let mut sources = sources("llmnode-runtime");
+    sources.retain(|one, _| one.is_empty());
+    sources.insert(vec!["attic".to_owned()], String::new());
+    assert_eq!(faults(&sources, CORE), ["the room `attic` has no place in the order"]);
+}
+
+/// The hidden module of the core lists what each crate above uses of it, and has nothing else.
+#[test]
+fn what_the_core_opens_is_listed_with_its_users() {
+    let core = sources("llmnode-runtime");
+    let rows = core[&vec!["internal".to_owned()]].lines().filter_map(|line| {
+        let (user, items) = line.strip_prefix("//! | llmnode-")?.strip_suffix(" |")?.split_once(" | ")?;
+        Some((
+            user.to_owned(),
+            items.replace('`', "").split(", ").map(str::to_owned).collect::<BTreeSet<_>>(),
+        ))
+    });
+    for (user, items) in rows {
+        let used = of_internal(&sources(&format!("crates/llmnode-{user}")));
+        assert_eq!(items, used, "what llmnode-{user} uses of `internal`");
+    }
+}
