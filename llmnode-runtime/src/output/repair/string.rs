@@ -82,7 +82,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Where the string ends if the mark at `first` is within it, unescaped. Only one reading may be left: a mark that may
-    /// end the string does, and those within are in pairs, apostrophes or inches. A mark too many or too few is refused.
+    /// end the string does, and those within are in pairs or apostrophes. A mark too many or too few is refused.
     fn end_behind_marks(&self, start: usize, first: usize, role: Role) -> Option<usize> {
         let next = self.text.as_bytes().get(first + 1);
         if !self.lenient || matches!(next, None | Some(b',' | b':' | b'}' | b']' | b'\n')) {
@@ -106,16 +106,11 @@ impl<'t> Parser<'t> {
             let (before, next) = (inner.chars().next_back(), rest.chars().next()?);
             let opens = !is_word(before) && !next.is_whitespace() && !",;:.!?)".contains(next);
             let closes = before.is_some_and(|c| !c.is_whitespace()) && !next.is_alphanumeric();
-            let is_inch = || {
-                let words = inner.trim_end_matches(|c: char| c.is_ascii_digit());
-                words.len() < inner.len() && words.ends_with(|c: char| !c.is_alphanumeric())
-            };
             open = match open {
                 _ if doubled => return None,
                 open if matches!(mark, '\'' | '’') && is_word(before) && is_word(Some(next)) => open,
                 true if closes => false,
                 false if opens => true,
-                false if closes && is_inch() => false,
                 _ => return None,
             };
             behind_last = Some(at + mark.len_utf8());

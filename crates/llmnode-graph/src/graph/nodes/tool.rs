@@ -94,9 +94,7 @@ impl GraphNode for Calling {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let ran = match visit.approved {
-                // What was approved is what runs.
-                Some((call, None)) => ran(&self.tools, visit, call).await?,
-                Some((call, Some(refused))) => Ran::refused(call, refused.clone()),
+                Some(call) => ran(&self.tools, visit, call).await?,
                 None => ran(&self.tools, visit, &self.call(visit)?).await?,
             };
             let update = Update::new();
@@ -152,14 +150,6 @@ pub(super) struct Ran {
     pub(super) result: String,
     pub(super) failed: bool,
     pub(super) time: Duration,
-}
-
-impl Ran {
-    /// Of a call that the tool does not take.
-    fn refused(call: &ToolCall, result: String) -> Self {
-        let (arguments, time) = (arguments_of(&call.arguments), Duration::ZERO);
-        Ran { name: call.name.clone(), arguments, result, failed: true, time }
-    }
 }
 
 async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<Ran, NodeError> {
