@@ -179,7 +179,7 @@ pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Within<'c>) {
 ///
 /// # Errors
 /// There is none: a `limit_exceeded` or a `timeout`.
-pub async fn look<S: ?Sized>(cx: &Cx<'_, S>) -> Result<(), NodeError> {
+pub async fn yield_in_time<S: ?Sized>(cx: &Cx<'_, S>) -> Result<(), NodeError> {
     let Cx { core, limits, ref deadline, .. } = *cx;
     limits.begin_time();
     let ended = |category, late| NodeError::new(category, late);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{CxExt, Step};
-use llmnode_runtime::internal::{Origin, error_of_execution, look, one_line, with_origin};
+use llmnode_runtime::internal::{Origin, error_of_execution, one_line, with_origin, yield_in_time};
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, ToolCall};
 use serde_json::{Map, Value, json};
 
@@ -146,7 +146,7 @@ impl GraphStep {
     /// What the node gives on this state.
     async fn visit(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, BoxError> {
         let visit = Visit { cx, step: self, approved };
-        look(cx).await?;
+        yield_in_time(cx).await?;
         let mut update = self.unit().node.exec(&visit).await?;
         update.untrusted |= self.unit().untrusted;
         Ok(update)

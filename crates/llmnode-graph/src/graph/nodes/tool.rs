@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_runtime::internal::{RESULT, capped, context, execute_tool, refused_arguments};
+use llmnode_runtime::internal::{MAX_RESULT, capped, context, execute_tool, refused_arguments};
 use llmnode_runtime::{BoxError, BoxFuture, Message, NodeError, ToolCall, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -130,7 +130,7 @@ impl GraphNode for Executor {
             let mut all = Vec::new();
             for call in open {
                 let ran = ran(&self.tools, visit, call).await?;
-                let message = Message::tool(&*call.id, capped(ran.result.clone(), RESULT));
+                let message = Message::tool(&*call.id, capped(ran.result.clone(), MAX_RESULT));
                 update = update.with_message(if ran.failed { message.failed() } else { message });
                 all.push(ran);
             }
@@ -173,7 +173,7 @@ pub(super) fn arguments_of(text: &str) -> Value {
 /// Its arguments and results share as many bytes as one result may have.
 pub(super) fn trace(all: Vec<Ran>) -> Value {
     let (mut input, mut output) = (Value::Null, Value::Null);
-    let most = RESULT / all.len().max(1);
+    let most = MAX_RESULT / all.len().max(1);
     let tool = |Ran { name, arguments, result, time, .. }: Ran| {
         let arguments = match size(&arguments) > most {
             true => Value::String(capped(arguments.to_string(), most)),
