@@ -22,7 +22,7 @@ pub(crate) struct Prompt {
 pub(super) struct Counted {
     counted: u128,
     estimated: u128,
-    /// The most that it counted beyond what a prompt can have, such as a system prompt of the provider's own.
+    /// The most tokens that it counted above [`Prompt::most`], such as those of a system prompt of the provider.
     beyond: u64,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Reservation<'c> {
     limits: &'c CallLimits<'c>,
     /// One for each meter; empty once they are settled.
     holds: Vec<Hold>,
-    /// As it was sent, whatever the model counted before.
+    /// Without what the model counted before.
     prompt: Prompt,
     /// What the model is known as before it answers.
     names: [Option<&'c str>; 3],

@@ -175,7 +175,7 @@ pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Within<'c>) {
     (cx.core, cx.within())
 }
 
-/// Lets other tasks run, and looks at the time that is left for the run and the call.
+/// Yields to other tasks, and checks the time limit of the run and the deadline of the call.
 ///
 /// # Errors
 /// There is none: a `limit_exceeded` or a `timeout`.

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use super::{Parser, Read, Role, is_space, kind, name_length};
 use crate::text::floor_char_boundary;
 
-/// So many quotation marks that nobody escaped are looked at in one string, and so far behind a comma for a key: a bound
-/// for texts of which every object begins the same search again.
+/// The most unescaped quotation marks within one string. Every object of a hostile text may begin the same search.
 const MARKS: usize = 64;
+/// The longest key, in bytes, that is searched for behind a comma.
 const NEAR: usize = 100;
 
 /// Whether a string may begin with it.
@@ -99,7 +99,7 @@ impl<'t> Parser<'t> {
             let doubled = behind_last == Some(at);
             if may_end(rest, role) {
                 let is_paired = at > first && !open && !(doubled && first == start);
-                // Who escapes one mark escapes all; a line end may be layout; and what breaks off may have more marks.
+                // A model that escapes one mark escapes all; a line end may be layout; and what breaks off may have more marks.
                 let is_odd = || inner.contains(&format!("\\{quote}")) || inner.ends_with(['\n', '\r']);
                 return (is_paired && !is_odd() && !rest.trim_start().is_empty()).then_some(at);
             }
