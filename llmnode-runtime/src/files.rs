@@ -1,18 +1,18 @@
-//! Files that are made beside another one and take its place.
+//! Files that are written beside another one and replace it.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A name in the same folder that nobody can guess, so that nobody can have put a link there.
+/// A random name in the same folder, so that no link can have been planted there.
 pub fn unused_name(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{:016x}.new", RandomState::new().hash_one(std::process::id())));
     name.into()
 }
 
-/// Makes a file that is not there yet; a link is never followed. It has the mode of the file `like`, and its owner and
+/// Creates a file that does not exist; a link is never followed. It has the mode of the file `like`, and its owner and
 /// group where the process may set them; without one, only its owner can read it. It is read and appended to.
 ///
 /// # Errors
@@ -78,7 +78,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = unused_name(&path);
     let mut file = create_new(&beside, old.as_ref())?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    // Elsewhere an open file cannot be renamed.
+    // On Windows an open file cannot be renamed.
     drop(file);
     written.and_then(|()| fs::rename(&beside, &path)).inspect_err(|_| drop(fs::remove_file(&beside)))
 }

@@ -37,9 +37,9 @@ pub enum CassetteMode {
 /// each once. Waits that a server asked for are kept, so a run with a [`TestClock`](llmnode_runtime::TestClock) replays them
 /// at once. A stream comes in the pieces that were recorded.
 ///
-/// The file is JSON, sorted and indented, for reviews and diffs. It is written as a whole after each recorded answer, beyond 64
-/// entries when it has grown by a third and when the model is dropped. A test that is killed leaves a file that can be read. Two cassettes of one file that record at the same time overwrite each other:
-/// give each test a file of its own.
+/// The file is JSON, sorted and indented, for reviews and diffs. It is written as a whole after each recorded answer; beyond 64
+/// entries, when it has grown by a third and when the model is dropped. A test that is killed leaves a file that can be read.
+/// Two cassettes of one file that record at the same time overwrite each other: give each test a file of its own.
 ///
 /// The variable `LLMNODE_CASSETTE` sets the mode for all cassettes: `replay`, `record` or `auto`.
 ///

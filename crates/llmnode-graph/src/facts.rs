@@ -27,7 +27,7 @@ pub(crate) struct Facts {
     pub(crate) writes_anything: bool,
     /// Whether what it writes is the text of a model, a tool or a search.
     pub(crate) untrusted: bool,
-    /// Whether what it writes is the text of a search, which stands in a fence in prompts, too.
+    /// Whether it writes text of a search, which prompts fence.
     pub(crate) retrieved: bool,
     pub(crate) role: Role,
     /// Whether another node has its id, so that some of its edges may be those of that one.

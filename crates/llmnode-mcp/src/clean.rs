@@ -63,7 +63,7 @@ fn all_texts(value: &mut Value) {
     }
 }
 
-/// Whether a text or a name within a schema has what cannot be seen.
+/// Whether a text or a name within a schema has invisible characters.
 pub(crate) fn has_hidden(schema: &Value) -> bool {
     let hidden = |text: &str| text.contains(is_hidden);
     match schema {

@@ -88,7 +88,7 @@ pub(crate) fn clean(server: &str, tools: Vec<Tool>, only: Option<&[String]>) -> 
             tracing::warn!(
                 server,
                 tool = name,
-                "the schema of this tool has characters that nobody sees in a name or a value; the tool is left out"
+                "the schema of this tool has invisible characters in a name or a value; the tool is left out"
             );
             continue;
         }

@@ -1,5 +1,6 @@
 //! Vectors without a model, for tests and examples.
 
+use llmnode_runtime::internal::fnv;
 use llmnode_runtime::{BoxFuture, ModelError, Sink};
 
 use crate::embed::{EmbedRequest, Embedded, Embedder};
@@ -51,9 +52,7 @@ impl HashEmbedder {
 
 /// FNV-1a, mixed so that all its bits depend on all bytes.
 fn hash(bytes: &[u8]) -> u64 {
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = fnv(bytes);
     (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd)
 }
 

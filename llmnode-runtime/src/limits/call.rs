@@ -158,18 +158,16 @@ impl<'r> CallLimits<'r> {
     }
 
     /// Reserves for one request with every meter, after those that came before it, or says why the request may not be
-    /// begun. `most`: see [`Prompt::most`]; `names` are those of the model, the surest first.
+    /// begun. `names` are those of the model, the surest first.
     pub(crate) async fn reserve<'c>(
         &'c self,
-        estimate: u64,
-        most: impl FnOnce() -> u64,
+        prompt: Prompt,
         max_tokens: Option<u32>,
         names: [Option<&'c str>; 3],
     ) -> Result<Reservation<'c>, (Category, String)> {
         if self.meters.is_empty() {
-            return Ok(Reservation::new(self, Vec::new(), Prompt { estimate, most: 0 }, names));
+            return Ok(Reservation::new(self, Vec::new(), prompt, names));
         }
-        let prompt = Prompt { estimate, most: most() };
         let known = || names.iter().flatten().copied();
         let counted =
             || lock(&self.run.counted).get(known().next().unwrap_or_default()).copied().unwrap_or_default();

@@ -25,8 +25,8 @@ use crate::text::const_setters;
 /// `max_tokens`, or if that is not set the mean answer so far, at first 256 tokens. A request that fits but for what
 /// others have reserved waits until they settle, in order of arrival; one alone always goes.
 ///
-/// With `max_tokens` set, a limit is exceeded by one request at most. Without it, it is also exceeded by what the
-/// answers of the requests in flight are longer. A limit of zero, or one that is no number, is a `config_error`
+/// With `max_tokens` set, a limit is exceeded by one request at most. Without it, longer answers of the requests in
+/// flight exceed it, too. A limit of zero, or one that is no number, is a `config_error`
 /// of the call before any request.
 ///
 /// A call that has begun and is no longer polled keeps its reservation. So do the calls of a

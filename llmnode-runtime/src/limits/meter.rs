@@ -67,7 +67,7 @@ pub(super) struct Intent<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Hold {
     most: Amount,
-    /// What counts if nobody reports its usage.
+    /// Counts if the usage is not reported.
     estimate: Amount,
 }
 

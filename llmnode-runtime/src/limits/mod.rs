@@ -22,6 +22,7 @@ pub(crate) use call::MapLimits;
 pub use carried::Carried;
 pub(crate) use deadline::{Deadline, TimeLeft};
 pub use limits::Limits;
+pub(crate) use prompt::Prompt;
 pub(crate) use reserve::Reservation;
 pub(crate) use run::LimitedNode;
 pub use run::RunLimits;

@@ -14,7 +14,7 @@ pub(crate) struct Prompt {
 pub(super) struct Counted {
     counted: u128,
     estimated: u128,
-    /// The most that it counted beyond what a prompt can have, such as a system prompt of the provider's own.
+    /// The most tokens that it counted above [`Prompt::most`], such as those of a system prompt of the provider.
     beyond: u64,
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct Reservation<'c> {
     limits: &'c CallLimits<'c>,
     /// One for each meter; empty once they are settled.
     holds: Vec<Hold>,
-    /// As it was sent, whatever the model counted before.
+    /// Without what the model counted before.
     prompt: Prompt,
     /// What the model is known as before it answers.
     names: [Option<&'c str>; 3],

@@ -1,12 +1,11 @@
 //! The short form of an attachment, which stands where its content would not be read.
 
 use super::data::Data;
-use crate::text::one_line;
+use crate::text::{fnv, one_line};
 
 /// A word that tells contents apart in texts that tests keep: FNV-1a, which stays as it is.
 fn mark(content: &str) -> u32 {
-    let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = content.bytes().fold(0xcbf2_9ce4_8422_2325, fold);
+    let hash = fnv(content.as_bytes());
     (hash ^ (hash >> 32)) as u32
 }
 

@@ -160,7 +160,6 @@ fn quotation_marks_within_a_string_are_read_where_they_can_be_read_in_one_way() 
             r#"{"the "new" key": "a\nb "c" <d id="e">"}"#,
             json!({"the \"new\" key": "a\nb \"c\" <d id=\"e\">"}),
         ),
-        (r#"{"a": "a 24" screen, 5'9" tall"}"#, json!({"a": "a 24\" screen, 5'9\" tall"})),
         ("{'a': 'it's', 'b': ['rock 'n' roll']}", json!({"a": "it's", "b": ["rock 'n' roll"]})),
         ("Sure: {“a”: “so “b” it is”}.", json!({"a": "so “b” it is"})),
     ] {
@@ -186,6 +185,7 @@ fn quotation_marks_within_a_string_are_read_where_they_can_be_read_in_one_way() 
         r#"{"a": ""b""}"#,
         r#"{"a": ""b"}"#,
         r#"{"k"e"y": 1}"#,
+        r#"{"a": "a 24" screen"}"#,
         r#"{"a": "b"c"d"}"#,
         r#"{"a": "he said \"x\" and "y" too"}"#,
         r#"{"a": "he said "x" and wrote ""#,

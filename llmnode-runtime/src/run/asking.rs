@@ -331,7 +331,7 @@ impl Tried for Asking<'_> {
     async fn round(&mut self) -> Result<(), Failure> {
         let Some(round) = self.round.take() else { return Ok(()) };
         if let Some(listener) = self.plan.listener {
-            listener.taken().await;
+            listener.all_taken().await;
         }
         self.execute(round).await
     }

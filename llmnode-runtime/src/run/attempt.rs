@@ -3,7 +3,6 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use serde::de::IgnoredAny;
 use tracing::Instrument;
 
 use super::attempts::Plan;
@@ -17,15 +16,12 @@ use crate::category::{Category, Group};
 use crate::clock::{Clock, before};
 use crate::flag::Flag;
 use crate::ledger::{Asks, AttemptRecord, OpenAttempt, most_tokens, prompt_tokens};
-use crate::limits::Reservation;
+use crate::limits::{Prompt, Reservation};
 use crate::model::{ChatModel, Completion, Delta, Dialect, FinishReason, ModelError, Request, Retry, Sink};
 use crate::settings::Resolved;
-use crate::text::{cut, one_line};
+use crate::text::{PADDING, cut, is_document, one_line, padding};
 use crate::usage::TokenUsage;
 use crate::validate::{Attempt, Violation};
-
-/// With so many bytes of white space behind it, an answer had ended, whatever stopped it.
-const PADDING: usize = 64;
 
 /// The longest text of a provider that is kept, such as the model's name or a request's id, in bytes.
 const WORD: usize = 200;
@@ -43,19 +39,21 @@ pub(super) async fn attempt(
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let Plan { core, limits, .. } = plan;
-    let prompt = prompt_tokens(&request.messages);
+    let prompt = Prompt { estimate: prompt_tokens(&request.messages), most: most_tokens(request) };
     let outcome = {
         // Pinned here: a future that is passed by value is stored in each future that it passes through.
         let asking = pin!(async {
-            let mut reserved = match limits
-                .reserve(prompt, || most_tokens(request), request.max_tokens, target.names(request))
-                .await
-            {
+            let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
             let price = target.names(request).iter().flatten().find_map(|name| core.limits.prices.of(name));
-            open.asks(&Asks::chat(target.model, request), prompt, price.copied(), core.content_in_traces);
+            open.asks(
+                &Asks::chat(target.model, request),
+                prompt.estimate,
+                price.copied(),
+                core.content_in_traces,
+            );
             if let Err(fault) = open.record_begin().await {
                 reserved.release();
                 return Err(Failure::unrecorded(fault));
@@ -371,16 +369,6 @@ fn window_is_full() -> Failure {
     let message = "the prompt filled the model's window, and no room was left for an answer; shorten it, or give the \
                    model a larger window";
     Failure::new(Category::ContextLengthError, message)
-}
-
-/// How many bytes of white space stand behind a whole document.
-fn padding(text: &str) -> usize {
-    let document = text.trim_ascii_end();
-    if is_document(document) { text.len() - document.len() } else { 0 }
-}
-
-fn is_document(text: &str) -> bool {
-    text.trim_ascii_end().ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 fn truncated(request: &Request) -> Failure {

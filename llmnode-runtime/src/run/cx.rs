@@ -175,11 +175,11 @@ pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Within<'c>) {
     (cx.core, cx.within())
 }
 
-/// Lets other tasks run, and looks at the time that is left for the run and the call.
+/// Yields to other tasks, and checks the time limit of the run and the deadline of the call.
 ///
 /// # Errors
 /// There is none: a `limit_exceeded` or a `timeout`.
-pub async fn look<S: ?Sized>(cx: &Cx<'_, S>) -> Result<(), NodeError> {
+pub async fn yield_in_time<S: ?Sized>(cx: &Cx<'_, S>) -> Result<(), NodeError> {
     let Cx { core, limits, ref deadline, .. } = *cx;
     limits.begin_time();
     let ended = |category, late| NodeError::new(category, late);

@@ -136,7 +136,7 @@ impl<'r> Listener<'r> {
     }
 
     /// Waits until the stream has taken all events. A tool that blocks would hold them back otherwise.
-    pub(super) async fn taken(&self) {
+    pub(super) async fn all_taken(&self) {
         poll_fn(|cx| {
             if self.is_empty() {
                 return Poll::Ready(());

@@ -39,7 +39,9 @@ pub use behind::exec_behind;
 pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
 pub use call::{Call, CallReport};
 pub use call::{MAX_NESTING, Within};
-pub use cx::{Cx, calls, context, handed_on, keeping, kept, look, on_core, paused, rounds, with_origin};
+pub use cx::{
+    Cx, calls, context, handed_on, keeping, kept, on_core, paused, rounds, with_origin, yield_in_time,
+};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{Falling, fallback, fallback_with_state};
 pub use map::{Map, recorded_by};
@@ -55,7 +57,7 @@ pub use run::{RunCore, core, keep, parts};
 pub use shell::exec;
 pub use stream::{CallStream, Event, Items};
 pub use tools::{
-    Calls, CloneArgument, CloneNothing, CloneValue, Lent, RESULT, Replied, ResultOf, Tool, ToolError,
+    Calls, CloneArgument, CloneNothing, CloneValue, Lent, MAX_RESULT, Replied, ResultOf, Tool, ToolError,
     ToolReply, ToolRun, Tools, Toolset, ask_handler, capped, execute_tool, fallible, refused_arguments,
     reply,
 };

@@ -15,6 +15,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::ids::AttemptId;
 use crate::ledger::{Asks, OpenAttempt};
+use crate::limits::Prompt;
 use crate::model::{Completion, ModelError, Retries, RetryBudget, Sink};
 use crate::output::Answers;
 use crate::panics::caught;
@@ -137,7 +138,8 @@ async fn attempt(
     let outcome = {
         let asking = pin!(async {
             let names = [of.model(), None, None];
-            let mut reserved = match limits.reserve(of.tokens(), || of.bytes(), Some(0), names).await {
+            let prompt = Prompt { estimate: of.tokens(), most: of.bytes() };
+            let mut reserved = match limits.reserve(prompt, Some(0), names).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use llmnode_runtime::Message;
-use llmnode_runtime::internal::create_new;
+use llmnode_runtime::internal::{create_new, fnv};
 
 use super::beside;
 use super::error::JournalError;
@@ -81,7 +81,7 @@ impl OpenFile {
 
     /// The names for the new file, which no other run takes.
     fn names(&self) -> impl Iterator<Item = PathBuf> {
-        let run = self.run.as_ref().map(|run| label(run));
+        let run = self.run.as_ref().map(|run| format!("{:016x}", fnv(run.as_bytes())));
         let suffix = |run: &String, n| match n {
             0 => format!(".{run}.compacting"),
             n => format!(".{run}-{n}.compacting"),
@@ -129,12 +129,6 @@ impl OpenFile {
         file.sync_all().map_err(failed)?;
         Ok(length)
     }
-}
-
-/// A short name for a run: FNV-1a, so that files of older versions are found. Who takes a file looks at the run in it.
-fn label(run: &str) -> String {
-    let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", run.bytes().fold(0xcbf2_9ce4_8422_2325, fold))
 }
 
 /// The first record of a journal, if the file has one.

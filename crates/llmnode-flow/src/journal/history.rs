@@ -31,7 +31,7 @@ pub struct History {
     once: Vec<(Vec<CallId>, UnderWay)>,
     /// Answers and results since then.
     left: Vec<Left>,
-    /// How many answers and results there are since then under names of an older version.
+    /// How many answers and results since then have hashes of an older version.
     old: (usize, usize),
     /// Calls that gave answers which were not accepted.
     rejected: HashSet<CallId>,
@@ -279,7 +279,7 @@ impl History {
         if self.old != (0, 0) {
             tracing::warn!(
                 target: "llmnode::journal", run = %self.run,
-                "{} answers and {} results of tools stand under names of an older version, which can be forged: they are asked for again",
+                "{} answers and {} results of tools have hashes of an older version, which can be forged, so they are not used: the requests are made again",
                 self.old.0, self.old.1
             );
         }

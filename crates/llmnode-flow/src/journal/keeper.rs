@@ -79,7 +79,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Says which answers of an earlier process nobody has asked for.
+    /// Logs how many answers of an earlier process were not used.
     pub(super) fn warn_of_unused(&self) {
         self.lock().kept.warn_of_unused();
     }

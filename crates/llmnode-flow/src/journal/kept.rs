@@ -69,7 +69,7 @@ impl Kept {
         self.results.get_mut(&(conversation.to_owned(), name_of_call(call)))?.pop_front()
     }
 
-    /// Says which answers nobody has asked for, and what they cost.
+    /// Logs how many answers were not used, and what they cost.
     pub(super) fn warn_of_unused(&self) {
         let (mut unused, mut unknown, mut usage) = (0, 0, Usage::default());
         for (_, used) in self.answers.values().flatten() {

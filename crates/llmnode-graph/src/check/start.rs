@@ -50,27 +50,12 @@ pub(super) fn start(
         }
         ([], _) => {}
     }
-    let first = without_incoming(&drawn.shape, steps, |_, _| true);
-    let is_cycle = first.is_empty();
-    let found = if is_cycle {
-        let is_input = |facts: &Facts| {
-            facts.iterates.as_ref().is_some_and(|list| file.inputs.contains_key(key(&list.name)))
-        };
-        let mut of_inputs: Vec<usize> =
-            (0..steps.len()).filter(|node| steps[*node] && is_input(&facts[*node])).collect();
-        // What such an iterator leads to comes after it.
-        let others = without_incoming(&drawn.shape, steps, |from, handle| {
-            handle != "next" || of_inputs.contains(&from)
-        });
-        of_inputs.extend(others);
-        of_inputs.sort_unstable();
-        of_inputs.dedup();
-        of_inputs
-    } else {
-        first
-    };
-    let found: Vec<usize> =
-        found.into_iter().filter(|node| drawn.entered.iter().all(|(entered, _)| entered != node)).collect();
+    let mut found = without_incoming(&drawn.shape, steps, |_, _| true);
+    let is_cycle = found.is_empty();
+    if is_cycle {
+        found = starts_of_cycle(file, drawn, facts, steps);
+    }
+    found.retain(|node| drawn.entered.iter().all(|(entered, _)| entered != node));
     let message = match &*found {
         [only] if !links.start_is_unknown => return Start::At(*only),
         // It may be a node whose id is wrong, or that is missing.
@@ -100,6 +85,18 @@ pub(super) fn start(
     }
     let all = || (0..steps.len()).filter(is_step).collect();
     Start::Among(if found.is_empty() { all() } else { found })
+}
+
+/// The iterators of inputs, and the steps to which only `next` leads.
+fn starts_of_cycle(file: &GraphFile, drawn: &Drawn<'_>, facts: &[Facts], steps: &[bool]) -> Vec<usize> {
+    let is_of_input = |node: usize| {
+        let list = facts[node].iterates.as_ref().filter(|_| steps[node]);
+        list.is_some_and(|list| file.inputs.contains_key(key(&list.name)))
+    };
+    // What such an iterator leads to comes after it.
+    let counts = |from, handle: &str| handle != "next" || is_of_input(from);
+    let others = without_incoming(&drawn.shape, steps, counts);
+    (0..steps.len()).filter(|node| is_of_input(*node) || others.contains(node)).collect()
 }
 
 /// The start, if it is a step.

@@ -13,7 +13,7 @@ pub(crate) enum Gate {
     Open,
     /// A person let it run, with these changes to the values.
     Decided(Map<String, Value>),
-    /// A person let it make this call, or it makes it already, and what is within it waited.
+    /// A person approved this call of a `tool`. The pause, if there is one, is of what waited within it.
     Call(ToolCall, Option<Paused>),
     /// It runs already, and a call within it waited.
     Within(Paused, Map<String, Value>),
@@ -22,20 +22,17 @@ pub(crate) enum Gate {
 }
 
 impl Gate {
-    /// What holds for a node on this state. It waits if nobody has decided. `asked`: the call that is asked about, and why the tool does
-    /// not take it, so that nobody is asked.
+    /// What holds for a node on this state. It waits if nobody has decided. `call`: the call of a `tool`, as the state makes it.
     pub(crate) async fn of(
         step: &GraphStep,
         cx: &Cx<'_, State>,
-        asked: Option<&(ToolCall, Option<String>)>,
+        call: Option<&ToolCall>,
     ) -> Result<Gate, NodeError> {
-        let call = asked.map(|(call, _)| call);
-        let asks = step.unit().approval && asked.is_none_or(|(_, refused)| refused.is_none());
         let Some(paused) = paused(cx) else {
-            if !asks {
+            if !step.unit().approval {
                 return Ok(Gate::Open);
             }
-            let paused = step.pause(cx.state(), None, &Map::new(), (call, call));
+            let paused = step.pause(cx.state(), None, &Map::new(), call, call);
             return match ask_handler(cx, paused.clone()).await? {
                 Some(decided) => decision(step, &decided, call),
                 None => Err(paused.into_error()),
@@ -60,29 +57,25 @@ impl Gate {
     }
 }
 
-/// What was decided about a call: it, or one with other arguments, is made.
 fn decision_of_call(step: &GraphStep, paused: &Paused, call: &ToolCall) -> Result<Gate, NodeError> {
-    let made = |arguments: String| ToolCall::new(&*call.id, &*call.name, arguments);
-    match paused.node_pause() {
-        Some(NodePause::Yes) => Ok(Gate::Call(call.clone(), None)),
-        Some(NodePause::Within(paused, arguments)) => {
-            Ok(Gate::Call(made(arguments.to_owned()), Some(paused.clone())))
-        }
+    let with = |arguments: String| ToolCall::new(&*call.id, &*call.name, arguments);
+    let (call, within) = match paused.node_pause() {
+        Some(NodePause::Yes) => (call.clone(), None),
+        Some(NodePause::Within(paused, arguments)) => (with(arguments.to_owned()), Some(paused.clone())),
         Some(NodePause::Edit(arguments)) => {
-            let call = made(arguments.to_string());
-            match step.unit().call.as_ref().and_then(|calling| calling.refuses(&call)) {
-                Some(wrong) => {
-                    let (id, tool) = (step.id(), &call.name);
-                    let why = format!(
-                        "the edit of `{id}` is not what the tool `{tool}` takes, and nothing ran; decide anew. {wrong}"
-                    );
-                    Err(NodeError::new(Category::ConfigError, why))
-                }
-                None => Ok(Gate::Call(call, None)),
+            let call = with(arguments.to_string());
+            if let Some(wrong) = step.unit().call.as_ref().and_then(|calling| calling.refuses(&call)) {
+                let (id, tool) = (step.id(), &call.name);
+                let why = format!(
+                    "the edit of `{id}` is not what the tool `{tool}` takes, and nothing ran; decide anew. {wrong}"
+                );
+                return Err(NodeError::new(Category::ConfigError, why));
             }
+            (call, None)
         }
-        _ => decision(step, paused, None),
-    }
+        _ => return decision(step, paused, None),
+    };
+    Ok(Gate::Call(call, within))
 }
 
 fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Result<Gate, NodeError> {
@@ -122,24 +115,25 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
 }
 
 impl GraphStep {
-    /// What tells what a person was shown from anything else. `call`: as the state makes it.
+    /// The hash of what a person is shown. `call`: as the state makes it.
     fn fingerprint(&self, state: &State, call: Option<&ToolCall>) -> String {
         let shown = json!([self.loaded().hash, self.id(), state]);
         let shown = call.map_or(shown.clone(), |call| json!([shown, call.name, call.arguments]));
         hashed(shown.to_string().as_bytes())
     }
 
-    /// The pause of the node, or of what waits within it once it has these values. `calls`: that which the state makes, and that which
-    /// is shown or made.
+    /// The pause of the node, or of what waits within it once it has these values. `call`: as the state makes it; `shown`: the same, or
+    /// with edited arguments.
     fn pause(
         &self,
         state: &State,
         within: Option<Paused>,
         edits: &Map<String, Value>,
-        calls: (Option<&ToolCall>, Option<&ToolCall>),
+        call: Option<&ToolCall>,
+        shown: Option<&ToolCall>,
     ) -> Paused {
-        let fingerprint = self.fingerprint(state, calls.0);
-        if let Some(call) = calls.1 {
+        let fingerprint = self.fingerprint(state, call);
+        if let Some(call) = shown {
             return Paused::of_node(self.id(), fingerprint, (&call.name, call.arguments.clone()), within);
         }
         let shown: Map<String, Value> = match within {
@@ -158,10 +152,11 @@ impl GraphStep {
         state: &State,
         error: NodeError,
         edits: &Map<String, Value>,
-        calls: (Option<&ToolCall>, Option<&ToolCall>),
+        call: Option<&ToolCall>,
+        shown: Option<&ToolCall>,
     ) -> NodeError {
         match error.paused().filter(|_| error.category() == Category::Paused) {
-            Some(within) => self.pause(state, Some(within), edits, calls).into_error(),
+            Some(within) => self.pause(state, Some(within), edits, call, shown).into_error(),
             None => error,
         }
     }

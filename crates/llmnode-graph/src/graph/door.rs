@@ -96,8 +96,8 @@ pub trait GraphNode: Send + Sync + 'static {
 pub struct Visit<'v> {
     pub(crate) cx: &'v Cx<'v, State>,
     pub(crate) step: &'v GraphStep,
-    /// The call of a `tool` that a person was asked about, and why the tool does not take it, in which case nobody was asked.
-    pub(crate) approved: Option<&'v (ToolCall, Option<String>)>,
+    /// The call of a `tool` that a person approved.
+    pub(crate) approved: Option<&'v ToolCall>,
 }
 
 impl<'v> Visit<'v> {

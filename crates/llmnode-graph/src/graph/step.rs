@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{CxExt, Step};
-use llmnode_runtime::internal::{Origin, error_of_execution, look, one_line, with_origin};
+use llmnode_runtime::internal::{Origin, error_of_execution, one_line, with_origin, yield_in_time};
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, ToolCall};
 use serde_json::{Map, Value, json};
 
@@ -137,35 +137,23 @@ impl GraphStep {
         Ok(Update::new().with_message(Message::assistant(state.last_text())))
     }
 
-    /// The call of a `tool` that waits for an approval, and why the tool does not take it.
-    fn asked(&self, cx: &Cx<'_, State>) -> Result<Option<(ToolCall, Option<String>)>, NodeError> {
-        let Some(calling) = self.unit().call.as_ref().filter(|_| self.unit().approval) else {
-            return Ok(None);
-        };
-        let call = calling.call(&Visit { cx, step: self, approved: None })?;
-        let refused = calling.refuses(&call);
-        Ok(Some((call, refused)))
+    /// The call of a `tool` that waits for an approval.
+    fn call(&self, cx: &Cx<'_, State>) -> Result<Option<ToolCall>, NodeError> {
+        let calling = self.unit().call.as_ref().filter(|_| self.unit().approval);
+        calling.map(|calling| calling.call(&Visit { cx, step: self, approved: None })).transpose()
     }
 
     /// What the node gives on this state.
-    async fn visit(
-        &self,
-        cx: &Cx<'_, State>,
-        approved: Option<&(ToolCall, Option<String>)>,
-    ) -> Result<Update, BoxError> {
+    async fn visit(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, BoxError> {
         let visit = Visit { cx, step: self, approved };
-        look(cx).await?;
+        yield_in_time(cx).await?;
         let mut update = self.unit().node.exec(&visit).await?;
         update.untrusted |= self.unit().untrusted;
         Ok(update)
     }
 
     /// The same; in the flow a failure may lead on.
-    async fn visited(
-        &self,
-        cx: &Cx<'_, State>,
-        approved: Option<&(ToolCall, Option<String>)>,
-    ) -> Result<Update, NodeError> {
+    async fn visited(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, NodeError> {
         let error = match self.visit(cx, approved).await {
             Ok(update) => return Ok(update),
             Err(error) => error_of_execution(error),
@@ -183,16 +171,15 @@ impl GraphStep {
 
     /// A step of the flow: what was handed to it, what a person decided, then the node.
     async fn stepped(&self, cx: &Cx<'_, State>) -> Result<Output, NodeError> {
-        let asked = self.asked(cx)?;
-        let gate = Gate::of(self, cx, asked.as_ref()).await?;
-        let (edits, call, within) = match &gate {
+        let call = self.call(cx)?;
+        let gate = Gate::of(self, cx, call.as_ref()).await?;
+        let (edits, approved, within) = match &gate {
             Gate::Open => (Map::new(), None, None),
             Gate::Decided(edits) => (edits.clone(), None, None),
-            Gate::Call(call, within) => (Map::new(), Some((call.clone(), None)), within.as_ref()),
+            Gate::Call(call, within) => (Map::new(), Some(call), within.as_ref()),
             Gate::Within(paused, edits) => (edits.clone(), None, Some(paused)),
             Gate::Refused(why) => return self.refused(why),
         };
-        let (rendered, approved) = (asked.as_ref().map(|(call, _)| call), call.as_ref().or(asked.as_ref()));
         let (state, taken_over) = match self.own_state(cx.state(), &edits) {
             Some((state, taken_over)) => (Some(state), taken_over),
             None => (None, false),
@@ -205,10 +192,7 @@ impl GraphStep {
         };
         let update = match outcome {
             Ok(update) => update,
-            Err(error) => {
-                let approved = approved.map(|(call, _)| call);
-                return Err(self.paused_within(cx.state(), error, &edits, (rendered, approved)));
-            }
+            Err(error) => return Err(self.paused_within(cx.state(), error, &edits, call.as_ref(), approved)),
         };
         Ok(Output { edits, taken_over, ..self.output(update) })
     }

@@ -12,7 +12,7 @@ use super::reduce::Way;
 /// The most bytes of a state, and of what a node puts together of it, as JSON. No setting changes it.
 pub(crate) const MOST: usize = 16 << 20;
 
-/// How many bytes a state has, so far as it is known: what the program changes is not noticed. It tells no states apart.
+/// How many bytes a state has, if known. Changes by the program are not noticed. It does not count for equality.
 #[derive(Clone, Default)]
 pub(super) struct Size(Option<usize>);
 

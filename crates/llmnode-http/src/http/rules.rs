@@ -24,8 +24,9 @@ pub(crate) enum Sign {
     /// A code, type, status or reason in the form of [`word`](super::error_body::word): one of these, separated by
     /// spaces; with a star at both ends, one that contains it.
     Field(&'static str),
-    /// A code that has one word of each list, and none of `not`, beside a text in lower case that contains `text`.
-    Code { has: &'static [&'static [&'static str]], not: &'static [&'static str], text: &'static str },
+    /// A code that has a word of each of these lists, separated by spaces, and none of [`NOT`]; beside a text in lower
+    /// case that contains the other.
+    Words(&'static [&'static str], &'static str),
     /// The request's field that is at fault.
     Param(&'static str),
     /// A text in lower case that contains one of these.
@@ -37,13 +38,12 @@ const fn rule(status: &'static [u16], sign: Sign, category: Category) -> Rule {
 }
 
 /// A code with a word of each list.
-const fn code(has: &'static [&'static [&'static str]], category: Category) -> Rule {
-    rule(&[], Sign::Code { has, not: PACE, text: "" }, category)
+const fn code(words: &'static [&'static str], category: Category) -> Rule {
+    rule(&[], Sign::Words(words, ""), category)
 }
 
-/// Words of limits that a wait helps against, and of what counts no money.
-const PACE: &[&str] =
-    &["minute", "rate", "reasoning", "second", "thinking", "timeout", "token", "tokens", "unavailable"];
+/// Words of a limit that a wait helps against, of a budget for thoughts, and of a filter that failed.
+pub(super) const NOT: &str = "minute rate reasoning second thinking timeout token tokens unavailable";
 
 /// Statuses that leave open what happened: a success that holds an error, a bad request, a failure of the server.
 const OPEN: &[u16] = &[2, 400, 413, 422, 5];
@@ -73,33 +73,14 @@ pub(crate) const RULES: &[Rule] = &[
         ),
         QuotaError,
     ),
+    code(&["enough insufficient", "balance budget credit credits funds quota"], QuotaError),
     code(
-        &[
-            &["enough", "insufficient"],
-            &["balance", "budget", "credit", "credits", "fund", "funds", "money", "quota", "spend"],
-        ],
+        &["balance billing budget credit credits spend", "active exceeded exhausted limit reached"],
         QuotaError,
     ),
-    code(
-        &[
-            &["balance", "billing", "budget", "credit", "credits", "payment", "spend", "spending"],
-            &[
-                "active",
-                "depleted",
-                "exceeded",
-                "exhausted",
-                "limit",
-                "low",
-                "overdue",
-                "reached",
-                "required",
-            ],
-        ],
-        QuotaError,
-    ),
-    code(&[&["credits"], &["error"]], QuotaError),
+    code(&["credits", "error"], QuotaError),
     // A limit that the account's owner set. https://docs.byteplus.com/en/docs/ModelArk/1299023
-    rule(&[], Sign::Code { has: &[&["limit"], &["exceeded"]], not: PACE, text: "paused" }, QuotaError),
+    rule(&[], Sign::Words(&["limit", "exceeded"], "paused"), QuotaError),
     // Google's id of the quota says how long it lasts; the message is the same.
     rule(&[429], Sign::Field("*perday*"), QuotaError),
     rule(&[429], Sign::Field("*perminute* *persecond*"), RateLimitError),
@@ -111,22 +92,7 @@ pub(crate) const RULES: &[Rule] = &[
         ContentFilter,
     ),
     code(
-        &[
-            &["content", "moderation", "safety"],
-            &[
-                "blocked",
-                "filter",
-                "filtered",
-                "filtering",
-                "flagged",
-                "inappropriate",
-                "policy",
-                "prohibited",
-                "rejected",
-                "sensitive",
-                "violation",
-            ],
-        ],
+        &["content moderation safety", "blocked filter filtered policy prohibited sensitive violation"],
         ContentFilter,
     ),
     // The provider checked the model's own answer and rejects it.

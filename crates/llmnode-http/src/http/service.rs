@@ -225,7 +225,7 @@ impl Service {
     }
 }
 
-/// A request on its way to a connection. Dropped before it has one, it says so.
+/// Reports to the sink if it is dropped before the request has a connection.
 struct Sending<'s> {
     sink: &'s mut dyn Sink,
     begun: Arc<AtomicBool>,

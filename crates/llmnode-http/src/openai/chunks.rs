@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use llmnode_runtime::internal::{PADDING, padding};
 use llmnode_runtime::{Category, Delta, ModelError, Retry, Sink};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -16,9 +16,6 @@ use super::response::{self, Choice, Choices, Message, OTHER_CHOICES, Response, c
 use crate::http::lenient::{Any, Figure, Shape, object, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
-
-/// So much white space behind a whole document is the end of an answer: some models write it until they are stopped.
-const PADDING: usize = 64;
 
 /// What one event brings.
 #[derive(Debug, Default, Deserialize)]
@@ -174,8 +171,7 @@ impl Written {
             return false;
         }
         self.looked_at = written.len().saturating_mul(2);
-        let document = written.trim_ascii_end();
-        document.ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(document).is_ok()
+        padding(written) >= PADDING
     }
 
     /// How many bytes it has so far.

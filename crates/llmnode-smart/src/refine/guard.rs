@@ -2,16 +2,11 @@
 
 use std::fmt;
 
+use llmnode_runtime::internal::bounded_regex;
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use crate::signature::{REASONING, Signature};
-
-/// The largest program of a regex, in bytes.
-const PROGRAM: usize = 1 << 14;
-
-/// The most of the size of a program times the length of a text, which is the time that a search takes: about 12 ms.
-const WORK: usize = 100 << 19;
 
 /// A rule for the text of one output field, by default the first one.
 #[derive(Clone)]
@@ -23,7 +18,7 @@ pub struct Guard {
 #[derive(Clone)]
 enum Rule {
     Json,
-    /// And the longest text that it is searched in.
+    /// With the longest text to search in, in bytes.
     Regex(Regex, usize),
     MaxChars(usize),
 }
@@ -40,16 +35,8 @@ impl Guard {
     /// # Errors
     /// The pattern is invalid. The text says why.
     pub fn regex(pattern: &str) -> Result<Guard, String> {
-        let mut builder = RegexBuilder::new(pattern);
-        // The size of a program is not told: it is the smallest limit that lets it pass.
-        let sizes = (1..PROGRAM / 256).map(|part| part * 256);
-        let small = sizes.filter_map(|size| Some((builder.size_limit(size).build().ok()?, size))).next();
-        let found = match small {
-            Some(small) => Ok(small),
-            None => builder.size_limit(PROGRAM).build().map(|regex| (regex, PROGRAM)),
-        };
-        found
-            .map(|(regex, size)| Guard { rule: Rule::Regex(regex, WORK / size), field: None })
+        bounded_regex(|size| RegexBuilder::new(pattern).size_limit(size).build())
+            .map(|(regex, most)| Guard { rule: Rule::Regex(regex, most), field: None })
             .map_err(|error| format!("the pattern {pattern:?} is no regex: {error}"))
     }
 

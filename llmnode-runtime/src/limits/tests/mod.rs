@@ -8,7 +8,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::{CallLimits, Deadline, LimitedNode, Limits, Reservation, RunLimits};
+use super::{CallLimits, Deadline, LimitedNode, Limits, Prompt, Reservation, RunLimits};
 use crate::category::Category;
 use crate::clock::{Clock, TestClock};
 use crate::model::{Completion, ModelError};
@@ -63,9 +63,8 @@ fn at_once<'c>(
     max_tokens: Option<u32>,
     names: [Option<&'c str>; 3],
 ) -> Option<Result<Reservation<'c>, (Category, String)>> {
-    match pin!(call.reserve(prompt, || prompt, max_tokens, names))
-        .poll(&mut Context::from_waker(Waker::noop()))
-    {
+    let prompt = Prompt { estimate: prompt, most: prompt };
+    match pin!(call.reserve(prompt, max_tokens, names)).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => None,
     }
@@ -300,7 +299,8 @@ fn requests_wait_in_order_of_arrival_and_fail_once_too_much_is_spent() {
     let run = of_run(Limits::new().tokens(100));
     let call = begin(&run, &clock);
     let mut first = reserved(&call, 50, Some(50));
-    let wait = |max_tokens| Box::pin(call.reserve(10, || 10, Some(max_tokens), NAMES));
+    let wait =
+        |max_tokens| Box::pin(call.reserve(Prompt { estimate: 10, most: 10 }, Some(max_tokens), NAMES));
     let (mut second, mut third, mut fourth) = (wait(30), wait(30), wait(30));
     for one in [&mut second, &mut third, &mut fourth] {
         assert!(poll(one).is_pending());

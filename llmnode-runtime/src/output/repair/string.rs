@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use super::{Parser, Read, Role, is_space, kind, name_length};
 use crate::text::floor_char_boundary;
 
-/// So many quotation marks that nobody escaped are looked at in one string, and so far behind a comma for a key: a bound
-/// for texts of which every object begins the same search again.
+/// The most unescaped quotation marks within one string. Every object of a hostile text may begin the same search.
 const MARKS: usize = 64;
+/// The longest key, in bytes, that is searched for behind a comma.
 const NEAR: usize = 100;
 
 /// Whether a string may begin with it.
@@ -82,7 +82,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Where the string ends if the mark at `first` is within it, unescaped. Only one reading may be left: a mark that may
-    /// end the string does, and those within are in pairs, apostrophes or inches. A mark too many or too few is refused.
+    /// end the string does, and those within are in pairs or apostrophes. A mark too many or too few is refused.
     fn end_behind_marks(&self, start: usize, first: usize, role: Role) -> Option<usize> {
         let next = self.text.as_bytes().get(first + 1);
         if !self.lenient || matches!(next, None | Some(b',' | b':' | b'}' | b']' | b'\n')) {
@@ -99,23 +99,18 @@ impl<'t> Parser<'t> {
             let doubled = behind_last == Some(at);
             if may_end(rest, role) {
                 let is_paired = at > first && !open && !(doubled && first == start);
-                // Who escapes one mark escapes all; a line end may be layout; and what breaks off may have more marks.
+                // A model that escapes one mark escapes all; a line end may be layout; and what breaks off may have more marks.
                 let is_odd = || inner.contains(&format!("\\{quote}")) || inner.ends_with(['\n', '\r']);
                 return (is_paired && !is_odd() && !rest.trim_start().is_empty()).then_some(at);
             }
             let (before, next) = (inner.chars().next_back(), rest.chars().next()?);
             let opens = !is_word(before) && !next.is_whitespace() && !",;:.!?)".contains(next);
             let closes = before.is_some_and(|c| !c.is_whitespace()) && !next.is_alphanumeric();
-            let is_inch = || {
-                let words = inner.trim_end_matches(|c: char| c.is_ascii_digit());
-                words.len() < inner.len() && words.ends_with(|c: char| !c.is_alphanumeric())
-            };
             open = match open {
                 _ if doubled => return None,
                 open if matches!(mark, '\'' | '’') && is_word(before) && is_word(Some(next)) => open,
                 true if closes => false,
                 false if opens => true,
-                false if closes && is_inch() => false,
                 _ => return None,
             };
             behind_last = Some(at + mark.len_utf8());

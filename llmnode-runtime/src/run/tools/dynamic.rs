@@ -132,7 +132,7 @@ impl Dynamic {
         match &self.body {
             Body::Runs(reads) => reads(written(arguments), &self.spec.schema).map_err(refused).err(),
             Body::Calls(reads, _) => reads.value(written(arguments)).map_err(refused).err(),
-            // It reads them itself, and this is what can be told without its type.
+            // Its type is not known here, so only the schema is checked.
             Body::Typed(_) => {
                 let schema =
                     serde_json::from_str(self.spec.schema.plain().get()).unwrap_or(Value::Bool(true));

@@ -23,7 +23,7 @@ pub struct ToolRun {
 /// Executes a call of a tool, which needs no approval any more. `None`: its result comes from outside.
 ///
 /// # Errors
-/// What ends the call of whoever calls it: a limit is reached, the tool aborted, or it waits itself.
+/// What ends the calling node: a limit is reached, the tool aborted, or it waits itself.
 pub async fn execute_tool<S: ?Sized + Sync>(
     tools: &Toolset,
     cx: &Cx<'_, S>,

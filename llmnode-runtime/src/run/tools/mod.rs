@@ -22,7 +22,7 @@ pub use lent::{CloneArgument, CloneNothing, CloneValue, Lent};
 pub use list::Tools;
 pub use lone::{ToolRun, execute_tool, refused_arguments};
 pub(super) use outcome::Outcome;
-pub use outcome::{RESULT, capped};
+pub use outcome::{MAX_RESULT, capped};
 pub use permit::ask_handler;
 pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, forbidden, open_call};
 pub use toolset::Toolset;

@@ -12,7 +12,7 @@ use crate::pause::Stand;
 use crate::text::{cut, one_line};
 
 /// The most of a result that the model reads, in bytes.
-pub const RESULT: usize = 64 * 1024;
+pub const MAX_RESULT: usize = 64 * 1024;
 
 /// The most of an error or of complaints that the model reads, in bytes.
 const FAULT: usize = 2048;
@@ -116,7 +116,7 @@ impl Told {
     pub(super) fn stand(self, id: &str) -> Result<Stand, NodeError> {
         match self {
             Told::Result(ToolReply { text, images }) => {
-                let message = Message::tool(id, capped(text, RESULT));
+                let message = Message::tool(id, capped(text, MAX_RESULT));
                 Ok(Stand::ended(images.into_iter().fold(message, Message::attach)))
             }
             Told::Failure(said) => Ok(Stand::ended(Message::tool(id, said).failed())),

@@ -160,7 +160,7 @@ pub(super) fn written(arguments: &str) -> &str {
 }
 
 pub(super) fn no_object(arguments: &str) -> Outcome {
-    // Broken JSON is told with its place, as in answers.
+    // The complaint about broken JSON has its line and column.
     if let Err(broken) = Reader::new().value(arguments)
         && arguments.trim_start().starts_with('{')
     {

@@ -61,9 +61,9 @@ struct Iterator {
     source: String,
     item: String,
     restart: bool,
-    /// Where the items stand, as they were when it began.
+    /// The key of the items, as they were when it began.
     queue: String,
-    /// Where the number of the next one stands.
+    /// The key of the number of the next item.
     next: String,
 }
 

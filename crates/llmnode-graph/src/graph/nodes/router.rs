@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{look, one_line};
+use llmnode_runtime::internal::{bounded_regex, one_line, yield_in_time};
 use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -15,12 +15,6 @@ use crate::file::handle;
 use crate::graph::door::{GraphNode, NodeType, Visit};
 use crate::graph::loading::Loading;
 use crate::state::{Update, text_of};
-
-/// The largest program of a regex, in bytes.
-const PROGRAM: usize = 1 << 14;
-
-/// The most of the size of a program times the length of a text, which is the time that a search takes: about 12 ms.
-const WORK: usize = 100 << 19;
 
 pub(crate) struct RouterType;
 
@@ -123,7 +117,7 @@ enum Test {
     Contains(String),
     Equals(String),
     StartsWith(String),
-    /// And the longest text that it is searched in.
+    /// With the longest text to search in, in bytes.
     Regex(Regex, usize),
     Never,
 }
@@ -139,17 +133,9 @@ impl Test {
             "equals" => Test::Equals(lower),
             "starts_with" => Test::StartsWith(lower),
             "regex" => {
-                let mut builder = RegexBuilder::new(value);
-                builder.case_insensitive(true);
-                // The size of a program is not told: it is the smallest limit that lets it pass.
-                let sizes = (1..PROGRAM / 256).map(|part| part * 256);
-                let small =
-                    sizes.filter_map(|size| Some((builder.size_limit(size).build().ok()?, size))).next();
-                let (regex, size) = match small {
-                    Some(small) => small,
-                    None => (builder.size_limit(PROGRAM).build()?, PROGRAM),
-                };
-                Test::Regex(regex, WORK / size)
+                let build = |size| RegexBuilder::new(value).case_insensitive(true).size_limit(size).build();
+                let (regex, most) = bounded_regex(build)?;
+                Test::Regex(regex, most)
             }
             // The schema does not let it pass.
             _ => Test::Never,
@@ -185,7 +171,7 @@ impl GraphNode for Router {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             for Route { source, test, handle } in &self.0 {
-                look(visit.cx()).await?;
+                yield_in_time(visit.cx()).await?;
                 let fits = match source {
                     Some(source) => visit.value(source).map(|value| test.fits(&text_of(value))),
                     None => Some(test.fits(visit.state().last_text())),

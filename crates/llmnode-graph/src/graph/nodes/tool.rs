@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_runtime::internal::{RESULT, capped, context, execute_tool, refused_arguments};
+use llmnode_runtime::internal::{MAX_RESULT, capped, context, execute_tool, refused_arguments};
 use llmnode_runtime::{BoxError, BoxFuture, Message, NodeError, ToolCall, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -94,9 +94,7 @@ impl GraphNode for Calling {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let ran = match visit.approved {
-                // What was approved is what runs.
-                Some((call, None)) => ran(&self.tools, visit, call).await?,
-                Some((call, Some(refused))) => Ran::refused(call, refused.clone()),
+                Some(call) => ran(&self.tools, visit, call).await?,
                 None => ran(&self.tools, visit, &self.call(visit)?).await?,
             };
             let update = Update::new();
@@ -132,7 +130,7 @@ impl GraphNode for Executor {
             let mut all = Vec::new();
             for call in open {
                 let ran = ran(&self.tools, visit, call).await?;
-                let message = Message::tool(&*call.id, capped(ran.result.clone(), RESULT));
+                let message = Message::tool(&*call.id, capped(ran.result.clone(), MAX_RESULT));
                 update = update.with_message(if ran.failed { message.failed() } else { message });
                 all.push(ran);
             }
@@ -152,14 +150,6 @@ pub(super) struct Ran {
     pub(super) result: String,
     pub(super) failed: bool,
     pub(super) time: Duration,
-}
-
-impl Ran {
-    /// Of a call that the tool does not take.
-    fn refused(call: &ToolCall, result: String) -> Self {
-        let (arguments, time) = (arguments_of(&call.arguments), Duration::ZERO);
-        Ran { name: call.name.clone(), arguments, result, failed: true, time }
-    }
 }
 
 async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<Ran, NodeError> {
@@ -183,7 +173,7 @@ pub(super) fn arguments_of(text: &str) -> Value {
 /// Its arguments and results share as many bytes as one result may have.
 pub(super) fn trace(all: Vec<Ran>) -> Value {
     let (mut input, mut output) = (Value::Null, Value::Null);
-    let most = RESULT / all.len().max(1);
+    let most = MAX_RESULT / all.len().max(1);
     let tool = |Ran { name, arguments, result, time, .. }: Ran| {
         let arguments = match size(&arguments) > most {
             true => Value::String(capped(arguments.to_string(), most)),
