@@ -142,8 +142,9 @@ impl<'c> OpenAttempt<'c> {
     fn close(&mut self, category: Option<Category>) {
         let Some(mut record) = self.record.take() else { return };
         record.category = category;
+        record.unsent &= record.usage.is_none();
         record.cost = self.cost(&record);
-        if record.reported() {
+        if record.reported() || record.unsent {
             record.estimate = None;
         }
         record.elapsed = self.call.now().saturating_duration_since(self.started);

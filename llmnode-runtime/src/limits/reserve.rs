@@ -20,6 +20,8 @@ pub(crate) struct Reservation<'c> {
     names: [Option<&'c str>; 3],
     /// The usage that was told before the end.
     seen: Option<TokenUsage>,
+    /// Nothing was sent so far.
+    unsent: bool,
 }
 
 impl<'c> Reservation<'c> {
@@ -29,11 +31,16 @@ impl<'c> Reservation<'c> {
         prompt: Prompt,
         names: [Option<&'c str>; 3],
     ) -> Self {
-        Reservation { limits, holds, prompt, names, seen: None }
+        Reservation { limits, holds, prompt, names, seen: None, unsent: false }
     }
 
     pub(crate) fn see(&mut self, usage: TokenUsage) {
         self.seen = Some(usage);
+    }
+
+    /// Nothing was sent so far: dropped now, it gives back what was reserved.
+    pub(crate) fn unsent(&mut self) {
+        self.unsent = true;
     }
 
     /// Settles with what came back.
@@ -92,6 +99,7 @@ impl<'c> Reservation<'c> {
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let told = self.seen.filter(|usage| usage.total().is_some());
-        self.close(&told.map_or(Spent::Unread, |usage| self.read(usage, None)));
+        let untold = if self.unsent { Spent::Unsent } else { Spent::Unread };
+        self.close(&told.map_or(untold, |usage| self.read(usage, None)));
     }
 }

@@ -258,6 +258,10 @@ pub(super) fn came_back(
         drop_impossible(usage, open);
     }
     reserved.settle(&outcome);
+    if outcome.is_ok() {
+        // The model may have asked another server after one that it had no connection to.
+        open.note(|record| record.unsent = false);
+    }
     let completion = outcome.map_err(|error| failed(error, open))?;
     open.answered(&completion);
     Ok(completion)
@@ -443,8 +447,8 @@ impl Sink for Watch<'_, '_, '_> {
     }
 
     fn unsent(&mut self) {
-        self.open.note(|record| (record.unsent, record.estimate) = (true, None));
-        self.reserved.release();
+        self.open.note(|record| record.unsent = true);
+        self.reserved.unsent();
     }
 
     fn flag(&mut self, flag: Flag) {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::support::{BAD, Choose, GOAL, GOOD, Mood, Say, World, say, script, world};
 use llmnode_runtime::{
-    BoxError, Category, Completion, Cx, Exec, FnModel, LedgerReport, ModelError, Node, Price, Prices, Reply,
-    Run, ScriptedModel, TokenUsage,
+    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, FnModel, LedgerReport, Limits,
+    ModelError, Node, Price, Prices, Reply, Request, Run, ScriptedModel, Sink, TokenUsage,
 };
 
 #[tokio::test]
@@ -232,4 +232,36 @@ async fn usage_that_was_told_before_a_drop_has_its_cost() {
     let error = run.call(&say("")).model("m").deadline(Duration::from_secs(1)).await.unwrap_err();
     assert_eq!(error.attempts()[0].cost, None, "nobody told the usage");
     assert_eq!(run.ledger().total().cost.unknown_calls, 1);
+}
+
+/// Asks a second server, since there is no connection to the first.
+struct Second(ScriptedModel);
+
+impl ChatModel for Second {
+    fn complete<'a>(
+        &'a self,
+        request: &'a Request,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        sink.unsent();
+        self.0.complete(request, sink)
+    }
+}
+
+#[tokio::test]
+async fn what_a_second_server_answers_is_a_request() {
+    let model = ScriptedModel::new()
+        .reply("one")
+        .reply(Reply::text("two").usage(None))
+        .reply(ModelError::new(Category::ServerError, "broken off"));
+    let run = Run::new(Second(model)).with_limits(Limits::new().requests(3));
+    for _ in 0..4 {
+        run.call(&say("one two three four")).transport_retries(0).await.ok();
+    }
+    let error = run.call(&say("four")).await.unwrap_err();
+    assert_eq!(error.category(), Category::LimitExceeded);
+    let ledger = run.ledger();
+    let usage = ledger.total();
+    assert_eq!((usage.requests, usage.total.known > 0, usage.estimated > 0), (3, true, true));
+    assert!(ledger.calls().iter().flat_map(|call| &call.attempts).all(|attempt| !attempt.unsent));
 }

@@ -78,7 +78,11 @@ impl Service {
         let response = timeout_at(deadline.end, self.client.execute(self.request(url, headers, body, id)));
         async move {
             match response.await {
-                Ok(Ok(response)) => Ok(response),
+                // A server may answer before it takes the body.
+                Ok(Ok(response)) => {
+                    sending.begun.store(true, Ordering::Relaxed);
+                    Ok(response)
+                }
                 Ok(Err(error)) => Err(self.send_failure(&error.without_url(), sending.has_begun())),
                 Err(_) if !sending.has_begun() => {
                     let (host, timeout) = (self.endpoint.host(), deadline.timeout);
