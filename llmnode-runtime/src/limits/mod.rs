@@ -10,6 +10,7 @@ mod gauge;
 #[expect(clippy::module_inception, reason = "the file holds `Limits`")]
 mod limits;
 mod meter;
+mod prompt;
 mod refusal;
 mod reserve;
 mod run;
@@ -21,6 +22,7 @@ pub(crate) use call::MapLimits;
 pub use carried::Carried;
 pub(crate) use deadline::{Deadline, TimeLeft};
 pub use limits::Limits;
-pub(crate) use reserve::{Prompt, Reservation};
+pub(crate) use prompt::Prompt;
+pub(crate) use reserve::Reservation;
 pub(crate) use run::LimitedNode;
 pub use run::RunLimits;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use super::carried::{Carried, Spending};
 use super::limits::Limits;
 use super::meter::Meter;
+use super::prompt::Counted;
 use super::refusal::Scope;
-use super::reserve::Counted;
 use crate::panics::lock;
 use crate::prices::Prices;
 
