@@ -26,11 +26,13 @@ impl Rules {
         for (key, value) in values {
             checked.push(self.fits(&state.values, &checked, key, value)?);
         }
-        state.grow(from, &checked, &cleared, &messages)?;
+        let replaces = |way: &Way| matches!(way, Way::Replace(_));
+        let written: Vec<_> = checked.iter().map(|(key, way)| (&**key, way.size(), replaces(way))).collect();
+        state.grow(from, &written, &cleared, &messages)?;
         for (key, way) in checked {
             if untrusted {
                 state.untrusted.insert(key.clone());
-            } else if matches!(way, Way::Replace(_)) {
+            } else if replaces(&way) {
                 state.untrusted.remove(&key);
             }
             way.write(key, &mut state.values);
@@ -122,14 +124,14 @@ impl Rules {
 }
 
 /// How a value is written.
-pub(super) enum Way {
+enum Way {
     Replace(Value),
     Append(Value),
     Merge(Map<String, Value>),
 }
 
 impl Way {
-    pub(super) fn size(&self) -> usize {
+    fn size(&self) -> usize {
         match self {
             Way::Replace(value) | Way::Append(value) => size(value),
             Way::Merge(members) => size(members),

@@ -7,7 +7,6 @@ use llmnode_runtime::{Category, Message, NodeError};
 use serde::Serialize;
 
 use super::State;
-use super::reduce::Way;
 
 /// The most bytes of a state, and of what a node puts together of it, as JSON. No setting changes it.
 pub(crate) const MOST: usize = 16 << 20;
@@ -55,21 +54,20 @@ pub(crate) fn take(node: &str, left: &mut usize, bytes: usize) -> Result<(), Nod
 }
 
 impl State {
-    /// Notes that the node of this id writes this.
+    /// Notes what the node of this id writes: each key with its bytes, and whether they replace the old value.
     ///
     /// # Errors
     /// A `limit_exceeded`, if the state would be too large.
     pub(super) fn grow(
         &mut self,
         from: &str,
-        ways: &[(String, Way)],
+        written: &[(&str, usize, bool)],
         cleared: &[String],
         messages: &[Message],
     ) -> Result<(), NodeError> {
-        let written: Vec<(&str, usize)> = ways.iter().map(|(key, way)| (&**key, way.size())).collect();
-        let more = size(&messages) + written.iter().map(|(key, bytes)| key.len() + bytes).sum::<usize>();
-        let replaced = ways.iter().filter(|(_, way)| matches!(way, Way::Replace(_))).map(|(key, _)| key);
-        let gone: BTreeSet<&String> = replaced.chain(cleared).collect();
+        let more = size(&messages) + written.iter().map(|(key, bytes, _)| key.len() + bytes).sum::<usize>();
+        let replaced = written.iter().filter(|(.., replaces)| *replaces).map(|(key, ..)| *key);
+        let gone: BTreeSet<&str> = replaced.chain(cleared.iter().map(String::as_str)).collect();
         let gone = gone.into_iter().filter_map(|key| Some(key.len() + size(self.values.get(key)?))).sum();
         let measure = |state: &State| size(&state.turns) + size(&state.values);
         let known = self.size.0.unwrap_or_else(|| measure(self));
@@ -77,9 +75,9 @@ impl State {
         // The known size may be too large, never too small by what nodes wrote.
         let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
         if now > MOST {
-            let largest = written.iter().max_by_key(|(_, bytes)| *bytes);
+            let largest = written.iter().max_by_key(|(_, bytes, _)| *bytes);
             let largest = largest
-                .map(|(key, bytes)| format!("; it writes {bytes} bytes to `{key}`"))
+                .map(|(key, bytes, _)| format!("; it writes {bytes} bytes to `{key}`"))
                 .unwrap_or_default();
             let message = format!(
                 "the node `{from}` makes the state {now} bytes as JSON, and {MOST} are the most, which no setting changes{largest}: keep less \
