@@ -1,19 +1,16 @@
 //! How large a state may be.
 
-use std::collections::BTreeSet;
 use std::io;
 
-use llmnode_runtime::{Category, Message, NodeError};
+use llmnode_runtime::{Category, NodeError};
 use serde::Serialize;
-
-use super::State;
 
 /// The most bytes of a state, and of what a node puts together of it, as JSON. No setting changes it.
 pub(crate) const MOST: usize = 16 << 20;
 
 /// How many bytes a state has, if known. Changes by the program are not noticed. It does not count for equality.
 #[derive(Clone, Default)]
-pub(super) struct Size(Option<usize>);
+pub(super) struct Size(pub(super) Option<usize>);
 
 impl PartialEq for Size {
     fn eq(&self, _: &Self) -> bool {
@@ -53,50 +50,10 @@ pub(crate) fn take(node: &str, left: &mut usize, bytes: usize) -> Result<(), Nod
     Ok(())
 }
 
-impl State {
-    /// Notes what the node of this id writes: each key with its bytes, and whether they replace the old value.
-    ///
-    /// # Errors
-    /// A `limit_exceeded`, if the state would be too large.
-    pub(super) fn grow(
-        &mut self,
-        from: &str,
-        written: &[(&str, usize, bool)],
-        cleared: &[String],
-        messages: &[Message],
-    ) -> Result<(), NodeError> {
-        let more = size(&messages) + written.iter().map(|(key, bytes, _)| key.len() + bytes).sum::<usize>();
-        let replaced = written.iter().filter(|(.., replaces)| *replaces).map(|(key, ..)| *key);
-        let gone: BTreeSet<&str> = replaced.chain(cleared.iter().map(String::as_str)).collect();
-        let gone = gone.into_iter().filter_map(|key| Some(key.len() + size(self.values.get(key)?))).sum();
-        let measure = |state: &State| size(&state.turns) + size(&state.values);
-        let known = self.size.0.unwrap_or_else(|| measure(self));
-        let after = |known: usize| (known + more).saturating_sub(gone);
-        // The known size may be too large, never too small by what nodes wrote.
-        let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
-        if now > MOST {
-            let largest = written.iter().max_by_key(|(_, bytes, _)| *bytes);
-            let largest = largest
-                .map(|(key, bytes, _)| format!("; it writes {bytes} bytes to `{key}`"))
-                .unwrap_or_default();
-            let message = format!(
-                "the node `{from}` makes the state {now} bytes as JSON, and {MOST} are the most, which no setting changes{largest}: keep less \
-                 in the state"
-            );
-            return Err(NodeError::new(Category::LimitExceeded, message));
-        }
-        self.size.0 = Some(now);
-        Ok(())
-    }
-
-    /// The size is to be measured anew.
-    pub(super) fn resized(&mut self) {
-        self.size = Size::default();
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use llmnode_runtime::Message;
+
     use super::super::{Rules, State, Update};
     use super::*;
 
