@@ -1,4 +1,4 @@
-//! How many tokens a prompt may have, by what its model counted of others.
+//! The tokens of prompts, as estimated and as counted.
 
 /// The tokens of a prompt.
 #[derive(Clone, Copy)]

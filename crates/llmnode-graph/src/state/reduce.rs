@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 
-use super::{Logged, State, Turn, Update};
+use super::{Logged, State, Turn, Update, size};
 use crate::file::{Field, Reducer, misfit};
 
 /// The declared values of a graph.
@@ -18,19 +18,22 @@ impl Rules {
     /// # Errors
     /// An `aborted` that names the key, or a `limit_exceeded`, if the state would be too large.
     pub(crate) fn apply(&self, from: &str, update: Update, state: &mut State) -> Result<(), NodeError> {
-        if let Some(log) = &mut state.log {
-            log.push(Logged { from: from.to_owned(), update: update.clone() });
-        }
+        let logged = state.log.is_some().then(|| Logged { from: from.to_owned(), update: update.clone() });
         let Update { messages, values, cleared, action: _, untrusted } = update;
         let mut checked = Vec::with_capacity(values.len());
         for (key, value) in values {
             checked.push(self.fits(&state.values, &checked, key, value)?);
         }
-        state.grow(from, &checked, &cleared, &messages)?;
+        let replaces = |way: &Way| matches!(way, Way::Replace(_));
+        let written: Vec<_> = checked.iter().map(|(key, way)| (&**key, way.size(), replaces(way))).collect();
+        state.grow(from, &written, &cleared, &messages)?;
+        if let (Some(log), Some(logged)) = (&mut state.log, logged) {
+            log.push(logged);
+        }
         for (key, way) in checked {
             if untrusted {
                 state.untrusted.insert(key.clone());
-            } else if matches!(way, Way::Replace(_)) {
+            } else if replaces(&way) {
                 state.untrusted.remove(&key);
             }
             way.write(key, &mut state.values);
@@ -122,13 +125,20 @@ impl Rules {
 }
 
 /// How a value is written.
-pub(super) enum Way {
+enum Way {
     Replace(Value),
     Append(Value),
     Merge(Map<String, Value>),
 }
 
 impl Way {
+    fn size(&self) -> usize {
+        match self {
+            Way::Replace(value) | Way::Append(value) => size(value),
+            Way::Merge(members) => size(members),
+        }
+    }
+
     fn write(self, key: String, values: &mut Map<String, Value>) {
         match self {
             Way::Replace(value) => drop(values.insert(key, value)),

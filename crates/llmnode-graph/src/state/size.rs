@@ -1,20 +1,16 @@
 //! How large a state may be.
 
-use std::collections::BTreeSet;
 use std::io;
 
-use llmnode_runtime::{Category, Message, NodeError};
+use llmnode_runtime::{Category, NodeError};
 use serde::Serialize;
-
-use super::State;
-use super::reduce::Way;
 
 /// The most bytes of a state, and of what a node puts together of it, as JSON. No setting changes it.
 pub(crate) const MOST: usize = 16 << 20;
 
 /// How many bytes a state has, if known. Changes by the program are not noticed. It does not count for equality.
 #[derive(Clone, Default)]
-pub(super) struct Size(Option<usize>);
+pub(super) struct Size(pub(super) Option<usize>);
 
 impl PartialEq for Size {
     fn eq(&self, _: &Self) -> bool {
@@ -40,15 +36,6 @@ pub(crate) fn size(value: &impl Serialize) -> usize {
     count.0
 }
 
-impl Way {
-    pub(super) fn size(&self) -> usize {
-        match self {
-            Way::Replace(value) | Way::Append(value) => size(value),
-            Way::Merge(members) => size(members),
-        }
-    }
-}
-
 /// Takes bytes of those that a node may still put together.
 ///
 /// # Errors
@@ -63,51 +50,10 @@ pub(crate) fn take(node: &str, left: &mut usize, bytes: usize) -> Result<(), Nod
     Ok(())
 }
 
-impl State {
-    /// Notes that the node of this id writes this.
-    ///
-    /// # Errors
-    /// A `limit_exceeded`, if the state would be too large.
-    pub(super) fn grow(
-        &mut self,
-        from: &str,
-        ways: &[(String, Way)],
-        cleared: &[String],
-        messages: &[Message],
-    ) -> Result<(), NodeError> {
-        let written: Vec<(&str, usize)> = ways.iter().map(|(key, way)| (&**key, way.size())).collect();
-        let more = size(&messages) + written.iter().map(|(key, bytes)| key.len() + bytes).sum::<usize>();
-        let replaced = ways.iter().filter(|(_, way)| matches!(way, Way::Replace(_))).map(|(key, _)| key);
-        let gone: BTreeSet<&String> = replaced.chain(cleared).collect();
-        let gone = gone.into_iter().filter_map(|key| Some(key.len() + size(self.values.get(key)?))).sum();
-        let measure = |state: &State| size(&state.turns) + size(&state.values);
-        let known = self.size.0.unwrap_or_else(|| measure(self));
-        let after = |known: usize| (known + more).saturating_sub(gone);
-        // The known size may be too large, never too small by what nodes wrote.
-        let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
-        if now > MOST {
-            let largest = written.iter().max_by_key(|(_, bytes)| *bytes);
-            let largest = largest
-                .map(|(key, bytes)| format!("; it writes {bytes} bytes to `{key}`"))
-                .unwrap_or_default();
-            let message = format!(
-                "the node `{from}` makes the state {now} bytes as JSON, and {MOST} are the most, which no setting changes{largest}: keep less \
-                 in the state"
-            );
-            return Err(NodeError::new(Category::LimitExceeded, message));
-        }
-        self.size.0 = Some(now);
-        Ok(())
-    }
-
-    /// The size is to be measured anew.
-    pub(super) fn resized(&mut self) {
-        self.size = Size::default();
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use llmnode_runtime::Message;
+
     use super::super::{Rules, State, Update};
     use super::*;
 
@@ -135,5 +81,15 @@ mod tests {
         let turns = [Message::assistant("x".repeat(1 << 20))];
         let said = turns.into_iter().fold(Update::new(), Update::with_message);
         assert!(rules.apply("n", said, &mut state).is_err());
+    }
+
+    #[test]
+    fn the_log_of_a_branch_has_a_size_too() {
+        let (rules, mut branch) = (Rules::default(), State::default().branch());
+        let mut write =
+            || rules.apply("n", Update::new().with_value("same", "x".repeat(1 << 20)), &mut branch);
+        let written = (0..20).take_while(|_| write().is_ok()).count();
+        assert!((7..16).contains(&written), "{written}");
+        assert_eq!(branch.into_log().len(), written);
     }
 }
