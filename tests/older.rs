@@ -299,7 +299,7 @@ async fn an_answer_of_before_is_asked_for_anew_and_so_is_an_idempotent_tool() {
     let told: Vec<_> =
         seen.events("llmnode::journal").into_iter().map(|event| event.fields["message"].clone()).collect();
     assert!(
-        told[0].starts_with("1 answers and 1 results of tools stand under names of an older"),
+        told[0].starts_with("answers: 1, results of tools: 1; they have hashes of an older version"),
         "{told:?}"
     );
     assert!(told[1].starts_with("1 answers in the journal were not used"), "{told:?}");

@@ -166,13 +166,14 @@ impl<'r> CallLimits<'r> {
         names: [Option<&'c str>; 3],
     ) -> Result<Reservation<'c>, (Category, String)> {
         if self.meters.is_empty() {
-            return Ok(Reservation::new(self, Vec::new(), prompt, names));
+            return Ok(Reservation::new(self, Vec::new(), names));
         }
         let known = || names.iter().flatten().copied();
         let counted =
             || lock(&self.run.counted).get(known().next().unwrap_or_default()).copied().unwrap_or_default();
         let intent = || Intent {
-            prompt: counted().expect(prompt),
+            prompt,
+            expected: counted().expect(prompt),
             max_tokens,
             model: known().next(),
             price: known().find_map(|name| self.run.prices.of(name)),
@@ -186,7 +187,7 @@ impl<'r> CallLimits<'r> {
             };
             drop(place.take());
             place = match outcome {
-                Ok(holds) => return Ok(Reservation::new(self, holds, prompt, names)),
+                Ok(holds) => return Ok(Reservation::new(self, holds, names)),
                 Err((meter, Room::Never(refusal))) => {
                     return Err((refusal.category(), refusal.message(&meter.scope)));
                 }

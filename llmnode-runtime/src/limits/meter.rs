@@ -57,6 +57,8 @@ pub(super) enum Room {
 #[derive(Clone, Copy)]
 pub(super) struct Intent<'a> {
     pub(super) prompt: Prompt,
+    /// With what the model counted before.
+    pub(super) expected: Prompt,
     pub(super) max_tokens: Option<u32>,
     /// The name of the model, if it is known.
     pub(super) model: Option<&'a str>,
@@ -66,6 +68,7 @@ pub(super) struct Intent<'a> {
 /// What one request has reserved with one meter.
 #[derive(Clone, Copy)]
 pub(super) struct Hold {
+    pub(super) prompt: Prompt,
     most: Amount,
     /// Counts if the usage is not reported.
     estimate: Amount,
@@ -171,7 +174,8 @@ impl Meter {
             tokens: prompt.saturating_add(output),
             money: intent.price.map(|price| price.of_tokens(prompt, output)).unwrap_or_default(),
         };
-        let hold = Hold { most: amount(intent.prompt.most), estimate: amount(intent.prompt.estimate) };
+        let Intent { prompt, expected, .. } = intent;
+        let hold = Hold { prompt, most: amount(expected.most), estimate: amount(expected.estimate) };
         counters.requests.reserve(1);
         counters.tokens.reserve(hold.most.tokens.into());
         counters.money.reserve(hold.most.money.0);
@@ -179,7 +183,7 @@ impl Meter {
     }
 
     /// Puts what was spent in the place of what was reserved.
-    pub(super) fn settle(&self, Hold { most, estimate }: Hold, spent: &Spent) {
+    pub(super) fn settle(&self, Hold { most, estimate, .. }: Hold, spent: &Spent) {
         let (requests, tokens, money) = match spent {
             Spent::Unsent => (0, 0, 0),
             Spent::Refused => (1, 0, 0),

@@ -2,7 +2,6 @@
 
 use super::call::CallLimits;
 use super::meter::{Hold, Spent};
-use super::prompt::Prompt;
 use super::refusal::Unknown;
 use crate::model::{Completion, ModelError};
 use crate::money::Money;
@@ -14,8 +13,6 @@ pub(crate) struct Reservation<'c> {
     limits: &'c CallLimits<'c>,
     /// One for each meter; empty once they are settled.
     holds: Vec<Hold>,
-    /// Without what the model counted before.
-    prompt: Prompt,
     /// What the model is known as before it answers.
     names: [Option<&'c str>; 3],
     /// The usage that was told before the end.
@@ -25,13 +22,8 @@ pub(crate) struct Reservation<'c> {
 }
 
 impl<'c> Reservation<'c> {
-    pub(super) fn new(
-        limits: &'c CallLimits<'c>,
-        holds: Vec<Hold>,
-        prompt: Prompt,
-        names: [Option<&'c str>; 3],
-    ) -> Self {
-        Reservation { limits, holds, prompt, names, seen: None, unsent: false }
+    pub(super) fn new(limits: &'c CallLimits<'c>, holds: Vec<Hold>, names: [Option<&'c str>; 3]) -> Self {
+        Reservation { limits, holds, names, seen: None, unsent: false }
     }
 
     pub(crate) fn see(&mut self, usage: TokenUsage) {
@@ -66,10 +58,10 @@ impl<'c> Reservation<'c> {
     }
 
     fn read(&self, usage: TokenUsage, reported: Option<&str>) -> Spent {
-        if let Some(input) = usage.input {
+        if let (Some(input), Some(hold)) = (usage.input, self.holds.first()) {
             let mut counted = lock(&self.limits.run.counted);
             let model = self.names.into_iter().flatten().next().unwrap_or_default();
-            counted.entry(model.to_owned()).or_default().learn(self.prompt, input);
+            counted.entry(model.to_owned()).or_default().learn(hold.prompt, input);
         }
         Spent::Read {
             tokens: usage.total().ok_or(Unknown::Usage),

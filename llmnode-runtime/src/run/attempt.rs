@@ -39,21 +39,17 @@ pub(super) async fn attempt(
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let Plan { core, limits, .. } = plan;
-    let prompt = Prompt { estimate: prompt_tokens(&request.messages), most: most_tokens(request) };
+    let estimate = prompt_tokens(&request.messages);
     let outcome = {
         // Pinned here: a future that is passed by value is stored in each future that it passes through.
         let asking = pin!(async {
+            let prompt = Prompt { estimate, most: most_tokens(request) };
             let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
             let price = target.names(request).iter().flatten().find_map(|name| core.limits.prices.of(name));
-            open.asks(
-                &Asks::chat(target.model, request),
-                prompt.estimate,
-                price.copied(),
-                core.content_in_traces,
-            );
+            open.asks(&Asks::chat(target.model, request), estimate, price.copied(), core.content_in_traces);
             if let Err(fault) = open.record_begin().await {
                 reserved.release();
                 return Err(Failure::unrecorded(fault));

@@ -279,7 +279,7 @@ impl History {
         if self.old != (0, 0) {
             tracing::warn!(
                 target: "llmnode::journal", run = %self.run,
-                "{} answers and {} results of tools have hashes of an older version, which can be forged, so they are not used: the requests are made again",
+                "answers: {}, results of tools: {}; they have hashes of an older version, which can be forged, so their requests are made again",
                 self.old.0, self.old.1
             );
         }
