@@ -48,8 +48,13 @@ pub(crate) fn is_document(text: &str) -> bool {
 /// The pattern is invalid, or its program is larger than 16 KiB.
 pub fn bounded_regex<R, E>(build: impl Fn(usize) -> Result<R, E>) -> Result<(R, usize), E> {
     let (step, most, work) = (256, 16 * 1024, 50 << 20);
-    let small = (step..most).step_by(step).find_map(|size| Some((build(size).ok()?, work / size)));
-    small.map_or_else(|| Ok((build(most)?, work / most)), Ok)
+    let regex = build(most)?;
+    let (mut low, mut high) = (1, most / step);
+    while low < high {
+        let middle = (low + high) / 2;
+        if build(middle * step).is_ok() { high = middle } else { low = middle + 1 }
+    }
+    Ok((regex, work / (high * step)))
 }
 
 /// A `Debug` that shows these fields, and no others: they are content, or of no use to a reader.
