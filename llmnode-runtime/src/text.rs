@@ -41,7 +41,7 @@ pub(crate) fn is_document(text: &str) -> bool {
 }
 
 /// Builds a regex, given the limit of its program in bytes, and returns it with the longest text to search in. The time of
-/// a search is at most the size of the program times that of the text, here about 12 ms. A regex does not say its size: it is
+/// a search is at most the size of the program times that of the text. A regex does not say its size: it is
 /// the smallest limit that lets it pass.
 ///
 /// # Errors
