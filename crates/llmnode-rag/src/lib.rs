@@ -5,7 +5,6 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod chunks;
-mod coarse;
 mod collection;
 mod docs;
 mod document;

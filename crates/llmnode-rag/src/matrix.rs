@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::coarse::{Coarse, Query};
-
 /// So many numbers are added up side by side, which compilers turn into instructions for several at once.
 const LANES: usize = 16;
 
@@ -15,7 +13,6 @@ pub(crate) const TIES: usize = 64;
 pub(crate) struct Matrix {
     columns: usize,
     numbers: Vec<f32>,
-    coarse: Coarse,
     rows: Vec<i64>,
     places: HashMap<i64, usize>,
 }
@@ -33,7 +30,6 @@ impl Matrix {
     #[cfg(feature = "sqlite")]
     pub(crate) fn reserve(&mut self, rows: usize, numbers: usize) {
         self.numbers.reserve_exact(numbers);
-        self.coarse.reserve(rows, numbers);
         self.rows.reserve_exact(rows);
         self.places.reserve(rows);
     }
@@ -53,7 +49,6 @@ impl Matrix {
         } else {
             self.numbers[place * self.columns..][..self.columns].copy_from_slice(vector);
         }
-        self.coarse.set(place, vector);
         true
     }
 
@@ -63,7 +58,6 @@ impl Matrix {
         let (last, columns) = (self.rows.len() - 1, self.columns);
         self.numbers.copy_within(last * columns.., place * columns);
         self.numbers.truncate(last * columns);
-        self.coarse.remove(place);
         self.rows.swap_remove(place);
         if let Some(moved) = self.rows.get(place) {
             self.places.insert(*moved, place);
@@ -85,7 +79,7 @@ impl Matrix {
         self.nearest_above(f32::NEG_INFINITY, vector, k, allowed)
     }
 
-    /// The same, of rows whose products are not below `least`: others are hardly looked at.
+    /// The same, of rows whose products are not below `least`.
     pub(crate) fn nearest_above(
         &self,
         least: f32,
@@ -96,14 +90,13 @@ impl Matrix {
         if k == 0 || self.rows.is_empty() || vector.len() != self.columns {
             return Vec::new();
         }
-        let query = Query::new(vector);
         let (mut found, mut floor, mut full) = (Vec::new(), least, k.saturating_add(TIES));
-        let rows = self.rows.iter().zip(self.numbers.chunks_exact(self.columns));
-        for ((row, numbers), most) in rows.zip(self.coarse.most(&query)) {
-            if most < floor || !allowed(*row) {
+        for (row, numbers) in self.rows.iter().zip(self.numbers.chunks_exact(self.columns)) {
+            let score = product(vector, numbers);
+            if score < floor || !allowed(*row) {
                 continue;
             }
-            found.push((*row, product(vector, numbers)));
+            found.push((*row, score));
             if found.len() > full {
                 floor = best(&mut found, k).max(least);
                 full = found.len() + k.max(16);

@@ -2,7 +2,7 @@
 
 use llmnode_runtime::{Category, NodeError};
 
-use super::changes::changes;
+use super::changes::changed_steps;
 use super::history::History;
 use crate::flow::{Happened, Outline, Position};
 
@@ -73,18 +73,18 @@ impl Permits {
     }
 
     fn check_changes(self, history: &History, outline: &Outline) -> Result<(), NodeError> {
-        let changes = match history.outline() {
-            Some(was) if !self.allow_changes => changes(was, outline),
+        let changed = match history.outline() {
+            Some(was) if !self.allow_changes => changed_steps(was, outline),
             _ => return Ok(()),
         };
-        if changes.is_empty() {
+        if changed.is_empty() {
             return Ok(());
         }
         Err(refused(format!(
-            "the flow `{}` has changed since the journal's run of it started: {}; finish the run with the \
+            "the flow `{}` has changed since the journal's run of it started ({}); finish the run with the \
              program that started it, start again with another journal, or continue anyway with `.resume(..).allow_changes()`",
             history.flow(),
-            changes.join("; ")
+            changed.join(", ")
         )))
     }
 }

@@ -41,10 +41,9 @@ async fn a_changed_flow_is_refused_and_what_changed_is_named() {
     assert_eq!(error.category(), Category::ConfigError);
     assert_eq!(
         error.message(),
-        "the flow `research` has changed since the journal's run of it started: `Read` led to `Judge`, and leads to \
-         `Write`; the step `Judge` is gone; `Write` led to `Publish`, and leads to `Check`; the step `Check` is new; \
-         finish the run with the program that started it, start again with another journal, or continue anyway with \
-         `.resume(..).allow_changes()`"
+        "the flow `research` has changed since the journal's run of it started (the step `Check`, the step `Judge`, the step \
+         `Read`, the step `Write`); finish the run with the program that started it, start again with another journal, or \
+         continue anyway with `.resume(..).allow_changes()`"
     );
     assert!(idle.requests().is_empty());
 }

@@ -145,7 +145,7 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
     }
     #[cfg(unix)]
     assert!(JournalFile::open("/dev/zero").unwrap_err().to_string().ends_with("it is not a regular file"));
-    let directory = JournalFile::open(std::env::temp_dir()).unwrap_err();
+    let directory = JournalFile::open(env!("CARGO_TARGET_TMPDIR")).unwrap_err();
     assert!(matches!(directory, JournalError::Io { verb: "opened", .. }), "{directory}");
 }
 

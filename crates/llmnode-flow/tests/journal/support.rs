@@ -194,7 +194,8 @@ pub(crate) async fn undisturbed() -> World {
 
 /// A file's path of its own for each test; what was there is gone.
 pub(crate) fn path(name: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("llmnode-journal-{}-{name}", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-journal-{}-{name}", std::process::id()));
     let _ = std::fs::remove_file(&path);
     path
 }

@@ -233,7 +233,7 @@ async fn case_64_where_to_ask_is_never_the_files() {
 #[test]
 fn a_program_is_not_saved_through_a_planted_link_and_keeps_its_mode() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = std::env::temp_dir().join(format!("llmnode-planted-{}", std::process::id()));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-planted-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (path, victim) = (folder.join("program.json"), folder.join("victim"));
     std::fs::write(&victim, "kept").unwrap();
@@ -255,7 +255,7 @@ fn a_program_is_not_saved_through_a_planted_link_and_keeps_its_mode() {
 /// Case 65.
 #[test]
 fn case_65_a_pickle_is_refused_by_content() {
-    let folder = std::env::temp_dir().join(format!("llmnode-programs-{}", std::process::id()));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-programs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("program.json");
     for pickle in [&b"\x80\x04\x95\x10\x00"[..], b"cos\nsystem\n(S'true'\ntR.", b"(dp0\nS'a'\n"] {
