@@ -79,7 +79,7 @@ async fn at_least_the_score_of_dspy_at_no_more_requests() {
     for with_useless in [false, true] {
         let tag = if with_useless { "useless" } else { "known" };
         let tasks: Vec<_> = (0..SEEDS).map(|seed| json!({"name": format!("dspy-{tag}-{seed}"), "train": questions(seed, with_useless), "validation": validation()})).collect();
-        let input = std::env::temp_dir().join(format!("llmnode-dspy-{tag}-{}.json", std::process::id()));
+        let input = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-dspy-{tag}-{}.json", std::process::id()));
         std::fs::write(&input, json!({"base_url": server.base_url(), "tasks": tasks}).to_string()).unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/dspy/bootstrap.py");
         let (python, path) = (python.clone(), input.clone());

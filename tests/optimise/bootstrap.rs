@@ -128,7 +128,7 @@ async fn case_73_the_written_score_is_that_of_a_fresh_evaluation() {
     let run = Run::new(student()).model("teacher", teacher());
     let bootstrap = Bootstrap::new().teacher("teacher").bootstrapped(2).limits(Limits::new().requests(100));
     let optimised = bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).await.unwrap();
-    let path = std::env::temp_dir().join(format!("llmnode-optimised-{}.json", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-optimised-{}.json", std::process::id()));
     assert!(optimised.save(&path).unwrap());
     let program = Program::<Ask>::open(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
@@ -148,7 +148,7 @@ async fn case_73_no_improvement_on_validation_writes_nothing() {
     let optimised = bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).await.unwrap();
     assert!(matches!(optimised, Optimised::Unchanged { .. }));
     assert_eq!(optimised.report().best.as_ref().unwrap().mean(), 0.0);
-    let path = std::env::temp_dir().join(format!("llmnode-unchanged-{}.json", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-unchanged-{}.json", std::process::id()));
     assert!(!optimised.save(&path).unwrap() && !path.exists());
 }
 
@@ -261,7 +261,7 @@ async fn the_plan_counts_what_a_case_takes_with_a_judge_also_after_a_crash() {
     assert!(asked <= 44 && (1..=6).contains(&teacher.requests().len()));
 
     // Cut off by a mistake of the program, and started again.
-    let path = std::env::temp_dir().join(format!("llmnode-judged-{}.journal", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-judged-{}.journal", std::process::id()));
     let (first, second) = (AtomicUsize::new(0), FnModel::new(judging));
     let first = FnModel::new(move |request| match first.fetch_add(1, Ordering::Relaxed) < 20 {
         true => judging(request),

@@ -94,7 +94,7 @@ async fn an_optimisation_goes_on_where_it_was_stopped_and_comes_to_the_same_end(
     let reflect = Reflect::new().seed(4).limits(limits);
     let wanted = reflect.clone().optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
 
-    let path = std::env::temp_dir().join(format!("llmnode-optimising-{}.journal", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-optimising-{}.journal", std::process::id()));
     let mut requests = 0;
     let (third, wanted_requests) = (whole.requests().len() / 3, whole.requests().len());
     assert!(third > validation.len(), "the second kill comes after the start was judged");

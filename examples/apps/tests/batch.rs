@@ -17,7 +17,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("llmnode-batch-{test}-{}", std::process::id()));
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-batch-{test}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         let rows: String = (0..REVIEWS).map(|number| format!("R-{number},Review {number}.\n")).collect();
         std::fs::write(path.join("reviews.csv"), format!("id,text\n{rows}")).unwrap();

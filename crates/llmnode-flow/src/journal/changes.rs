@@ -19,11 +19,11 @@ pub(super) fn changed_steps(was: &Outline, is: &Outline) -> Vec<String> {
     }
     let (before, now) = (by_label(before), by_label(now));
     let labels: BTreeSet<_> = before.keys().chain(now.keys()).collect();
-    let differs = |label: &&&str| match (before.get(**label), now.get(**label)) {
+    let differs = |label: &&str| match (before.get(label), now.get(label)) {
         (Some(old), Some(new)) => edges(old) != edges(new) || place_differs(&old.place, &new.place),
         _ => true,
     };
-    changed.extend(labels.iter().filter(differs).map(|label| format!("the step `{label}`")));
+    changed.extend(labels.into_iter().copied().filter(differs).map(|label| format!("the step `{label}`")));
     changed
 }
 
