@@ -1,8 +1,8 @@
 //! From labelled cases to a better prompt: evaluate, let a bigger model teach, compare on cases that nobody has seen.
 //!
 //! ```text
-//! cargo run --example optimise              # examples for the prompt, from a teacher
-//! cargo run --example optimise -- reflect   # a better goal, from what was wrong
+//! cargo run --example optimise --features smart              # examples for the prompt, from a teacher
+//! cargo run --example optimise --features smart -- reflect   # a better goal, from what was wrong
 //! ```
 //!
 //! Without a key a scripted server answers. With `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL` it is your model, and
