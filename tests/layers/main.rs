@@ -51,7 +51,6 @@ const GRAPH: &[&str] =
     &["faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph", "bin"];
 const RAG: &[&str] = &[
     "words",
-    "coarse",
     "matrix",
     "chunks",
     "document",
@@ -139,6 +138,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("crates/llmnode-rag", RAG),
     ("crates/llmnode-smart", SMART),
     ("crates/llmnode-stub", STUB),
+    ("crates/llmnode-testkit", &[]),
 ];
 
 /// Arrows upwards that are still there. The list only gets shorter.
