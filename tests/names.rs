@@ -30,6 +30,7 @@ const MODULES: &[&str] = &[
     "crates/llmnode-smart/src/evaluate/mod.rs",
     "crates/llmnode-smart/src/optimise/mod.rs",
     "crates/llmnode-stub/src/lib.rs",
+    "crates/llmnode-testkit/src/lib.rs",
 ];
 
 /// Modules that are exported as one, and foreign crates.
