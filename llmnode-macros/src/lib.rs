@@ -1,15 +1,11 @@
 //! The macros of llmnode; use them through the `llmnode` crate.
 
 mod action;
-#[cfg(test)]
-mod anything;
 mod by_hand;
 mod configured;
 mod crate_path;
 mod diagnostics;
 mod doubled;
-#[cfg(test)]
-mod expansions;
 mod flow;
 mod generics;
 mod item;

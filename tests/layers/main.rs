@@ -122,9 +122,6 @@ const MACROS: &[&str] = &[
     "tool",
     "node",
     "flow",
-    "fuzzing",
-    "anything",
-    "expansions",
 ];
 
 /// Every crate with the order of its rooms, from the ground up.
