@@ -1,6 +1,5 @@
 //! `flow!`: parse → check → emit; on a fault, the flow's type with impls that only compile, so that nothing else fails.
 
-mod branches;
 mod check;
 mod emit;
 mod handed;
@@ -32,9 +31,6 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     if !errors.is_empty() {
         let (stub, errors) = (stub::stub(&flow), errors.into_tokens());
         return quote!(#stub #errors);
-    }
-    if let Some(branches) = branches::branches(&flow) {
-        return branches;
     }
     let checked = check::check(&flow, &mut errors);
     let (flow, errors) = (emit::emit(&flow, &checked), errors.into_tokens());

@@ -103,8 +103,8 @@ const STUB: &[&str] = &[
     "server",
 ];
 const MACROS: &[&str] = &[
-    "configured",
     "diagnostics",
+    "configured",
     "generics",
     "item",
     "keys",
