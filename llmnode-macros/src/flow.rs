@@ -2,7 +2,6 @@
 
 mod check;
 mod emit;
-mod handed;
 mod parameter;
 mod parse;
 mod pattern;

@@ -19,7 +19,6 @@ mod stub;
 mod textless;
 pub(crate) mod time;
 mod tools;
-mod unshared;
 mod validators;
 mod variables;
 mod with;

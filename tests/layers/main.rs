@@ -109,7 +109,6 @@ const MACROS: &[&str] = &[
     "item",
     "keys",
     "names",
-    "doubled",
     "keyed",
     "show",
     "values",

@@ -8,7 +8,6 @@ mod modules {
     pub(crate) mod configured;
     pub(crate) mod crate_path;
     pub(crate) mod diagnostics;
-    pub(crate) mod doubled;
     pub(crate) mod flow;
     pub(crate) mod generics;
     pub(crate) mod item;
