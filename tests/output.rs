@@ -474,11 +474,6 @@ mod renamed {
 
     #[other::validate(crate = crate::renamed::other)]
     impl Renamed {
-        #[cfg(not(test))]
-        fn never(&self) -> Result<(), other::Invalid> {
-            compile_error!("not built")
-        }
-
         fn small(&self) -> Result<(), other::Invalid> {
             if self.a > 1 { Err(other::Invalid::at("a", "too large")) } else { Ok(()) }
         }

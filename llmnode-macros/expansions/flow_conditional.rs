@@ -1,8 +1,35 @@
-#[cfg(a)]
-::llmnode::flow! {
-    Research(World) : Decide => end, #[cfg(not(a))] Other => end,
+struct Research;
+const _: () = {
+    use ::llmnode::__private as __llmnode;
+    #[allow(dead_code)]
+    fn named(_: ::core::marker::PhantomData<World>) {}
+    type Action = ();
+    #[automatically_derived]
+    impl<S> __llmnode::Place<S> for Research {
+        type Action = Action;
+        fn advance<'f>(
+            _: __llmnode::Flowing<'f, S>,
+            _: ::core::option::Option<Self>,
+        ) -> __llmnode::Advanced<'f, Action> {
+            ::core::unreachable!()
+        }
+        fn outline_within(_: __llmnode::Around<'_>) -> __llmnode::Outline {
+            ::core::unreachable!()
+        }
+    }
+    #[automatically_derived]
+    impl<S> __llmnode::Starts<S> for Research {}
+    #[automatically_derived]
+    impl<'r, S> __llmnode::RunFlow<'r, S> for Research {
+        type Action = Action;
+        fn runner(self) -> __llmnode::Runner<'r, S, Action> {
+            ::core::unreachable!()
+        }
+    }
+};
+::core::compile_error! {
+    "`#[cfg]` inside a flow is not evaluated when `flow!` sees it; write one flow below `#[cfg(a)]` and another below `#[cfg(not (a))]`"
 }
-#[cfg(not(a))]
-::llmnode::flow! {
-    Research(World) : #[cfg(not(a))] Other => end,
+::core::compile_error! {
+    "`#[cfg]` inside a flow is not evaluated when `flow!` sees it; write one flow below `#[cfg(not (a))]` and another below `#[cfg(a)]`"
 }

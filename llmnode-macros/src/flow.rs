@@ -1,9 +1,7 @@
 //! `flow!`: parse → check → emit; on a fault, the flow's type with impls that only compile, so that nothing else fails.
 
-mod branches;
 mod check;
 mod emit;
-mod handed;
 mod parameter;
 mod parse;
 mod pattern;
@@ -32,9 +30,6 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     if !errors.is_empty() {
         let (stub, errors) = (stub::stub(&flow), errors.into_tokens());
         return quote!(#stub #errors);
-    }
-    if let Some(branches) = branches::branches(&flow) {
-        return branches;
     }
     let checked = check::check(&flow, &mut errors);
     let (flow, errors) = (emit::emit(&flow, &checked), errors.into_tokens());

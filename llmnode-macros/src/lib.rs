@@ -1,15 +1,10 @@
 //! The macros of llmnode; use them through the `llmnode` crate.
 
 mod action;
-#[cfg(test)]
-mod anything;
 mod by_hand;
 mod configured;
 mod crate_path;
 mod diagnostics;
-mod doubled;
-#[cfg(test)]
-mod expansions;
 mod flow;
 mod generics;
 mod item;
@@ -97,16 +92,6 @@ fn expanded(
 ) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
     let mut expansion = keys::completed(name, &arguments, &item);
-    let doubled::Single { arguments, item, replaced, errors } = doubled::refuse(name, arguments, item);
-    expansion.extend(errors.into_tokens());
-    if replaced {
-        expansion.extend(item);
-    } else {
-        expansion.extend(show::shown(
-            &format!("#[{name}]"),
-            show::named(item.clone()),
-            expand(arguments, item),
-        ));
-    }
+    expansion.extend(show::shown(&format!("#[{name}]"), show::named(item.clone()), expand(arguments, item)));
     expansion.into()
 }

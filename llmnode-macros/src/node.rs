@@ -19,7 +19,6 @@ mod stub;
 mod textless;
 pub(crate) mod time;
 mod tools;
-mod unshared;
 mod validators;
 mod variables;
 mod with;
@@ -65,16 +64,14 @@ impl Faults {
 
 /// Expands `#[llm_node(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let parsed = match item::parse(item) {
+    let mut parsed = match item::parse(item) {
         Ok(parsed) => parsed,
         Err(answer) => return answer,
     };
     let mut faults = Faults::default();
-    let mut args = NodeArgs::parse(arguments.clone(), &mut faults.errors);
+    let args = NodeArgs::parse(arguments, &mut faults.errors);
     let krate = crate_path::resolve(value(&args.krate));
-    if let Some(branches) = configured::branches(&parsed, &krate, "llm_node", &arguments) {
-        return branches;
-    }
+    let conditional = configured::refuse(&mut parsed, "llm_node", &mut faults.errors);
     let mut item = match parsed {
         Item::Struct(parsed) => parsed,
         other => {
@@ -85,11 +82,14 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#other #stub #faults);
         }
     };
-    args.left_out = configured::take_left_out(&mut item.attrs);
     tools::refuse_attribute(&mut item, &mut faults);
-    let marks = field::take_attributes(&mut item, &mut faults);
-    let preps = step::take_attributes(&mut item, args.step.makes_step(&[]), &mut faults);
-    match check::check(&args, &item, &marks, &preps, &mut faults) {
+    // Two fields of which each build has one are no fault of their own.
+    let mut of_either = Faults::default();
+    let of_fields = if conditional { &mut of_either } else { &mut faults };
+    let marks = field::take_attributes(&mut item, of_fields);
+    let preps = step::take_attributes(&mut item, args.step.makes_step(&[]), of_fields);
+    let model = if conditional { None } else { check::check(&args, &item, &marks, &preps, &mut faults) };
+    match model {
         Some(model) => emit::emit(&model),
         None => {
             let step = args.step.makes_step(&preps);

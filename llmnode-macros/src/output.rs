@@ -15,16 +15,14 @@ use crate::{configured, crate_path, item};
 
 /// Expands `#[llm_output(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let parsed = match item::parse(item) {
+    let mut parsed = match item::parse(item) {
         Ok(parsed) => parsed,
         Err(answer) => return answer,
     };
     let mut errors = Errors::default();
-    let args = DefinitionArgs::parse(arguments.clone(), "llm_output", &mut errors);
+    let args = DefinitionArgs::parse(arguments, "llm_output", &mut errors);
     let krate = crate_path::resolve(value(&args.krate));
-    if let Some(branches) = configured::branches(&parsed, &krate, "llm_output", &arguments) {
-        return branches;
-    }
+    let conditional = configured::refuse(&mut parsed, "llm_output", &mut errors);
     let mut input = match parsed {
         Item::Struct(item) => DeriveInput::from(item),
         Item::Enum(item) => DeriveInput::from(item),
@@ -37,7 +35,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     serde_keys::check(&mut input, &mut errors);
     let borrows = borrowed::check(&mut input, &mut errors);
-    let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
+    let hollow = conditional.then(|| configured::without_fields(&input));
+    let judged = hollow.as_ref().unwrap_or(&input);
+    let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
     // A derive comes before the attributes that help it, its own derives included.
     let mut missing = missing_derives(&input.attrs);
     let unread = borrows && missing.contains(&DESERIALIZE);

@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Item, Type};
 
-use crate::{configured, item};
+use crate::item;
 
 const VARIABLE: &str = "LLMNODE_EXPAND";
 
@@ -22,7 +22,7 @@ pub(crate) fn shown(by: &str, of: Option<String>, expansion: TokenStream) -> Tok
         return expansion;
     }
     let Some(of) = of else { return expansion };
-    if wanted.is_some_and(|wanted| wanted == "*" || wanted == of) && !configured::are_branches(&expansion) {
+    if wanted.is_some_and(|wanted| wanted == "*" || wanted == of) {
         let title = format!("{}: {by} {of}", place());
         print(&format!("// {title}\n{expansion}\n\n"));
     }

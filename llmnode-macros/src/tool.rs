@@ -9,7 +9,7 @@ mod owned;
 mod parameter;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, Path, ReturnType, Type};
@@ -22,7 +22,6 @@ use crate::node::description::description;
 use crate::node::time::{Time, Wait};
 use crate::values::{filled, text, truth, whole};
 use crate::{crate_path, item};
-pub(crate) use owned::spelled;
 use parameter::Parameter;
 
 const WANTED: &str = "`#[tool]` goes on a function, such as `async fn search(word: String, state: &World) -> Result<Vec<Hit>, ShelfError>`";
@@ -192,8 +191,10 @@ fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Error
     {
         errors.push(Error::new(signature.ident.span(), fault));
     }
-    if let Some((reference, own)) = owned::owned_return(&signature.output) {
-        let message = format!("a tool cannot return references; write `{own}`, and clone what it refers to");
+    if let ReturnType::Type(_, ty) = &signature.output
+        && let Some(reference) = owned::reference(ty)
+    {
+        let message = "a tool cannot return references; return a value of its own, such as a clone";
         errors.push(Error::new_spanned(reference, message));
     }
     if let ReturnType::Type(_, ty) = &signature.output
@@ -210,5 +211,35 @@ fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Error
     {
         let message = "`attempts` repeats the tool, and `idempotent = false` forbids it; drop one of them";
         errors.push(Error::new(attempts.span(), message));
+    }
+}
+
+/// A type as one writes it.
+pub(crate) fn spelled(written: &impl ToTokens) -> String {
+    let text = written.to_token_stream().to_string();
+    [
+        (" :: ", "::"),
+        (":: ", "::"),
+        (" < ", "<"),
+        (" <", "<"),
+        ("< ", "<"),
+        (" >", ">"),
+        (" ,", ","),
+        ("& ", "&"),
+    ]
+    .iter()
+    .fold(text, |text, (from, to)| text.replace(from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spelled;
+
+    #[test]
+    fn types_are_spelled_as_they_are_written() {
+        for ty in ["tools::Search", "a::b::Own<c::D<u8>, E>"] {
+            let parsed: syn::Type = syn::parse_str(ty).unwrap();
+            assert_eq!(spelled(&parsed), ty);
+        }
     }
 }

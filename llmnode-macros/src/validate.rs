@@ -18,17 +18,16 @@ use crate::{configured, crate_path, item};
 
 /// Expands `#[validate(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let parsed = match item::parse(item) {
+    let mut parsed = match item::parse(item) {
         Ok(parsed) => parsed,
         Err(answer) => return answer,
     };
-    if let Some(branches) = configured::branches(&parsed, &args::krate(&arguments), "validate", &arguments) {
-        return branches;
-    }
+    let mut errors = Errors::default();
+    let conditional = configured::refuse(&mut parsed, "validate", &mut errors);
     match parsed {
-        Item::Impl(block) => methods::expand(arguments, &block),
-        Item::Struct(item) => of_definition(arguments, item.into()),
-        Item::Enum(item) => of_definition(arguments, item.into()),
+        Item::Impl(block) => methods::expand(arguments, &block, errors),
+        Item::Struct(item) => of_definition(arguments, item.into(), conditional, errors),
+        Item::Enum(item) => of_definition(arguments, item.into(), conditional, errors),
         other => {
             let wanted = "`#[validate]` goes on an impl block of validators, or on the definition of a struct or \
                           enum that derives `Deserialize` and `JsonSchema` itself";
@@ -38,11 +37,17 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-fn of_definition(arguments: TokenStream, mut input: DeriveInput) -> TokenStream {
-    let mut errors = Errors::default();
+fn of_definition(
+    arguments: TokenStream,
+    mut input: DeriveInput,
+    conditional: bool,
+    mut errors: Errors,
+) -> TokenStream {
     let args = args::DefinitionArgs::parse(arguments, "validate", &mut errors);
     let krate = crate_path::resolve(value(&args.krate));
-    let definition = definition::expand(&input, &krate, value(&args.state), &mut errors);
+    let hollow = conditional.then(|| configured::without_fields(&input));
+    let judged = hollow.as_ref().unwrap_or(&input);
+    let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
     if definition::derives(&input.attrs).any(|name| name == "JsonSchema") {
         input.attrs.push(definition::mark(&input, &krate));
     } else {

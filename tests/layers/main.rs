@@ -102,13 +102,12 @@ const STUB: &[&str] = &[
     "server",
 ];
 const MACROS: &[&str] = &[
-    "configured",
     "diagnostics",
+    "configured",
     "generics",
     "item",
     "keys",
     "names",
-    "doubled",
     "keyed",
     "show",
     "values",
@@ -121,9 +120,6 @@ const MACROS: &[&str] = &[
     "tool",
     "node",
     "flow",
-    "fuzzing",
-    "anything",
-    "expansions",
 ];
 
 /// Every crate with the order of its rooms, from the ground up.

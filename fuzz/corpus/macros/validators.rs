@@ -1,6 +1,5 @@
 #[validate(state)]
 impl Choice {
     fn available(&self, state: &World) -> Result<(), Invalid> { state.has(&self.item) }
-    #[cfg(feature = "stock")]
     async fn in_stock(&self, attempt: &Attempt, state: &World) -> Result<(), Invalid> { Ok(()) }
 }

@@ -3,7 +3,6 @@
 use quote::ToTokens;
 use syn::{Error, GenericArgument, Ident, PathArguments, Type};
 
-use super::handed::handed;
 use super::pattern::{is_open, takes_all};
 use super::pieces::borrowed;
 use super::reach::Graph;
@@ -39,7 +38,7 @@ pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> Checked {
     for (index, stop) in flow.stops.iter().enumerate() {
         let label = label(index, stop, &checked);
         labelled &= label.is_ok();
-        let judged = [label, kind(stop), ends(flow, stop), handed(flow, stop)];
+        let judged = [label, kind(stop), ends(flow, stop)];
         checked.faulty[index] = judged.iter().any(Result::is_err);
         judged.into_iter().filter_map(Result::err).for_each(|error| errors.push(error));
         catch_all(&stop.exit, errors);

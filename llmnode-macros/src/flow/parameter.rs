@@ -3,12 +3,12 @@
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Ident, Token};
 
-use super::pieces::attributes;
+use super::pieces::unconditional;
 use super::syntax::{Parameter, Place};
 
 impl Parse for Parameter {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let attrs = attributes(input)?;
+        let attrs = unconditional(input)?;
         let vis = input.parse()?;
         let at = input.span();
         let wanted = |at| {

@@ -1,11 +1,11 @@
 //! Reading a flow. A fault in one step does not hide those of the next: reading goes on behind the comma that follows.
 
-use proc_macro2::{Spacing, TokenStream, TokenTree};
+use proc_macro2::{Spacing, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Ident, Token, Type, Visibility, parenthesized, token};
 
-use super::pieces::{attributes, borrowed, braces, separator, skip};
+use super::pieces::{attributes, borrowed, braces, conditional, separator, skip};
 use super::stop::stop;
 use super::syntax::{Flow, Parameter};
 use crate::crate_path;
@@ -17,7 +17,7 @@ const OPTIONS: [&str; 3] = ["steps", "name", "crate"];
 
 /// Reads a flow. An error: not even its name could be read.
 pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
-    let mut flow = begin(input)?;
+    let mut flow = begin(input, errors)?;
     if let Err(error) = head(input, &mut flow, errors) {
         errors.push(error);
         // What follows a faulty head would be read as something else than it is.
@@ -38,8 +38,14 @@ pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<F
 }
 
 /// Attributes, visibility and name.
-fn begin(input: ParseStream<'_>) -> syn::Result<Flow> {
-    let attrs = attributes(input)?;
+fn begin(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
+    let mut attrs = attributes(input)?;
+    for error in attrs
+        .extract_if(.., |attribute| conditional(attribute).is_some())
+        .filter_map(|condition| conditional(&condition))
+    {
+        errors.push(error);
+    }
     let vis: Visibility = input.parse()?;
     let begins = "a flow begins with its name and its state, such as `pub Research(World): …`";
     let ident: Ident = input.parse().map_err(|_| Error::new(input.span(), begins))?;
@@ -53,7 +59,6 @@ fn begin(input: ParseStream<'_>) -> syn::Result<Flow> {
         steps: None,
         name: None,
         krate: None,
-        options: TokenStream::new(),
         stops: vec![],
     })
 }
@@ -123,7 +128,6 @@ fn action(input: ParseStream<'_>) -> syn::Result<Type> {
 
 /// `, steps = 50`
 fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
-    let begin = input.cursor();
     input.parse::<Token![,]>()?;
     if input.peek(Token![:]) {
         return Ok(());
@@ -150,12 +154,6 @@ fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::
     if let Err(error) = read {
         errors.push(error);
         skip_option(input);
-    }
-    let mut at = begin;
-    while at != input.cursor() {
-        let Some((token, next)) = at.token_tree() else { break };
-        flow.options.extend([token]);
-        at = next;
     }
     Ok(())
 }

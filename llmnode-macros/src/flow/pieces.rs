@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, Token, braced};
 
+use crate::configured::refusal;
 use crate::diagnostics::Errors;
 use crate::keyed::end;
 
@@ -30,6 +31,20 @@ pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> 
         Error::new(error.span(), "an attribute is written `#[name]`, `#[name = value]` or `#[name(…)]`")
     };
     input.call(Attribute::parse_outer).map_err(wanted)
+}
+
+/// Attributes, none of which is a condition.
+pub(super) fn unconditional(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
+    let attributes = attributes(input)?;
+    match attributes.iter().find_map(conditional) {
+        Some(error) => Err(error),
+        None => Ok(attributes),
+    }
+}
+
+/// The error at a condition inside a flow.
+pub(super) fn conditional(attribute: &Attribute) -> Option<Error> {
+    refusal(attribute, "a flow", "flow!")
 }
 
 /// What stands in braces.

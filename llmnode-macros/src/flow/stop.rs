@@ -5,17 +5,16 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
-use syn::{Attribute, Error, Expr, Ident, Pat, Path, Token, Type, parenthesized, token};
+use syn::{Error, Expr, Ident, Pat, Path, Token, Type, parenthesized, token};
 
-use super::pieces::{braces, separator, skip};
+use super::pieces::{braces, separator, skip, unconditional};
 use super::syntax::{Arm, Exit, Stop, Target};
 use crate::diagnostics::Errors;
 use crate::generics::{bare, last_name};
 
 /// Reads `Step as Label in state.part => exit`.
 pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Stop> {
-    let attrs = attributes(input, "a step")?;
-    let begin = input.cursor();
+    no_attributes(input, "a step")?;
     let at = input.span();
     let wanted = || Error::new(at, "a step is a node or a flow, by its type, such as `Decide => Search`");
     let ty: Type = input.call(Type::without_plus).map_err(|_| wanted())?;
@@ -48,13 +47,6 @@ pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
             break;
         }
     }
-    let mut head = TokenStream::new();
-    let mut cursor = begin;
-    while cursor != input.cursor() {
-        let Some((token, next)) = cursor.token_tree() else { break };
-        head.extend([token]);
-        cursor = next;
-    }
     let label = label.or_else(|| last_name(&ty).cloned());
     if !input.peek(Token![=>]) {
         let shown = label.as_ref().map_or("it".to_owned(), ToString::to_string);
@@ -69,18 +61,14 @@ pub(super) fn stop(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<S
     } else {
         Exit::Arrow(target(input)?)
     };
-    Ok(Stop { attrs, ty, values, part, label, head, exit })
+    Ok(Stop { ty, values, part, label, exit })
 }
 
-/// Conditions and docs.
-fn attributes(input: ParseStream<'_>, of: &str) -> syn::Result<Vec<Attribute>> {
-    let mut attributes = super::pieces::attributes(input)?;
-    attributes.retain(|attribute| !attribute.path().is_ident("doc"));
-    match attributes.iter().find(|attribute| !attribute.path().is_ident("cfg")) {
-        Some(other) => {
-            Err(Error::new_spanned(other, format!("`#[cfg(…)]` is the only attribute that {of} takes")))
-        }
-        None => Ok(attributes),
+/// Refuses all but docs.
+fn no_attributes(input: ParseStream<'_>, of: &str) -> syn::Result<()> {
+    match unconditional(input)?.iter().find(|attribute| !attribute.path().is_ident("doc")) {
+        Some(other) => Err(Error::new_spanned(other, format!("{of} takes no attributes; drop it"))),
+        None => Ok(()),
     }
 }
 
@@ -112,7 +100,7 @@ fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
 }
 
 fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
-    let attrs = attributes(input, "an arm")?;
+    no_attributes(input, "an arm")?;
     let at = input.span();
     let wanted =
         |at| Error::new(at, "an arm is written `Decision::Search => Search`: an action, and where it leads");
@@ -130,7 +118,7 @@ fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
         return Err(wanted(if input.is_empty() { at } else { input.span() }));
     }
     input.parse::<Token![=>]>()?;
-    Ok(Arm { attrs, pattern, target: target(input)? })
+    Ok(Arm { pattern, target: target(input)? })
 }
 
 fn target(input: ParseStream<'_>) -> syn::Result<Target> {

@@ -7,7 +7,6 @@ use syn::{Attribute, Expr, Ident, LitStr, Member, Pat, Path, Type, Visibility};
 use crate::keyed::Slot;
 
 /// A flow as it is written, as far as it could be read.
-#[derive(Clone)]
 pub(crate) struct Flow {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -21,13 +20,10 @@ pub(crate) struct Flow {
     pub(crate) steps: Slot<u32>,
     pub(crate) name: Slot<LitStr>,
     pub(crate) krate: Slot<Path>,
-    /// The options as they are written.
-    pub(crate) options: TokenStream,
     pub(crate) stops: Vec<Stop>,
 }
 
 /// `file: PathBuf => state.current`
-#[derive(Clone)]
 pub(crate) struct Parameter {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -38,29 +34,23 @@ pub(crate) struct Parameter {
 }
 
 /// `state.path.to.it`
-#[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) root: Ident,
     pub(crate) members: Vec<Member>,
 }
 
 /// `Step as Label in state.part => exit`
-#[derive(Clone)]
 pub(crate) struct Stop {
-    pub(crate) attrs: Vec<Attribute>,
     pub(crate) ty: Type,
     /// What stands in the braces behind the type.
     pub(crate) values: Option<TokenStream>,
     pub(crate) part: Option<Place>,
     /// The label, written or the last name of the type; absent if there is none.
     pub(crate) label: Option<Ident>,
-    /// All before the arrow, as it is written.
-    pub(crate) head: TokenStream,
     pub(crate) exit: Exit,
 }
 
 /// What follows a step.
-#[derive(Clone)]
 pub(crate) enum Exit {
     /// `=> target`
     Arrow(Target),
@@ -69,15 +59,12 @@ pub(crate) enum Exit {
 }
 
 /// `pattern => target`
-#[derive(Clone)]
 pub(crate) struct Arm {
-    pub(crate) attrs: Vec<Attribute>,
     pub(crate) pattern: Pat,
     pub(crate) target: Target,
 }
 
 /// Where an edge leads.
-#[derive(Clone)]
 pub(crate) enum Target {
     Step(Ident),
     /// `end`, with the flow's action, if one is written.
@@ -91,51 +78,6 @@ impl Exit {
             Exit::Arrow(target) => vec![target],
             Exit::Match(arms) => arms.iter().map(|arm| &arm.target).collect(),
         }
-    }
-}
-
-// As it was written, for the branches of conditions.
-
-impl ToTokens for Flow {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { attrs, vis, ident, state, options, stops, .. } = self;
-        let action = self.action.iter();
-        let parameters = self.parameters.iter().map(|parameters| quote!(#(#parameters,)*));
-        tokens.extend(quote! {
-            #(#attrs)* #vis #ident (#state) #(-> #action)* #({ #parameters })* #options : #(#stops,)*
-        });
-    }
-}
-
-impl ToTokens for Parameter {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { attrs, vis, ident, ty, to } = self;
-        let to = to.iter();
-        tokens.extend(quote!(#(#attrs)* #vis #ident: #ty #(=> #to)*));
-    }
-}
-
-impl ToTokens for Place {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { root, members } = self;
-        tokens.extend(quote!(#root #(.#members)*));
-    }
-}
-
-impl ToTokens for Stop {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { attrs, head, exit, .. } = self;
-        tokens.extend(match exit {
-            Exit::Arrow(target) => quote!(#(#attrs)* #head => #target),
-            Exit::Match(arms) => quote!(#(#attrs)* #head => match { #(#arms,)* }),
-        });
-    }
-}
-
-impl ToTokens for Arm {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Self { attrs, pattern, target } = self;
-        tokens.extend(quote!(#(#attrs)* #pattern => #target));
     }
 }
 

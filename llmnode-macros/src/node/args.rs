@@ -140,8 +140,6 @@ pub(crate) struct NodeArgs {
     /// What makes it a step of flows.
     pub(crate) step: StepArgs,
     pub(crate) krate: Slot<Path>,
-    /// The fields that a `#[cfg]` leaves out, which the item's own attribute names.
-    pub(crate) left_out: Vec<String>,
     /// Some argument has no key, or an unknown one.
     pub(crate) misplaced: bool,
 }

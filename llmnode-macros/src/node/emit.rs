@@ -15,7 +15,6 @@ use super::smart;
 use super::step;
 use super::time::Time;
 use super::tools;
-use super::unshared::unshared;
 use super::validators;
 use super::with;
 use crate::crate_path;
@@ -102,12 +101,10 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
     let (impl_generics, _, where_clause) = stated.split_for_impl();
     // What runs is shared between threads: the compiler reports a state, or a node, that cannot be at these places.
     let exec = exec(&state, private);
-    let mut shared = ident.clone();
-    shared.set_span(unshared(model.item).map_or(ident.span(), |at| ident.span().located_at(at)));
     // `exec` is no `async fn`: that, with a generic node, meets the compiler's limits on lifetimes and `Send`.
     quote_spanned! {here=>
         #[automatically_derived]
-        impl #impl_generics #exec for #shared #ty_generics #where_clause {
+        impl #impl_generics #exec for #ident #ty_generics #where_clause {
             const TRIES_ITSELF: ::core::primitive::bool = true;
             fn exec(
                 &self,

@@ -35,8 +35,6 @@ pub(crate) struct Variables<'a> {
     /// The variables that are expressions.
     with: &'a [With],
     has_state: bool,
-    /// The fields that a `#[cfg]` leaves out.
-    left_out: &'a [String],
     used: Vec<String>,
     /// Whether a name that is unknown may be one of `with` that could not be read.
     others: bool,
@@ -69,7 +67,6 @@ impl<'a> Variables<'a> {
             history,
             with,
             has_state,
-            left_out: &args.left_out,
             used: vec![],
             others,
             complete: !others,
@@ -206,12 +203,6 @@ impl<'a> Variables<'a> {
             let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
             if self.names().any(|known| known == *name) || self.history.as_ref() == Some(name) {
                 used.push(name.clone());
-            } else if self.left_out.contains(name) {
-                let message = format!(
-                    "a `#[cfg]` leaves out the field `{name}` in this build; name another field, or give this build a \
-                     node of its own by `#[cfg_attr(…, llm_node(…))]`"
-                );
-                self.fault(prompt, &segment.range, &message);
             } else if name != "state" && !self.others && self.found() {
                 unknown.push(Unknown { name: name.clone(), range: segment.range.clone() });
             }

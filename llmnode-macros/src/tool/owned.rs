@@ -1,105 +1,59 @@
-//! Types that borrow, where a value has to live by itself: what to write instead.
+//! References within types, where a value has to live by itself. rustc would propose a lifetime, which a tool cannot have.
 
-use quote::ToTokens;
-use syn::{GenericArgument, PathArguments, ReturnType, Type, TypeReference, parse_quote};
+use syn::{GenericArgument, PathArguments, Type, TypeReference};
 
-use crate::generics::bare;
-
-/// The first reference in a type that does not last as long as the program, and the type without any, as it is written.
-pub(super) fn owned(ty: &Type) -> Option<(TypeReference, String)> {
-    let (mut own, mut first) = (ty.clone(), None);
-    own_all(&mut own, &mut first);
-    first.map(|first| (first, spelled(&own)))
-}
-
-/// The same for what a function returns.
-pub(super) fn owned_return(output: &ReturnType) -> Option<(TypeReference, String)> {
-    match output {
-        ReturnType::Type(_, ty) => owned(ty),
-        ReturnType::Default => None,
-    }
-}
-
-fn own_all(ty: &mut Type, first: &mut Option<TypeReference>) {
+/// The first reference in a type that does not last as long as the program.
+pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
     match ty {
-        Type::Reference(reference)
-            if reference.lifetime.as_ref().is_some_and(|name| name.ident == "static") => {}
-        Type::Reference(reference) => {
-            first.get_or_insert_with(|| reference.clone());
-            let mut own = match bare(&reference.elem) {
-                Type::Path(path) if path.path.is_ident("str") => parse_quote!(String),
-                Type::Slice(slice) => {
-                    let of = &slice.elem;
-                    parse_quote!(Vec<#of>)
-                }
-                other => other.clone(),
-            };
-            own_all(&mut own, first);
-            *ty = own;
+        Type::Reference(found) => {
+            let lasts = found.lifetime.as_ref().is_some_and(|name| name.ident == "static");
+            (!lasts).then_some(found)
         }
-        Type::Group(group) => own_all(&mut group.elem, first),
-        Type::Paren(paren) => own_all(&mut paren.elem, first),
-        Type::Array(array) => own_all(&mut array.elem, first),
-        Type::Tuple(tuple) => tuple.elems.iter_mut().for_each(|ty| own_all(ty, first)),
-        Type::Path(path) => {
-            let last = path.path.segments.last_mut().map(|last| &mut last.arguments);
-            let Some(PathArguments::AngleBracketed(arguments)) = last else { return };
-            for argument in &mut arguments.args {
-                if let GenericArgument::Type(ty) = argument {
-                    own_all(ty, first);
-                }
+        Type::Group(group) => reference(&group.elem),
+        Type::Paren(paren) => reference(&paren.elem),
+        Type::Array(array) => reference(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(reference),
+        Type::Path(path) => match &path.path.segments.last()?.arguments {
+            PathArguments::AngleBracketed(arguments) => {
+                arguments.args.iter().find_map(|argument| match argument {
+                    GenericArgument::Type(ty) => reference(ty),
+                    _ => None,
+                })
             }
-        }
-        _ => {}
+            _ => None,
+        },
+        _ => None,
     }
-}
-
-/// A type as one writes it.
-pub(crate) fn spelled(written: &impl ToTokens) -> String {
-    let text = written.to_token_stream().to_string();
-    [
-        (" :: ", "::"),
-        (":: ", "::"),
-        (" < ", "<"),
-        (" <", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        (" ,", ","),
-        ("& ", "&"),
-    ]
-    .iter()
-    .fold(text, |text, (from, to)| text.replace(from, to))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{owned, spelled};
+    use syn::Type;
+
+    use super::reference;
+
+    fn holds_one(ty: &str) -> bool {
+        let ty: Type = syn::parse_str(ty).unwrap();
+        reference(&ty).is_some()
+    }
 
     #[test]
-    fn what_to_write_instead() {
-        for (borrowed, own) in [
-            ("Option<&str>", "Option<String>"),
-            ("Vec<&'a str>", "Vec<String>"),
-            ("Option<&[&str]>", "Option<Vec<String>>"),
-            ("std::collections::HashMap<&String, (u8, &T)>", "std::collections::HashMap<String, (u8, T)>"),
-            ("Result<&str, Fault>", "Result<String, Fault>"),
+    fn what_borrows_is_found() {
+        for ty in [
+            "Option<&str>",
+            "Vec<&'a str>",
+            "Option<&[&str]>",
+            "std::collections::HashMap<String, (u8, &T)>",
+            "Result<&str, Fault>",
         ] {
-            assert_eq!(owned(&syn::parse_str(borrowed).unwrap()).map(|(_, own)| own).as_deref(), Some(own));
+            assert!(holds_one(ty), "{ty}");
         }
     }
 
     #[test]
     fn what_owns_its_values_stays() {
         for ty in ["String", "Vec<u8>", "&'static str", "Option<&'static str>", "Box<dyn Fn(&str)>"] {
-            assert!(owned(&syn::parse_str(ty).unwrap()).is_none(), "{ty}");
-        }
-    }
-
-    #[test]
-    fn types_are_spelled_as_they_are_written() {
-        for ty in ["tools::Search", "a::b::Own<c::D<u8>, E>"] {
-            let parsed: syn::Type = syn::parse_str(ty).unwrap();
-            assert_eq!(spelled(&parsed), ty);
+            assert!(!holds_one(ty), "{ty}");
         }
     }
 }

@@ -6,7 +6,8 @@ use syn::{
     TypeReference, parse_quote,
 };
 
-use super::owned::{owned, spelled};
+use super::owned::reference;
+use super::spelled;
 use crate::diagnostics::Errors;
 use crate::generics::bare;
 
@@ -83,8 +84,8 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
         }
         ty => (ty.clone(), false),
     };
-    if let Some((reference, own)) = owned(&of) {
-        let message = format!("an argument of a tool cannot hold references; write `{own}`");
+    if let Some(reference) = reference(&of) {
+        let message = "an argument of a tool cannot hold references; write `String` instead of `&str`, and `Vec` instead of a slice";
         return Err(Error::new_spanned(reference, message));
     }
     match pattern {

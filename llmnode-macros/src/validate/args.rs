@@ -6,7 +6,7 @@ use syn::{Error, Path, Type};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Grammar, Slot, parse_arguments, value};
+use crate::keyed::{Grammar, Slot, parse_arguments};
 use crate::values::fill_type;
 
 /// On a definition: `state = T` and `crate = path`.
@@ -57,12 +57,6 @@ impl BlockArgs {
         });
         args
     }
-}
-
-/// The path of llmnode, whatever else the arguments say.
-pub(crate) fn krate(arguments: &TokenStream) -> Path {
-    let args = DefinitionArgs::parse(arguments.clone(), "validate", &mut Errors::default());
-    crate_path::resolve(value(&args.krate))
 }
 
 /// What an impl block's attribute says of the state.

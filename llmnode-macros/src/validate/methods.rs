@@ -13,8 +13,9 @@ use crate::generics::{ends, fresh, fresh_lifetime, named_state};
 use crate::keyed::value;
 
 /// Expands `#[validate(arguments)] impl T { … }`.
-pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
-    let mut errors = Errors::default();
+pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Errors) -> TokenStream {
+    // Of two methods of which each build has one, one may be no validator.
+    let conditional = !errors.is_empty();
     let args = BlockArgs::parse(arguments, &mut errors);
     if let Some((path, _)) = &block.trait_ {
         let message =
@@ -25,7 +26,9 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl) -> TokenStream {
     }
     let mut validators = vec![];
     for method in &block.items {
-        if let syn::ImplItem::Fn(method) = method {
+        if let syn::ImplItem::Fn(method) = method
+            && !conditional
+        {
             match Validator::read(method, block) {
                 Ok(validator) => validators.push(validator),
                 Err(error) => errors.push(error),

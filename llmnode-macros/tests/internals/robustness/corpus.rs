@@ -6,8 +6,8 @@ use proc_macro2::TokenStream;
 use proptest::prelude::*;
 
 use super::mutate::change;
-use crate::anything::expansion::Use;
-use crate::anything::{literal, prompt};
+use crate::invariants::expansion::Use;
+use crate::invariants::{literal, prompt};
 
 /// The files of one target, with their names.
 fn seeds(target: &str) -> Vec<(String, String)> {
@@ -59,17 +59,17 @@ fn what_was_found_holds() {
     }
 }
 
-/// The fuzz crate is built of the same modules, below a root of its own.
+/// These tests and the fuzz crate are built of all modules of the macro crate.
 #[test]
-fn the_fuzz_crate_has_the_modules_of_this_one() {
-    let modules = |root: &str| -> Vec<String> {
-        let root =
-            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(root)).unwrap();
-        root.lines().filter(|line| line.starts_with("mod ")).map(str::to_owned).collect()
+fn the_modules_are_those_of_the_macro_crate() {
+    let modules = |path: &str| -> Vec<String> {
+        let root = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+        let declared = root.lines().map(|line| line.trim_start().trim_start_matches("pub(crate) "));
+        declared.filter(|line| line.starts_with("mod ") && line.ends_with(';')).map(str::to_owned).collect()
     };
-    let mut here = modules("lib.rs");
-    here.retain(|line| !["mod expansions;", "mod show;"].contains(&line.as_str()));
-    assert_eq!(modules("fuzzing.rs"), here, "write them into fuzzing.rs, too");
+    let included = modules("tests/internals/sources.rs");
+    assert!(!included.is_empty());
+    assert_eq!(included, modules("src/lib.rs"), "write them into tests/internals/sources.rs, too");
 }
 
 /// A seed with some of its characters replaced, dropped or repeated.

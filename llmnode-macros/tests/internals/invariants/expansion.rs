@@ -104,15 +104,14 @@ impl Use {
         };
         let expansion =
             syn::parse2::<File>(expansion).map_err(|error| format!("it does not parse: {error}"))?;
-        if let Some(branches) = self.branches(&expansion) {
-            return branches.iter().try_for_each(Self::holds);
-        }
         let Some((item, generated)) = expansion.items.split_first() else {
             return Err("the item is gone".to_owned());
         };
         let generated = Generated::read(generated)?;
-        // A field that borrows is refused, and lives as long as the program from then on.
-        if !generated.errors.iter().any(|message| message.contains("this field borrows")) {
+        // A field that borrows is refused, and lives as long as the program from then on. A `cfg_attr` that is refused
+        // is taken off.
+        let changes = ["this field borrows", "`#[cfg_attr]` inside an item"];
+        if !generated.errors.iter().any(|message| changes.iter().any(|change| message.contains(change))) {
             self.unchanged(given, item.clone())?;
         }
         generated.errors.iter().try_for_each(|message| said_well(message, self))?;
@@ -133,33 +132,6 @@ impl Use {
         let of_node = |item: &&Item| !matches!(item, Item::Struct(_));
         let generated: Vec<Item> = generated.iter().filter(of_node).cloned().collect();
         Generated::read(&generated)?.errors.iter().try_for_each(|message| said(message))
-    }
-
-    /// The uses that a conditional item comes back as.
-    fn branches(&self, expansion: &File) -> Option<Vec<Self>> {
-        let branch = |item: &Item| {
-            let mut tokens = item.to_token_stream().into_iter();
-            let (_, cfg, _, invocation) = (tokens.next()?, tokens.next()?, tokens.next()?, tokens.next()?);
-            let is_branch = cfg.to_string().starts_with("[cfg") && self.is_invoked_by(&invocation);
-            is_branch.then(|| Self { item: tokens.collect(), ..self.clone() })
-        };
-        expansion.items.iter().map(branch).collect::<Option<Vec<_>>>().filter(|branches| !branches.is_empty())
-    }
-
-    /// Whether an attribute is this macro's, with these arguments.
-    fn is_invoked_by(&self, attribute: &TokenTree) -> bool {
-        let name = match self.expand {
-            Macro::Node => "llm_node",
-            Macro::Output => "llm_output",
-            Macro::Tool => "tool",
-            Macro::Validate => "validate",
-            Macro::Flow => "flow",
-            Macro::Action => "derive",
-        };
-        attribute
-            .to_string()
-            .replace(' ', "")
-            .ends_with(&format!("::{name}({})]", self.arguments).replace(' ', ""))
     }
 
     /// The item is the one that was given, but for the attributes that are ours to take and to add.

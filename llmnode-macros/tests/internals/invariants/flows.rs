@@ -12,9 +12,6 @@ use super::Held;
 struct Found {
     errors: Vec<String>,
     impls: HashSet<String>,
-    structs: usize,
-    /// What the branches of conditions hold.
-    branches: Vec<TokenStream>,
 }
 
 impl Found {
@@ -27,7 +24,6 @@ impl Found {
                         let message = it.mac.parse_body::<LitStr>().map_err(|error| error.to_string())?;
                         self.errors.push(message.value());
                     }
-                    Some("flow") => self.branches.push(it.mac.tokens.clone()),
                     other => return Err(format!("nobody asked for {other:?}")),
                 }
             }
@@ -47,7 +43,6 @@ impl Found {
                     return Err(format!("two impls of {of}"));
                 }
             }
-            Item::Struct(_) => self.structs += 1,
             _ => {}
         }
         Ok(())
@@ -73,15 +68,8 @@ impl Found {
 pub(super) fn flow_holds(tokens: &TokenStream, said_well: &dyn Fn(&str) -> Held) -> Held {
     let found = Found::read(crate::flow::expand(tokens.clone()))?;
     found.errors.iter().try_for_each(|message| said_well(message))?;
-    if !found.branches.is_empty() {
-        return found.branches.iter().try_for_each(|branch| flow_holds(branch, said_well));
-    }
     match crate::flow::named(tokens) {
-        Some(_) if found.errors.is_empty() => {
-            // A flow that a condition leaves out leaves nothing.
-            let nothing = found.structs == 0 && found.impls.is_empty();
-            if nothing { Ok(()) } else { found.has(&["FlowType", "Place", "RunFlow"]) }
-        }
+        Some(_) if found.errors.is_empty() => found.has(&["FlowType", "Place", "RunFlow"]),
         Some(_) => found.has(&["Place", "RunFlow"]),
         None if found.errors.is_empty() => Err("neither a flow nor an error".to_owned()),
         None => Ok(()),

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::anything::prompt::holds;
+use crate::invariants::prompt::holds;
 use crate::prompt::template::{Format, Piece, Variable, parse};
 
 const WORD: &str = "né{o}";

@@ -1,3 +1,0 @@
-mod corpus;
-mod mutate;
-mod templates;

@@ -1,0 +1,5 @@
+//! The macros on random input, held against `invariants`.
+
+mod corpus;
+mod mutate;
+mod templates;

@@ -1,0 +1,26 @@
+//! The modules of the macro crate, for the tests here and for `fuzz/`. A root that includes them also has them by a
+//! glob, so that `crate::node` is found as in the macro crate.
+
+#[path = "../../src"]
+mod modules {
+    pub(crate) mod action;
+    pub(crate) mod by_hand;
+    pub(crate) mod configured;
+    pub(crate) mod crate_path;
+    pub(crate) mod diagnostics;
+    pub(crate) mod flow;
+    pub(crate) mod generics;
+    pub(crate) mod item;
+    pub(crate) mod keyed;
+    pub(crate) mod keys;
+    pub(crate) mod names;
+    pub(crate) mod node;
+    pub(crate) mod output;
+    pub(crate) mod prompt;
+    pub(crate) mod show;
+    pub(crate) mod tool;
+    pub(crate) mod validate;
+    pub(crate) mod values;
+}
+
+pub(crate) use modules::*;
