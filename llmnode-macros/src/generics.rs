@@ -108,3 +108,33 @@ pub(crate) fn ends(written: &impl ToTokens) -> (Span, Span) {
     let first = tokens.next().unwrap_or_else(Span::mixed_site);
     (mixed(first), mixed(tokens.last().unwrap_or(first)))
 }
+
+/// A type as one writes it.
+pub(crate) fn spelled(written: &impl ToTokens) -> String {
+    let text = written.to_token_stream().to_string();
+    [
+        (" :: ", "::"),
+        (":: ", "::"),
+        (" < ", "<"),
+        (" <", "<"),
+        ("< ", "<"),
+        (" >", ">"),
+        (" ,", ","),
+        ("& ", "&"),
+    ]
+    .iter()
+    .fold(text, |text, (from, to)| text.replace(from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spelled;
+
+    #[test]
+    fn types_are_spelled_as_they_are_written() {
+        for ty in ["tools::Search", "a::b::Own<c::D<u8>, E>"] {
+            let parsed: syn::Type = syn::parse_str(ty).unwrap();
+            assert_eq!(spelled(&parsed), ty);
+        }
+    }
+}

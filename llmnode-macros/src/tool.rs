@@ -9,7 +9,7 @@ mod owned;
 mod parameter;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, Path, ReturnType, Type};
@@ -211,35 +211,5 @@ fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Error
     {
         let message = "`attempts` repeats the tool, and `idempotent = false` forbids it; drop one of them";
         errors.push(Error::new(attempts.span(), message));
-    }
-}
-
-/// A type as one writes it.
-pub(crate) fn spelled(written: &impl ToTokens) -> String {
-    let text = written.to_token_stream().to_string();
-    [
-        (" :: ", "::"),
-        (":: ", "::"),
-        (" < ", "<"),
-        (" <", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        (" ,", ","),
-        ("& ", "&"),
-    ]
-    .iter()
-    .fold(text, |text, (from, to)| text.replace(from, to))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::spelled;
-
-    #[test]
-    fn types_are_spelled_as_they_are_written() {
-        for ty in ["tools::Search", "a::b::Own<c::D<u8>, E>"] {
-            let parsed: syn::Type = syn::parse_str(ty).unwrap();
-            assert_eq!(spelled(&parsed), ty);
-        }
     }
 }

@@ -11,10 +11,10 @@ use super::bounds::field_type;
 use super::description::description;
 use super::field::Mark;
 use super::model::NodeModel;
-use crate::generics::{ends, last_name};
+use crate::generics::{ends, last_name, spelled};
 use crate::keyed::{key, value};
 use crate::tool::arguments::{Argument, Arguments, Says};
-use crate::tool::{fault_of_name, spelled};
+use crate::tool::fault_of_name;
 
 /// The list of types.
 pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type>> {

@@ -7,9 +7,8 @@ use syn::{
 };
 
 use super::owned::reference;
-use super::spelled;
 use crate::diagnostics::Errors;
-use crate::generics::bare;
+use crate::generics::{bare, spelled};
 
 /// What a parameter is given.
 pub(super) enum Parameter {
