@@ -86,7 +86,7 @@ const SMART: &[&str] = &[
 const CASSETTE: &[&str] = &["clean", "asked", "entry", "nearest", "sink", "tape", "cassette"];
 const MCP: &[&str] = &["clean", "reply", "secret", "listed", "process", "connection", "server"];
 const STUB: &[&str] = &[
-    "first",
+    "sample",
     "headers",
     "answer",
     "request",
