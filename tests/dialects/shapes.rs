@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use llmnode::stub_server::{Reply, StubServer};
-use llmnode::testing::{assert_snapshot, file};
 use llmnode::{Category, Dialect, OpenAi, OutputSchema, Run, Settings};
 use serde_json::{Map, Value, json};
 
 use crate::conforms::conforms;
 use crate::rules;
 use crate::shape::Shape;
+use crate::snapshot::assert_snapshot;
 use crate::zoo::zoo;
 
 const ALL: [Dialect; 5] =
@@ -73,7 +73,7 @@ async fn every_shape_in_every_dialect_is_the_one_that_was_reviewed() {
         }
         text += "\n== values\n";
         text.extend(shape.samples.iter().map(|sample| format!("{sample}\n")));
-        assert_snapshot(text.trim_end(), file(format!("shape.{}", shape.name)));
+        assert_snapshot(text.trim_end(), &format!("shape.{}", shape.name));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     let files =

@@ -83,7 +83,7 @@ const SMART: &[&str] = &[
     "evaluate",
     "optimise",
 ];
-const CASSETTE: &[&str] = &["clean", "asked", "entry", "nearest", "sink", "tape", "cassette"];
+const CASSETTE: &[&str] = &["clean", "diff", "asked", "entry", "nearest", "sink", "tape", "cassette"];
 const MCP: &[&str] = &["clean", "reply", "secret", "listed", "process", "connection", "server"];
 const STUB: &[&str] = &[
     "sample",
