@@ -6,7 +6,7 @@
 use llmnode::StubServer;
 use llmnode::prelude::*;
 use llmnode::stub_server::Reply;
-use llmnode::testing::{request_of, shared_prefix};
+use llmnode::testing::request_of;
 
 struct World {
     items: Vec<&'static str>,
@@ -59,6 +59,16 @@ async fn bodies(
     server.requests().iter().map(|request| request.body().to_owned()).collect()
 }
 
+/// What two requests have in common from their beginning: the schema, then the messages.
+fn shared_prefix(requests: [llmnode::Request; 2]) -> String {
+    let [one, other] = requests.map(|request| {
+        let (schema, transcript) = (request.output.clone().unwrap(), request.transcript());
+        format!("{}\n{transcript}", schema.plain().get())
+    });
+    let equal = one.chars().zip(other.chars()).take_while(|(one, other)| one == other);
+    equal.map(|(one, _)| one).collect()
+}
+
 #[tokio::test]
 async fn two_calls_share_all_up_to_the_first_value() {
     let script = [ANSWER, ANSWER].map(Reply::text);
@@ -73,7 +83,7 @@ async fn two_calls_share_all_up_to_the_first_value() {
     assert!(bodies[1].starts_with(&format!("{PREFIX}see")), "{}", bodies[1]);
 
     let requests = calls().map(|(node, world)| request_of(&node, &world));
-    let shared = shared_prefix(&requests);
+    let shared = shared_prefix(requests);
     assert!(shared.starts_with(r#"{"type":"object","properties":{"item":"#), "{shared}");
     assert!(shared.ends_with("\n--- user\nGoal: "), "{shared}");
 }

@@ -88,13 +88,13 @@ fn the_prompt_lists_the_inventory() {
 
 #[test]
 fn the_prompt_is_the_one_we_agreed_on() {
-    assert_prompt(&request_of(&node(), &world()), file("choose_item"));
+    snapshot::assert_snapshot(&request_of(&node(), &world()).transcript(), "choose_item");
 }
 
 #[test]
 fn the_schema_is_the_one_we_agreed_on() {
     let schema = llmnode::OutputSchema::of::<Choice>();
-    assert_snapshot(schema.plain().get(), file("choice_schema"));
+    snapshot::assert_snapshot(schema.plain().get(), "choice_schema");
 }
 
 #[tokio::test]
@@ -110,7 +110,25 @@ async fn a_wrong_item_is_corrected() {
     let model = ScriptedModel::new().reply(choice("axe")).reply(choice("lamp"));
     let run = Run::new(model.clone()).with_state(world());
     assert_eq!(run.call(&node()).await.unwrap(), choice("lamp"));
-    assert_prompt(&model.requests()[1], file("choose_item.correction"));
+    assert_prompt(
+        &model.requests()[1],
+        r#"
+        temperature: 0
+        answer: JSON of Choice
+        --- user
+        Goal: open the door
+        Items:
+        - key
+        - lamp
+        - trap
+        --- assistant
+        {"item":"axe"}
+        --- user
+        That answer was not accepted:
+        - item: "axe" is not available; allowed: "key", "lamp", "trap"
+        Answer again in full, with this corrected.
+        "#,
+    );
 }
 
 #[tokio::test]
@@ -269,6 +287,9 @@ async fn no_test_asks_a_real_model() {
     assert!(error.message().contains("forbidden in this process by `testing::forbid_requests()`"));
     assert!(error.attempts().is_empty()); // no request was begun
 }
+
+#[path = "support/snapshot.rs"]
+mod snapshot;
 
 #[test]
 fn every_snippet_of_the_page_is_here() {

@@ -2,7 +2,7 @@
 //!
 //! | user | items |
 //! |---|---|
-//! | llmnode-cassette | `diff`, `hashed`, `is_credential`, `read_format`, `redact`, `replace`, `Secret` |
+//! | llmnode-cassette | `hashed`, `is_credential`, `read_format`, `redact`, `replace`, `Secret` |
 //! | llmnode-flow | `add_usage`, `Batch`, `Bounded`, `CallLimits`, `Carried`, `caught`, `CONCURRENCY`, `context`, `core`, `Counter`, `create_new`, `cut_short`, `Ended`, `error_at`, `error_of_item`, `error_of_node`, `Event`, `figures`, `fnv`, `Gives`, `GivesNow`, `guarded`, `hashed`, `Import`, `is_old_hash`, `Kept`, `KeptAnswer`, `known`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `no_next_item`, `NodeKey`, `Observer`, `OfFlow`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `share`, `shortened`, `Tally`, `Walk`, `Within`, `without_attempts` |
 //! | llmnode-graph | `ask_handler`, `bounded_regex`, `Calls`, `capped`, `context`, `error_of_execution`, `execute_tool`, `hashed`, `MAX_RESULT`, `nearest`, `NodePause`, `one_line`, `Origin`, `paused`, `refused_arguments`, `rounds`, `with_origin`, `yield_in_time` |
 //! | llmnode-http | `check_request`, `guarded`, `is_credential`, `one_line`, `own_fields_in_extra`, `PADDING`, `padding`, `redact`, `Secret`, `sent_bytes`, `with_remedy`, `without` |
@@ -30,7 +30,6 @@ pub use crate::run::{
     core, execute_tool, handed_on, keep, keeping, kept, known, no_next_item, on_core, parts, paused,
     recorded_by, refused_arguments, request, rounds, with_origin, yield_in_time,
 };
-pub use crate::testing::diff::diff;
 pub use crate::testing::guard::check as check_request;
 pub use crate::text::{
     PADDING, bounded_regex, fnv, hashed, is_old_hash, nearest, one_line, padding, same_name, shortened,

@@ -12,4 +12,6 @@ mod random;
 mod rules;
 mod shape;
 mod shapes;
+#[path = "../support/snapshot.rs"]
+mod snapshot;
 mod zoo;

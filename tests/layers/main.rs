@@ -82,10 +82,10 @@ const SMART: &[&str] = &[
     "evaluate",
     "optimise",
 ];
-const CASSETTE: &[&str] = &["clean", "asked", "entry", "nearest", "sink", "tape", "cassette"];
+const CASSETTE: &[&str] = &["clean", "diff", "asked", "entry", "nearest", "sink", "tape", "cassette"];
 const MCP: &[&str] = &["clean", "reply", "secret", "listed", "process", "connection", "server"];
 const STUB: &[&str] = &[
-    "first",
+    "sample",
     "headers",
     "answer",
     "request",

@@ -8,6 +8,7 @@
 mod asked;
 mod cassette;
 mod clean;
+mod diff;
 mod entry;
 mod nearest;
 mod sink;

@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use llmnode_runtime::internal::diff;
-
 use crate::asked::Asked;
+use crate::diff::diff;
 
 /// The entry that is most like the request, and what differs; `None`: there are no entries. The same entries in any order give
 /// the same one.

@@ -1,24 +1,24 @@
-//! Answers made from a request: the first value that its JSON schema allows, or a short text.
+//! Answers made from a request: a value that its JSON schema allows, or a short text.
 
 use serde_json::{Value, json};
 
-use super::first::first_value;
+use super::sample::sample;
 
 /// How much of the request a text answer repeats, in characters.
 const QUOTED: usize = 60;
 
-/// The text of the answer to a request with this body.
-pub(super) fn answer(body: &Value, messages: &[(String, String)]) -> String {
+/// The text of the answer to a request with this body. `Err`: what keeps it from being made.
+pub(super) fn answer(body: &Value, messages: &[(String, String)]) -> Result<String, String> {
     let format = &body["response_format"];
     let told = told_schema(messages);
     let sent = || format["json_schema"].get("schema").or_else(|| parameters(body));
     if let Some(schema) = sent().or(told.as_ref()) {
-        return first_value(schema).to_string();
+        return sample(schema).map(|value| value.to_string());
     }
     let last = messages.last().map_or("", |(_, text)| text.trim());
     let quoted: String = last.chars().take(QUOTED).collect();
     let text = format!("Stub answer to: {quoted}");
-    if format["type"] == "json_object" { json!({ "answer": text }).to_string() } else { text }
+    Ok(if format["type"] == "json_object" { json!({ "answer": text }).to_string() } else { text })
 }
 
 /// The function that the model has to call.

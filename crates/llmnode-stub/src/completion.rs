@@ -21,10 +21,7 @@ struct Message {
 
 /// The body and usage of a completion that answers `request`; `None` if the reply is no completion.
 pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec<u8>, Option<Counts>)> {
-    let message = match &reply.content {
-        Content::FromSchema => Some(from_schema(request)),
-        _ => scripted(reply)?,
-    };
+    let message = scripted(reply)?;
     let model = request.json().and_then(|body| body.get("model")).and_then(Value::as_str).unwrap_or("stub");
     let prompt: usize = request.messages().iter().map(|(_, text)| text.chars().count()).sum();
     Some(build(reply, message, model, request.request_id(), tokens(prompt)))
@@ -78,21 +75,32 @@ fn scripted(reply: &Reply) -> Option<Option<Message>> {
     }
 }
 
-fn from_schema(request: &LoggedRequest) -> Message {
+/// `reply` with an answer made from the request, or an error if there is none.
+pub(super) fn from_schema(reply: Reply, request: &LoggedRequest) -> Reply {
     let body = request.json().unwrap_or(&Value::Null);
-    let mut text = answer(body, &request.messages());
+    let mut text = match answer(body, &request.messages()) {
+        Ok(text) => text,
+        Err(fault) => {
+            let message = format!(
+                "StubServer: no reply is scripted for this request, and none can be made up from its schema because of \
+                 {fault}; script one, such as `Reply::json(..)`"
+            );
+            return Reply::error(400, "invalid_request_error", "no_scripted_reply", &message);
+        }
+    };
     let limit = ["max_completion_tokens", "max_tokens"].iter().find_map(|name| body.get(name)?.as_u64());
     let room = limit.and_then(|tokens| usize::try_from(tokens.saturating_mul(4)).ok());
     let cut = room.and_then(|chars| text.char_indices().nth(chars)).map(|(at, _)| at);
     if let Some(at) = cut {
         text.truncate(at);
     }
-    let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
     // With OpenAI, too, a call that was forced does not end with `tool_calls`.
-    match forced_function(body) {
-        Some(name) => Message { calls: vec![(name.to_owned(), text)], finish_reason, ..Message::default() },
-        None => Message { content: Some(text), finish_reason, ..Message::default() },
-    }
+    let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
+    let content = match forced_function(body) {
+        Some(name) => Content::Calls { content: None, calls: vec![(name.to_owned(), text)] },
+        None => Content::Message { content: Some(text), refusal: None },
+    };
+    Reply { content, finish_reason: reply.finish_reason.or(Some(finish_reason)), ..reply }
 }
 
 fn build(

@@ -2,8 +2,8 @@
 //!
 //! [`StubServer`] answers `POST /v1/chat/completions`, `POST /v1/embeddings` and `GET /v1/models` over HTTP/1.1. A
 //! chat completion gets the next scripted [`Reply`], with whatever delay or fault that has, or, when the script
-//! is empty, the first value that the JSON schema in its `response_format` allows. The same request gets the same
-//! answer.
+//! is empty, a small value that the JSON schema in its `response_format` allows ([`Reply::from_schema`]). The same
+//! request gets the same answer.
 //! Embeddings are made of hashed words: texts with words in common are near to each other.
 //! Every request is in the log, [`StubServer::requests`].
 //!
@@ -39,7 +39,6 @@ mod completion;
 mod embedding;
 mod events;
 mod exchange;
-mod first;
 mod headers;
 mod log;
 mod reader;
@@ -47,6 +46,7 @@ mod reply;
 mod request;
 mod response;
 mod routes;
+mod sample;
 mod server;
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub struct Reply {
 
 #[derive(Clone, Debug)]
 pub(super) enum Content {
-    /// The first value that the request's schema allows.
+    /// A value that the request's schema allows.
     FromSchema,
     /// A chat completion with one choice.
     Message { content: Option<String>, refusal: Option<String> },
@@ -115,21 +115,20 @@ impl Reply {
         Self::new(Content::Embeddings)
     }
 
-    /// Answers with the first value that the request's JSON schema allows, or with a short text if the request has no schema.
+    /// Answers with a small value that the request's JSON schema allows, or with a short text if the request has no schema.
     /// The schema is that of `response_format`, or the parameters of the function that `tool_choice` forces the model to call
     /// (the answer is then a call of it), or the last line of a system message that mentions a JSON Schema.
     ///
-    /// The server knows `type` (also lists), `enum`, `const`, `properties`, `required`, `additionalProperties`,
-    /// `patternProperties`, `propertyNames`, `minProperties`, `maxProperties`, `items`, `prefixItems`, `minItems`,
-    /// `maxItems`, `uniqueItems`, `minLength`, `maxLength`, `pattern` (as far as the crate `regex` does), `format`, the
-    /// bounds of numbers, `multipleOf`, `allOf`, `anyOf`, `oneOf` (as if its branches excluded one another) and `$ref` within
-    /// the schema, also recursive ones. It ignores other keywords. If a schema allows nothing, the value is `null`.
+    /// The value is `const`, the first of `enum`, or `default`; otherwise one of the first type: the required members,
+    /// `minItems` items, `false`, the lowest number that is allowed (0 if none is the lowest), or `"text"` in a length that
+    /// is allowed. `$ref` within the schema is followed, and of `anyOf` and `oneOf` the first branch counts that has a
+    /// value. The value depends only on the schema.
     ///
-    /// The value depends only on the schema: `const` or the first of `enum`, the first type and the first branch, `false`, 0
-    /// or the bound next to it, `"text"` or an example of the format, all properties, and one item if none is required. If a
-    /// type contains itself, the value ends as soon as it can. An answer longer than the request's `max_completion_tokens` or
-    /// `max_tokens`, at four characters a token, is cut off there, with the finish reason `length`. This is the reply to
-    /// requests without a scripted one.
+    /// What this cannot fulfil, such as `pattern`, the `format` of a string, `allOf`, or a type that requires itself, is an
+    /// error (status 400) that names it: script a reply instead.
+    ///
+    /// An answer longer than the request's `max_completion_tokens` or `max_tokens`, at four characters a token, is cut off
+    /// there, with the finish reason `length`. This is the reply to requests without a scripted one.
     pub fn from_schema() -> Self {
         Self::new(Content::FromSchema)
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::check::check;
+use super::completion;
 use super::embedding;
 use super::log::{Log, LoggedRequest, lock};
 use super::reply::{Content, Reply};
@@ -85,6 +86,7 @@ fn asked(mut reply: Reply, request: &LoggedRequest) -> Reply {
     for _ in 0..MAX_ASKED {
         match &reply.content {
             Content::Ask(responder) => reply = (responder.0)(request),
+            Content::FromSchema => return completion::from_schema(reply, request),
             Content::Embeddings => return Reply { content: embedding::content(request), ..reply },
             _ => return reply,
         }

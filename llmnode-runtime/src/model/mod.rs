@@ -28,4 +28,3 @@ pub(crate) use retry_budget::Retries;
 pub use retry_budget::RetryBudget;
 pub use scripted::ScriptedModel;
 pub use tool::{ToolCall, ToolSpec};
-pub(crate) use transcript::speaker;

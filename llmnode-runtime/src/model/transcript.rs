@@ -65,7 +65,7 @@ fn said(message: &Message) -> String {
     text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
 }
 
-pub(crate) fn speaker(role: Role) -> &'static str {
+fn speaker(role: Role) -> &'static str {
     match role {
         Role::System => "system",
         Role::User => "user",

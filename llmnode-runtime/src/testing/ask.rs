@@ -4,7 +4,6 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use super::snapshot::fail;
 use crate::category::Category;
 use crate::clock::TestClock;
 use crate::model::{FnModel, ModelError, Request};
@@ -41,6 +40,7 @@ use crate::run::Run;
 /// assert_eq!(request.messages[0].content, "Greet Ada");
 /// ```
 #[track_caller]
+#[expect(clippy::panic, reason = "how a test fails")]
 pub fn request_of<N, S>(node: &N, state: &S) -> Request
 where
     N: Exec<S>,
@@ -63,5 +63,5 @@ where
             "it waits for something before its first request; call it on a run".to_owned()
         }
     };
-    fail(&format!("the node `{}` sends no request: {why}", node.name()))
+    panic!("the node `{}` sends no request: {why}", node.name())
 }

@@ -5,23 +5,18 @@
 //!
 //! | variable | |
 //! |---|---|
-//! | `LLMNODE_UPDATE=1` | [`assert_prompt`] and [`assert_snapshot`] write the snapshots of [`file()`] instead of comparing |
 //! | `LLMNODE_FORBID_REQUESTS=1` | as [`forbid_requests`], for the whole process |
 //! | `LLMNODE_FORBID_REQUESTS=all` | as [`forbid_all_requests`], for the whole process |
-//! | `CI` | where it is set, no snapshot is ever written |
 //!
 //! A variable that is empty, `0` or `false` counts as not set.
 
 mod ask;
-pub(crate) mod diff;
 pub(crate) mod guard;
-mod prefix;
-mod snapshot;
+mod prompt;
 
 pub use ask::request_of;
 pub use guard::{forbid_all_requests, forbid_requests};
-pub use prefix::shared_prefix;
-pub use snapshot::{Expected, assert_prompt, assert_snapshot, file};
+pub use prompt::assert_prompt;
 
 pub use crate::clock::TestClock;
 pub use crate::model::{FnModel, Reply, ScriptedModel};

@@ -141,9 +141,12 @@ fn the_transcript_has_what_is_set_and_nothing_else() {
 }
 
 #[test]
-fn a_difference_is_shown_line_by_line() {
+fn a_prompt_that_differs_is_shown_beside_the_expected_one() {
     let said = complaint(|| assert_prompt(&request_of(&say("a\nb "), &()), "--- user\na\nb"));
-    assert_eq!(said, "the expected text (-) is not what was found (+)\n  --- user\n  a\n- b\n+ b·\n");
+    assert_eq!(
+        said,
+        "the request is not the expected one; expected:\n--- user\na\nb\nfound:\n--- user\na\nb "
+    );
 }
 
 /// Answers by itself, or waits for something.

@@ -1,8 +1,8 @@
 mod client;
-mod first;
 mod lifecycle;
 mod protocol;
 mod replies;
+mod sample;
 mod schemas;
 
 use client::{chat, post};

@@ -14,7 +14,7 @@ enum Line<'t> {
 
 /// The lines of both texts: `-` before those only expected, `+` before those only found. Of equal lines those near
 /// a difference. Blanks that end a changed line, and control characters in it, are shown.
-pub fn diff(expected: &str, found: &str) -> String {
+pub(crate) fn diff(expected: &str, found: &str) -> String {
     let (expected, found): (Vec<_>, Vec<_>) = (expected.split('\n').collect(), found.split('\n').collect());
     let lines = compare(&expected, &found);
     let mut text = String::new();

@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use super::chat;
 use super::client::ask;
 use super::schemas::{PATTERNS, check, schemas};
-use crate::first::{first_value, nth_value};
+use crate::sample::sample;
 use crate::{Reply, StubServer};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_value_satisfies_its_schema(schema in schemas(), n in any::<usize>()) {
-        prop_assert_eq!(&first_value(&schema), &nth_value(&schema, 0));
-        for value in [first_value(&schema), nth_value(&schema, n)] {
-            if let Err(why) = check(&schema, &schema, &value) {
-                return Err(TestCaseError::fail(format!("{why}\nschema: {schema}\nvalue: {value}")));
-            }
+    fn every_value_satisfies_its_schema(schema in schemas()) {
+        prop_assert_eq!(sample(&schema), sample(&schema));
+        if let Ok(value) = sample(&schema)
+            && let Err(why) = check(&schema, &schema, &value)
+        {
+            return Err(TestCaseError::fail(format!("{why}\nschema: {schema}\nvalue: {value}")));
         }
     }
 
@@ -33,7 +33,7 @@ proptest! {
         let keys = ["type", "$ref", "anyOf", "items", "enum", "required", "minimum", "pattern", "properties"];
         let odd = keys.iter().fold(noise, |inner, key| json!({*key: inner}));
         let deep = (0..depth).fold(odd, |inner, _| json!({"anyOf": [inner], "minItems": -1}));
-        first_value(&deep);
+        let _ = sample(&deep);
     }
 }
 
@@ -108,127 +108,112 @@ enum Level {
 #[test]
 fn types_read_the_values_of_their_schemas() {
     let schema = schemars::schema_for!(Everything).to_value();
-    for n in 0..150 {
-        let value = nth_value(&schema, n);
-        let read: Result<Everything, _> = serde_json::from_value(value.clone());
-        let read = read.unwrap_or_else(|error| panic!("value {n}: {error}\n{value}"));
-        assert!((3..=5).contains(&read.few));
-    }
-}
-
-#[test]
-fn patterns_are_met() {
-    for (pattern, matches) in PATTERNS {
-        let schema = json!({"type": "string", "pattern": pattern});
-        let texts: BTreeSet<String> =
-            (0..200).map(|n| nth_value(&schema, n).as_str().unwrap().to_owned()).collect();
-        assert!(texts.iter().all(|text| matches(text)), "{pattern}: {texts:?}");
-        assert!(texts.len() > 20, "{pattern}: {texts:?}");
-    }
-    let both = json!({"type": "string", "pattern": "^[a-z]+$", "minLength": 30, "maxLength": 31});
-    assert!((30..=31).contains(&first_value(&both).as_str().unwrap().len()));
-    for unknown in ["(?=a)b", "\\p{L}", "(", "[z-a]", "a{2", "*", "(a)\\1", "[[:alpha:]]", "(a{1000}){1000}"]
-    {
-        assert!(first_value(&json!({"type": "string", "pattern": unknown})).is_string(), "{unknown}");
-    }
+    let value = sample(&schema).unwrap();
+    let read: Result<Everything, _> = serde_json::from_value(value.clone());
+    let read = read.unwrap_or_else(|error| panic!("{error}\n{value}"));
+    assert_eq!(read.few, 3);
 }
 
 /// What the docs of `Reply::from_schema` promise.
 #[test]
-fn the_first_value_is_a_plain_one() {
+fn the_value_is_a_plain_one() {
     let cases = [
         (json!({"type": ["string", "null"]}), json!("text")),
         (json!({"enum": ["b", "a"]}), json!("b")),
+        (json!({"type": "string", "default": "d"}), json!("d")),
         (json!({"anyOf": [{"type": "null"}, {"type": "boolean"}]}), json!(null)),
-        (json!({"type": "boolean"}), json!(false)),
-        (json!({"type": "integer"}), json!(0)),
-        (json!({"type": "integer", "exclusiveMinimum": 4, "multipleOf": 3}), json!(6)),
-        (json!({"type": "number", "maximum": -1.5}), json!(-1.5)),
-        (json!({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}), json!(0.5)),
+        (json!({"oneOf": [{"pattern": "a"}, {"type": "boolean"}]}), json!(false)),
+        (json!({"$defs": {"a": {"const": 1}}, "$ref": "#/$defs/a", "description": "d"}), json!(1)),
         (json!({"type": "string", "minLength": 6}), json!("textte")),
         (json!({"type": "string", "maxLength": 2}), json!("te")),
-        (json!({"type": "string", "format": "email"}), json!("user@example.com")),
-        (json!({"type": "string", "pattern": "^(x|y)-[A-Z]{2}\\d+$"}), json!("x-AA1")),
-        (json!({"type": "string", "pattern": "^(a|b+)$", "minLength": 3}), json!("bbb")),
-        (json!({"type": "array", "items": {"type": "integer"}}), json!([0])),
-        (json!({"type": "array", "items": {"type": "integer"}, "maxItems": 0}), json!([])),
+        (json!({"type": "array", "items": {"type": "integer"}, "maxItems": 3}), json!([])),
+        (json!({"type": "array", "items": {"type": "integer"}, "minItems": 2}), json!([0, 0])),
         (
-            json!({"type": "array", "items": true, "uniqueItems": true, "minItems": 3}),
-            json!(["text", "text1", "text2"]),
+            json!({"type": "array", "prefixItems": [{"const": 1}], "items": true, "minItems": 2}),
+            json!([1, "text"]),
         ),
-        (json!({"type": "object", "properties": {"a": {"const": 1}, "b": false}}), json!({"a": 1})),
         (
-            json!({"additionalProperties": {"type": "integer"}, "minProperties": 2}),
-            json!({"key": 0, "key1": 0}),
+            json!({"type": "object", "properties": {"a": {"const": 1}, "b": false}, "required": ["a"]}),
+            json!({"a": 1}),
         ),
-        (json!({"type": "object", "anyOf": [{"type": "string"}, {"required": ["a"]}]}), json!({"a": "text"})),
+        (json!({"required": ["a"], "additionalProperties": {"type": "integer"}}), json!({"a": 0})),
     ];
     for (schema, expected) in cases {
-        assert_eq!(first_value(&schema), expected, "{schema}");
+        assert_eq!(sample(&schema), Ok(expected), "{schema}");
     }
 }
 
-/// A type within itself is there once more, and ends.
+/// What is beyond this is named, with its place.
 #[test]
-fn recursion_ends_soon() {
-    let tree = schemars::schema_for!(Tree).to_value();
-    let end = json!({"more": []});
-    assert_eq!(first_value(&tree), json!({"left": end, "right": end, "more": [end]}));
-}
-
-/// Every combination of choices has its turn where items must differ.
-#[test]
-fn distinct_items_use_up_all_values() {
-    let bit = json!({"type": "boolean"});
-    let pair =
-        json!({"type": "object", "properties": {"a": bit, "b": {"anyOf": [{"const": 1}, {"enum": [2, 3]}]}}});
-    let schema = json!({"type": "array", "items": pair, "uniqueItems": true, "minItems": 6});
-    assert!(check(&schema, &schema, &first_value(&schema)).is_ok(), "{}", first_value(&schema));
-}
-
-/// Bounds that leave few values: these are all values.
-#[test]
-fn narrow_ranges() {
+fn what_has_no_value_is_named() {
+    let tree = json!({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]});
     let cases = [
-        (json!({"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 4}), vec!["2", "3"]),
-        (json!({"type": "integer", "minimum": 0.5, "maximum": 2.5}), vec!["1", "2"]),
+        (json!({"pattern": "^a$"}), "`pattern` at `#`"),
+        (json!({"type": "string", "format": "uuid"}), "`format` at `#`"),
+        (json!({"type": "integer", "multipleOf": 3}), "`multipleOf` at `#`"),
+        (json!({"allOf": [true]}), "`allOf` at `#`"),
+        (json!({"type": "object", "anyOf": [true]}), "`type` at `#`"),
+        (json!({"type": "array", "minItems": 2, "uniqueItems": true}), "`uniqueItems` at `#`"),
+        (json!({"type": "object", "minProperties": 1}), "`minProperties` at `#`"),
         (
-            json!({"type": "integer", "minimum": -9, "maximum": 5, "multipleOf": 4}),
-            vec!["-8", "-4", "0", "4"],
+            json!({"type": "array", "items": {"anyOf": [{"not": {}}]}, "minItems": 1}),
+            "`not` at `#/items/anyOf/0`",
         ),
-        (json!({"type": "integer", "exclusiveMinimum": u64::MAX - 1}), vec!["18446744073709551615"]),
-        (json!({"type": "integer", "maximum": i64::MIN}), vec!["-9223372036854775808"]),
-        (json!({"type": "integer", "format": "int8", "minimum": 126}), vec!["126", "127"]),
-        (json!({"exclusiveMinimum": 0.1, "maximum": 0.3, "multipleOf": 0.1}), vec!["0.2", "0.3"]),
-        (
-            json!({"minimum": -0.5, "exclusiveMaximum": 0.5, "multipleOf": 0.25}),
-            vec!["-0.25", "-0.5", "0.0", "0.25"],
-        ),
-        (json!({"minimum": 0.125, "maximum": 0.125}), vec!["0.125"]),
-        (
-            json!({"allOf": [{"multipleOf": 4}, {"multipleOf": 6}], "type": "integer", "minimum": 1, "maximum": 30}),
-            vec!["12", "24"],
-        ),
-        (json!({"type": "string", "minLength": 1, "maxLength": 1, "enum": ["a"]}), vec!["\"a\""]),
+        (json!({"enum": []}), "`enum` at `#`"),
+        (json!({"type": "file"}), "`type` at `#`"),
+        (json!(false), "`false` at `#`"),
+        (tree, "`$ref` at `#/properties/a`"),
+    ];
+    for (schema, fault) in cases {
+        assert_eq!(sample(&schema), Err(fault.to_owned()), "{schema}");
+    }
+}
+
+/// A type within itself ends at once.
+#[test]
+fn recursion_ends() {
+    assert_eq!(sample(&schemars::schema_for!(Tree).to_value()), Ok(json!({"more": []})));
+    let node = json!({"type": "object", "required": ["next"], "properties":
+        {"next": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}}});
+    let list = json!({"$defs": {"node": node}, "$ref": "#/$defs/node"});
+    assert_eq!(sample(&list), Ok(json!({"next": null})));
+}
+
+#[test]
+fn numbers_are_the_lowest() {
+    let cases = [
+        (json!({"type": "integer"}), Some(json!(0))),
+        (json!({"type": "integer", "minimum": -9, "maximum": 5}), Some(json!(-9))),
+        (json!({"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 4}), Some(json!(2))),
+        (json!({"type": "integer", "minimum": 0.5, "maximum": 2.5}), Some(json!(1))),
+        (json!({"type": "integer", "maximum": -1.5}), Some(json!(-2))),
+        (json!({"type": "integer", "exclusiveMaximum": 0}), Some(json!(-1))),
+        (json!({"type": "integer", "format": "int8", "minimum": 126}), Some(json!(126))),
+        (json!({"type": "number", "maximum": -1.5}), Some(json!(-1.5))),
+        (json!({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}), Some(json!(0.5))),
+        (json!({"type": "number", "exclusiveMinimum": 0, "minimum": -1}), Some(json!(1.0))),
+        (json!({"type": "number", "minimum": 0.125, "maximum": 0.125}), Some(json!(0.125))),
+        (json!({"type": "integer", "minimum": 5, "maximum": 1}), None),
+        (json!({"type": "integer", "minimum": 1e300}), None),
+        (json!({"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 1}), None),
     ];
     for (schema, expected) in cases {
-        let values: BTreeSet<String> = (0..100).map(|n| nth_value(&schema, n).to_string()).collect();
-        assert_eq!(values, expected.into_iter().map(str::to_owned).collect(), "{schema}");
+        assert_eq!(sample(&schema).ok(), expected, "{schema}");
     }
 }
 
 /// Schemas without a finite value, and demands beyond all measure: an end in short time all the same.
 #[test]
 fn hopeless_schemas_end() {
-    let doubling: serde_json::Map<String, Value> = (0..40)
-        .map(|n| {
-            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
-            (format!("d{n}"), json!({"allOf": [next, next]}))
-        })
+    let refers = |to: usize| json!({"$ref": format!("#/$defs/d{to}")});
+    let doubling: serde_json::Map<String, Value> =
+        (0..40).map(|n| (format!("d{n}"), json!({"anyOf": [refers(n + 1), refers(n + 1)]}))).collect();
+    let wide: serde_json::Map<String, Value> = (0..40)
+        .map(|n| (format!("d{n}"), json!({"type": "array", "items": refers(n + 1), "minItems": 2})))
         .collect();
     let chain: serde_json::Map<String, Value> = (0..2000)
         .map(|n| {
-            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            let next = refers(n + 1);
             (format!("d{n}"), json!({"type": "object", "properties": {"next": next}, "required": ["next"]}))
         })
         .collect();
@@ -242,28 +227,16 @@ fn hopeless_schemas_end() {
         json!({"type": "array", "minItems": 1_000_000_000_u64}),
         json!({"type": "array", "items": {"$ref": "#"}, "minItems": 1_000_000_000_u64}),
         json!({"type": "array", "items": {"type": "integer"}, "uniqueItems": true, "minItems": 1_000_000_000_u64}),
-        json!({"type": "array", "items": {"pattern": "^[ab]{4000}$"}, "uniqueItems": true, "minItems": 1_000_000_u64}),
-        json!({"type": "string", "pattern": format!("^({}a){{4000}}$", "\\b".repeat(50_000)), "minLength": 5}),
-        json!({"type": "array", "items": {"type": "boolean"}, "uniqueItems": true, "minItems": 3}),
-        json!({"type": "object", "minProperties": 1_000_000_000_u64}),
-        json!({"type": "object", "minProperties": 3, "propertyNames": {"const": "a"}}),
-        json!({"type": "string", "pattern": format!("{}a{}", "(".repeat(240), ")".repeat(240))}),
-        json!({"type": "string", "pattern": format!("{}a{}", "(".repeat(100_000), ")".repeat(100_000))}),
         json!({"type": "string", "minLength": u64::MAX}),
         json!({"type": "string", "minLength": 5, "maxLength": 1}),
-        json!({"type": "integer", "minimum": 5, "maximum": 1, "multipleOf": 0}),
-        json!({"type": "integer", "minimum": 1e300, "multipleOf": 1e-300}),
-        json!({"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 1}),
-        json!({"type": "number", "minimum": -1.7e308, "maximum": 1.7e308, "multipleOf": 1e-308}),
-        json!({"enum": []}),
-        json!(false),
         json!({"$defs": doubling, "$ref": "#/$defs/d0"}),
+        json!({"$defs": wide, "$ref": "#/$defs/d0"}),
         json!({"$defs": chain, "$ref": "#/$defs/d0"}),
     ];
     for schema in hopeless {
         let begun = Instant::now();
-        first_value(&schema);
         let shown: String = schema.to_string().chars().take(100).collect();
+        assert!(sample(&schema).is_err(), "{shown}");
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}: {shown}", begun.elapsed());
     }
 }
@@ -308,4 +281,22 @@ async fn an_answer_keeps_to_max_tokens() {
     server.push(Reply::from_schema().finish_reason("content_filter"));
     let response = ask(server.address(), &body).await.unwrap();
     assert_eq!(response.json()["choices"][0]["finish_reason"], "content_filter");
+}
+
+#[tokio::test]
+async fn a_request_without_a_reply_is_told_what_to_script() {
+    let server = StubServer::start().await.unwrap();
+    let schema = json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "string", "format": "uuid"}}});
+    let mut body = chat("a");
+    body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "x", "schema": schema}});
+    let response = ask(server.address(), &body).await.unwrap();
+    let error = &response.json()["error"];
+    assert_eq!((response.status, &error["code"]), (400, &json!("no_scripted_reply")));
+    assert_eq!(
+        error["message"],
+        "StubServer: no reply is scripted for this request, and none can be made up from its schema because of \
+         `format` at `#/properties/id`; script one, such as `Reply::json(..)`"
+    );
+    server.push(Reply::json(json!({"id": "67e55044-10b1-426f-9247-bb680e5fe0c8"})));
+    assert_eq!(ask(server.address(), &body).await.unwrap().status, 200);
 }
