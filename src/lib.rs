@@ -253,7 +253,7 @@
 ///
 /// | argument | function | may also |
 /// |---|---|---|
-/// | `validate` | `fn(&Output, &State, &Attempt) -> Result<(), Invalid>` | be `async` |
+/// | `validate` | `fn(&Output, &State, &AttemptInfo) -> Result<(), Invalid>` | be `async` |
 /// | `fallback` | `fn(&Self, &State, &NodeError) -> Output` | return a `Result`, be `async` |
 /// | `prep` | `fn(&State) -> Self` | return a `Result`, be `async` |
 /// | `batch` | `fn(&State) -> Vec<Self>` | return a `Result`, be `async` |
@@ -409,9 +409,9 @@ pub use llmnode_macros::llm_output;
 ///
 /// # On an impl block
 ///
-/// Each method takes `&self`, optionally a reference to the state and an [`&Attempt`](Attempt), in any order, and returns
+/// Each method takes `&self`, optionally a reference to the state and an [`&AttemptInfo`](AttemptInfo), in any order, and returns
 /// `Result<(), Invalid>`. It may be `async`. The names `state` and `attempt` tell the parameters apart, a leading `_` aside. Under
-/// another name, a parameter of type `Attempt` is the attempt and any other is the state. All validators of a type are in one
+/// another name, a parameter of type `AttemptInfo` is the attempt and any other is the state. All validators of a type are in one
 /// block. Put methods that are not validators into another block.
 ///
 /// | the method returns | |
@@ -449,7 +449,7 @@ pub use llmnode_macros::llm_output;
 ///         Err(Invalid::at("pieces", format!("is more than the {} in stock", stock.most)))
 ///     }
 ///
-///     async fn is_not_a_joke(&self, attempt: &Attempt) -> Result<(), Invalid> {
+///     async fn is_not_a_joke(&self, attempt: &AttemptInfo) -> Result<(), Invalid> {
 ///         // The last answer is kept, with a warning.
 ///         let complaint = if attempt.is_last() { Invalid::warn } else { Invalid::new };
 ///         if self.pieces == 0 { Err(complaint("an order of nothing")) } else { Ok(()) }
@@ -792,12 +792,12 @@ pub mod __private {
 pub mod prompt {
     /// Programs do not write these names, but compile errors show them. In a module that is not hidden, they appear without a path.
     #[doc(hidden)]
-    pub use llmnode_flow::private::{Place, Starts};
+    pub use llmnode_flow::private::{Runnable, Startable};
     #[doc(hidden)]
     pub use llmnode_runtime::private::{
-        Column, Displayed, Example, ExampleInput, ExampleOutput, ExampleText, IntoExample, Line, OutputSpec,
-        Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption, PromptText, PromptValue,
-        Segment,
+        Column, DisplayProbe, Example, ExampleInput, ExampleOutput, ExampleText, IntoExample, Line,
+        OutputSpec, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption, PromptText,
+        PromptValue, Segment,
     };
     #[doc(inline)]
     pub use llmnode_runtime::prompt::*;
@@ -808,7 +808,7 @@ pub mod prelude {
     #[cfg(feature = "openai")]
     pub use crate::OpenAi;
     pub use crate::{
-        Action, Attempt, BoxError, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings,
+        Action, AttemptInfo, BoxError, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings,
         llm_node, llm_output, tool, validate,
     };
     #[doc(inline)]

@@ -69,7 +69,8 @@ async fn case_74_an_error_scores_0_and_unknown_usage_stays_unknown() {
 
 #[test]
 fn case_74_both_bad_lines_of_a_dataset_are_named() {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-cases-{}.jsonl", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-cases-{}.jsonl", std::process::id()));
     std::fs::write(&path, "{\"claim\": \"a\"}\n{\"claim\": 1}\n\n{\"claim\": \"c\"}\n{\n").unwrap();
     let read = || {
         Dataset::<Check, bool>::open_with(&path, |row| {
@@ -177,7 +178,8 @@ async fn progress_tells_of_each_case_and_of_failed_ones() {
 
 #[tokio::test]
 async fn an_evaluation_goes_on_where_it_was_stopped() {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-evaluation-{}.journal", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-evaluation-{}.journal", std::process::id()));
     let data = claims([("a", true), ("b", true), ("c", true)]);
 
     let run = Run::new(ScriptedModel::new().reply(yes()).reply(yes()));

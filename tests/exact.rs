@@ -26,7 +26,7 @@ enum Mood {
     Sad,
 }
 
-fn is_serious(review: &Review, _: &llmnode::Attempt) -> Result<(), Invalid> {
+fn is_serious(review: &Review, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
     if review.stars == 1 && review.mood == Mood::Happy {
         Err(Invalid::new("nobody is happy with one star"))
     } else {

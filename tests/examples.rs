@@ -78,7 +78,8 @@ fn optimise_finds_examples_or_a_goal_and_says_what_they_are_worth() {
 
 #[test]
 fn the_docs_are_read_once_and_an_answer_cites_what_was_found() {
-    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-ask-docs-{}.db", std::process::id()));
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-ask-docs-{}.db", std::process::id()));
     let ask = || text(&run("ask_docs", &[], &[("ASK_DOCS_DB", file.to_str().unwrap())]));
     let (first, second) = (ask(), ask());
     std::fs::remove_file(&file).unwrap();
@@ -210,7 +211,8 @@ fn cases_tells_what_came_of_each_fault() {
 
 #[test]
 fn cases_says_why_a_row_is_not_run_and_goes_on() {
-    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-cases-{}.jsonl", std::process::id()));
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-cases-{}.jsonl", std::process::id()));
     let rows = [
         &b"\xEF\xBB\xBF{\"id\": 1, \"client\": {\"tools\": []}, \"server\": {}}\r\n"[..],
         b"{\"id\": 2}\n\n",
@@ -389,7 +391,8 @@ fn agent_searches_lends_and_answers() {
 fn agent_approval_survives_its_own_kill() {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::process::Stdio;
-    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-approval-{}", std::process::id()));
+    let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-approval-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&place);
     let start = || {
         let mut child = example("agent_approval");

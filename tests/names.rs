@@ -5,7 +5,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use snapshot::assert_snapshot;
@@ -160,4 +160,92 @@ fn every_crate_is_read() {
         let file = format!("crates/{}/src/lib.rs", folder.unwrap().file_name().to_str().unwrap());
         assert!(MODULES.contains(&&*file), "`{file}` is not read");
     }
+}
+
+/// Words that say nothing to a reader who has not met the authors, in names of types, modules and files, and in names of functions.
+const NOT_IN_TYPES: &[&str] = &[
+    "told", "said", "minded", "meant", "given", "own", "stand", "stands", "place", "around", "within",
+    "whole", "made", "known",
+];
+const NOT_IN_FUNCTIONS: &[&str] =
+    &["told", "tell", "tells", "said", "say", "says", "minded", "meant", "vain", "stand", "stands"];
+
+/// The words of a name in either spelling, in small letters.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for letter in name.chars() {
+        if letter == '_' || letter.is_uppercase() {
+            words.push(String::new());
+        }
+        words.last_mut().unwrap().extend(letter.to_lowercase().filter(|letter| *letter != '_'));
+    }
+    words
+}
+
+/// The names in these tokens that have a word they should not have.
+fn unclear(tokens: TokenStream, found: &mut Vec<String>) {
+    let mut before = String::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(name) => {
+                let name = name.to_string();
+                let refused: &[&str] = match &*before {
+                    "struct" | "enum" | "trait" | "type" | "mod" => NOT_IN_TYPES,
+                    "fn" => NOT_IN_FUNCTIONS,
+                    _ => &[],
+                };
+                if words(&name).iter().any(|word| refused.contains(&&**word)) {
+                    found.push(format!("{before} {name}"));
+                }
+                before = name;
+            }
+            // Tests say in whole sentences what they show.
+            TokenTree::Group(_) if before == "tests" => before.clear(),
+            TokenTree::Group(group) => {
+                unclear(group.stream(), found);
+                before.clear();
+            }
+            _ => before.clear(),
+        }
+    }
+}
+
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.extension() {
+            _ if path.is_dir() && !path.ends_with("tests") => sources(&path, files),
+            Some(extension) if extension == "rs" && !path.ends_with("tests.rs") => files.push(path),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn names_are_the_fields_own() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for module in MODULES.iter().filter(|module| module.ends_with("src/lib.rs")) {
+        sources(root.join(module).parent().unwrap(), &mut files);
+    }
+    sources(&root.join("llmnode-macros/src"), &mut files);
+    let mut found = Vec::new();
+    for path in files {
+        let mut in_file = Vec::new();
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        if words(stem).iter().any(|word| NOT_IN_TYPES.contains(&&**word)) {
+            in_file.push("the file's name".to_owned());
+        }
+        unclear(std::fs::read_to_string(&path).unwrap().parse().unwrap(), &mut in_file);
+        let shown = path.strip_prefix(root).unwrap().display();
+        found.extend(in_file.into_iter().map(|name| format!("{shown}: {name}")));
+    }
+    assert!(
+        found.is_empty(),
+        "write what it is, in the words of tower, hyper or serde:\n{}",
+        found.join("\n")
+    );
+    let mut planted = Vec::new();
+    unclear("mod a { struct WellKnown; fn is_told() {} fn known() {} }".parse().unwrap(), &mut planted);
+    assert_eq!(planted, ["struct WellKnown", "fn is_told"]);
 }

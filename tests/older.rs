@@ -72,7 +72,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-older-{}-{name}", std::process::id()));
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("llmnode-older-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         Folder(folder)

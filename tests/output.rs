@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llmnode::{Attempt, Category, Exec, Invalid, Run, ScriptedModel, llm_node, llm_output, validate};
+use llmnode::{AttemptInfo, Category, Exec, Invalid, Run, ScriptedModel, llm_node, llm_output, validate};
 
 struct World {
     inventory: Vec<String>,
@@ -50,7 +50,7 @@ impl Choice {
         if self.reason.is_empty() { Err(Invalid::at("reason", "is empty")) } else { Ok(()) }
     }
 
-    async fn in_time(&self, attempt: &Attempt, _state: &World) -> Result<(), Invalid> {
+    async fn in_time(&self, attempt: &AttemptInfo, _state: &World) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
         if attempt.is_last() && self.item == "late" { Err(Invalid::new("too late")) } else { Ok(()) }
     }
@@ -539,19 +539,19 @@ struct CountAll;
 struct Say;
 
 #[tokio::test]
-async fn a_dialect_that_cannot_be_asked_by_is_told_before_any_request_of_any_model() {
+async fn a_response_format_that_cannot_be_asked_by_is_told_before_any_request_of_any_model() {
     let model = std::sync::Arc::new(llmnode::ScriptedModel::new().reply(r#"{"a": 1}"#).reply("hello"));
     let run = llmnode::Run::new(model.clone());
-    let strict = llmnode::Settings::new().dialect(llmnode::Dialect::Strict);
+    let strict = llmnode::Settings::new().response_format(llmnode::ResponseFormat::Strict);
 
     let error = run.call(&CountAll).settings(strict.clone()).await.unwrap_err();
     assert_eq!(error.category(), llmnode::Category::ConfigError);
     assert!(error.message().contains("is a map with free keys"), "{error}");
-    let error = run.call(&Say).dialect(llmnode::Dialect::Schema).await.unwrap_err();
+    let error = run.call(&Say).response_format(llmnode::ResponseFormat::Schema).await.unwrap_err();
     assert_eq!(error.category(), llmnode::Category::ConfigError);
-    assert!(error.message().contains("dialect says how"), "{error}");
+    assert!(error.message().contains("response_format says how"), "{error}");
     assert!(model.requests().is_empty());
 
-    assert_eq!(run.call(&CountAll).dialect(llmnode::Dialect::Schema).await.unwrap()["a"], 1);
+    assert_eq!(run.call(&CountAll).response_format(llmnode::ResponseFormat::Schema).await.unwrap()["a"], 1);
     assert_eq!(run.with_settings(strict).call(&Say).await.unwrap(), "hello");
 }

@@ -93,7 +93,11 @@ async fn the_macro_refuses_what_the_runtime_refuses() {
         let limit = name == keys::LIMIT;
         assert_eq!(refuses(name, Recovery::Bubble).await, stop && !limit, "{name}");
         assert_eq!(refuses(name, Recovery::model("a")).await, stop, "{name}");
-        assert_eq!(refuses(name, Recovery::retry(1)).await, stop || keys::LASTING.contains(&name), "{name}");
+        assert_eq!(
+            refuses(name, Recovery::retry(1)).await,
+            stop || keys::NOT_RETRYABLE.contains(&name),
+            "{name}"
+        );
         assert_eq!(refuses(name, Recovery::repair(1)).await, group != keys::Group::Answer, "{name}");
     }
 }

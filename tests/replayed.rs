@@ -72,7 +72,8 @@ fn answers(first: usize) -> (FnModel, Arc<AtomicUsize>) {
 }
 
 fn journal(name: &str) -> PathBuf {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-replayed-{}-{name}", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-replayed-{}-{name}", std::process::id()));
     let _ = std::fs::remove_file(&path);
     path
 }

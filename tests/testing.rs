@@ -26,7 +26,7 @@ impl Choice {
         Err(Invalid::at("item", format!("{:?} is not available", self.item)).allowed(&world.inventory))
     }
 
-    fn is_no_trap(&self, attempt: &Attempt) -> Result<(), Invalid> {
+    fn is_no_trap(&self, attempt: &AttemptInfo) -> Result<(), Invalid> {
         let complaint = if attempt.is_last() { Invalid::warn } else { Invalid::new };
         if self.item == "trap" { Err(complaint("looks like a trap")) } else { Ok(()) }
     }
@@ -64,7 +64,7 @@ fn only_what_is_there_can_be_chosen() {
 
 #[test]
 fn a_trap_is_tolerated_in_the_end() {
-    let verdict = |index| choice("trap").is_no_trap(&Attempt::new(index, 2)).unwrap_err();
+    let verdict = |index| choice("trap").is_no_trap(&AttemptInfo::new(index, 2)).unwrap_err();
     assert!(!verdict(0).violations()[0].warning);
     assert!(verdict(2).violations()[0].warning);
 }

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use llmnode::prelude::*;
-use llmnode::{Attempt, CallRecord, FinishReason, Flag};
+use llmnode::{AttemptInfo, CallRecord, FinishReason, Flag};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -53,43 +53,43 @@ fn last_message(model: &ScriptedModel) -> String {
 mod forms {
     use super::*;
 
-    pub(super) fn alone(choice: &Foreign, _: &Attempt) -> Result<(), Invalid> {
+    pub(super) fn alone(choice: &Foreign, _: &AttemptInfo) -> Result<(), Invalid> {
         if choice.item.is_empty() { Err(Invalid::at("item", "is empty")) } else { Ok(()) }
     }
-    pub(super) fn stated(choice: &Foreign, world: &World, _: &Attempt) -> Result<(), Invalid> {
+    pub(super) fn stated(choice: &Foreign, world: &World, _: &AttemptInfo) -> Result<(), Invalid> {
         if world.inventory.contains(&choice.item) {
             return Ok(());
         }
         Err(Invalid::at("item", "is not available").allowed(&world.inventory))
     }
-    pub(super) fn counted(_: &Foreign, attempt: &Attempt) -> Result<(), Invalid> {
+    pub(super) fn counted(_: &Foreign, attempt: &AttemptInfo) -> Result<(), Invalid> {
         Err(Invalid::warn(format!("{} of {}", attempt.index(), attempt.maximum())))
     }
-    pub(super) fn both(choice: &Foreign, world: &World, attempt: &Attempt) -> Result<(), Invalid> {
+    pub(super) fn both(choice: &Foreign, world: &World, attempt: &AttemptInfo) -> Result<(), Invalid> {
         stated(choice, world, attempt)?;
         counted(choice, attempt)
     }
-    pub(super) async fn alone_later(choice: &Foreign, attempt: &Attempt) -> Result<(), Invalid> {
+    pub(super) async fn alone_later(choice: &Foreign, attempt: &AttemptInfo) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
         alone(choice, attempt)
     }
     pub(super) async fn stated_later(
         choice: &Foreign,
         world: &World,
-        attempt: &Attempt,
+        attempt: &AttemptInfo,
     ) -> Result<(), Invalid> {
         let closed = world.closed.read().await;
         tokio::task::yield_now().await;
         if *closed { Err(Invalid::new("closed")) } else { stated(choice, world, attempt) }
     }
-    pub(super) async fn counted_later(choice: &Foreign, attempt: &Attempt) -> Result<(), Invalid> {
+    pub(super) async fn counted_later(choice: &Foreign, attempt: &AttemptInfo) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
         counted(choice, attempt)
     }
     pub(super) async fn both_later(
         choice: &Foreign,
         world: &World,
-        attempt: &Attempt,
+        attempt: &AttemptInfo,
     ) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
         both(choice, world, attempt)
@@ -98,7 +98,7 @@ mod forms {
     pub(super) fn boxed<'a>(
         choice: &'a Foreign,
         world: &'a World,
-        attempt: &'a Attempt,
+        attempt: &'a AttemptInfo,
     ) -> llmnode::BoxFuture<'a, Result<(), Invalid>> {
         Box::pin(stated_later(choice, world, attempt))
     }
@@ -176,11 +176,11 @@ async fn beside_the_types_own_validators() {
             Err(Invalid::at("item_name", "own"))
         }
     }
-    fn by_rust_name(own: &Own, _: &Attempt) -> Result<(), Invalid> {
+    fn by_rust_name(own: &Own, _: &AttemptInfo) -> Result<(), Invalid> {
         Err(Invalid::at("item_name", own.item_name.as_str()))
     }
     #[expect(clippy::ptr_arg, reason = "the output as it is")]
-    fn in_the_list(list: &Vec<Own>, _: &Attempt) -> Result<(), Invalid> {
+    fn in_the_list(list: &Vec<Own>, _: &AttemptInfo) -> Result<(), Invalid> {
         Err(Invalid::at("[1].itemName", list.len().to_string()))
     }
     #[llm_node(prompt = "Choose.", output = Own, validate = by_rust_name)]
@@ -197,11 +197,11 @@ async fn beside_the_types_own_validators() {
 /// What is no object is sent and answered as `{"value": ..}`.
 #[tokio::test]
 async fn a_wrapped_scalar() {
-    fn small(n: &u8, _: &Attempt) -> Result<(), Invalid> {
+    fn small(n: &u8, _: &AttemptInfo) -> Result<(), Invalid> {
         if *n > 10 { Err(Invalid::new("is at most 10")) } else { Ok(()) }
     }
     #[expect(clippy::ptr_arg, reason = "the output as it is")]
-    fn short(text: &String, _: &Attempt) -> Result<(), Invalid> {
+    fn short(text: &String, _: &AttemptInfo) -> Result<(), Invalid> {
         if text.len() > 5 { Err(Invalid::new("is too long")) } else { Ok(()) }
     }
     #[llm_node(prompt = "Rate.", output = u8, validate = small)]
@@ -214,7 +214,7 @@ async fn a_wrapped_scalar() {
     assert_eq!(first((), &Rate, r#"{"value": 10}"#).await.unwrap(), [""; 0]);
 }
 
-fn rhymes(haiku: &str, _: &Attempt) -> Result<(), Invalid> {
+fn rhymes(haiku: &str, _: &AttemptInfo) -> Result<(), Invalid> {
     if haiku.lines().count() == 3 { Ok(()) } else { Err(Invalid::new("a haiku has three lines")) }
 }
 
@@ -269,7 +269,7 @@ impl Error for Offline {}
 
 #[tokio::test]
 async fn an_error_of_the_program_ends_the_call() {
-    async fn asks_the_store(_: &Foreign, _: &World, _: &Attempt) -> Result<(), Invalid> {
+    async fn asks_the_store(_: &Foreign, _: &World, _: &AttemptInfo) -> Result<(), Invalid> {
         Err(Offline)?
     }
     #[llm_node(prompt = "Choose.", output = Foreign, state = World, retries = 2, validate = asks_the_store)]
@@ -282,10 +282,10 @@ async fn an_error_of_the_program_ends_the_call() {
 
 #[tokio::test]
 async fn a_panic_is_caught_and_names_the_function() {
-    fn fails(_: &Foreign, _: &Attempt) -> Result<(), Invalid> {
+    fn fails(_: &Foreign, _: &AttemptInfo) -> Result<(), Invalid> {
         panic!("no")
     }
-    async fn fails_later(_: &Foreign, _: &Attempt) -> Result<(), Invalid> {
+    async fn fails_later(_: &Foreign, _: &AttemptInfo) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
         panic!("no")
     }
@@ -324,16 +324,16 @@ async fn generics() {
             &self.item
         }
     }
-    fn available<T: HasItem, S: HasInventory>(choice: &T, state: &S, _: &Attempt) -> Result<(), Invalid> {
+    fn available<T: HasItem, S: HasInventory>(choice: &T, state: &S, _: &AttemptInfo) -> Result<(), Invalid> {
         if state.has(choice.item()) { Ok(()) } else { Err(Invalid::at("item", "is not available")) }
     }
     impl Borrowed<'_> {
-        fn has_it(choice: &Foreign, state: &Borrowed<'_>, attempt: &Attempt) -> Result<(), Invalid> {
+        fn has_it(choice: &Foreign, state: &Borrowed<'_>, attempt: &AttemptInfo) -> Result<(), Invalid> {
             available(choice, state, attempt)
         }
     }
     impl<T: 'static> Ask<T> {
-        async fn is_short(choice: &Foreign, _: &Borrowed<'_>, _: &Attempt) -> Result<(), Invalid> {
+        async fn is_short(choice: &Foreign, _: &Borrowed<'_>, _: &AttemptInfo) -> Result<(), Invalid> {
             if choice.item.len() > 3 { Err(Invalid::at("item", "is long")) } else { Ok(()) }
         }
     }
@@ -360,7 +360,7 @@ async fn generics() {
 #[tokio::test]
 async fn of_a_generic_output() {
     #[expect(clippy::ptr_arg, reason = "the output as it is")]
-    fn few<T>(list: &Vec<T>, _: &Attempt) -> Result<(), Invalid> {
+    fn few<T>(list: &Vec<T>, _: &AttemptInfo) -> Result<(), Invalid> {
         if list.len() > 1 { Err(Invalid::new("one is enough")) } else { Ok(()) }
     }
     #[llm_node(prompt = "List.", output = Vec<T>, validate = few)]

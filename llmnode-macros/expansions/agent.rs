@@ -17,7 +17,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, Library>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -37,7 +37,7 @@ const _: () = {
             __to.turns(6);
         }
     }
-    __llmnode::behind!(Recommend, Library, [] []);
+    __llmnode::impl_arc_state!(Recommend, Library, [] []);
     #[automatically_derived]
     impl __llmnode::Tool<Library> for Recommend {
         fn arguments() -> __llmnode::OutputSpec<Self, Library> {
@@ -52,7 +52,7 @@ const _: () = {
                 extend(
                     "x-llmnode-validated" = (
                         {use::llmnode::__private::probes::*;(
-                            &&::llmnode::__private::Reached::<Recommend>::new()
+                            &&::llmnode::__private::CoverageProbe::<Recommend>::new()
                         ).mark(::core::concat!(::core::module_path!(), "::Recommend"))}
                     )
                 )
@@ -60,14 +60,14 @@ const _: () = {
             struct __Arguments<A0> {
                 question: A0,
             }
-            fn __read<A0: __llmnode::Argument>() -> __llmnode::ReadBy<__Arguments<A0>> {
-                __llmnode::ReadBy::new()
+            fn __read<A0: __llmnode::Argument>() -> __llmnode::TypeReader<__Arguments<A0>> {
+                __llmnode::TypeReader::new()
             }
             __llmnode::OutputSpec::arguments(
                 __read::<String>(),
                 |__Arguments { question }| Self { question },
-                |__to| (&&&&__llmnode::Reached::<Recommend>::new()).reach(__to),
-                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<Library>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<Recommend>::new()).coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<Library>(__to),
             )
         }
         fn reply(__output: &<Self as __llmnode::Node>::Output) -> __llmnode::Replied {
@@ -78,7 +78,7 @@ const _: () = {
         use ::llmnode::__private as __llmnode;
         #[automatically_derived]
         impl __llmnode::ValidatedFields for Recommend {
-            fn reach(__to: &mut __llmnode::Reach) {
+            fn coverage(__to: &mut __llmnode::Coverage) {
                 __to.enter(::core::concat!(::core::module_path!(), "::Recommend"));
             }
         }

@@ -15,7 +15,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -29,9 +29,9 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::Reached::<u8>::new()).reach(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<u8>::new()).coverage(__to),
                 |__value, __to| {
-                    (&&&__llmnode::Dive(__value)).dive::<World>(__to);
+                    (&&&__llmnode::Traverse(__value)).traverse::<World>(__to);
                     __llmnode::validate_with_state(__to, "is_small", __value, is_small);
                     __llmnode::validate_with_state(
                         __to,
@@ -43,5 +43,5 @@ const _: () = {
             )
         }
     }
-    __llmnode::behind!(Rate, World, [] []);
+    __llmnode::impl_arc_state!(Rate, World, [] []);
 };

@@ -28,7 +28,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }

@@ -19,10 +19,10 @@ const _: () = {
     where
         Vec<T>: __llmnode::ValidatedFields,
     {
-        fn reach(__to: &mut __llmnode::Reach) {
+        fn coverage(__to: &mut __llmnode::Coverage) {
             use __llmnode::probes::*;
             if __to.enter(::core::any::type_name::<Step<T>>()) {
-                (&&&&__llmnode::Reached::<Choice>::of("Use.0")).reach(__to);
+                (&&&&__llmnode::CoverageProbe::<Choice>::of("Use.0")).coverage(__to);
                 __to.validated::<Vec<T>>();
             }
         }
@@ -42,7 +42,7 @@ const _: () = {
                     __to.field(
                         "value",
                         |__to| {
-                            (&&&__llmnode::Dive(__field_0)).dive::<World>(__to);
+                            (&&&__llmnode::Traverse(__field_0)).traverse::<World>(__to);
                         },
                     );
                 }
@@ -56,7 +56,7 @@ const _: () = {
                                     __to.index(
                                         1,
                                         |__to| {
-                                            (&&&__llmnode::Dive(&__field_0.1)).dive::<World>(__to);
+                                            (&&&__llmnode::Traverse(&__field_0.1)).traverse::<World>(__to);
                                         },
                                     );
                                 },

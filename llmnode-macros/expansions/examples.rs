@@ -17,7 +17,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -45,8 +45,8 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, AnyRunState> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::Reached::<Choice>::new()).reach(__to),
-                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<AnyRunState>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<Choice>::new()).coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<AnyRunState>(__to),
             )
         }
     }

@@ -10,7 +10,7 @@
     extend(
         "x-llmnode-validated" = (
             {use::llmnode::__private::probes::*;(
-                &&::llmnode::__private::Reached::<Choice>::new()
+                &&::llmnode::__private::CoverageProbe::<Choice>::new()
             ).mark(::core::concat!(::core::module_path!(), "::Choice"))}
         )
     )
@@ -24,7 +24,7 @@ const _: () = {
     use ::llmnode::__private as __llmnode;
     #[automatically_derived]
     impl __llmnode::ValidatedFields for Choice {
-        fn reach(__to: &mut __llmnode::Reach) {
+        fn coverage(__to: &mut __llmnode::Coverage) {
             __to.enter(::core::concat!(::core::module_path!(), "::Choice"));
         }
     }

@@ -2,7 +2,7 @@
 pub struct Research;
 const _: () = {
     use ::llmnode::__private as __llmnode;
-    use __llmnode::Decides as _;
+    use __llmnode::MatchAction as _;
     type State = World;
     type Action = ();
     #[automatically_derived]
@@ -24,7 +24,7 @@ const _: () = {
                                 __llmnode::Edge::new("Search", __llmnode::Target::Step(1)),
                                 __llmnode::Edge::new("Answer", __llmnode::Target::Step(2)),
                             ],
-                            |__action| match __llmnode::Decided(__action).action() {
+                            |__action| match __llmnode::MatchOn(__action).action() {
                                 Decision::Search => __llmnode::Arm::to(0),
                                 Decision::Answer => __llmnode::Arm::to(1),
                             },
@@ -34,14 +34,14 @@ const _: () = {
                         >(
                             "Search",
                             [__llmnode::Edge::new("", __llmnode::Target::Step(0))],
-                            |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
+                            |__action| __llmnode::plain_arrow(__action, __llmnode::Arm::to(0)),
                         )
                         .step::<
                             Answer,
                         >(
                             "Answer",
                             [__llmnode::Edge::new("", __llmnode::Target::End)],
-                            |__action| __llmnode::onward(
+                            |__action| __llmnode::plain_arrow(
                                 __action,
                                 __llmnode::Arm::end(0, ()),
                             ),
@@ -50,20 +50,20 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl __llmnode::Place<State> for Research {
+    impl __llmnode::Runnable<State> for Research {
         type Action = Action;
         fn advance<'f>(
-            __flow: __llmnode::Flowing<'f, State>,
+            __flow: __llmnode::FlowCursor<'f, State>,
             __prepared: ::core::option::Option<Self>,
         ) -> __llmnode::Advanced<'f, Action> {
             __llmnode::advance(__flow, __prepared)
         }
-        fn outline_within(__around: __llmnode::Around<'_>) -> __llmnode::Outline {
+        fn outline_within(__around: __llmnode::OuterFlows<'_>) -> __llmnode::Outline {
             __llmnode::outline::<Self, State>(__around)
         }
     }
     #[automatically_derived]
-    impl __llmnode::Starts<State> for Research {}
+    impl __llmnode::Startable<State> for Research {}
     #[automatically_derived]
     impl<'r> __llmnode::RunFlow<'r, State> for Research {
         type Action = Action;

@@ -6,7 +6,7 @@ pub(crate) struct Translate {
 }
 const _: () = {
     use crate::llm::__private as __llmnode;
-    use __llmnode::Decides as _;
+    use __llmnode::MatchAction as _;
     type State = Shared<'static>;
     type Action = Outcome;
     #[automatically_derived]
@@ -29,13 +29,13 @@ const _: () = {
                                 __llmnode::Edge::new("x | y", __llmnode::Target::Step(1)),
                                 __llmnode::Edge::new("_", __llmnode::Target::Todo),
                             ],
-                            |__action| match __llmnode::Decided(__action).action() {
+                            |__action| match __llmnode::MatchOn(__action).action() {
                                 Answer { .. } => __llmnode::Arm::end(0, Outcome::Done),
                                 "x" | "y" => __llmnode::Arm::to(1),
                                 _ => __llmnode::Arm::to(2),
                             },
                         )
-                        .step_made::<
+                        .step_with::<
                             _,
                             _,
                         >(
@@ -43,9 +43,9 @@ const _: () = {
                             [__llmnode::Edge::new("", __llmnode::Target::Step(2))],
                             |state| Inner { text: state.text.clone() },
                             |state| &mut state.part,
-                            |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
+                            |__action| __llmnode::plain_arrow(__action, __llmnode::Arm::to(0)),
                         )
-                        .step_made::<
+                        .step_with::<
                             _,
                             State,
                         >(
@@ -53,7 +53,7 @@ const _: () = {
                             [__llmnode::Edge::new("", __llmnode::Target::Step(3))],
                             |state| nodes::Ask::<u8> { n: 1 },
                             |state| state,
-                            |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
+                            |__action| __llmnode::plain_arrow(__action, __llmnode::Arm::to(0)),
                         )
                         .step_in::<
                             Part,
@@ -62,14 +62,14 @@ const _: () = {
                             "Part",
                             [__llmnode::Edge::new("", __llmnode::Target::Step(4))],
                             |state| &mut state.0,
-                            |__action| __llmnode::onward(__action, __llmnode::Arm::to(0)),
+                            |__action| __llmnode::plain_arrow(__action, __llmnode::Arm::to(0)),
                         )
                         .step::<
                             (Weather, News),
                         >(
                             "Gather",
                             [__llmnode::Edge::new("", __llmnode::Target::End)],
-                            |__action| __llmnode::onward(
+                            |__action| __llmnode::plain_arrow(
                                 __action,
                                 __llmnode::Arm::end(0, Outcome::Late),
                             ),
@@ -82,15 +82,15 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl __llmnode::Place<State> for Translate {
+    impl __llmnode::Runnable<State> for Translate {
         type Action = Action;
         fn advance<'f>(
-            __flow: __llmnode::Flowing<'f, State>,
+            __flow: __llmnode::FlowCursor<'f, State>,
             __prepared: ::core::option::Option<Self>,
         ) -> __llmnode::Advanced<'f, Action> {
             __llmnode::advance(__flow, __prepared)
         }
-        fn outline_within(__around: __llmnode::Around<'_>) -> __llmnode::Outline {
+        fn outline_within(__around: __llmnode::OuterFlows<'_>) -> __llmnode::Outline {
             __llmnode::outline::<Self, State>(__around)
         }
     }

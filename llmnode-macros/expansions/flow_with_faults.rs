@@ -9,20 +9,20 @@ const _: () = {
     ) {}
     type Action = ();
     #[automatically_derived]
-    impl<S> __llmnode::Place<S> for Research {
+    impl<S> __llmnode::Runnable<S> for Research {
         type Action = Action;
         fn advance<'f>(
-            _: __llmnode::Flowing<'f, S>,
+            _: __llmnode::FlowCursor<'f, S>,
             _: ::core::option::Option<Self>,
         ) -> __llmnode::Advanced<'f, Action> {
             ::core::unreachable!()
         }
-        fn outline_within(_: __llmnode::Around<'_>) -> __llmnode::Outline {
+        fn outline_within(_: __llmnode::OuterFlows<'_>) -> __llmnode::Outline {
             ::core::unreachable!()
         }
     }
     #[automatically_derived]
-    impl<S> __llmnode::Starts<S> for Research {}
+    impl<S> __llmnode::Startable<S> for Research {}
     #[automatically_derived]
     impl<'r, S> __llmnode::RunFlow<'r, S> for Research {
         type Action = Action;

@@ -28,7 +28,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, Borrowed<'state>>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -61,7 +61,7 @@ const _: () = {
             )
         }
     }
-    __llmnode::behind!(
+    __llmnode::impl_arc_state!(
         Ask < 'a, T, N >, Borrowed < 'state >, ['state, 'a, T : Clone, const N : usize,]
         [Self : ::core::marker::Sync, & 'a T : __llmnode::PromptValue, Vec < T > :
         __llmnode::LlmOutput, Vec < T > : __llmnode::Validate < Borrowed < 'state > > +

@@ -23,7 +23,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::smart::exec(self, __cx)
         }
@@ -42,18 +42,18 @@ const _: () = {
                 Self,
                 AnyRunState,
             >(
-                |__to| (&&&&__llmnode::Reached::<Verdict>::new()).reach(__to),
-                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<AnyRunState>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<Verdict>::new()).coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<AnyRunState>(__to),
             )
         }
     }
     #[automatically_derived]
     impl __llmnode::smart::Smart for Judge {
-        fn declared() -> &'static __llmnode::smart::Declared {
-            static DECLARED: ::std::sync::OnceLock<__llmnode::smart::Declared> = ::std::sync::OnceLock::new();
+        fn declared() -> &'static __llmnode::smart::TypedSignature {
+            static DECLARED: ::std::sync::OnceLock<__llmnode::smart::TypedSignature> = ::std::sync::OnceLock::new();
             DECLARED
                 .get_or_init(|| {
-                    __llmnode::smart::Declaring::thinking::<
+                    __llmnode::smart::SignatureBuilder::thinking::<
                         Verdict,
                     >("Judge the claim.", __llmnode::smart::Form::Chat)
                         .input::<Vec<String>>("facts", "what is known")
@@ -61,8 +61,8 @@ const _: () = {
                         .done()
                 })
         }
-        fn values(&self) -> __llmnode::smart::Written {
-            let mut __to = __llmnode::smart::Inputs::new(
+        fn values(&self) -> __llmnode::smart::WrittenValues {
+            let mut __to = __llmnode::smart::InputWriter::new(
                 <Self as __llmnode::smart::Smart>::declared(),
             );
             __to.add(&self.facts);
@@ -74,8 +74,8 @@ const _: () = {
                 ::std::string::String,
                 __llmnode::smart::Value,
             >,
-        ) -> __llmnode::smart::Read<Self> {
-            let mut __from = __llmnode::smart::Taken::new(
+        ) -> __llmnode::smart::ReadResult<Self> {
+            let mut __from = __llmnode::smart::InputReader::new(
                 <Self as __llmnode::smart::Smart>::declared(),
                 __from,
             );

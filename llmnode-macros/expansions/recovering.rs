@@ -60,7 +60,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -74,19 +74,19 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::Reached::<u8>::new()).reach(__to),
-                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<World>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<u8>::new()).coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<World>(__to),
             )
         }
         fn fallback<'__llmnode>(
             &'__llmnode self,
             __state: &'__llmnode World,
             __error: &'__llmnode __llmnode::NodeError,
-        ) -> ::core::option::Option<__llmnode::Falling<'__llmnode, Self::Output>> {
+        ) -> ::core::option::Option<__llmnode::FallbackFuture<'__llmnode, Self::Output>> {
             ::core::option::Option::Some(
                 __llmnode::fallback_with_state(self, __state, __error, self::middle),
             )
         }
     }
-    __llmnode::behind!(Rate, World, [] []);
+    __llmnode::impl_arc_state!(Rate, World, [] []);
 };

@@ -18,7 +18,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, Shared>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -39,12 +39,12 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, Shared> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::Reached::<Summary>::new()).reach(__to),
-                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<Shared>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<Summary>::new()).coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<Shared>(__to),
             )
         }
     }
-    __llmnode::behind!(Summarize, Shared, [] []);
+    __llmnode::impl_arc_state!(Summarize, Shared, [] []);
     #[automatically_derived]
     impl __llmnode::Step<Shared> for Summarize {
         type Output = <Self as __llmnode::Node>::Output;

@@ -15,7 +15,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -30,7 +30,7 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
-    __llmnode::behind!(Ask, World, [] []);
+    __llmnode::impl_arc_state!(Ask, World, [] []);
     #[automatically_derived]
     impl __llmnode::BatchStep<World> for Ask {
         type Output = <Self as __llmnode::Node>::Output;

@@ -13,7 +13,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -28,7 +28,7 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
-    __llmnode::behind!(GoOn, World, [] []);
+    __llmnode::impl_arc_state!(GoOn, World, [] []);
     #[automatically_derived]
     impl __llmnode::Step<World> for GoOn {
         type Output = <Self as __llmnode::Node>::Output;

@@ -24,7 +24,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -43,7 +43,7 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
-    __llmnode::behind!(
+    __llmnode::impl_arc_state!(
         Ask < T >, World, [T : Text,] [Self : ::core::marker::Sync, T :
         __llmnode::PromptValue,]
     );

@@ -17,7 +17,7 @@ const _: () = {
     use ::llmnode::__private as __llmnode;
     #[automatically_derived]
     impl __llmnode::ValidatedFields for FindBooks {
-        fn reach(__to: &mut __llmnode::Reach) {
+        fn coverage(__to: &mut __llmnode::Coverage) {
             __to.enter(::core::concat!(::core::module_path!(), "::FindBooks"));
         }
     }
@@ -46,7 +46,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, Library>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             #[allow(unused_imports)]
             use __llmnode::probes::*;
@@ -54,7 +54,7 @@ const _: () = {
                 __llmnode::fallible(
                     find_books(
                             &self.word,
-                            (&&&__llmnode::Lent(&self.limit)).cloned(),
+                            (&&&__llmnode::CloneProbe(&self.limit)).cloned(),
                             __llmnode::Cx::state(__cx),
                         )
                         .await,
@@ -77,7 +77,7 @@ const _: () = {
                 extend(
                     "x-llmnode-validated" = (
                         {use::llmnode::__private::probes::*;(
-                            &&::llmnode::__private::Reached::<FindBooks>::new()
+                            &&::llmnode::__private::CoverageProbe::<FindBooks>::new()
                         ).mark(::core::concat!(::core::module_path!(), "::FindBooks"))}
                     )
                 )
@@ -87,16 +87,16 @@ const _: () = {
                 word: A0,
                 limit: A1,
             }
-            fn __read<A0: __llmnode::Argument, A1: __llmnode::Argument>() -> __llmnode::ReadBy<
+            fn __read<A0: __llmnode::Argument, A1: __llmnode::Argument>() -> __llmnode::TypeReader<
                 __Arguments<A0, A1>,
             > {
-                __llmnode::ReadBy::new()
+                __llmnode::TypeReader::new()
             }
             __llmnode::OutputSpec::arguments(
                 __read::<::std::string::String, u8>(),
                 |__Arguments { word, limit }| Self { word, limit },
-                |__to| (&&&&__llmnode::Reached::<FindBooks>::new()).reach(__to),
-                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<Library>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<FindBooks>::new()).coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<Library>(__to),
             )
         }
         fn reply(__output: &<Self as __llmnode::Node>::Output) -> __llmnode::Replied {

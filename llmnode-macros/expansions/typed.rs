@@ -20,7 +20,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -45,10 +45,10 @@ const _: () = {
         fn output(&self) -> __llmnode::OutputSpec<Self::Output, World> {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
-                |__to| (&&&&__llmnode::Reached::<Choice>::new()).reach(__to),
-                |__value, __to| (&&&__llmnode::Dive(__value)).dive::<World>(__to),
+                |__to| (&&&&__llmnode::CoverageProbe::<Choice>::new()).coverage(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<World>(__to),
             )
         }
     }
-    __llmnode::behind!(ChooseItem, World, [] []);
+    __llmnode::impl_arc_state!(ChooseItem, World, [] []);
 };

@@ -16,7 +16,7 @@ const _: () = {
             &self,
             _: &__llmnode::Cx<'_, AnyRunState>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             ::core::future::pending()
         }

@@ -2,7 +2,7 @@ impl Choice {
     fn item_is_available(&self, state: &World) -> Result<(), Invalid> {
         todo!()
     }
-    async fn in_stock(&self, attempt: &Attempt, state: &World) -> Result<(), Invalid> {
+    async fn in_stock(&self, attempt: &AttemptInfo, state: &World) -> Result<(), Invalid> {
         todo!()
     }
 }
@@ -20,7 +20,7 @@ const _: () = {
             __to: &mut __llmnode::Checks<'checked, World>,
         ) {
             use __llmnode::probes::*;
-            (&&__llmnode::Dive(self)).dive::<World>(__to);
+            (&&__llmnode::Traverse(self)).traverse::<World>(__to);
             __to.sync(
                 "item_is_available",
                 move |__state, _| Self::item_is_available(self, __state),

@@ -16,7 +16,7 @@ const _: () = {
             &self,
             __cx: &__llmnode::Cx<'_, World>,
         ) -> impl ::core::future::Future<
-            Output = __llmnode::Executed<Self>,
+            Output = __llmnode::ExecResult<Self>,
         > + ::core::marker::Send {
             __llmnode::exec(self, __cx)
         }
@@ -52,5 +52,5 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
-    __llmnode::behind!(Ask, World, [] []);
+    __llmnode::impl_arc_state!(Ask, World, [] []);
 };

@@ -8,14 +8,14 @@ use syn::{Attribute, DataEnum, DeriveInput, Error, Fields, LitStr, Path, Token, 
 
 use crate::crate_path;
 use crate::diagnostics::{Errors, suggest};
-use crate::generics::ends;
+use crate::generics::end_spans;
 use crate::item;
-use crate::keyed::{Slot, fill, value};
-use crate::values::{filled, text};
+use crate::literals::{non_empty, text};
+use crate::macro_args::{Slot, fill, value};
 
 /// Expands `#[derive(Action)] item`.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
-    if let Err(error) = item::shallow(&item) {
+    if let Err(error) = item::check_depth(&item) {
         return error.into_compile_error();
     }
     let input: DeriveInput = match syn::parse2(item) {
@@ -25,7 +25,7 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
     };
     let mut errors = Errors::default();
     let mut krate = None;
-    for attribute in helpers(&input.attrs) {
+    for attribute in action_attributes(&input.attrs) {
         let read = arguments(attribute, &["crate"], &mut None, &mut krate);
         if let Err(error) = read {
             errors.push(error);
@@ -42,13 +42,13 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
 }
 
 /// A variant and its name as an action.
-struct Named<'a> {
+struct NamedVariant<'a> {
     variant: &'a Variant,
     name: String,
 }
 
 /// The variants, if it is an enum without parameters.
-fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named<'a>>> {
+fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<NamedVariant<'a>>> {
     let wrong = |at: TokenStream, kind: &str| {
         Error::new_spanned(
             at,
@@ -71,10 +71,10 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
         errors.push(Error::new_spanned(parameter, message));
         return None;
     }
-    let mut named: Vec<Named<'a>> = vec![];
+    let mut named: Vec<NamedVariant<'a>> = vec![];
     for variant in variants {
         let mut given = None;
-        for attribute in helpers(&variant.attrs) {
+        for attribute in action_attributes(&variant.attrs) {
             let read = arguments(attribute, &["name"], &mut given, &mut None);
             if let Err(error) = read {
                 errors.push(error);
@@ -86,12 +86,12 @@ fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<Named
             let at = value(&given).map_or(variant.ident.span(), LitStr::span);
             errors.push(Error::new(at, message));
         }
-        named.push(Named { variant, name });
+        named.push(NamedVariant { variant, name });
     }
     Some(named)
 }
 
-fn helpers(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+fn action_attributes(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes.iter().filter(|attribute| attribute.path().is_ident("action"))
 }
 
@@ -125,7 +125,7 @@ fn argument(
         return Err(Error::new(key.span(), wanted(keys)));
     }
     if key == "name" {
-        fill(name, key.clone(), filled(text(input, &key, ""), &key))?;
+        fill(name, key.clone(), non_empty(text(input, &key, ""), &key))?;
     } else {
         crate_path::parse(input, key, krate)?;
     }
@@ -145,14 +145,14 @@ fn wanted(keys: &[&'static str]) -> String {
     }
 }
 
-fn impls(ident: &Ident, variants: &[Named<'_>]) -> TokenStream {
+fn impls(ident: &Ident, variants: &[NamedVariant<'_>]) -> TokenStream {
     let (here, private) = (Span::mixed_site(), crate_path::private());
     let names = variants.iter().map(|named| &named.name);
-    let named = variants.iter().map(|Named { variant, name }| {
+    let named = variants.iter().map(|NamedVariant { variant, name }| {
         let ident = &variant.ident;
         quote_spanned!(here=> Self::#ident { .. } => #name,)
     });
-    let copied = variants.iter().map(|named| copied(named.variant));
+    let copied = variants.iter().map(|named| clone_arm(named.variant));
     // A reference to an enum without variants is no such value to the compiler.
     let (name, from) = match variants {
         [] => (quote_spanned!(here=> match *self {}), quote_spanned!(here=> match *__action {})),
@@ -180,7 +180,7 @@ fn impls(ident: &Ident, variants: &[Named<'_>]) -> TokenStream {
 }
 
 /// The arm that makes a variant of a reference to it: what it holds is cloned.
-fn copied(variant: &Variant) -> TokenStream {
+fn clone_arm(variant: &Variant) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &variant.ident;
     if matches!(variant.fields, Fields::Unit) {
@@ -190,7 +190,7 @@ fn copied(variant: &Variant) -> TokenStream {
     let (bindings, values): (Vec<_>, Vec<_>) = fields
         .map(|(index, (field, member))| {
             // At its type, where the compiler reports one that cannot be cloned.
-            let at = ends(&field.ty).0;
+            let at = end_spans(&field.ty).0;
             let binding = format_ident!("__field{index}", span = at);
             let cloned = quote_spanned!(at=> ::core::clone::Clone::clone(#binding));
             (quote_spanned!(here=> #member: #binding), quote_spanned!(here=> #member: #cloned))

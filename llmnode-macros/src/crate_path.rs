@@ -5,8 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::{Error, Path};
 
-use crate::keyed::{Keyed, Slot, fill};
-use crate::values::other_than;
+use crate::literals::unexpected;
+use crate::macro_args::{KeyValue, Slot, fill};
 
 /// Its path: `::llmnode`, unless `crate = path` says otherwise.
 pub(crate) fn resolve(given: Option<&Path>) -> Path {
@@ -33,7 +33,7 @@ pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
 pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -> syn::Result<()> {
     const WANTED: &str = "`crate` takes an absolute path";
     if input.fork().call(Path::parse_mod_style).is_err() {
-        return fill(slot, key, Err(other_than(input, &format!("{WANTED}, such as `::llmnode`"))));
+        return fill(slot, key, Err(unexpected(input, &format!("{WANTED}, such as `::llmnode`"))));
     }
     let path = input.call(Path::parse_mod_style)?;
     let names: Vec<_> =
@@ -54,7 +54,7 @@ pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -
     let fault = Error::new_spanned(&path, message);
     // Most likely a dependency is meant: its items are then found, and the path is the one error.
     let value = (keywords == 0).then(|| syn::parse_quote!(::#(#names)::*));
-    *slot = Some(Keyed { key, value });
+    *slot = Some(KeyValue { key, value });
     Err(fault)
 }
 
@@ -68,7 +68,7 @@ mod tests {
     use syn::parse::Parser;
 
     use super::{Ident, ParseStream, Span, parse};
-    use crate::keyed::value;
+    use crate::macro_args::value;
 
     /// The path that is used, and what is said.
     fn read(written: &str) -> (Option<String>, Option<String>) {

@@ -33,7 +33,7 @@ impl Errors {
 
 /// The attribute as a whole. As if the user had written what stands there: without a note that the error comes from a
 /// macro. Any identifier of the item will do.
-pub(crate) fn attribute(of: &Ident) -> Span {
+pub(crate) fn attribute_span(of: &Ident) -> Span {
     Span::call_site().resolved_at(of.span())
 }
 

@@ -4,10 +4,10 @@ mod check;
 mod emit;
 mod parameter;
 mod parse;
+mod parse_util;
 mod pattern;
-mod pieces;
-mod reach;
-mod stop;
+mod reachability;
+mod step;
 mod stub;
 mod syntax;
 
@@ -37,7 +37,7 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
 }
 
 fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
-    if let Err(error) = item::shallow(&tokens) {
+    if let Err(error) = item::check_depth(&tokens) {
         errors.push(error);
         return None;
     }

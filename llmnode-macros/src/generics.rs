@@ -67,7 +67,7 @@ pub(crate) fn fresh_lifetime(name: &str, generics: &Generics) -> Lifetime {
 
 /// The type of a state with its anonymous lifetimes named, and the name added to `generics`: generated code also
 /// writes the type where an anonymous lifetime means another one.
-pub(crate) fn named_state(state: &Type, generics: &mut Generics) -> Type {
+pub(crate) fn with_named_lifetimes(state: &Type, generics: &mut Generics) -> Type {
     let lifetime = fresh_lifetime("'state", generics);
     let mut replaced = false;
     let named = name_lifetimes(state.to_token_stream(), &lifetime, &mut replaced);
@@ -102,7 +102,7 @@ fn name_lifetimes(tokens: TokenStream, name: &Lifetime, replaced: &mut bool) -> 
 
 /// The places of the first and last token of what the user wrote: an expression from the one to the other is underlined
 /// as that.
-pub(crate) fn ends(written: &impl ToTokens) -> (Span, Span) {
+pub(crate) fn end_spans(written: &impl ToTokens) -> (Span, Span) {
     let mixed = |span: Span| Span::mixed_site().located_at(span);
     let mut tokens = written.to_token_stream().into_iter().map(|token| token.span());
     let first = tokens.next().unwrap_or_else(Span::mixed_site);
@@ -110,7 +110,7 @@ pub(crate) fn ends(written: &impl ToTokens) -> (Span, Span) {
 }
 
 /// A type as one writes it.
-pub(crate) fn spelled(written: &impl ToTokens) -> String {
+pub(crate) fn pretty_print(written: &impl ToTokens) -> String {
     let text = written.to_token_stream().to_string();
     [
         (" :: ", "::"),
@@ -128,13 +128,13 @@ pub(crate) fn spelled(written: &impl ToTokens) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::spelled;
+    use super::pretty_print;
 
     #[test]
     fn types_are_spelled_as_they_are_written() {
         for ty in ["tools::Search", "a::b::Own<c::D<u8>, E>"] {
             let parsed: syn::Type = syn::parse_str(ty).unwrap();
-            assert_eq!(spelled(&parsed), ty);
+            assert_eq!(pretty_print(&parsed), ty);
         }
     }
 }

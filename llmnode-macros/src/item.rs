@@ -6,23 +6,23 @@ use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Error, Fields, Item};
 
-const MOST: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// Parses the item. Where that fails, the error is what the macro answers with.
 pub(crate) fn parse(item: TokenStream) -> Result<Item, TokenStream> {
-    if let Err(error) = shallow(&item) {
+    if let Err(error) = check_depth(&item) {
         let error = error.into_compile_error();
         return Err(quote!(#item #error));
     }
     // The compiler reports what it cannot parse itself.
     match syn::parse2(item.clone()) {
-        Ok(parsed) if !has_nameless(&parsed) => Ok(parsed),
+        Ok(parsed) if !has_underscore_name(&parsed) => Ok(parsed),
         _ => Err(item),
     }
 }
 
 /// Whether a field or variant is called `_`, which syn takes and the compiler does not.
-fn has_nameless(item: &Item) -> bool {
+fn has_underscore_name(item: &Item) -> bool {
     let fields =
         |fields: &Fields| fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "_"));
     match item {
@@ -35,7 +35,7 @@ fn has_nameless(item: &Item) -> bool {
 }
 
 /// The error for a macro on an item of another kind than it takes; `wanted` says which that is.
-pub(crate) fn misplaced(wanted: &str, item: &Item) -> Error {
+pub(crate) fn wrong_item_kind(wanted: &str, item: &Item) -> Error {
     let (kind, at) = match item {
         Item::Struct(item) => ("a struct", item.struct_token.to_token_stream()),
         Item::Enum(item) => ("an enum", item.enum_token.to_token_stream()),
@@ -53,12 +53,12 @@ pub(crate) fn misplaced(wanted: &str, item: &Item) -> Error {
 }
 
 /// An error if tokens are nested too deep to be read.
-pub(crate) fn shallow(tokens: &TokenStream) -> syn::Result<()> {
-    match deepest(tokens) {
+pub(crate) fn check_depth(tokens: &TokenStream) -> syn::Result<()> {
+    match first_too_deep(tokens) {
         Some(at) => Err(Error::new(
             at,
             format!(
-                "this is nested more than {MOST} levels deep; give an inner part a name of its own, such as a type alias"
+                "this is nested more than {MAX_DEPTH} levels deep; give an inner part a name of its own, such as a type alias"
             ),
         )),
         None => Ok(()),
@@ -66,12 +66,12 @@ pub(crate) fn shallow(tokens: &TokenStream) -> syn::Result<()> {
 }
 
 /// The first token that is too deep, found without recursion.
-fn deepest(tokens: &TokenStream) -> Option<Span> {
+fn first_too_deep(tokens: &TokenStream) -> Option<Span> {
     let mut outer = vec![];
     let mut level = Level::of(tokens, 0);
     loop {
         match level.tokens.next() {
-            Some(token) if level.above + level.angles > MOST => {
+            Some(token) if level.outer_depth + level.angles > MAX_DEPTH => {
                 return Some(match token {
                     TokenTree::Group(group) => group.span_open(),
                     token => token.span(),
@@ -81,7 +81,7 @@ fn deepest(tokens: &TokenStream) -> Option<Span> {
                 if group.delimiter() == Delimiter::Brace {
                     level.angles = 0;
                 }
-                let inside = Level::of(&group.stream(), level.above + level.angles + 1);
+                let inside = Level::of(&group.stream(), level.outer_depth + level.angles + 1);
                 outer.push(std::mem::replace(&mut level, inside));
             }
             Some(TokenTree::Punct(punct)) => level.punct(punct.as_char(), punct.spacing()),
@@ -95,7 +95,7 @@ fn deepest(tokens: &TokenStream) -> Option<Span> {
 struct Level {
     tokens: proc_macro2::token_stream::IntoIter,
     /// How many brackets are open around it.
-    above: usize,
+    outer_depth: usize,
     /// How many `<` are open in it. Comparisons look like brackets, too, but so many don't come without a token that
     /// ends them all.
     angles: usize,
@@ -104,8 +104,8 @@ struct Level {
 }
 
 impl Level {
-    fn of(tokens: &TokenStream, above: usize) -> Self {
-        Self { tokens: tokens.clone().into_iter(), above, angles: 0, joint: None }
+    fn of(tokens: &TokenStream, outer_depth: usize) -> Self {
+        Self { tokens: tokens.clone().into_iter(), outer_depth, angles: 0, joint: None }
     }
 
     fn punct(&mut self, punct: char, spacing: Spacing) {
@@ -123,21 +123,21 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, parse, shallow};
+    use super::{MAX_DEPTH, check_depth, parse};
 
     fn is_read(before: &str, inside: &str, behind: &str, levels: usize) -> bool {
         let text = format!("{}{inside}{}", before.repeat(levels), behind.repeat(levels));
-        shallow(&text.parse().unwrap()).is_ok()
+        check_depth(&text.parse().unwrap()).is_ok()
     }
 
     #[test]
     fn levels_are_counted() {
         for (before, behind, levels) in [
-            ("(", ")", MOST),
-            ("[(", ")]", MOST / 2),
-            ("Vec<", ">", MOST),
-            ("HashMap<String, Vec<", ">>", MOST / 2),
-            ("(Vec<u8>, A<", ">)", MOST / 2),
+            ("(", ")", MAX_DEPTH),
+            ("[(", ")]", MAX_DEPTH / 2),
+            ("Vec<", ">", MAX_DEPTH),
+            ("HashMap<String, Vec<", ">>", MAX_DEPTH / 2),
+            ("(Vec<u8>, A<", ">)", MAX_DEPTH / 2),
         ] {
             let behind = &behind.chars().map(|c| format!("{c} ")).collect::<String>();
             assert!(is_read(before, "u8", behind, levels), "{before}");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_side_by_side_is_not_nested() {
+    fn siblings_are_not_nested() {
         for many in [
             "a < b;",
             "if a < b { c }",

@@ -1,23 +1,23 @@
 //! The macros of llmnode; use them through the `llmnode` crate.
 
 mod action;
-mod by_hand;
-mod configured;
+mod cfg;
 mod crate_path;
 mod diagnostics;
 mod flow;
 mod generics;
+mod ide;
 mod item;
-mod keyed;
-mod keys;
+mod literals;
+mod macro_args;
 mod names;
 mod node;
 mod output;
 mod prompt;
 mod show;
+mod step_impl;
 mod tool;
 mod validate;
-mod values;
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
@@ -30,7 +30,7 @@ use proc_macro2::TokenStream as Tokens;
 /// `concurrency`, `idempotent`. The crate `llmnode` documents each.
 #[proc_macro_attribute]
 pub fn llm_node(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expanded("llm_node", node::expand, arguments, item)
+    expand_attribute("llm_node", node::expand, arguments, item)
 }
 
 /// Makes a struct or an enum the output of nodes: derives `Serialize`, `Deserialize` and `JsonSchema`, and runs the validators of
@@ -39,7 +39,7 @@ pub fn llm_node(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Arguments: `state = World` for validators of fields that take a state, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn llm_output(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expanded("llm_output", output::expand, arguments, item)
+    expand_attribute("llm_output", output::expand, arguments, item)
 }
 
 /// Makes every method of an `impl` block a validator of its type.
@@ -48,7 +48,7 @@ pub fn llm_output(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// `state`, `crate = ::path`.
 #[proc_macro_attribute]
 pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expanded("validate", validate::expand, arguments, item)
+    expand_attribute("validate", validate::expand, arguments, item)
 }
 
 /// Makes one `impl` of `Step` or `BatchStep` a whole step that is written by hand.
@@ -56,7 +56,7 @@ pub fn validate(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
-    show::shown("#[step]", show::named(item.clone()), by_hand::expand(arguments, item)).into()
+    show::print_if_requested("#[step]", show::named(item.clone()), step_impl::expand(arguments, item)).into()
 }
 
 /// Makes a function a tool: a node that a model may call, whose arguments the model writes.
@@ -65,7 +65,7 @@ pub fn step(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
-    show::shown("#[tool]", show::named(item.clone()), tool::expand(arguments, item)).into()
+    show::print_if_requested("#[tool]", show::named(item.clone()), tool::expand(arguments, item)).into()
 }
 
 /// Declares a flow: its steps, and which one follows each.
@@ -74,24 +74,28 @@ pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn flow(tokens: TokenStream) -> TokenStream {
     let tokens = Tokens::from(tokens);
-    show::shown("flow!", flow::named(&tokens), flow::expand(tokens)).into()
+    show::print_if_requested("flow!", flow::named(&tokens), flow::expand(tokens)).into()
 }
 
 /// Makes an enum the action of a step: what it decides.
 #[proc_macro_derive(Action, attributes(action))]
 pub fn action(item: TokenStream) -> TokenStream {
     let item = Tokens::from(item);
-    show::shown("#[derive(Action)]", show::named(item.clone()), action::expand(item)).into()
+    show::print_if_requested("#[derive(Action)]", show::named(item.clone()), action::expand(item)).into()
 }
 
-fn expanded(
+fn expand_attribute(
     name: &str,
     expand: fn(Tokens, Tokens) -> Tokens,
     arguments: TokenStream,
     item: TokenStream,
 ) -> TokenStream {
     let (arguments, item) = (Tokens::from(arguments), Tokens::from(item));
-    let mut expansion = keys::completed(name, &arguments, &item);
-    expansion.extend(show::shown(&format!("#[{name}]"), show::named(item.clone()), expand(arguments, item)));
+    let mut expansion = ide::completion_imports(name, &arguments, &item);
+    expansion.extend(show::print_if_requested(
+        &format!("#[{name}]"),
+        show::named(item.clone()),
+        expand(arguments, item),
+    ));
     expansion.into()
 }

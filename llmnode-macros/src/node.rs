@@ -1,7 +1,7 @@
 //! `#[llm_node]`: parse → check → emit; on a fault, the item with stub impls, so that nothing else fails.
 
+mod arc_state;
 mod args;
-mod behind;
 mod bounds;
 mod check;
 pub(crate) mod description;
@@ -16,20 +16,20 @@ mod segments;
 mod smart;
 mod step;
 mod stub;
-mod textless;
 pub(crate) mod time;
 mod tools;
 mod validators;
 mod variables;
 mod with;
+mod without_display;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, Item};
 
 use crate::diagnostics::Errors;
-use crate::keyed::value;
-use crate::{configured, crate_path, item};
+use crate::macro_args::value;
+use crate::{cfg, crate_path, item};
 
 use args::NodeArgs;
 #[cfg(test)]
@@ -51,7 +51,7 @@ impl Faults {
         self.probes.extend(tokens);
     }
 
-    fn none(&self) -> bool {
+    fn is_clean(&self) -> bool {
         self.errors.is_empty() && self.probes.is_empty()
     }
 
@@ -71,12 +71,12 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut faults = Faults::default();
     let args = NodeArgs::parse(arguments, &mut faults.errors);
     let krate = crate_path::resolve(value(&args.krate));
-    let conditional = configured::refuse(&mut parsed, "llm_node", &mut faults.errors);
+    let conditional = cfg::refuse(&mut parsed, "llm_node", &mut faults.errors);
     let mut item = match parsed {
         Item::Struct(parsed) => parsed,
         other => {
             let wanted = "`#[llm_node]` goes on a struct with named fields";
-            faults.push(item::misplaced(wanted, &other));
+            faults.push(item::wrong_item_kind(wanted, &other));
             let stub = stub::of_item(&other, &args);
             let faults = faults.into_tokens();
             return quote!(#other #stub #faults);
@@ -96,7 +96,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             let stub = stub::stub(&krate, &item.ident, &item.generics, &args, step);
             let faults = faults.into_tokens();
             if args.tool.is_some() {
-                tools::strip(&mut item);
+                tools::strip_derive_attributes(&mut item);
             }
             quote!(#item #stub #faults)
         }

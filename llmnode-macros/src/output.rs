@@ -8,10 +8,10 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, DeriveInput, Item, Path, parse_quote};
 
 use crate::diagnostics::Errors;
-use crate::keyed::value;
+use crate::macro_args::value;
 use crate::validate::args::DefinitionArgs;
 use crate::validate::definition;
-use crate::{configured, crate_path, item};
+use crate::{cfg, crate_path, item};
 
 /// Expands `#[llm_output(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -22,29 +22,29 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = DefinitionArgs::parse(arguments, "llm_output", &mut errors);
     let krate = crate_path::resolve(value(&args.krate));
-    let conditional = configured::refuse(&mut parsed, "llm_output", &mut errors);
+    let conditional = cfg::refuse(&mut parsed, "llm_output", &mut errors);
     let mut input = match parsed {
         Item::Struct(item) => DeriveInput::from(item),
         Item::Enum(item) => DeriveInput::from(item),
         other => {
             let wanted = "`#[llm_output]` goes on the struct or enum that a model answers with";
-            errors.push(item::misplaced(wanted, &other));
+            errors.push(item::wrong_item_kind(wanted, &other));
             let errors = errors.into_tokens();
             return quote!(#other #errors);
         }
     };
     serde_keys::check(&mut input, &mut errors);
     let borrows = borrowed::check(&mut input, &mut errors);
-    let hollow = conditional.then(|| configured::without_fields(&input));
+    let hollow = conditional.then(|| cfg::without_fields(&input));
     let judged = hollow.as_ref().unwrap_or(&input);
     let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
     // A derive comes before the attributes that help it, its own derives included.
     let mut missing = missing_derives(&input.attrs);
     let unread = borrows && missing.contains(&DESERIALIZE);
     missing.retain(|derive| !unread || *derive != DESERIALIZE);
-    let unread = unread.then(|| unread_impl(&input, &krate));
+    let unread = unread.then(|| stub_deserialize(&input, &krate));
     input.attrs.splice(0..0, derive(&missing, &krate));
-    input.attrs.extend(crates(&krate));
+    input.attrs.extend(crate_attributes(&krate));
     input.attrs.push(definition::mark(&input, &krate));
     let errors = errors.into_tokens();
     quote!(#input #definition #unread #errors)
@@ -77,7 +77,7 @@ fn derive(derives: &[Derive], krate: &Path) -> Option<Attribute> {
 }
 
 /// What stands in for the derived impl of a type that cannot be read.
-fn unread_impl(input: &DeriveInput, krate: &Path) -> TokenStream {
+fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
     let (ident, (_, ty_generics, where_clause)) = (&input.ident, input.generics.split_for_impl());
     let mut generics = input.generics.clone();
     generics.params.insert(0, parse_quote!('de));
@@ -94,7 +94,7 @@ fn unread_impl(input: &DeriveInput, krate: &Path) -> TokenStream {
 }
 
 /// Tells the derives to look for their crates behind llmnode.
-fn crates(krate: &Path) -> [Attribute; 2] {
+fn crate_attributes(krate: &Path) -> [Attribute; 2] {
     let path = |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
     let (serde, schemars) = (path("serde"), path("schemars"));
     [parse_quote!(#[serde(crate = #serde)]), parse_quote!(#[schemars(crate = #schemars)])]

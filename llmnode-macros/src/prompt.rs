@@ -1,6 +1,6 @@
 //! Prompts: their grammar, where things stand in them, and the compiler's view of their variables.
 
-pub(crate) mod displayed;
+pub(crate) mod display_check;
 pub(crate) mod fault;
 mod file;
 pub(crate) mod locate;

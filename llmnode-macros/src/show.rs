@@ -15,7 +15,7 @@ const VARIABLE: &str = "LLMNODE_EXPAND";
 ///
 /// The first one of a crate also makes rustc note that the variable was read, so that another value of it builds
 /// the crate again. Once is enough, and costs no other expansion a line.
-pub(crate) fn shown(by: &str, of: Option<String>, expansion: TokenStream) -> TokenStream {
+pub(crate) fn print_if_requested(by: &str, of: Option<String>, expansion: TokenStream) -> TokenStream {
     static NOTED: AtomicBool = AtomicBool::new(false);
     let wanted = std::env::var(VARIABLE).ok();
     if wanted.is_none() && NOTED.load(Ordering::Relaxed) {
@@ -23,7 +23,7 @@ pub(crate) fn shown(by: &str, of: Option<String>, expansion: TokenStream) -> Tok
     }
     let Some(of) = of else { return expansion };
     if wanted.is_some_and(|wanted| wanted == "*" || wanted == of) {
-        let title = format!("{}: {by} {of}", place());
+        let title = format!("{}: {by} {of}", call_site_location());
         print(&format!("// {title}\n{expansion}\n\n"));
     }
     if NOTED.swap(true, Ordering::Relaxed) {
@@ -48,7 +48,7 @@ pub(crate) fn named(item: TokenStream) -> Option<String> {
 }
 
 /// Where the attribute stands.
-fn place() -> String {
+fn call_site_location() -> String {
     let at = proc_macro::Span::call_site();
     format!("{}:{}", at.file(), at.line())
 }

@@ -16,11 +16,11 @@ use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, Path, ReturnType, Ty
 
 use crate::diagnostics::Errors;
 use crate::generics::{bare, mentions};
-use crate::keyed::{Grammar, Slot, fill, key, parse_arguments, value};
+use crate::literals::{bool_literal, integer, non_empty, text};
+use crate::macro_args::{Grammar, Slot, fill, key, parse_arguments, value};
 use crate::names::camel_case;
 use crate::node::description::description;
 use crate::node::time::{Time, Wait};
-use crate::values::{filled, text, truth, whole};
 use crate::{crate_path, item};
 use parameter::Parameter;
 
@@ -47,13 +47,13 @@ impl ToolArgs {
     fn argument(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         match key.to_string().as_str() {
             "name" => {
-                let name = filled(text(input, &key, ""), &key);
-                fill(&mut self.name, key, name.and_then(name_of_a_tool))
+                let name = non_empty(text(input, &key, ""), &key);
+                fill(&mut self.name, key, name.and_then(check_tool_name))
             }
-            "attempts" => fill(&mut self.attempts, key.clone(), whole(input, &key, 1)),
+            "attempts" => fill(&mut self.attempts, key.clone(), integer(input, &key, 1)),
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
             "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
-            "idempotent" => fill(&mut self.idempotent, key, truth(input)),
+            "idempotent" => fill(&mut self.idempotent, key, bool_literal(input)),
             "alone" => fill(&mut self.alone, key, Ok(())),
             "require_approval" => fill(&mut self.require_approval, key, Ok(())),
             _ => crate_path::parse(input, key, &mut self.krate),
@@ -62,7 +62,7 @@ impl ToolArgs {
 }
 
 /// What to write instead of arguments that go by another name elsewhere.
-fn refused(name: &str) -> Option<String> {
+fn hint(name: &str) -> Option<String> {
     let own = match name {
         "retries" | "max_retries" | "max_attempts" | "tries" => "`attempts = 2`",
         "timeout" | "time" | "time_limit" => "`deadline = 10s`",
@@ -75,15 +75,15 @@ fn refused(name: &str) -> Option<String> {
 }
 
 /// A name that providers take.
-pub(crate) fn name_of_a_tool(name: LitStr) -> syn::Result<LitStr> {
-    match fault_of_name(&name.value()) {
+pub(crate) fn check_tool_name(name: LitStr) -> syn::Result<LitStr> {
+    match tool_name_error(&name.value()) {
         Some(fault) => Err(Error::new(name.span(), fault)),
         None => Ok(name),
     }
 }
 
 /// What is wrong with the name of a tool.
-pub(crate) fn fault_of_name(name: &str) -> Option<String> {
+pub(crate) fn tool_name_error(name: &str) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.len() <= 64 && name.chars().all(fits) {
         return None;
@@ -120,7 +120,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     let (mut errors, mut args) = (Errors::default(), ToolArgs::default());
     let grammar =
-        Grammar { words: &["alone", "require_approval"], refused, ..Grammar::of_values("tool", &VALUES) };
+        Grammar { flags: &["alone", "require_approval"], hint, ..Grammar::of_values("tool", &VALUES) };
     let describes =
         mentions(arguments.clone(), &|key| ["description", "desc", "doc"].iter().any(|word| key == word));
     parse_arguments(arguments, &grammar, &mut errors, |key, input| args.argument(key, input));
@@ -136,7 +136,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#item #stub #errors);
         }
         other => {
-            errors.push(item::misplaced(WANTED, &other));
+            errors.push(item::wrong_item_kind(WANTED, &other));
             let errors = errors.into_tokens();
             return quote!(#other #errors);
         }
@@ -187,7 +187,7 @@ fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Error
         errors.push(Error::new(signature.ident.span(), message));
     }
     if args.name.is_none()
-        && let Some(fault) = fault_of_name(&signature.ident.unraw().to_string())
+        && let Some(fault) = tool_name_error(&signature.ident.unraw().to_string())
     {
         errors.push(Error::new(signature.ident.span(), fault));
     }

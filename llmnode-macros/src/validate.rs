@@ -12,9 +12,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Error, Item};
 
-use crate::diagnostics::{Errors, attribute};
-use crate::keyed::value;
-use crate::{configured, crate_path, item};
+use crate::diagnostics::{Errors, attribute_span};
+use crate::macro_args::value;
+use crate::{cfg, crate_path, item};
 
 /// Expands `#[validate(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -23,7 +23,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Err(answer) => return answer,
     };
     let mut errors = Errors::default();
-    let conditional = configured::refuse(&mut parsed, "validate", &mut errors);
+    let conditional = cfg::refuse(&mut parsed, "validate", &mut errors);
     match parsed {
         Item::Impl(block) => methods::expand(arguments, &block, errors),
         Item::Struct(item) => of_definition(arguments, item.into(), conditional, errors),
@@ -31,7 +31,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         other => {
             let wanted = "`#[validate]` goes on an impl block of validators, or on the definition of a struct or \
                           enum that derives `Deserialize` and `JsonSchema` itself";
-            let error = item::misplaced(wanted, &other).into_compile_error();
+            let error = item::wrong_item_kind(wanted, &other).into_compile_error();
             quote!(#other #error)
         }
     }
@@ -45,14 +45,14 @@ fn of_definition(
 ) -> TokenStream {
     let args = args::DefinitionArgs::parse(arguments, "validate", &mut errors);
     let krate = crate_path::resolve(value(&args.krate));
-    let hollow = conditional.then(|| configured::without_fields(&input));
+    let hollow = conditional.then(|| cfg::without_fields(&input));
     let judged = hollow.as_ref().unwrap_or(&input);
     let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
     if definition::derives(&input.attrs).any(|name| name == "JsonSchema") {
         input.attrs.push(definition::mark(&input, &krate));
     } else {
         let message = "`#[validate]` goes above `#[derive(JsonSchema)]`, because it marks the schema; move it up, or use `#[llm_output]`, which derives everything";
-        errors.push(Error::new(attribute(&input.ident), message));
+        errors.push(Error::new(attribute_span(&input.ident), message));
     }
     let errors = errors.into_tokens();
     quote!(#input #definition #errors)

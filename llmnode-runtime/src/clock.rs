@@ -27,7 +27,7 @@ pub trait Clock: Send + Sync {
 }
 
 /// Awaits work until this time; `None`: the time came first. Work that would begin later does not.
-pub(crate) async fn before<F: Future>(clock: &dyn Clock, end: Instant, work: F) -> Option<F::Output> {
+pub(crate) async fn timeout_at<F: Future>(clock: &dyn Clock, end: Instant, work: F) -> Option<F::Output> {
     if clock.now() >= end {
         return None;
     }

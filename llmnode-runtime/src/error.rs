@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::category::{Category, Group};
-use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry, Made, Usage};
+use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
 use crate::media::AttachmentError;
 use crate::position::Position;
-use crate::text::{counted, one_line, same_name};
+use crate::text::{one_line, plural, same_name};
 
 /// Why a call has no output.
 ///
@@ -28,9 +28,9 @@ struct Inner {
     retry_after: Option<Duration>,
     record: Option<Arc<CallRecord>>,
     /// Of the outermost call that failed with it: the calls that it made, and the usage of all.
-    made: Made,
+    children: ChildCalls,
     /// What failed has asked models, and tried again as its settings say.
-    tried: bool,
+    already_retried: bool,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -46,8 +46,8 @@ impl NodeError {
             message,
             retry_after: None,
             record: None,
-            made: Made::default(),
-            tried: false,
+            children: ChildCalls::default(),
+            already_retried: false,
             source: None,
         }))
     }
@@ -70,7 +70,7 @@ impl NodeError {
     }
 
     /// Attaches the record of the call; an error that came from a call further in keeps its own.
-    pub(crate) fn of_call(mut self, record: Arc<CallRecord>) -> Self {
+    pub(crate) fn with_record(mut self, record: Arc<CallRecord>) -> Self {
         if self.0.record.is_none() {
             self.0.node = record.node.clone();
             self.0.record = Some(record);
@@ -79,15 +79,15 @@ impl NodeError {
     }
 
     /// Attaches the record of the call, and says which calls it made.
-    pub(crate) fn of_call_that_made(mut self, record: Arc<CallRecord>, made: Made) -> Self {
-        self.0.made = made;
-        self.0.made.usage.merge(&record.usage());
-        self.of_call(record)
+    pub(crate) fn with_record_and_children(mut self, record: Arc<CallRecord>, children: ChildCalls) -> Self {
+        self.0.children = children;
+        self.0.children.usage.merge(&record.usage());
+        self.with_record(record)
     }
 
     /// Whether a call has failed with it, or with an error that it came from.
-    pub(crate) fn is_of_a_call(&self) -> bool {
-        calls_of(self).next().is_some()
+    pub(crate) fn has_failed_call(&self) -> bool {
+        failed_calls(self).next().is_some()
     }
 
     /// Says which item it was, of what is around those said so far.
@@ -102,7 +102,7 @@ impl NodeError {
         match error.downcast::<NodeError>() {
             Ok(error) => *error,
             Err(error) => {
-                let call = calls_of(&*error).next();
+                let call = failed_calls(&*error).next();
                 let category = call.map_or(Category::ExecError, NodeError::category);
                 let retry_after = call.and_then(NodeError::retry_after);
                 NodeError::new(category, error.to_string()).with_retry_after(retry_after).with_source(error)
@@ -111,12 +111,12 @@ impl NodeError {
     }
 
     /// Of a node that has asked models: another node that delegated to it does not repeat it.
-    pub(crate) fn tried(mut self) -> Self {
-        self.0.tried = true;
+    pub(crate) fn already_retried(mut self) -> Self {
+        self.0.already_retried = true;
         self
     }
 
-    pub(crate) fn saying(mut self, message: String) -> Self {
+    pub(crate) fn with_message(mut self, message: String) -> Self {
         self.0.message = message;
         self
     }
@@ -168,12 +168,12 @@ impl NodeError {
     /// made, in the order in which they ended: the newest 64, with those that succeeded. Empty if the node asked a
     /// model itself.
     pub fn calls(&self) -> impl ExactSizeIterator<Item = &Arc<CallRecord>> {
-        self.0.made.calls.iter()
+        self.0.children.calls.iter()
     }
 
     /// Returns the usage of all attempts, with those of all calls within.
     pub fn usage(&self) -> Usage {
-        self.0.made.usage
+        self.0.children.usage
     }
 
     /// Returns the last text of the model, if there is one, cut at 64 KiB.
@@ -213,11 +213,11 @@ pub fn error_at(mut error: NodeError, position: &Position) -> NodeError {
 }
 
 /// The errors of calls that failed, among an error and those that it came from.
-fn calls_of<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e NodeError> {
+fn failed_calls<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e NodeError> {
     let chain = std::iter::successors(Some(error), |&error| error.source());
     chain
         .filter_map(|error| error.downcast_ref::<NodeError>())
-        .filter(|error| error.0.tried || error.record().is_some())
+        .filter(|error| error.0.already_retried || error.record().is_some())
 }
 
 impl NodeError {
@@ -267,7 +267,7 @@ impl fmt::Display for NodeError {
             return write!(f, ": {}", self.shown());
         }
         let what = if attempts.iter().any(|attempt| attempt.unsent) { "attempt" } else { "request" };
-        let requests = counted(attempts.len() as u64, what);
+        let requests = plural(attempts.len() as u64, what);
         write!(f, " after {requests}: {}", one_line(message, 1000))?;
         write_attempts(attempts, f)?;
         let tokens = self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default().total;
@@ -275,7 +275,7 @@ impl fmt::Display for NodeError {
             0 => write!(f, "\n  in all: {} tokens", tokens.known)?,
             all if all == attempts.len() as u64 => write!(f, "\n  in all: no tokens were reported")?,
             some => {
-                let some = counted(some, "request");
+                let some = plural(some, "request");
                 write!(f, "\n  in all: {} tokens and what {some} did not report", tokens.known)?;
             }
         }

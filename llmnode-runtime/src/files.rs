@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// A random name in the same folder, so that no link can have been planted there.
-pub fn unused_name(path: &Path) -> PathBuf {
+pub fn temp_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{:016x}.new", RandomState::new().hash_one(std::process::id())));
     name.into()
@@ -23,7 +23,7 @@ pub fn create_new(path: &Path, like: Option<&Metadata>) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    if let Some(Err(error)) = like.map(|like| share(&file, like)) {
+    if let Some(Err(error)) = like.map(|like| copy_permissions(&file, like)) {
         let _ = fs::remove_file(path);
         return Err(error);
     }
@@ -35,7 +35,7 @@ pub fn create_new(path: &Path, like: Option<&Metadata>) -> io::Result<File> {
 /// # Errors
 /// The mode cannot be set.
 #[cfg(unix)]
-pub fn share(file: &File, like: &Metadata) -> io::Result<()> {
+pub fn copy_permissions(file: &File, like: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let is = file.metadata()?;
     if is.gid() != like.gid() {
@@ -54,7 +54,7 @@ pub fn share(file: &File, like: &Metadata) -> io::Result<()> {
 /// # Errors
 /// They cannot be set.
 #[cfg(not(unix))]
-pub fn share(file: &File, like: &Metadata) -> io::Result<()> {
+pub fn copy_permissions(file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())
 }
 
@@ -63,7 +63,7 @@ pub fn share(file: &File, like: &Metadata) -> io::Result<()> {
 ///
 /// # Errors
 /// There is something that is no regular file, or the file cannot be written.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = match path.canonicalize() {
         Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
         real => real?,
@@ -75,7 +75,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if old.as_ref().is_some_and(|old| !old.is_file()) {
         return Err(io::Error::other("it is not a regular file; name another one"));
     }
-    let beside = unused_name(&path);
+    let beside = temp_path(&path);
     let mut file = create_new(&beside, old.as_ref())?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     // On Windows an open file cannot be renamed.
@@ -94,7 +94,7 @@ mod tests {
 
     impl Folder {
         fn new() -> Self {
-            let folder = unused_name(&std::env::temp_dir().join("llmnode-files"));
+            let folder = temp_path(&std::env::temp_dir().join("llmnode-files"));
             fs::create_dir(&folder).unwrap();
             Folder(folder)
         }
@@ -114,11 +114,11 @@ mod tests {
     fn a_new_file_is_private_and_an_old_one_keeps_its_mode() {
         let folder = Folder::new();
         let path = folder.0.join("a.json");
-        replace(&path, b"one").unwrap();
+        write_atomically(&path, b"one").unwrap();
         assert_eq!(mode(&path), 0o600);
         for kept in [0o640, 0o444, 0o600] {
             fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
-            replace(&path, b"two").unwrap();
+            write_atomically(&path, b"two").unwrap();
             assert_eq!((mode(&path), fs::read(&path).unwrap()), (kept, b"two".to_vec()));
         }
         assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
@@ -130,16 +130,16 @@ mod tests {
         let (link, real) = (folder.0.join("link.json"), folder.0.join("real.json"));
         fs::write(&real, "one").unwrap();
         symlink(&real, &link).unwrap();
-        replace(&link, b"two").unwrap();
+        write_atomically(&link, b"two").unwrap();
         assert!(link.is_symlink() && !real.is_symlink());
         assert_eq!(fs::read(&real).unwrap(), b"two");
 
         // A link to nothing stays, too.
         let nothing = folder.0.join("nothing.json");
         symlink(folder.0.join("none"), &nothing).unwrap();
-        assert!(replace(&nothing, b"two").is_err());
+        assert!(write_atomically(&nothing, b"two").is_err());
         assert!(nothing.is_symlink() && !folder.0.join("none").exists());
-        assert!(replace(&folder.0, b"two").unwrap_err().to_string().contains("not a regular file"));
+        assert!(write_atomically(&folder.0, b"two").unwrap_err().to_string().contains("not a regular file"));
     }
 
     #[test]
@@ -150,6 +150,6 @@ mod tests {
         symlink(&victim, &link).unwrap();
         assert_eq!(create_new(&link, None).unwrap_err().kind(), ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&victim).unwrap(), b"kept");
-        assert_ne!(unused_name(&link), unused_name(&link));
+        assert_ne!(temp_path(&link), temp_path(&link));
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    pub(crate) fn made(&self, call: CallId) -> bool {
+    pub(crate) fn issued(&self, call: CallId) -> bool {
         call.run == self.run
     }
 

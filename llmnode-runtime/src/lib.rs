@@ -12,10 +12,10 @@ mod error;
 mod files;
 mod flag;
 mod format;
-mod function;
 mod ids;
 #[doc(hidden)]
 pub mod internal;
+mod into_outcome;
 mod ledger;
 mod limits;
 pub mod media;
@@ -46,13 +46,13 @@ pub use format::FormatError;
 pub use ids::{AttemptId, CallId};
 pub use ledger::{
     AttemptKind, AttemptRecord, CallInfo, CallRecord, Cost, Degraded, Estimate, FailedTry, Ledger,
-    LedgerReport, NodeStats, Tokens, ToolRecord, Usage,
+    LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage,
 };
 pub use limits::Limits;
 pub use media::{Attachment, Audio, File, Image};
 pub use model::{
-    ChatModel, Completion, Delta, Dialect, FinishReason, FnModel, Message, ModelError, Part, Reply, Request,
-    Retry, RetryBudget, Role, ScriptedModel, Sink, ToolCall, ToolSpec,
+    ChatModel, Completion, Delta, FinishReason, FnModel, Message, ModelError, Part, Reply, Request,
+    ResponseFormat, Retry, RetryBudget, Role, ScriptedModel, Sink, ToolCall, ToolSpec,
 };
 pub use node::{Node, recovery_of};
 pub use output::{LlmOutput, OutputSchema, ReadError, Reader, Reading, StrictError};
@@ -65,7 +65,7 @@ pub use run::{
 };
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use usage::TokenUsage;
-pub use validate::{Attempt, Invalid, Violation};
+pub use validate::{AttemptInfo, Invalid, Violation};
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

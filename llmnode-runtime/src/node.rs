@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::category::Category;
 use crate::ledger::{Ledger, NodeKey, NodeStats};
 use crate::limits::{LimitedNode, Limits};
-use crate::output::Answers;
-use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
+use crate::output::AnswerKind;
+use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
 
 /// What a node is, apart from a state.
 ///
@@ -84,10 +84,10 @@ impl Ledger {
     }
 }
 
-impl Nature {
+impl NodeKind {
     /// Of a node to which a model's answers are this; `None`: it asks none itself.
-    pub(crate) fn of<N: Node>(answers: Option<Answers>) -> Self {
-        Nature { fallback: N::FALLBACK, idempotent: N::IDEMPOTENT, answers }
+    pub(crate) fn of<N: Node>(answers: Option<AnswerKind>) -> Self {
+        NodeKind { fallback: N::FALLBACK, idempotent: N::IDEMPOTENT, answers }
     }
 }
 
@@ -118,6 +118,7 @@ impl LimitedNode {
 /// assert_eq!(recovery_of::<Summarize>(Category::Panic), [Recovery::Bubble]);
 /// ```
 pub fn recovery_of<N: Node>(category: Category) -> Vec<Recovery> {
-    let answers = (category != Category::ExecError).then_some(Answers::Read);
-    Stacks::new([SILENT, SILENT, N::SETTINGS], Nature::of::<N>(answers)).listed(category)
+    let answers = (category != Category::ExecError).then_some(AnswerKind::Json);
+    Stacks::new([EMPTY_SETTINGS, EMPTY_SETTINGS, N::SETTINGS], NodeKind::of::<N>(answers))
+        .full_stack(category)
 }

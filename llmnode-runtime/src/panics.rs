@@ -10,10 +10,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 /// Awaits a future; gives what it said if it panicked, at its making or at any poll.
-pub async fn caught<F: Future>(make: impl FnOnce() -> F) -> Result<F::Output, String> {
+pub async fn catch_panic_async<F: Future>(make: impl FnOnce() -> F) -> Result<F::Output, String> {
     // Made in its place: a future that is made first and then moved here costs more than the guard.
     let mut future = pin!(async { make().await });
-    poll_fn(|cx| match guarded(|| future.as_mut().poll(cx)) {
+    poll_fn(|cx| match catch_panic(|| future.as_mut().poll(cx)) {
         Ok(poll) => poll.map(Ok),
         Err(said) => Poll::Ready(Err(said)),
     })
@@ -21,7 +21,7 @@ pub async fn caught<F: Future>(make: impl FnOnce() -> F) -> Result<F::Output, St
 }
 
 /// Runs the program's code; gives what it said if it panicked.
-pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let (mut run, mut given) = (Some(run), None);
     catch(&mut || {
         if let Some(run) = run.take() {
@@ -70,6 +70,6 @@ mod tests {
 
     #[test]
     fn what_a_panic_carries_may_panic_too() {
-        assert_eq!(guarded(|| std::panic::panic_any(Bomb)), Err::<(), _>("no message".to_owned()));
+        assert_eq!(catch_panic(|| std::panic::panic_any(Bomb)), Err::<(), _>("no message".to_owned()));
     }
 }

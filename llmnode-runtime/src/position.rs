@@ -26,7 +26,7 @@ pub struct Position(Vec<Level>);
 #[derive(Clone)]
 pub enum Label {
     /// Known when the program was compiled.
-    Known(&'static str),
+    Static(&'static str),
     /// Made at run time.
     Shared(Arc<str>),
 }
@@ -52,7 +52,7 @@ impl Position {
 }
 
 /// How a flow moves its position.
-pub trait Walk {
+pub trait PositionExt {
     /// The label at a depth; `None`: the flow at that depth has not begun.
     fn at(&self, depth: usize) -> Option<&str>;
 
@@ -70,7 +70,7 @@ pub trait Walk {
     fn below<'l>(&self, labels: impl Iterator<Item = &'l str>) -> Position;
 }
 
-impl Walk for Position {
+impl PositionExt for Position {
     fn at(&self, depth: usize) -> Option<&str> {
         self.0.get(depth).map(|level| level.label.as_str())
     }
@@ -105,7 +105,7 @@ impl Label {
     /// Its text.
     pub fn as_str(&self) -> &str {
         match self {
-            Label::Known(label) => label,
+            Label::Static(label) => label,
             Label::Shared(label) => label,
         }
     }
@@ -113,7 +113,7 @@ impl Label {
     /// Its text, to keep.
     pub fn to_cow(&self) -> Cow<'static, str> {
         match self {
-            Label::Known(label) => Cow::Borrowed(label),
+            Label::Static(label) => Cow::Borrowed(label),
             Label::Shared(label) => Cow::Owned(label.to_string()),
         }
     }
@@ -122,7 +122,7 @@ impl Label {
 impl From<Cow<'static, str>> for Label {
     fn from(label: Cow<'static, str>) -> Self {
         match label {
-            Cow::Borrowed(label) => Label::Known(label),
+            Cow::Borrowed(label) => Label::Static(label),
             Cow::Owned(label) => Label::Shared(label.into()),
         }
     }
@@ -185,11 +185,11 @@ mod tests {
     fn positions_are_told_by_their_labels_alone() {
         let read: Position = serde_json::from_str(r#"["Research","Decide"]"#).unwrap();
         let mut gone = Position::default();
-        gone.go(0, 3, Label::Known("Research"));
+        gone.go(0, 3, Label::Static("Research"));
         gone.go(1, 7, Label::Shared("Decide".into()));
         assert_eq!(read, gone);
         assert_eq!(serde_json::to_string(&gone).unwrap(), r#"["Research","Decide"]"#);
-        gone.go(0, 0, Label::Known("Answer"));
+        gone.go(0, 0, Label::Static("Answer"));
         assert_eq!(gone.to_string(), "Answer", "what lay below is left");
     }
 
@@ -199,7 +199,7 @@ mod tests {
         let label = |step| labels.get(step).copied();
         let mut at = Position::default();
         for (hint, name, found) in [(1, "B", Some(1)), (0, "C", Some(2)), (9, "A", Some(0)), (0, "D", None)] {
-            at.go(0, hint, Label::Known(name));
+            at.go(0, hint, Label::Static(name));
             assert_eq!(at.step(0, labels.len(), label), found, "{name}");
         }
         assert_eq!(at.step(1, labels.len(), label), None);

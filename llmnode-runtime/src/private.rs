@@ -1,22 +1,23 @@
 //! What generated code calls. Not part of the public interface: it may change in any release.
 
-pub use crate::__behind as behind;
-pub use crate::output::{Argument, OutputSpec, ReadBy};
+pub use crate::__impl_arc_state as impl_arc_state;
+pub use crate::output::{Argument, OutputSpec, TypeReader};
 pub use crate::prompt::generated::{
-    Column, Displayed, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,
-    PromptText, PromptValue, Segment, Shown, prompt_at, prompt_file_at,
+    Column, DisplayProbe, Line, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption,
+    PromptText, PromptValue, Segment, SegmentProbe, prompt_at, prompt_file_at,
 };
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
-    Example, ExampleInput, ExampleOutput, ExampleText, Falling, Input, IntoExample, Lent, LlmNode, Replied,
-    ResultOf, Tool, Tools, exec, exec_behind, fallback, fallback_with_state, fallible, reply,
+    CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText, FallbackFuture, Input, IntoExample,
+    LlmNode, Replied, ResultOf, Tool, Tools, exec, exec_on_arc, fallback, fallback_with_state, fallible,
+    reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name stands in the compiler's message about a second block.
 pub use crate::validate::Validated as OneValidateBlock;
 pub use crate::validate::{
-    Attempt, Checks, Dive, Invalid, Reach, Reached, Validate, ValidateFields, ValidateFieldsWithAnyState,
-    ValidateWithAnyState, ValidatedFields, validate, validate_with_state,
+    AttemptInfo, Checks, Coverage, CoverageProbe, Invalid, Traverse, Validate, ValidateFields,
+    ValidateFieldsWithAnyState, ValidateWithAnyState, ValidatedFields, validate, validate_with_state,
 };
 pub use crate::{Category, ChatModel, Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
 pub use schemars;
@@ -24,15 +25,15 @@ pub use serde;
 pub use std::borrow::Cow;
 
 /// What running a node gives.
-pub type Executed<N> = Result<<N as Node>::Output, crate::BoxError>;
+pub type ExecResult<N> = Result<<N as Node>::Output, crate::BoxError>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
     pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
     pub use crate::run::{CloneArgument as _, CloneNothing as _, CloneValue as _};
     pub use crate::validate::{
-        DiveFields as _, DiveNothing as _, DiveValidators as _, Marked as _, ReachFields as _,
-        ReachNothing as _, ReachSchema as _, ReachValidators as _, Unmarked as _,
+        CoverFields as _, CoverNothing as _, CoverSchema as _, CoverValidators as _, Marked as _,
+        TraverseFields as _, TraverseNothing as _, TraverseValidators as _, Unmarked as _,
     };
 }
 
@@ -40,7 +41,7 @@ pub mod probes {
 /// shared once more here.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __behind {
+macro_rules! __impl_arc_state {
     ($node:ty, $state:ty, [$($params:tt)*] [$($bounds:tt)*]) => {
         #[automatically_derived]
         impl<$($params)*> $crate::private::Exec<::std::sync::Arc<$state>> for $node
@@ -52,8 +53,8 @@ macro_rules! __behind {
             fn exec(
                 &self,
                 __cx: &$crate::private::Cx<'_, ::std::sync::Arc<$state>>,
-            ) -> impl ::core::future::Future<Output = $crate::private::Executed<Self>> + ::core::marker::Send {
-                $crate::private::exec_behind(self, __cx)
+            ) -> impl ::core::future::Future<Output = $crate::private::ExecResult<Self>> + ::core::marker::Send {
+                $crate::private::exec_on_arc(self, __cx)
             }
         }
     };

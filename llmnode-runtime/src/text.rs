@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// The SHA-256 of these bytes, in hexadecimal digits.
-pub fn hashed(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     let mut hex = String::with_capacity(64);
     for byte in hmac_sha256::Hash::hash(bytes) {
         hex.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
@@ -58,7 +58,7 @@ pub fn bounded_regex<R, E>(build: impl Fn(usize) -> Result<R, E>) -> Result<(R, 
 }
 
 /// A `Debug` that shows these fields, and no others: they are content, or of no use to a reader.
-macro_rules! debug_shows {
+macro_rules! impl_debug {
     ($([$($generics:tt)*])? $name:ident $(<$($arguments:tt),*>)?: $($field:ident),*) => {
         impl<$($($generics)*)?> std::fmt::Debug for $name $(<$($arguments),*>)? {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -67,7 +67,7 @@ macro_rules! debug_shows {
         }
     };
 }
-pub(crate) use debug_shows;
+pub(crate) use impl_debug;
 
 /// The setters that work in a constant, too.
 macro_rules! const_setters {
@@ -145,7 +145,7 @@ pub(crate) fn same_letters(one: &str, other: &str) -> bool {
 
 /// The one known name of which this one is a misspelling: it has the same letters, or differs by a slip of the pen in one
 /// of five. Nothing is meant where two are as near: a wrong hint is worse than none.
-pub(crate) fn slip<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub(crate) fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     /// What is longer is no slip of the pen.
     const LONGEST: usize = 64;
     let letters = |name: &str| name.to_lowercase().chars().collect::<Vec<_>>();
@@ -221,7 +221,7 @@ pub(crate) fn write_joined<T: Display>(all: &[T], between: &str, to: &mut fmt::F
 }
 
 /// A number with what it counts, of which there may be several.
-pub(crate) fn counted(number: impl Into<u128>, what: &str) -> String {
+pub(crate) fn plural(number: impl Into<u128>, what: &str) -> String {
     let number = number.into();
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
@@ -271,7 +271,7 @@ mod tests {
             ("node-3", None),
             ("", None),
         ] {
-            assert_eq!(slip(name, known), meant, "{name}");
+            assert_eq!(misspelling_of(name, known), meant, "{name}");
         }
     }
 

@@ -34,7 +34,7 @@ keys! {
         "`examples = [(input, output), …]`: what inputs are answered with, or the path of a function that gives them." examples
         "`output = Type`: the type of the answer, asked for and read as JSON. Without it: raw text, `String`." output
         "`state = Type`: the state that prompt and validators read. Without it the node runs with any state." state
-        "`validate = path`: `fn(&Output, &State, &Attempt) -> Result<(), Invalid>`, which checks the answer, or a list of such functions; each may be `async`." validate
+        "`validate = path`: `fn(&Output, &State, &AttemptInfo) -> Result<(), Invalid>`, which checks the answer, or a list of such functions; each may be `async`." validate
         "`retries = 2`: more calls after a bad answer, sent at once. Default 0." retries
         "`transport_retries = 2`: more tries of the same request after a failure of the transport. Default 2." transport_retries
         "`wait = 10s`, `wait = 1s..60s`: the pause before each of these tries, on top of what the server asks for." wait

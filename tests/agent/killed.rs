@@ -102,7 +102,8 @@ async fn child() {
 }
 
 fn journal(name: &str) -> PathBuf {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-agent-{}-{name}", std::process::id()));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-agent-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder.join("sale.journal")

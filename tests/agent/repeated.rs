@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 fn journal(name: &str) -> PathBuf {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-repeated-{}-{name}.journal", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-repeated-{}-{name}.journal", std::process::id()));
     let _ = std::fs::remove_file(&path);
     path
 }

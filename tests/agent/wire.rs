@@ -2,7 +2,7 @@
 
 use llmnode::prelude::*;
 use llmnode::stub_server::{Reply, StubServer};
-use llmnode::{Category, Dialect, OpenAi};
+use llmnode::{Category, OpenAi, ResponseFormat};
 use serde_json::{Value, json};
 
 use super::library::{ASK, Advice, Library, RECOMMEND, kinds, outcomes};
@@ -80,7 +80,7 @@ async fn a_typed_answer_is_one_more_function() {
         };
         let report = report.unwrap();
         assert_eq!(report.value, Advice { title: "Deep C".into() });
-        assert_eq!(report.record.attempts[0].dialect, Some(Dialect::Tool));
+        assert_eq!(report.record.attempts[0].response_format, Some(ResponseFormat::Tool));
         let bodies = bodies(&server);
         for body in &bodies[..3] {
             assert_eq!(

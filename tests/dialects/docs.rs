@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use llmnode::Dialect;
+use llmnode::ResponseFormat;
 
 use crate::zoo::zoo;
 
@@ -54,8 +54,14 @@ fn the_faults_of_strict_mode_stand_in_the_table() {
 #[test]
 fn the_table_of_dialects_has_all_and_their_order_stands_below() {
     let named: Vec<&str> = rows().into_iter().map(|row| row[0]).collect();
-    for dialect in [Dialect::Strict, Dialect::Schema, Dialect::JsonObject, Dialect::Prompt, Dialect::Tool] {
-        assert!(named.contains(&format!("`{dialect:?}`").as_str()), "{dialect:?}");
+    for response_format in [
+        ResponseFormat::Strict,
+        ResponseFormat::Schema,
+        ResponseFormat::JsonObject,
+        ResponseFormat::Prompt,
+        ResponseFormat::Tool,
+    ] {
+        assert!(named.contains(&format!("`{response_format:?}`").as_str()), "{response_format:?}");
     }
     assert!(PAGE.contains("The order is `Tool`, `Strict`, `Schema`, `JsonObject`, `Prompt`"));
 }

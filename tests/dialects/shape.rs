@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use llmnode::__private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode::{
-    BoxError, BoxFuture, CallRecord, Cx, Dialect, Exec, LlmOutput, Node, NodeError, OutputSchema, Reader,
-    Run, Settings,
+    BoxError, BoxFuture, CallRecord, Cx, Exec, LlmOutput, Node, NodeError, OutputSchema, Reader,
+    ResponseFormat, Run, Settings,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -34,8 +34,8 @@ impl Shape {
         (self.reads)(sample, text)
     }
 
-    pub(crate) fn ask(&self, run: &Run, dialect: Dialect, settings: Settings) -> Asked {
-        (self.ask)(run.clone(), settings.dialect(dialect))
+    pub(crate) fn ask(&self, run: &Run, response_format: ResponseFormat, settings: Settings) -> Asked {
+        (self.ask)(run.clone(), settings.response_format(response_format))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use llmnode::stub_server::{Reply, StubServer};
-use llmnode::{Category, Dialect, OpenAi, OutputSchema, Run, Settings};
+use llmnode::{Category, OpenAi, OutputSchema, ResponseFormat, Run, Settings};
 use serde_json::{Map, Value, json};
 
 use crate::conforms::conforms;
@@ -13,14 +13,19 @@ use crate::shape::Shape;
 use crate::snapshot::assert_snapshot;
 use crate::zoo::zoo;
 
-const ALL: [Dialect; 5] =
-    [Dialect::Strict, Dialect::Schema, Dialect::JsonObject, Dialect::Prompt, Dialect::Tool];
+const ALL: [ResponseFormat; 5] = [
+    ResponseFormat::Strict,
+    ResponseFormat::Schema,
+    ResponseFormat::JsonObject,
+    ResponseFormat::Prompt,
+    ResponseFormat::Tool,
+];
 
 /// The body of a request for a shape in a dialect, or what kept it from being sent.
-async fn asked(shape: &Shape, dialect: Dialect, server: &StubServer) -> Result<Value, String> {
+async fn asked(shape: &Shape, response_format: ResponseFormat, server: &StubServer) -> Result<Value, String> {
     let model = OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap();
     let before = server.requests().len();
-    let outcome = shape.ask(&Run::new(model), dialect, Settings::new()).await;
+    let outcome = shape.ask(&Run::new(model), response_format, Settings::new()).await;
     match server.requests().get(before) {
         Some(request) => Ok(request.json().unwrap().clone()),
         None => {
@@ -36,10 +41,10 @@ fn pretty(schema: &str) -> String {
 }
 
 /// What a dialect makes of a shape, on a few lines, with names for the schemas that stand above.
-fn line(dialect: Dialect, body: &Result<Value, String>, schema: &OutputSchema) -> String {
+fn line(response_format: ResponseFormat, body: &Result<Value, String>, schema: &OutputSchema) -> String {
     let body = match body {
         Ok(body) => body,
-        Err(fault) => return format!("== {dialect}: none\n{fault}\n"),
+        Err(fault) => return format!("== {response_format}: none\n{fault}\n"),
     };
     let mut text = String::new();
     for part in ["response_format", "tools", "tool_choice", "parallel_tool_calls"] {
@@ -52,7 +57,7 @@ fn line(dialect: Dialect, body: &Result<Value, String>, schema: &OutputSchema) -
     }
     let strict = schema.strict().map_or("", |strict| strict.get());
     let text = if strict.is_empty() { text } else { text.replace(strict, "<strict schema>") };
-    format!("== {dialect}\n{}", text.replace(schema.plain().get(), "<plain schema>"))
+    format!("== {response_format}\n{}", text.replace(schema.plain().get(), "<plain schema>"))
 }
 
 #[tokio::test]
@@ -67,9 +72,9 @@ async fn every_shape_in_every_dialect_is_the_one_that_was_reviewed() {
             Ok(strict) => text += &format!("\n== strict schema\n{}\n", pretty(strict.get())),
             Err(_) => text += "\n== strict schema\nnone\n",
         }
-        for dialect in ALL {
-            let body = asked(&shape, dialect, &server).await;
-            text += &format!("\n{}", line(dialect, &body, schema));
+        for response_format in ALL {
+            let body = asked(&shape, response_format, &server).await;
+            text += &format!("\n{}", line(response_format, &body, schema));
         }
         text += "\n== values\n";
         text.extend(shape.samples.iter().map(|sample| format!("{sample}\n")));
@@ -90,22 +95,26 @@ async fn every_shape_in_every_dialect_is_the_one_that_was_reviewed() {
 async fn every_shape_keeps_the_rules_of_every_dialect() {
     let server = StubServer::builder().start().await.unwrap();
     for shape in zoo() {
-        for dialect in ALL {
-            let Ok(body) = asked(&shape, dialect, &server).await else {
-                assert!(dialect == Dialect::Strict && shape.schema.strict().is_err(), "{}", shape.name);
+        for response_format in ALL {
+            let Ok(body) = asked(&shape, response_format, &server).await else {
+                assert!(
+                    response_format == ResponseFormat::Strict && shape.schema.strict().is_err(),
+                    "{}",
+                    shape.name
+                );
                 continue;
             };
             let format = &body["response_format"];
-            let faults = match dialect {
-                Dialect::Strict => rules::strict(&format["json_schema"]["schema"]),
-                Dialect::Schema => rules::plain(&format["json_schema"]["schema"]),
-                Dialect::Tool => rules::tool(&body),
+            let faults = match response_format {
+                ResponseFormat::Strict => rules::strict(&format["json_schema"]["schema"]),
+                ResponseFormat::Schema => rules::plain(&format["json_schema"]["schema"]),
+                ResponseFormat::Tool => rules::tool(&body),
                 // JSON mode asks for the word in the conversation.
-                Dialect::JsonObject if format == &json!({"type": "json_object"}) => told(&body),
-                Dialect::Prompt if format.is_null() => told(&body),
+                ResponseFormat::JsonObject if format == &json!({"type": "json_object"}) => told(&body),
+                ResponseFormat::Prompt if format.is_null() => told(&body),
                 _ => vec![format!("no such format: {format}")],
             };
-            assert_eq!(faults, Vec::<String>::new(), "{} by {dialect}", shape.name);
+            assert_eq!(faults, Vec::<String>::new(), "{} by {response_format}", shape.name);
         }
     }
 }
@@ -146,13 +155,14 @@ async fn every_shape_is_read_in_every_dialect() {
     for shape in zoo() {
         let server = answering(&shape).await;
         let run = Run::new(OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap());
-        for dialect in ALL.into_iter().filter(|one| *one != Dialect::Strict || shape.schema.strict().is_ok())
+        for response_format in
+            ALL.into_iter().filter(|one| *one != ResponseFormat::Strict || shape.schema.strict().is_ok())
         {
-            let outcome = shape.ask(&run, dialect, Settings::new()).await;
+            let outcome = shape.ask(&run, response_format, Settings::new()).await;
             let (value, record) =
-                outcome.unwrap_or_else(|error| panic!("{} by {dialect}: {error}", shape.name));
-            assert_eq!(value, shape.samples[0], "{} by {dialect}", shape.name);
-            assert_eq!(record.attempts[0].dialect, Some(dialect), "{}", shape.name);
+                outcome.unwrap_or_else(|error| panic!("{} by {response_format}: {error}", shape.name));
+            assert_eq!(value, shape.samples[0], "{} by {response_format}", shape.name);
+            assert_eq!(record.attempts[0].response_format, Some(response_format), "{}", shape.name);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Items and arguments made by `macro_rules!`, whose fragments reach the macros in groups of no delimiter.
 
-use llmnode::{Attempt, Invalid, Node, NodeError, llm_node, llm_output, validate};
+use llmnode::{AttemptInfo, Invalid, Node, NodeError, llm_node, llm_output, validate};
 
 use crate::support::{Choice, World, messages, paths, world};
 
@@ -72,7 +72,7 @@ mod made {
 
     output! {
         Page<World> { one: Choice, pair: (u8, Choice), list: Vec<(Choice, Choice)>, number: u8 }
-        small(&World, &Attempt) -> Result<(), Invalid> { Err(Invalid::at("number", "no")) }
+        small(&World, &AttemptInfo) -> Result<(), Invalid> { Err(Invalid::at("number", "no")) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Nodes, outputs and validators declared where items can be: in functions, constants, modules, beside names of their own.
 
-use llmnode::{Attempt, Invalid, llm_node, llm_output, validate};
+use llmnode::{AttemptInfo, Invalid, llm_node, llm_output, validate};
 
 use crate::support::{paths, prompt};
 
@@ -17,7 +17,7 @@ async fn in_a_function_around_local_types() {
 
     #[validate]
     impl Row {
-        fn small(&self, state: &State, _: &Attempt) -> Result<(), Invalid> {
+        fn small(&self, state: &State, _: &AttemptInfo) -> Result<(), Invalid> {
             if self.0 > state.most { Err(Invalid::new("large")) } else { Ok(()) }
         }
     }

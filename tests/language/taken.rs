@@ -33,12 +33,12 @@ mod variables {
 
     #[validate]
     impl<T> Pair<T> {
-        fn whole(&self, _: &World, _: &llmnode::Attempt) -> Result<(), Invalid> {
+        fn whole(&self, _: &World, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
             Err(Invalid::new("found"))
         }
     }
 
-    async fn check(_: &Pair<Choice>, _: &World, _: &llmnode::Attempt) -> Result<(), Invalid> {
+    async fn check(_: &Pair<Choice>, _: &World, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
         Err(Invalid::new("checked"))
     }
 
@@ -113,12 +113,12 @@ mod types {
     #[derive(Debug)]
     pub(super) struct Marked {
         pub(super) state: AnyState,
-        pub(super) others: Vec<DiveFields>,
+        pub(super) others: Vec<TraverseFields>,
     }
 
     #[llm_output]
     #[derive(Debug)]
-    pub(super) struct DiveFields {
+    pub(super) struct TraverseFields {
         pub(super) state: AnyState,
     }
 

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use llmnode::{Attempt as Which, Invalid, llm_node, llm_output, validate};
+use llmnode::{AttemptInfo as Which, Invalid, llm_node, llm_output, validate};
 
 use crate::support::{World, paths, world};
 
@@ -20,7 +20,7 @@ fn found(name: &str) -> Result<(), Invalid> {
 }
 
 mod aliased {
-    pub(super) type Trial = llmnode::Attempt;
+    pub(super) type Trial = llmnode::AttemptInfo;
     pub(super) type Outcome<T = ()> = Result<T, llmnode::Invalid>;
 }
 
@@ -67,11 +67,11 @@ impl Answer {
         found(if state.items.is_empty() { "" } else { "mutable_pattern" })
     }
 
-    fn unused(&self, _: &World, _: &llmnode::Attempt) -> Result<(), Invalid> {
+    fn unused(&self, _: &World, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
         found("unused")
     }
 
-    fn path(&self, attempt: &llmnode::Attempt, state: &World) -> Result<(), Invalid> {
+    fn path(&self, attempt: &llmnode::AttemptInfo, state: &World) -> Result<(), Invalid> {
         found(if state.items.len() > attempt.index() as usize { "path" } else { "" })
     }
 
@@ -79,7 +79,7 @@ impl Answer {
         found(if state.items.is_empty() { &self.text } else { "named_lifetimes" })
     }
 
-    async fn asynchronous(&self, state: &World, attempt: &llmnode::Attempt) -> Result<(), Invalid> {
+    async fn asynchronous(&self, state: &World, attempt: &llmnode::AttemptInfo) -> Result<(), Invalid> {
         tokio::task::yield_now().await;
         found(if state.items.len() > attempt.maximum() as usize { "asynchronous" } else { "" })
     }
@@ -138,7 +138,7 @@ struct Other {
     text: String,
 }
 
-/// `Attempt` under another name, and beside a state of that name.
+/// `AttemptInfo` under another name, and beside a state of that name.
 #[validate]
 impl Other {
     fn alias(&self, attempt: &Which) -> Result<(), Invalid> {

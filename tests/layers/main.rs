@@ -17,7 +17,7 @@ const CORE: &[&str] = &[
     "text",
     "credential",
     "files",
-    "function",
+    "into_outcome",
     "clock",
     "panics",
     "category",
@@ -58,12 +58,12 @@ const RAG: &[&str] = &[
     "fusion",
     "store",
     "embed",
-    "hashed",
+    "hash_embedder",
     "openai",
     "memory",
     "sqlite",
     "chroma",
-    "docs",
+    "collection_config",
     "search",
     "write",
     "collection",
@@ -82,8 +82,9 @@ const SMART: &[&str] = &[
     "evaluate",
     "optimise",
 ];
-const CASSETTE: &[&str] = &["clean", "diff", "asked", "entry", "nearest", "sink", "tape", "cassette"];
-const MCP: &[&str] = &["clean", "reply", "secret", "listed", "process", "connection", "server"];
+const CASSETTE: &[&str] =
+    &["redactor", "diff", "request_key", "entry", "mismatch", "sink", "file", "cassette"];
+const MCP: &[&str] = &["clean", "reply", "secret", "tool_list", "process", "connection", "server"];
 const STUB: &[&str] = &[
     "sample",
     "headers",
@@ -103,17 +104,17 @@ const STUB: &[&str] = &[
 ];
 const MACROS: &[&str] = &[
     "diagnostics",
-    "configured",
+    "cfg",
     "generics",
     "item",
-    "keys",
+    "ide",
     "names",
-    "keyed",
+    "macro_args",
     "show",
-    "values",
+    "literals",
     "crate_path",
     "action",
-    "by_hand",
+    "step_impl",
     "prompt",
     "validate",
     "output",
@@ -270,15 +271,16 @@ fn a_planted_arrow_upwards_is_found() {
 fn a_planted_circle_is_found() {
     // `output` stands on `validate`.
     assert_eq!(
-        planted(&["validate", "reach"], "use crate::output::Reader;"),
-        ["`validate/reach` imports `output` from `output`, which stands above `validate`"]
+        planted(&["validate", "coverage"], "use crate::output::Reader;"),
+        ["`validate/coverage` imports `output` from `output`, which stands above `validate`"]
     );
     // What is for tests alone closes no circle, nor does what stands in a text.
     assert!(
-        planted(&["validate", "reach"], "#[cfg(test)] mod planted { use crate::output::Reader; }").is_empty()
+        planted(&["validate", "coverage"], "#[cfg(test)] mod planted { use crate::output::Reader; }")
+            .is_empty()
     );
     assert!(
-        planted(&["validate", "reach"], "/// `crate::output`\nconst PLANTED: &str = \"crate::output\";")
+        planted(&["validate", "coverage"], "/// `crate::output`\nconst PLANTED: &str = \"crate::output\";")
             .is_empty()
     );
 }

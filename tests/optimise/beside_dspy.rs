@@ -79,7 +79,8 @@ async fn at_least_the_score_of_dspy_at_no_more_requests() {
     for with_useless in [false, true] {
         let tag = if with_useless { "useless" } else { "known" };
         let tasks: Vec<_> = (0..SEEDS).map(|seed| json!({"name": format!("dspy-{tag}-{seed}"), "train": questions(seed, with_useless), "validation": validation()})).collect();
-        let input = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-dspy-{tag}-{}.json", std::process::id()));
+        let input = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("llmnode-dspy-{tag}-{}.json", std::process::id()));
         std::fs::write(&input, json!({"base_url": server.base_url(), "tasks": tasks}).to_string()).unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/dspy/bootstrap.py");
         let (python, path) = (python.clone(), input.clone());
@@ -105,7 +106,7 @@ async fn at_least_the_score_of_dspy_at_no_more_requests() {
             let optimised =
                 bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).await.unwrap();
             let score = optimised.program().map_or(optimised.report().start.mean(), |program| {
-                program.made().unwrap().score.unwrap().val
+                program.provenance().unwrap().score.unwrap().val
             });
 
             // What each asked, by the name of its models.

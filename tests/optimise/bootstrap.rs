@@ -38,9 +38,12 @@ async fn bootstrap_finds_the_right_examples_within_the_budget_for_20_seeds() {
         let keys: Vec<_> = (0..4).map(|category| format!("category {category}, key 0")).collect();
         assert_eq!(found, keys, "seed {seed}");
 
-        let made = program.made().unwrap();
-        let score = made.score.unwrap();
-        assert_eq!((made.optimiser.as_str(), made.seed, made.requests), ("bootstrap", seed, requests as u64));
+        let provenance = program.provenance().unwrap();
+        let score = provenance.score.unwrap();
+        assert_eq!(
+            (provenance.optimiser.as_str(), provenance.seed, provenance.requests),
+            ("bootstrap", seed, requests as u64)
+        );
         assert_eq!((score.val, score.n, optimised.report().start.mean()), (1.0, 8, 0.0), "seed {seed}");
     }
 }
@@ -128,12 +131,13 @@ async fn case_73_the_written_score_is_that_of_a_fresh_evaluation() {
     let run = Run::new(student()).model("teacher", teacher());
     let bootstrap = Bootstrap::new().teacher("teacher").bootstrapped(2).limits(Limits::new().requests(100));
     let optimised = bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).await.unwrap();
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-optimised-{}.json", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-optimised-{}.json", std::process::id()));
     assert!(optimised.save(&path).unwrap());
     let program = Program::<Ask>::open(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
 
-    let written = program.made().unwrap().score.unwrap().val;
+    let written = program.provenance().unwrap().score.unwrap().val;
     let run = run.with_program(program);
     let fresh = evaluate(&run, &validation, exact()).await.unwrap();
     assert_eq!((written, fresh.mean()), (0.5, 0.5));
@@ -148,7 +152,8 @@ async fn case_73_no_improvement_on_validation_writes_nothing() {
     let optimised = bootstrap.optimise(&run, &Program::new(), &train, &validation, exact()).await.unwrap();
     assert!(matches!(optimised, Optimised::Unchanged { .. }));
     assert_eq!(optimised.report().best.as_ref().unwrap().mean(), 0.0);
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-unchanged-{}.json", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-unchanged-{}.json", std::process::id()));
     assert!(!optimised.save(&path).unwrap() && !path.exists());
 }
 
@@ -261,7 +266,8 @@ async fn the_plan_counts_what_a_case_takes_with_a_judge_also_after_a_crash() {
     assert!(asked <= 44 && (1..=6).contains(&teacher.requests().len()));
 
     // Cut off by a mistake of the program, and started again.
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-judged-{}.journal", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-judged-{}.journal", std::process::id()));
     let (first, second) = (AtomicUsize::new(0), FnModel::new(judging));
     let first = FnModel::new(move |request| match first.fetch_add(1, Ordering::Relaxed) < 20 {
         true => judging(request),
@@ -275,9 +281,9 @@ async fn the_plan_counts_what_a_case_takes_with_a_judge_also_after_a_crash() {
         assert_eq!(ended.is_ok(), ends);
         if let Ok(optimised) = ended {
             assert_eq!(optimised.program().unwrap().demos(), whole.program().unwrap().demos());
-            let [made, whole] =
-                [&optimised, &whole].map(|optimised| optimised.program().unwrap().made().unwrap());
-            assert_eq!((made.requests, made.score), (whole.requests, whole.score));
+            let [provenance, whole] =
+                [&optimised, &whole].map(|optimised| optimised.program().unwrap().provenance().unwrap());
+            assert_eq!((provenance.requests, provenance.score), (whole.requests, whole.score));
         }
     }
     std::fs::remove_file(path).unwrap();

@@ -7,7 +7,8 @@ use super::colours::{Name, colours};
 
 #[tokio::test]
 async fn a_file_becomes_cases_of_a_node_with_a_goal() {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-colours-{}.jsonl", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-colours-{}.jsonl", std::process::id()));
     let rows = "{\"colour\": \"warm 1\", \"expected\": {\"answer\": \"a\"}}\n{\"colour\": \"cold 1\", \"answer\": \"b\"}\n";
     std::fs::write(&path, rows).unwrap();
     let data = Dataset::<Name, Answer>::open(&path).unwrap();

@@ -30,7 +30,8 @@ async fn reflect_keeps_the_rules_of_the_feedback_and_is_never_worse_for_20_seeds
         let fresh = evaluate(&run.clone().with_program(program.clone()), &validation, graded).await.unwrap();
         let report = optimised.report();
         assert!(
-            fresh.mean() >= report.start.mean() && fresh.mean() == program.made().unwrap().score.unwrap().val
+            fresh.mean() >= report.start.mean()
+                && fresh.mean() == program.provenance().unwrap().score.unwrap().val
         );
     }
 }
@@ -94,7 +95,8 @@ async fn an_optimisation_goes_on_where_it_was_stopped_and_comes_to_the_same_end(
     let reflect = Reflect::new().seed(4).limits(limits);
     let wanted = reflect.clone().optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
 
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-optimising-{}.journal", std::process::id()));
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-optimising-{}.journal", std::process::id()));
     let mut requests = 0;
     let (third, wanted_requests) = (whole.requests().len() / 3, whole.requests().len());
     assert!(third > validation.len(), "the second kill comes after the start was judged");
@@ -127,9 +129,9 @@ async fn an_optimisation_goes_on_where_it_was_stopped_and_comes_to_the_same_end(
             let [program, whole] = [&optimised, &wanted].map(|optimised| optimised.program().unwrap());
             assert_eq!(program.goal(), whole.goal());
             assert_eq!(optimised.report().proposals, wanted.report().proposals);
-            let [made, whole] = [program, whole].map(|program| program.made().unwrap());
-            assert_eq!((made.score, made.requests), (whole.score, whole.requests));
-            assert_eq!(made.tokens, whole.tokens);
+            let [provenance, whole] = [program, whole].map(|program| program.provenance().unwrap());
+            assert_eq!((provenance.score, provenance.requests), (whole.score, whole.requests));
+            assert_eq!(provenance.tokens, whole.tokens);
         }
     }
     assert_eq!(requests, wanted_requests, "no answer was paid twice");
@@ -177,5 +179,5 @@ async fn the_best_on_validation_is_kept_not_the_last() {
     let optimised = reflect.optimise(&run, &Program::new(), &train, &validation, graded).await.unwrap();
     assert!(model.requests().iter().any(|request| request.messages[0].content == "B"));
     assert_eq!(optimised.program().unwrap().goal(), "A");
-    assert_eq!(optimised.program().unwrap().made().unwrap().score.unwrap().val, 6.0 / 9.0);
+    assert_eq!(optimised.program().unwrap().provenance().unwrap().score.unwrap().val, 6.0 / 9.0);
 }

@@ -4,7 +4,7 @@
 //! has the server's figures, and that tools really run. `LLMNODE_AGENTS=50` makes so many runs; 5 by default.
 
 use llmnode::prelude::*;
-use llmnode::{Category, Dialect, Event, Group, OpenAi};
+use llmnode::{Category, Event, Group, OpenAi, ResponseFormat};
 use serde_json::json;
 
 use crate::support::{key, tools_url};
@@ -115,7 +115,7 @@ async fn tools_run_and_answers_are_validated() {
             Ok(report) => {
                 good += 1;
                 assert!(report.value.stars <= 200);
-                assert_eq!(report.record.attempts[0].dialect, Some(Dialect::Tool));
+                assert_eq!(report.record.attempts[0].response_format, Some(ResponseFormat::Tool));
             }
             // As random weights must: bad answers, and such as are cut.
             Err(error) => assert!(
@@ -125,7 +125,7 @@ async fn tools_run_and_answers_are_validated() {
             ),
         }
     }
-    let nodes = run.ledger().report().nodes;
+    let nodes = run.ledger().snapshot().nodes;
     let calls: u64 = TOOLS.iter().filter_map(|tool| nodes.get(*tool)).map(|stats| stats.visits).sum();
     println!(
         "{runs} runs: {calls} tools executed, {good} answers accepted, {events} events of tools in streams"

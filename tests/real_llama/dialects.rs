@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use llmnode::{Category, Dialect, Settings};
+use llmnode::{Category, ResponseFormat, Settings};
 use serde_json::Value;
 
 use crate::conforms::conforms;
@@ -61,18 +61,23 @@ fn kept_its_schema(exchange: &Exchange) -> Option<bool> {
     Some(conforms(&answer, schema).is_ok())
 }
 
-async fn ask(shape: &Shape, dialect: Dialect, settings: Settings) -> Outcomes {
+async fn ask(shape: &Shape, response_format: ResponseFormat, settings: Settings) -> Outcomes {
     let (run, wire) = run().await;
     let mut outcomes = Outcomes::default();
     for seed in 0..SEEDS {
         let before = wire.exchanges().len();
-        let outcome = shape.ask(&run, dialect, settings.clone().extra("seed", seed)).await;
+        let outcome = shape.ask(&run, response_format, settings.clone().extra("seed", seed)).await;
         let exchanges = wire.exchanges();
         let last = exchanges.last().unwrap();
         let requests = exchanges.len() - before;
         let met = match outcome {
             Ok((_, record)) => {
-                assert_eq!(record.attempts.last().unwrap().dialect, Some(dialect), "{}", shape.name);
+                assert_eq!(
+                    record.attempts.last().unwrap().response_format,
+                    Some(response_format),
+                    "{}",
+                    shape.name
+                );
                 if kept_its_schema(last) == Some(false) {
                     outcomes.faults.push(format!("{}, seed {seed}: {}", shape.name, last.said()));
                 }
@@ -108,9 +113,10 @@ async fn every_shape_in_strict_mode_is_decoded_corrected_or_classed() {
     let (mut lines, mut faults, mut total) = (Vec::new(), Vec::new(), BTreeMap::<String, u32>::new());
     let mut others = Answered::default();
     for shape in zoo() {
-        let dialect = if shape.schema.strict().is_ok() { Dialect::Strict } else { Dialect::Schema };
-        let outcomes = ask(&shape, dialect, settings()).await;
-        lines.push(format!("{:24} {:8} {}", shape.name, dialect.as_str(), outcomes.line()));
+        let response_format =
+            if shape.schema.strict().is_ok() { ResponseFormat::Strict } else { ResponseFormat::Schema };
+        let outcomes = ask(&shape, response_format, settings()).await;
+        lines.push(format!("{:24} {:8} {}", shape.name, response_format.as_str(), outcomes.line()));
         if !NARROWER.contains(&shape.name) {
             others.add(&outcomes);
         }
@@ -129,14 +135,20 @@ async fn every_shape_in_strict_mode_is_decoded_corrected_or_classed() {
 async fn every_dialect_is_taken() {
     const SOME: [&str; 5] = ["flat", "nested", "enum_internal", "root_list", "root_integer"];
     let mut faults = Vec::new();
-    for dialect in [Dialect::Strict, Dialect::Schema, Dialect::Tool, Dialect::JsonObject, Dialect::Prompt] {
+    for response_format in [
+        ResponseFormat::Strict,
+        ResponseFormat::Schema,
+        ResponseFormat::Tool,
+        ResponseFormat::JsonObject,
+        ResponseFormat::Prompt,
+    ] {
         for shape in zoo().into_iter().filter(|shape| SOME.contains(&shape.name)) {
-            let outcomes = ask(&shape, dialect, settings().max_tokens(600)).await;
-            println!("{:12} {:16} {}", dialect.as_str(), shape.name, outcomes.line());
+            let outcomes = ask(&shape, response_format, settings().max_tokens(600)).await;
+            println!("{:12} {:16} {}", response_format.as_str(), shape.name, outcomes.line());
             // This server takes the other three, and enforces nothing, or any JSON at all: the choice of a function it
             // ignores.
-            if matches!(dialect, Dialect::Strict | Dialect::Schema) {
-                assert!(outcomes.counts.contains_key("decoded"), "{dialect} {}", shape.name);
+            if matches!(response_format, ResponseFormat::Strict | ResponseFormat::Schema) {
+                assert!(outcomes.counts.contains_key("decoded"), "{response_format} {}", shape.name);
             }
             faults.extend(outcomes.faults);
         }

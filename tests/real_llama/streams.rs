@@ -75,7 +75,7 @@ fn in_both(attempt: &AttemptRecord) -> InBoth {
         attempt.answer.as_deref().map(Value::from),
         attempt.category,
         format!("{usage:?} {:?} {:?}", attempt.flags, attempt.finish_reason),
-        attempt.dialect.map(|dialect| format!("{dialect:?}")),
+        attempt.response_format.map(|response_format| format!("{response_format:?}")),
     )
 }
 

@@ -9,12 +9,12 @@ use llmnode_runtime::{
     BoxFuture, Category, ChatModel, Completion, ModelError, NodeError, Request, RetryBudget, Sink,
 };
 
-use crate::asked::Asked;
-use crate::clean::Cleaner;
-use crate::entry::{Answer, Entry, Failure};
-use crate::nearest::nearest;
-use crate::sink::{Keeping, tell};
-use crate::tape::{Found, Tape, fault};
+use crate::entry::{Entry, RecordedCompletion, RecordedError};
+use crate::file::{CassetteFile, Lookup, file_error};
+use crate::mismatch::nearest_entry_diff;
+use crate::redactor::Redactor;
+use crate::request_key::RequestKey;
+use crate::sink::{RecordingSink, replay};
 
 const VARIABLE: &str = "LLMNODE_CASSETTE";
 
@@ -64,13 +64,13 @@ pub enum CassetteMode {
 pub struct Cassette {
     path: PathBuf,
     mode: CassetteMode,
-    cleaner: Cleaner,
+    redactor: Redactor,
 }
 
 impl Cassette {
     /// Names the file, such as `tests/chat.json`. It is read by [`around`](Self::around).
     pub fn open(path: impl Into<PathBuf>) -> Self {
-        Cassette { path: path.into(), mode: CassetteMode::default(), cleaner: Cleaner::of_environment() }
+        Cassette { path: path.into(), mode: CassetteMode::default(), redactor: Redactor::from_env() }
     }
 
     /// Sets the mode, unless the variable `LLMNODE_CASSETTE` does. Default: [`CassetteMode::Replay`].
@@ -83,7 +83,7 @@ impl Cassette {
     /// Secrets are removed before: the values of environment variables whose names look like credentials, texts like
     /// `sk-…`, and what follows `Bearer`.
     pub fn redact(mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
-        self.cleaner.redact(redact);
+        self.redactor.redact(redact);
         self
     }
 
@@ -97,21 +97,21 @@ impl Cassette {
         self,
         make: impl FnOnce() -> Result<M, NodeError> + Send + 'static,
     ) -> Result<Arc<dyn ChatModel>, NodeError> {
-        let Cassette { path, mode, cleaner } = self;
-        let mode = mode_of_environment()?.unwrap_or(mode);
-        let tape = match mode {
+        let Cassette { path, mode, redactor } = self;
+        let mode = mode_from_env()?.unwrap_or(mode);
+        let file = match mode {
             CassetteMode::Record => None,
-            CassetteMode::Replay | CassetteMode::Auto => Tape::open(&path)?,
+            CassetteMode::Replay | CassetteMode::Auto => CassetteFile::open(&path)?,
         };
-        if tape.is_none() && mode == CassetteMode::Replay {
+        if file.is_none() && mode == CassetteMode::Replay {
             let why = format!("there is no such file; record it with {VARIABLE}=record");
-            return Err(fault(&path, "cannot be read", &why));
+            return Err(file_error(&path, "cannot be read", &why));
         }
-        let tape = tape.unwrap_or_default();
-        let recorded = tape.model.clone();
-        let make: Make = Box::new(move || Ok(Box::new(make()?) as Box<dyn ChatModel>));
-        let (tape, make) = (Mutex::new(tape), Mutex::new(Some(make)));
-        let recorder = Recorder { path, mode, cleaner, tape, make, recorded, model: OnceLock::new() };
+        let file = file.unwrap_or_default();
+        let recorded_model = file.model.clone();
+        let make: MakeModel = Box::new(move || Ok(Box::new(make()?) as Box<dyn ChatModel>));
+        let (file, make) = (Mutex::new(file), Mutex::new(Some(make)));
+        let recorder = Recorder { path, mode, redactor, file, make, recorded_model, model: OnceLock::new() };
         if mode == CassetteMode::Record {
             recorder.model().map_err(|(category, message)| NodeError::new(*category, message.clone()))?;
         }
@@ -119,11 +119,11 @@ impl Cassette {
     }
 }
 
-fn mode_of_environment() -> Result<Option<CassetteMode>, NodeError> {
-    mode_named(std::env::var_os(VARIABLE).as_deref())
+fn mode_from_env() -> Result<Option<CassetteMode>, NodeError> {
+    parse_mode(std::env::var_os(VARIABLE).as_deref())
 }
 
-fn mode_named(word: Option<&OsStr>) -> Result<Option<CassetteMode>, NodeError> {
+fn parse_mode(word: Option<&OsStr>) -> Result<Option<CassetteMode>, NodeError> {
     let Some(word) = word.filter(|word| !word.is_empty()) else { return Ok(None) };
     match word.to_str() {
         Some("replay") => Ok(Some(CassetteMode::Replay)),
@@ -136,59 +136,59 @@ fn mode_named(word: Option<&OsStr>) -> Result<Option<CassetteMode>, NodeError> {
     }
 }
 
-type Make = Box<dyn FnOnce() -> Result<Box<dyn ChatModel>, NodeError> + Send>;
+type MakeModel = Box<dyn FnOnce() -> Result<Box<dyn ChatModel>, NodeError> + Send>;
 
 /// The model with its cassette.
 struct Recorder {
     path: PathBuf,
     mode: CassetteMode,
-    cleaner: Cleaner,
-    tape: Mutex<Tape>,
+    redactor: Redactor,
+    file: Mutex<CassetteFile>,
     /// The model's id, as the file has it.
-    recorded: Option<String>,
+    recorded_model: Option<String>,
     /// What makes the model; none once it has.
-    make: Mutex<Option<Make>>,
+    make: Mutex<Option<MakeModel>>,
     model: OnceLock<Result<Box<dyn ChatModel>, (Category, String)>>,
 }
 
 impl Recorder {
     async fn complete(&self, request: &Request, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
-        let asked = Asked::new(request, &self.cleaner)
+        let request_key = RequestKey::new(request, &self.redactor)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
-        let (found, place) = lock(&self.tape).next(&asked);
+        let (found, occurrence) = lock(&self.file).next(&request_key);
         match found {
-            Found::Entry(entry) => give(*entry, sink).await,
-            Found::Missing(given) if self.mode == CassetteMode::Replay => {
-                Err(unsent(self.missing(&asked, given)))
+            Lookup::Entry(entry) => play_back(*entry, sink).await,
+            Lookup::Missing(given) if self.mode == CassetteMode::Replay => {
+                Err(unsent(self.missing_entry_message(&request_key, given)))
             }
-            Found::Missing(_) => self.record(asked, place, request, sink).await,
+            Lookup::Missing(_) => self.record(request_key, occurrence, request, sink).await,
         }
     }
 
     async fn record(
         &self,
-        asked: Asked,
-        place: usize,
+        request_key: RequestKey,
+        occurrence: usize,
         request: &Request,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         let model = self.model().map_err(|(category, message)| ModelError::unsent(*category, message))?;
-        let mut keeping = Keeping::new(sink);
-        let outcome = model.complete(request, &mut keeping).await;
+        let mut recording = RecordingSink::new(sink);
+        let outcome = model.complete(request, &mut recording).await;
         let (answer, failure) = match &outcome {
-            Ok(completion) => (Some(Answer::new(completion, &self.cleaner)), None),
-            Err(error) => (None, Some(Failure::new(error, &self.cleaner))),
+            Ok(completion) => (Some(RecordedCompletion::new(completion, &self.redactor)), None),
+            Err(error) => (None, Some(RecordedError::new(error, &self.redactor))),
         };
         let written = answer.as_ref().map(|answer| answer.text.as_str());
-        let said = outcome.as_ref().ok().map(|completion| completion.text.as_str());
-        let (told, stream) = keeping.kept(said.zip(written), &self.cleaner);
-        let request = asked.as_value().clone();
-        let entry = Entry { request, completion: answer, failure, told, stream };
-        let mut tape = lock(&self.tape);
-        tape.model = model.model().map(|id| self.cleaner.text(id));
-        tape.keep(asked, place, entry);
-        let saved = if tape.is_due() { tape.save(&self.path) } else { Ok(()) };
-        drop(tape);
+        let original_text = outcome.as_ref().ok().map(|completion| completion.text.as_str());
+        let (metadata, stream) = recording.finish(original_text.zip(written), &self.redactor);
+        let request = request_key.as_value().clone();
+        let entry = Entry { request, completion: answer, failure, metadata, stream };
+        let mut file = lock(&self.file);
+        file.model = model.model().map(|id| self.redactor.text(id));
+        file.keep(request_key, occurrence, entry);
+        let saved = if file.should_save() { file.save(&self.path) } else { Ok(()) };
+        drop(file);
         match saved {
             Ok(()) => outcome,
             Err(error) => {
@@ -201,18 +201,18 @@ impl Recorder {
 
     /// The model, which is created at the first use.
     fn model(&self) -> Result<&dyn ChatModel, &(Category, String)> {
-        let made = self.model.get_or_init(|| match lock(&self.make).take() {
+        let opened_model = self.model.get_or_init(|| match lock(&self.make).take() {
             Some(make) => make().map_err(|error| (error.category(), error.message().to_owned())),
             None => Err((Category::ConfigError, "the model is being made".to_owned())),
         });
-        made.as_deref()
+        opened_model.as_deref()
     }
 
-    fn made(&self) -> Option<&dyn ChatModel> {
+    fn opened_model(&self) -> Option<&dyn ChatModel> {
         self.model.get()?.as_deref().ok()
     }
 
-    fn missing(&self, asked: &Asked, given: usize) -> String {
+    fn missing_entry_message(&self, request_key: &RequestKey, given: usize) -> String {
         let path = self.path.display();
         if given > 0 {
             return format!(
@@ -221,7 +221,7 @@ impl Recorder {
             );
         }
         let advice = format!("record it with {VARIABLE}=auto");
-        match nearest(asked, lock(&self.tape).asked()) {
+        match nearest_entry_diff(request_key, lock(&self.file).distinct_requests()) {
             Some(diff) => format!(
                 "the cassette {path} has no entry for this request; {advice}. The nearest entry differs (- recorded, + \
                  asked):\n{diff}"
@@ -234,19 +234,19 @@ impl Recorder {
 /// Writes what the file does not have yet.
 impl Drop for Recorder {
     fn drop(&mut self) {
-        let tape = self.tape.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if !tape.is_saved()
-            && let Err(error) = tape.save(&self.path)
+        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if !file.is_saved()
+            && let Err(error) = file.save(&self.path)
         {
             tracing::error!(target: "llmnode::cassette", "{}", error.message());
         }
     }
 }
 
-async fn give(entry: Entry, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
-    let Entry { completion, failure, told, stream, .. } = entry;
+async fn play_back(entry: Entry, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
+    let Entry { completion, failure, metadata, stream, .. } = entry;
     let text = completion.as_ref().map(|answer| answer.text.as_str()).unwrap_or_default();
-    tell(&told, stream.as_ref(), text, sink).await;
+    replay(&metadata, stream.as_ref(), text, sink).await;
     match (completion, failure) {
         (Some(answer), _) => Ok(answer.completion()),
         (None, Some(failure)) => Err(failure.error()),
@@ -264,25 +264,25 @@ impl ChatModel for Recorder {
     }
 
     fn model(&self) -> Option<&str> {
-        self.made().map_or(self.recorded.as_deref(), ChatModel::model)
+        self.opened_model().map_or(self.recorded_model.as_deref(), ChatModel::model)
     }
 
     fn provider(&self) -> &str {
-        self.made().map_or("cassette", ChatModel::provider)
+        self.opened_model().map_or("cassette", ChatModel::provider)
     }
 
     fn unenforced(&self, request: &Request) {
-        if let Some(model) = self.made() {
+        if let Some(model) = self.opened_model() {
             model.unenforced(request);
         }
     }
 
     fn retry_budget(&self) -> Option<&RetryBudget> {
-        self.made()?.retry_budget()
+        self.opened_model()?.retry_budget()
     }
 
     fn server(&self) -> Option<(&str, u16)> {
-        self.made()?.server()
+        self.opened_model()?.server()
     }
 }
 
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_variable_names_a_mode() {
-        let of = |word: &str| mode_named(Some(OsStr::new(word)));
+        let of = |word: &str| parse_mode(Some(OsStr::new(word)));
         assert_eq!(of("record").ok(), Some(Some(CassetteMode::Record)));
         assert_eq!(of("auto").ok(), Some(Some(CassetteMode::Auto)));
         assert_eq!(of("").ok(), Some(None));

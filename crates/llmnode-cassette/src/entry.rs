@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use llmnode_runtime::{
-    Category, Completion, Dialect, FinishReason, Flag, ModelError, Retry, TokenUsage, ToolCall,
+    Category, Completion, FinishReason, Flag, ModelError, ResponseFormat, Retry, TokenUsage, ToolCall,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::clean::Cleaner;
+use crate::redactor::Redactor;
 
 /// One request and what came of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -16,19 +16,19 @@ use crate::clean::Cleaner;
 pub(crate) struct Entry {
     pub(crate) request: Value,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) completion: Option<Answer>,
+    pub(crate) completion: Option<RecordedCompletion>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) failure: Option<Failure>,
-    #[serde(default, skip_serializing_if = "Told::is_empty")]
-    pub(crate) told: Told,
+    pub(crate) failure: Option<RecordedError>,
+    #[serde(default, rename = "told", skip_serializing_if = "AttemptMetadata::is_empty")]
+    pub(crate) metadata: AttemptMetadata,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) stream: Option<Stream>,
+    pub(crate) stream: Option<RecordedStream>,
 }
 
 /// A [`Completion`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Answer {
+pub(crate) struct RecordedCompletion {
     pub(crate) text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<ToolCall>,
@@ -49,11 +49,11 @@ pub(crate) struct Answer {
 /// A [`ModelError`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Failure {
+pub(crate) struct RecordedError {
     category: Category,
     message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    retry: Option<Again>,
+    retry: Option<RetryKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ pub(crate) struct Failure {
 /// A [`Retry`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Again {
+enum RetryKind {
     No,
     Transport,
     Feedback,
@@ -81,9 +81,9 @@ enum Again {
 /// What the model told of the attempt beside its answer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Told {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) dialect: Option<Dialect>,
+pub(crate) struct AttemptMetadata {
+    #[serde(rename = "dialect", skip_serializing_if = "Option::is_none")]
+    pub(crate) response_format: Option<ResponseFormat>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) refused: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -93,42 +93,42 @@ pub(crate) struct Told {
 /// The pieces that a stream came in.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Stream {
+pub(crate) struct RecordedStream {
     /// The text, where the answer does not have it, since the stream failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
     /// Where in the text one piece ends and the next one begins, in bytes.
     pub(crate) boundaries: Vec<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) reasoning: Vec<Thought>,
+    pub(crate) reasoning: Vec<ReasoningPiece>,
 }
 
 /// A piece of reasoning.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Thought {
+pub(crate) struct ReasoningPiece {
     /// How much of the text stands before it, in bytes.
     pub(crate) at: usize,
     pub(crate) text: String,
 }
 
-impl Told {
+impl AttemptMetadata {
     fn is_empty(&self) -> bool {
-        self.dialect.is_none() && self.refused.is_empty() && self.flags.is_empty()
+        self.response_format.is_none() && self.refused.is_empty() && self.flags.is_empty()
     }
 }
 
-impl Answer {
-    pub(crate) fn new(completion: &Completion, cleaner: &Cleaner) -> Self {
-        Answer {
-            text: cleaner.text(&completion.text),
-            calls: completion.calls.iter().map(|call| cleaned(call, cleaner)).collect(),
-            refusal: cleaner.option(completion.refusal.as_ref()),
+impl RecordedCompletion {
+    pub(crate) fn new(completion: &Completion, redactor: &Redactor) -> Self {
+        RecordedCompletion {
+            text: redactor.text(&completion.text),
+            calls: completion.calls.iter().map(|call| clean_call(call, redactor)).collect(),
+            refusal: redactor.option(completion.refusal.as_ref()),
             finish: completion.finish.as_ref().map(|finish| finish.as_str().to_owned()),
             usage: completion.usage,
-            model: cleaner.option(completion.model.as_ref()),
-            request_id: cleaner.option(completion.request_id.as_ref()),
-            response_id: cleaner.option(completion.response_id.as_ref()),
+            model: redactor.option(completion.model.as_ref()),
+            request_id: redactor.option(completion.request_id.as_ref()),
+            response_id: redactor.option(completion.response_id.as_ref()),
         }
     }
 
@@ -151,39 +151,39 @@ impl Answer {
     }
 }
 
-fn cleaned(call: &ToolCall, cleaner: &Cleaner) -> ToolCall {
-    ToolCall::new(cleaner.text(&call.id), cleaner.text(&call.name), cleaner.text(&call.arguments))
+fn clean_call(call: &ToolCall, redactor: &Redactor) -> ToolCall {
+    ToolCall::new(redactor.text(&call.id), redactor.text(&call.name), redactor.text(&call.arguments))
 }
 
-impl Failure {
-    pub(crate) fn new(error: &ModelError, cleaner: &Cleaner) -> Self {
-        Failure {
+impl RecordedError {
+    pub(crate) fn new(error: &ModelError, redactor: &Redactor) -> Self {
+        RecordedError {
             category: error.category,
-            message: cleaner.text(&error.message),
+            message: redactor.text(&error.message),
             retry: error.retry.and_then(|retry| match retry {
-                Retry::No => Some(Again::No),
-                Retry::Transport => Some(Again::Transport),
-                Retry::Feedback => Some(Again::Feedback),
-                Retry::Adapted => Some(Again::Adapted),
+                Retry::No => Some(RetryKind::No),
+                Retry::Transport => Some(RetryKind::Transport),
+                Retry::Feedback => Some(RetryKind::Feedback),
+                Retry::Adapted => Some(RetryKind::Adapted),
                 _ => None,
             }),
             retry_after_ms: error.retry_after.map(|wait| wait.as_millis().try_into().unwrap_or(u64::MAX)),
             status: error.status,
-            request_id: cleaner.option(error.request_id.as_ref()),
+            request_id: redactor.option(error.request_id.as_ref()),
             usage: error.usage,
             sent: error.sent,
             reached: error.reached,
-            answer: cleaner.option(error.answer.as_ref()),
+            answer: redactor.option(error.answer.as_ref()),
         }
     }
 
     pub(crate) fn error(self) -> ModelError {
         let mut error = ModelError::new(self.category, self.message);
         error.retry = self.retry.map(|again| match again {
-            Again::No => Retry::No,
-            Again::Transport => Retry::Transport,
-            Again::Feedback => Retry::Feedback,
-            Again::Adapted => Retry::Adapted,
+            RetryKind::No => Retry::No,
+            RetryKind::Transport => Retry::Transport,
+            RetryKind::Feedback => Retry::Feedback,
+            RetryKind::Adapted => Retry::Adapted,
         });
         error.retry_after = self.retry_after_ms.map(Duration::from_millis);
         error.status = self.status;

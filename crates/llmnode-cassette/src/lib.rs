@@ -5,13 +5,13 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
-mod asked;
 mod cassette;
-mod clean;
 mod diff;
 mod entry;
-mod nearest;
+mod file;
+mod mismatch;
+mod redactor;
+mod request_key;
 mod sink;
-mod tape;
 
 pub use cassette::{Cassette, CassetteMode};

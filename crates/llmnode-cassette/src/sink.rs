@@ -1,54 +1,63 @@
 //! What a model tells while it answers: listened to for the file, and told again from it.
 
-use llmnode_runtime::{Delta, Dialect, Flag, Sink, TokenUsage};
+use llmnode_runtime::{Delta, Flag, ResponseFormat, Sink, TokenUsage};
 
-use crate::clean::Cleaner;
-use crate::entry::{Stream, Thought, Told};
+use crate::entry::{AttemptMetadata, ReasoningPiece, RecordedStream};
+use crate::redactor::Redactor;
 
 /// Passes everything on, and keeps it.
-pub(crate) struct Keeping<'a> {
+pub(crate) struct RecordingSink<'a> {
     outer: &'a mut dyn Sink,
-    told: Told,
+    metadata: AttemptMetadata,
     text: String,
-    stream: Stream,
+    stream: RecordedStream,
 }
 
-impl<'a> Keeping<'a> {
+impl<'a> RecordingSink<'a> {
     pub(crate) fn new(outer: &'a mut dyn Sink) -> Self {
-        Keeping { outer, told: Told::default(), text: String::new(), stream: Stream::default() }
+        RecordingSink {
+            outer,
+            metadata: AttemptMetadata::default(),
+            text: String::new(),
+            stream: RecordedStream::default(),
+        }
     }
 
     /// What was told, and the stream, if there was one. `answer`: the text of the answer, if there was one, and as it is
     /// written.
-    pub(crate) fn kept(self, answer: Option<(&str, &str)>, cleaner: &Cleaner) -> (Told, Option<Stream>) {
-        let Keeping { mut told, text, mut stream, .. } = self;
-        told.refused.iter_mut().for_each(|part| *part = cleaner.text(part));
+    pub(crate) fn finish(
+        self,
+        answer: Option<(&str, &str)>,
+        redactor: &Redactor,
+    ) -> (AttemptMetadata, Option<RecordedStream>) {
+        let RecordingSink { mut metadata, text, mut stream, .. } = self;
+        metadata.refused.iter_mut().for_each(|part| *part = redactor.text(part));
         if text.is_empty() && stream.reasoning.is_empty() {
-            return (told, None);
+            return (metadata, None);
         }
         let written = match answer {
             Some((answer, written)) if answer == text => written.to_owned(),
             // A model whose pieces are not its answer: they are of no use.
-            Some(_) => return (told, None),
-            None => stream.text.insert(cleaner.text(&text)).clone(),
+            Some(_) => return (metadata, None),
+            None => stream.text.insert(redactor.text(&text)).clone(),
         };
         // Behind what was taken out, nobody knows where a piece ended.
         let same = text.bytes().zip(written.bytes()).take_while(|(one, other)| one == other).count();
         let whole = text == written;
         stream.boundaries.retain(|at| whole || *at <= same);
-        stream.reasoning = thoughts(stream.reasoning, cleaner);
+        stream.reasoning = clean_reasoning(stream.reasoning, redactor);
         if !whole {
             stream.reasoning.iter_mut().for_each(|thought| thought.at = thought.at.min(same));
         }
-        (told, Some(stream))
+        (metadata, Some(stream))
     }
 }
 
 /// The pieces of reasoning as they are written. They are cleaned as one text, since a piece may hold half a secret; from the
 /// first change on they are one piece.
-fn thoughts(mut pieces: Vec<Thought>, cleaner: &Cleaner) -> Vec<Thought> {
+fn clean_reasoning(mut pieces: Vec<ReasoningPiece>, redactor: &Redactor) -> Vec<ReasoningPiece> {
     let whole: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
-    let clean = cleaner.text(&whole);
+    let clean = redactor.text(&whole);
     if clean == whole {
         return pieces;
     }
@@ -69,7 +78,7 @@ fn thoughts(mut pieces: Vec<Thought>, cleaner: &Cleaner) -> Vec<Thought> {
     pieces
 }
 
-impl Sink for Keeping<'_> {
+impl Sink for RecordingSink<'_> {
     fn request_id(&mut self, id: &str) {
         self.outer.request_id(id);
     }
@@ -78,13 +87,13 @@ impl Sink for Keeping<'_> {
         self.outer.usage(usage);
     }
 
-    fn dialect(&mut self, dialect: Dialect) {
-        self.told.dialect = Some(dialect);
-        self.outer.dialect(dialect);
+    fn response_format(&mut self, response_format: ResponseFormat) {
+        self.metadata.response_format = Some(response_format);
+        self.outer.response_format(response_format);
     }
 
     fn refused(&mut self, part: &str) {
-        self.told.refused.push(part.to_owned());
+        self.metadata.refused.push(part.to_owned());
         self.outer.refused(part);
     }
 
@@ -93,7 +102,7 @@ impl Sink for Keeping<'_> {
     }
 
     fn flag(&mut self, flag: Flag) {
-        self.told.flags.push(flag.clone());
+        self.metadata.flags.push(flag.clone());
         self.outer.flag(flag);
     }
 
@@ -111,7 +120,7 @@ impl Sink for Keeping<'_> {
             }
             Delta::Reasoning(text) => {
                 let (at, text) = (self.text.len(), text.to_owned());
-                self.stream.reasoning.push(Thought { at, text });
+                self.stream.reasoning.push(ReasoningPiece { at, text });
             }
             _ => {}
         }
@@ -120,12 +129,17 @@ impl Sink for Keeping<'_> {
 }
 
 /// Tells again what was told. Each piece is an event of its own.
-pub(crate) async fn tell(told: &Told, stream: Option<&Stream>, text: &str, sink: &mut dyn Sink) {
-    if let Some(dialect) = told.dialect {
-        sink.dialect(dialect);
+pub(crate) async fn replay(
+    metadata: &AttemptMetadata,
+    stream: Option<&RecordedStream>,
+    text: &str,
+    sink: &mut dyn Sink,
+) {
+    if let Some(response_format) = metadata.response_format {
+        sink.response_format(response_format);
     }
-    told.refused.iter().for_each(|part| sink.refused(part));
-    told.flags.iter().for_each(|flag| sink.flag(flag.clone()));
+    metadata.refused.iter().for_each(|part| sink.refused(part));
+    metadata.flags.iter().for_each(|flag| sink.flag(flag.clone()));
     let Some(stream) = stream.filter(|_| sink.listens()) else { return };
     let text = stream.text.as_deref().unwrap_or(text);
     let mut thoughts = stream.reasoning.iter().peekable();

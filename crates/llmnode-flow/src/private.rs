@@ -5,13 +5,14 @@ pub use std::sync::OnceLock;
 use llmnode_runtime::{BoxError, BoxFuture, NodeError};
 
 pub use crate::flow::generated::{
-    Arm, Arms, Around, Bounds, Decided, Decides, Edge, FlowType, Flowing, Parameter, Place, Progress, Runner,
-    Starts, Table, Target, Undecided, Unknown, advance, onward, outline, runner, write,
+    Arm, Bounds, Edge, ErrorAction, FlowCursor, FlowType, HasArms, MatchAction, MatchOn, OuterFlows,
+    Parameter, Progress, Runnable, Runner, Startable, Table, Target, UnitAction, advance, outline,
+    plain_arrow, runner, write,
 };
 
-pub use crate::flow::given::{Field, Given, Gives};
 pub use crate::flow::post::{decided, post, route, store};
 pub use crate::flow::prep::{batch, prep, prepared};
+pub use crate::flow::prep_value::{Field, IntoField, PrepForm};
 pub use crate::flow::{Action, BatchStep, Outline, RunFlow, Step};
 
 /// What preparing a node gives.
@@ -27,5 +28,5 @@ pub type Advanced<'f, A> = BoxFuture<'f, Result<Progress<A>, NodeError>>;
 pub mod forms {
     pub use std::sync::OnceLock;
 
-    pub use crate::flow::given::{GivesFallible as _, GivesOptional as _, GivesOther as _, GivesValue as _};
+    pub use crate::flow::prep_value::{FallibleForm as _, OptionalForm as _, OtherForm as _, ValueForm as _};
 }

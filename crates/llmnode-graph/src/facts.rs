@@ -14,15 +14,15 @@ pub(crate) struct Facts {
     /// Values that it reads if the graph has one of them. Else it takes the last message.
     pub(crate) reads_or_message: Vec<Read>,
     /// Values that system prompts of graphs within it read.
-    pub(crate) prompts: Vec<Read>,
+    pub(crate) system_prompt_reads: Vec<Read>,
     /// Values that come into others in graphs within it: as items of a list.
-    pub(crate) passes: Vec<(String, String)>,
+    pub(crate) value_flows: Vec<(String, String)>,
     /// The keys that it writes.
     pub(crate) writes: Vec<Write>,
     /// Keys that it writes as well, of which two branches of a fork may write the same.
     pub(crate) also_writes: Vec<String>,
     /// Texts that stand where a setting is wrong. Each may be the name of a value that it writes.
-    pub(crate) perhaps_writes: Vec<String>,
+    pub(crate) possible_writes: Vec<String>,
     /// Whether it may write further keys.
     pub(crate) writes_anything: bool,
     /// Whether what it writes is the text of a model, a tool or a search.
@@ -31,7 +31,7 @@ pub(crate) struct Facts {
     pub(crate) retrieved: bool,
     pub(crate) role: Role,
     /// Whether another node has its id, so that some of its edges may be those of that one.
-    pub(crate) is_shared: bool,
+    pub(crate) has_shared_id: bool,
     /// Whether a setting is wrong in such a way that it may write more than is known.
     pub(crate) unclear: bool,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Handles {
     /// Those that need an edge.
     pub(crate) required: Vec<String>,
     /// Whether it may have others.
-    pub(crate) open: bool,
+    pub(crate) allows_unknown: bool,
 }
 
 /// A value that a node reads.
@@ -53,7 +53,7 @@ pub(crate) struct Read {
     pub(crate) name: String,
     /// Where it is named, as a pointer into the file.
     pub(crate) at: String,
-    pub(crate) place: Place,
+    pub(crate) place: ReadContext,
 }
 
 /// A value that a node writes.
@@ -70,7 +70,7 @@ pub(crate) struct Write {
 
 /// Where a value that is read comes to stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ReadContext {
     #[default]
     Any,
     /// In a system prompt, which is the operator's.
@@ -85,7 +85,7 @@ pub(crate) enum Role {
     /// It stands in the lists of agents alone.
     Tool,
     /// Its id is wrong, so that it is not known which edges are its own.
-    Apart,
+    InvalidId,
 }
 
 impl Facts {

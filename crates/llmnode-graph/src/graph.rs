@@ -2,20 +2,20 @@
 
 mod approval;
 mod compile;
-mod door;
 mod folder;
 mod load;
 mod loaded;
 mod loading;
+mod node_type;
 mod nodes;
 mod registry;
 mod roles;
 mod step;
-mod whole;
-mod within;
+mod subgraphs;
+mod summary;
 
-pub use door::{GraphNode, NodeType, Visit};
-pub use loading::Loading;
+pub use loading::NodeLoader;
+pub use node_type::{GraphNode, NodeType, Visit};
 pub use registry::{Registered, Registry};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,16 +31,16 @@ use serde_json::{Map, Value};
 use crate::check::Region;
 use crate::facts::Facts;
 use crate::faults::{Fault, GraphFaults};
-use crate::file::misfit;
+use crate::file::schema_mismatch;
 use crate::state::State;
-use loaded::{Inputs, Loaded};
+use loaded::{Inputs, LoadedGraph};
 
 /// A graph that was loaded from a file and checked as a whole. Clones share it.
 ///
 /// It runs as any [`Flow`]: `run.flow(&graph)`, with reports, journals, pictures and limits.
 #[derive(Clone)]
 pub struct Graph {
-    loaded: Arc<Loaded>,
+    loaded: Arc<LoadedGraph>,
     region: Arc<Region>,
     flow: Flow<State>,
 }
@@ -62,15 +62,15 @@ impl Graph {
         load::parse(text, registry)
     }
 
-    pub(crate) fn new(loaded: Loaded, region: Region) -> Result<Graph, NodeError> {
+    pub(crate) fn new(loaded: LoadedGraph, region: Region) -> Result<Graph, NodeError> {
         let loaded = Arc::new(loaded);
         let flow = compile::flow(&loaded, &region, false)?;
         Ok(Graph { loaded, region: Arc::new(region), flow })
     }
 
     /// Its flow as that of a subgraph.
-    pub(crate) fn flow_within(&self, errors_out: bool) -> Result<Flow<State>, NodeError> {
-        if errors_out { compile::flow(&self.loaded, &self.region, true) } else { Ok(self.flow.clone()) }
+    pub(crate) fn flow_within(&self, has_error_exit: bool) -> Result<Flow<State>, NodeError> {
+        if has_error_exit { compile::flow(&self.loaded, &self.region, true) } else { Ok(self.flow.clone()) }
     }
 
     /// The handles by which it may end.
@@ -132,7 +132,7 @@ impl Graph {
             Value::Null => Map::new(),
             _ => return Err(refused(vec!["they must be an object".to_owned()])),
         };
-        let Inputs { declared, open, .. } = &self.loaded.inputs;
+        let Inputs { declared, allows_unknown, .. } = &self.loaded.inputs;
         let mut faults = Vec::new();
         for (name, value) in &given {
             let rules = || self.loaded.rules.0.get(name).map(|field| &field.schema);
@@ -141,9 +141,9 @@ impl Graph {
                     faults.push(format!("{:?} is reserved for the graph", one_line(name, 80)));
                 }
                 Some(schema) => {
-                    faults.extend(misfit(schema, value).map(|wrong| format!("{name:?} {wrong}")));
+                    faults.extend(schema_mismatch(schema, value).map(|wrong| format!("{name:?} {wrong}")));
                 }
-                None if *open => {}
+                None if *allows_unknown => {}
                 None => {
                     let meant = nearest(name, declared.keys().map(String::as_str));
                     let meant = meant.map(|meant| format!("; did you mean {meant:?}?")).unwrap_or_default();
@@ -180,7 +180,8 @@ impl<'r> RunFlow<'r, State> for &Graph {
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nodes: Vec<&str> = self.loaded.units.iter().map(|unit| unit.id.as_str()).collect();
+        let nodes: Vec<&str> =
+            self.loaded.loaded_nodes.iter().map(|loaded_node| loaded_node.id.as_str()).collect();
         f.debug_struct("Graph").field("name", &self.name()).field("nodes", &nodes).finish_non_exhaustive()
     }
 }

@@ -16,7 +16,7 @@ mod state;
 mod template;
 
 pub use faults::{Fault, FaultKind, GraphFaults};
-pub use graph::{Graph, GraphNode, Loading, NodeType, Registered, Registry, Visit};
+pub use graph::{Graph, GraphNode, NodeLoader, NodeType, Registered, Registry, Visit};
 #[cfg(feature = "openai")]
 pub use profiles::{ProfileRules, Profiles};
 pub use state::{State, Turn, Update};

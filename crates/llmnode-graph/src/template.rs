@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_and_the_rest_is_read() {
+    fn every_mistake_is_reported_and_the_rest_is_read() {
         let (template, wrong) = Template::parse("{{ a {{ b }} {{ c d }} {{ e }} {{ f[0] }} {{");
         assert_eq!(template.names().collect::<Vec<_>>(), ["b", "e"]);
         assert_eq!(wrong.len(), 4, "{wrong:?}");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_is_told_with_its_place() {
+    fn mistakes_are_reported_with_their_place() {
         assert!(wrong("é {{ x").contains("at character 3 is not closed"));
         assert!(wrong("{{ }}").contains("is followed by no name"));
         assert!(wrong("{{ a b }}").contains("\"a b\""));

@@ -52,7 +52,8 @@ fn a_bad_file_ends_with_1_and_a_line_for_each_fault() {
 
 #[test]
 fn tools_of_subgraphs_are_the_programs_too() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-graph-{}", std::process::id()));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-graph-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for (name, node) in [
         ("outer", json!({"id": "a", "type": "subgraph", "data": {"flow_id": "inner"}})),

@@ -3,23 +3,23 @@
 use serde_json::Value;
 
 /// The longest description, in bytes.
-const DESCRIPTION: usize = 1024;
+const MAX_DESCRIPTION_BYTES: usize = 1024;
 /// The longest name that providers take.
-const NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
 /// A name of characters that providers take; all others become `_`.
 pub(crate) fn name(text: &str) -> String {
     let name = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
-    text.chars().map(name).take(NAME).collect()
+    text.chars().map(name).take(MAX_NAME_CHARS).collect()
 }
 
 /// A description without what cannot be seen, cut where it is too long.
 pub(crate) fn description(text: &str) -> String {
-    visible(text, DESCRIPTION)
+    without_hidden(text, MAX_DESCRIPTION_BYTES)
 }
 
 /// A text without what cannot be seen, of that many bytes at most.
-pub(crate) fn visible(text: &str, most: usize) -> String {
+pub(crate) fn without_hidden(text: &str, most: usize) -> String {
     let clean: String = text.chars().filter(|c| !is_hidden(*c)).collect();
     match clean.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= most).last() {
         Some(end) if end < clean.len() => format!("{}…", clean[..end].trim_end()),
@@ -29,33 +29,33 @@ pub(crate) fn visible(text: &str, most: usize) -> String {
 
 /// Cleans the descriptions, titles and examples of a schema. What the server compares stays as it is: names of members,
 /// and the values of `enum`, `const` and `default`.
-pub(crate) fn texts_of(schema: &mut Value) {
+pub(crate) fn clean_schema(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             for (key, value) in members {
                 match (key.as_str(), value) {
                     ("description" | "title", Value::String(text)) => *text = description(text),
-                    ("examples" | "example", value) => all_texts(value),
+                    ("examples" | "example", value) => clean_example(value),
                     ("enum" | "const" | "default", _) => {}
                     ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(named)) => {
-                        named.values_mut().for_each(texts_of);
+                        named.values_mut().for_each(clean_schema);
                     }
-                    (_, inner) => texts_of(inner),
+                    (_, inner) => clean_schema(inner),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(texts_of),
+        Value::Array(items) => items.iter_mut().for_each(clean_schema),
         _ => {}
     }
 }
 
 /// Cleans all texts and names of an example.
-fn all_texts(value: &mut Value) {
+fn clean_example(value: &mut Value) {
     match value {
         Value::String(text) => *text = description(text),
-        Value::Array(items) => items.iter_mut().for_each(all_texts),
+        Value::Array(items) => items.iter_mut().for_each(clean_example),
         Value::Object(members) => {
-            members.values_mut().for_each(all_texts);
+            members.values_mut().for_each(clean_example);
             *members =
                 std::mem::take(members).into_iter().map(|(name, one)| (description(&name), one)).collect();
         }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn long_descriptions_are_cut_at_a_character() {
         let cut = description(&"é".repeat(100_000));
-        assert!(cut.len() <= DESCRIPTION + 3 && cut.ends_with("é…"), "{}", cut.len());
+        assert!(cut.len() <= MAX_DESCRIPTION_BYTES + 3 && cut.ends_with("é…"), "{}", cut.len());
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
                 "default": {"example": "f\u{3164}"},
             }
         });
-        texts_of(&mut schema);
+        clean_schema(&mut schema);
         let clean = json!({
             "title": "tt",
             "examples": [{"a": ["xy"]}],
@@ -144,7 +144,7 @@ mod tests {
             json!({"required": ["a\u{200b}"]}),
         ] {
             let before = schema.clone();
-            texts_of(&mut schema);
+            clean_schema(&mut schema);
             assert_eq!(schema, before);
             assert!(has_hidden(&schema), "{schema}");
         }

@@ -16,22 +16,22 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::listed;
 use crate::process::Program;
 use crate::reply::reply;
 use crate::secret::Token;
+use crate::tool_list;
 
 /// A line or a body of a server, at most, in bytes.
-const MESSAGE: usize = 16 * 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 /// A child that is told to end gets so long, all steps together.
-const CLOSING: Duration = Duration::from_secs(10);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// What a server says of its fault, at most, in bytes.
-const SAID: usize = 400;
+const MAX_ERROR_BYTES: usize = 400;
 
 /// Where a server is.
 #[derive(Clone)]
-pub(crate) enum Reach {
-    Child(Program),
+pub(crate) enum Transport {
+    Stdio(Program),
     Http { url: String, token: Option<String> },
 }
 
@@ -40,7 +40,7 @@ type Service = RunningService<RoleClient, ClientConfig>;
 /// A server that can be asked.
 pub(crate) struct Connection {
     pub(crate) server: String,
-    pub(crate) reach: Reach,
+    pub(crate) transport: Transport,
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,
     /// The one that stands. It is made again when a call finds it lost.
@@ -56,7 +56,7 @@ impl Connection {
         }
         *current = None;
         let made = timeout(self.connect_timeout, self.connect()).await;
-        let made = made.unwrap_or_else(|_| Err(self.late("does not answer", self.connect_timeout)));
+        let made = made.unwrap_or_else(|_| Err(self.timed_out("does not answer", self.connect_timeout)));
         let service = Arc::new(made?);
         *current = Some(Arc::clone(&service));
         Ok(service)
@@ -66,37 +66,37 @@ impl Connection {
         let own = Implementation::new("llmnode", env!("CARGO_PKG_VERSION"));
         // No sampling, no elicitation, no roots: what a server asks of us is refused.
         let client = ClientConfig::new(ClientCapabilities::default(), own);
-        match &self.reach {
-            Reach::Child(program) => {
+        match &self.transport {
+            Transport::Stdio(program) => {
                 let (transport, log) = program.start(&self.server).map_err(|error| {
                     let program = program.program.to_string_lossy();
                     self.fault(Category::ConfigError, &format!("`{program}` cannot be started: {error}"))
                 })?;
                 match client.serve(transport).await {
                     Ok(service) => Ok(service),
-                    Err(error) => Err(match program.last_words(log, SAID).await {
+                    Err(error) => Err(match program.log_tail(log, MAX_ERROR_BYTES).await {
                         Some(words) => self.fault(
                             Category::Network,
                             &format!("{}; its log ends with: {words}", chain(&error)),
                         ),
-                        None => self.refused(&error),
+                        None => self.network_error(&error),
                     }),
                 }
             }
-            Reach::Http { url, .. } => {
+            Transport::Http { url, .. } => {
                 let token = self.token()?;
                 let http = llmnode_http::__private::client(url, token.is_some())
                     .map_err(|error| self.fault(Category::ConfigError, error.message()))?;
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                    .max_sse_event_size(MESSAGE)
-                    .max_json_response_size(MESSAGE)
+                    .max_sse_event_size(MAX_MESSAGE_BYTES)
+                    .max_json_response_size(MAX_MESSAGE_BYTES)
                     // It would send a call a second time.
                     .reinit_on_expired_session(false);
                 if let Some(token) = token {
                     config = config.auth_header(token.reveal());
                 }
                 let transport = StreamableHttpClientTransport::with_client(http, config);
-                client.serve(transport).await.map_err(|error| self.refused(&error))
+                client.serve(transport).await.map_err(|error| self.network_error(&error))
             }
         }
     }
@@ -104,9 +104,9 @@ impl Connection {
     /// The tools that it has now.
     pub(crate) async fn tools(&self) -> Result<Vec<rmcp::model::Tool>, NodeError> {
         let service = self.service().await?;
-        match timeout(self.connect_timeout, listed::pages(&self.server, service.peer())).await {
-            Ok(tools) => tools.map_err(|error| self.refused(&error)),
-            Err(_) => Err(self.late("does not list its tools", self.connect_timeout)),
+        match timeout(self.connect_timeout, tool_list::fetch_tools(&self.server, service.peer())).await {
+            Ok(tools) => tools.map_err(|error| self.network_error(&error)),
+            Err(_) => Err(self.timed_out("does not list its tools", self.connect_timeout)),
         }
     }
 
@@ -127,7 +127,7 @@ impl Connection {
             }
         };
         match response {
-            Ok(CallToolResponse::Complete(result)) => self.told(reply(&result)),
+            Ok(CallToolResponse::Complete(result)) => self.redact_reply(reply(&result)),
             Ok(_) => Err("the server asks for more than a call, which is not supported".into()),
             Err(ServiceError::McpError(error)) => Err(self.without_token(&error.message).into()),
             Err(error) => {
@@ -150,40 +150,44 @@ impl Connection {
     pub(crate) async fn close(&self) {
         let Some(service) = self.current.lock().await.take() else { return };
         match Arc::try_unwrap(service) {
-            Ok(mut service) => drop(service.close_with_timeout(CLOSING).await),
+            Ok(mut service) => drop(service.close_with_timeout(CLOSE_TIMEOUT).await),
             // A call is under way.
             Err(shared) => shared.cancellation_token().cancel(),
         }
     }
 
     fn token(&self) -> Result<Option<Token>, NodeError> {
-        let Reach::Http { token: Some(variable), .. } = &self.reach else { return Ok(None) };
-        Token::of_environment(variable).map(Some).map_err(|why| self.fault(Category::ConfigError, &why))
+        let Transport::Http { token: Some(variable), .. } = &self.transport else { return Ok(None) };
+        Token::from_env(variable).map(Some).map_err(|why| self.fault(Category::ConfigError, &why))
     }
 
-    fn told(&self, reply: Result<ToolReply, BoxError>) -> Result<ToolReply, BoxError> {
+    fn redact_reply(&self, reply: Result<ToolReply, BoxError>) -> Result<ToolReply, BoxError> {
         match self.token() {
             Ok(Some(token)) => reply
-                .map(|reply| reply.map_text(|text| token.removed_from(text)))
-                .map_err(|error| token.removed_from(&error.to_string()).into()),
+                .map(|reply| reply.map_text(|text| token.redact(text)))
+                .map_err(|error| token.redact(&error.to_string()).into()),
             _ => reply,
         }
     }
 
     fn without_token(&self, text: &str) -> String {
         let text = match self.token() {
-            Ok(Some(token)) => token.removed_from(text),
+            Ok(Some(token)) => token.redact(text),
             _ => text.to_owned(),
         };
-        let end = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= SAID).last();
+        let end = text
+            .char_indices()
+            .map(|(at, c)| at + c.len_utf8())
+            .take_while(|end| *end <= MAX_ERROR_BYTES)
+            .last();
         text[..end.unwrap_or(0)].replace(char::is_control, " ")
     }
 
-    fn refused(&self, error: &dyn Error) -> NodeError {
+    fn network_error(&self, error: &dyn Error) -> NodeError {
         self.fault(Category::Network, &self.without_token(&chain(error)))
     }
 
-    fn late(&self, what: &str, limit: Duration) -> NodeError {
+    fn timed_out(&self, what: &str, limit: Duration) -> NodeError {
         self.fault(Category::Timeout, &format!("it {what} within {limit:?}"))
     }
 

@@ -7,10 +7,10 @@
 
 mod clean;
 mod connection;
-mod listed;
 mod process;
 mod reply;
 mod secret;
 mod server;
+mod tool_list;
 
 pub use server::{Mcp, McpServer};

@@ -14,7 +14,7 @@ use tokio::process::{ChildStderr, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::clean::visible;
+use crate::clean::without_hidden;
 
 /// What a child sees of our environment.
 #[cfg(not(windows))]
@@ -36,11 +36,11 @@ const INHERITED: &[&str] = &[
 ];
 
 /// So much of a child's log is passed on, in bytes.
-const LOGGED: usize = 64 * 1024;
+const MAX_LOG_BYTES: usize = 64 * 1024;
 /// So much of its end is kept, in bytes.
-const KEPT: usize = 4096;
+const LOG_TAIL_BYTES: usize = 4096;
 /// A child that has failed gets so long to end its log.
-const ENDING: Duration = Duration::from_secs(1);
+const LOG_END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How a child is started.
 #[derive(Clone)]
@@ -53,7 +53,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// Starts it. The child is ended when the transport is closed or dropped.
-    pub(crate) fn start(&self, server: &str) -> std::io::Result<(TokioChildProcess, Log)> {
+    pub(crate) fn start(&self, server: &str) -> std::io::Result<(TokioChildProcess, LogTask)> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).env_clear();
         let inherited = INHERITED.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
@@ -67,13 +67,13 @@ impl Program {
         #[cfg(unix)]
         command.wrap(ProcessGroup::leader());
         let (transport, log) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
-        let log = tokio::spawn(tell(log, server.to_owned()));
+        let log = tokio::spawn(forward_log(log, server.to_owned()));
         Ok((transport, log))
     }
 
     /// The last lines of a child that has failed, on one line, without what the environment gave to it.
-    pub(crate) async fn last_words(&self, log: Log, most: usize) -> Option<String> {
-        let mut text = timeout(ENDING, log).await.ok()?.ok()?;
+    pub(crate) async fn log_tail(&self, log: LogTask, most: usize) -> Option<String> {
+        let mut text = timeout(LOG_END_TIMEOUT, log).await.ok()?.ok()?;
         for (_, value) in &self.environment {
             if let Some(value) = value.to_str().filter(|value| value.len() >= 4) {
                 text = text.replace(value, "[redacted]");
@@ -89,25 +89,25 @@ impl Program {
                 break;
             }
         }
-        (!words.is_empty()).then(|| visible(&words, most).replace(char::is_control, " "))
+        (!words.is_empty()).then(|| without_hidden(&words, most).replace(char::is_control, " "))
     }
 }
 
 /// What reads a child's log, and gives its end.
-pub(crate) type Log = JoinHandle<String>;
+pub(crate) type LogTask = JoinHandle<String>;
 
 /// Passes the log of a child on, up to a limit; the rest is read and forgotten, so that the child does not wait.
-async fn tell(log: Option<ChildStderr>, server: String) -> String {
-    let (mut buffer, mut told, mut end) = ([0; 4096], 0, Vec::new());
+async fn forward_log(log: Option<ChildStderr>, server: String) -> String {
+    let (mut buffer, mut forwarded, mut end) = ([0; 4096], 0, Vec::new());
     let Some(mut log) = log else { return String::new() };
     while let Ok(length @ 1..) = log.read(&mut buffer).await {
         end.extend_from_slice(&buffer[..length]);
-        end.drain(..end.len().saturating_sub(KEPT));
-        if told < LOGGED {
+        end.drain(..end.len().saturating_sub(LOG_TAIL_BYTES));
+        if forwarded < MAX_LOG_BYTES {
             let text = String::from_utf8_lossy(&buffer[..length]);
             tracing::debug!(server, "{}", text.trim_end());
-            told += length;
-            if told >= LOGGED {
+            forwarded += length;
+            if forwarded >= MAX_LOG_BYTES {
                 tracing::warn!(server, "the log of this MCP server is too long; the rest is not shown");
             }
         }

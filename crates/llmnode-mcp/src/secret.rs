@@ -11,7 +11,7 @@ impl Token {
     ///
     /// # Errors
     /// If the variable is not set, empty, or no text.
-    pub(crate) fn of_environment(variable: &str) -> Result<Self, String> {
+    pub(crate) fn from_env(variable: &str) -> Result<Self, String> {
         match std::env::var(variable) {
             Ok(token) if !token.trim().is_empty() => Ok(Token(token.trim().to_owned())),
             Ok(_) => Err(format!("the environment variable {variable} is empty")),
@@ -29,7 +29,7 @@ impl Token {
     }
 
     /// The text without the token.
-    pub(crate) fn removed_from(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         text.replace(&self.0, "[redacted]")
     }
 }

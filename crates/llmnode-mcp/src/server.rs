@@ -11,9 +11,9 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::clean;
-use crate::connection::{Connection, Reach};
-use crate::listed::{self, Listed};
+use crate::connection::{Connection, Transport};
 use crate::process::Program;
+use crate::tool_list::{self, ListedTool};
 
 /// An MCP server to connect to.
 ///
@@ -35,7 +35,7 @@ use crate::process::Program;
 #[must_use = "a server is not asked until `connect`"]
 #[derive(Clone)]
 pub struct Mcp {
-    reach: Reach,
+    transport: Transport,
     name: Option<String>,
     only: Option<Vec<String>>,
     approval: Approval,
@@ -47,8 +47,8 @@ pub struct Mcp {
 /// Which tools wait for an approval.
 #[derive(Clone)]
 enum Approval {
-    Of(Vec<String>),
-    OfAll,
+    Named(Vec<String>),
+    All,
 }
 
 impl Mcp {
@@ -63,7 +63,7 @@ impl Mcp {
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
     ) -> Self {
         let arguments = arguments.into_iter().map(Into::into).collect();
-        Mcp::new(Reach::Child(Program {
+        Mcp::new(Transport::Stdio(Program {
             program: program.into(),
             arguments,
             environment: Vec::new(),
@@ -73,15 +73,15 @@ impl Mcp {
 
     /// A server on the network, at this URL (streamable HTTP). Redirects are not followed.
     pub fn http(url: impl Into<String>) -> Self {
-        Mcp::new(Reach::Http { url: url.into(), token: None })
+        Mcp::new(Transport::Http { url: url.into(), token: None })
     }
 
-    fn new(reach: Reach) -> Self {
+    fn new(transport: Transport) -> Self {
         Mcp {
-            reach,
+            transport,
             name: None,
             only: None,
-            approval: Approval::Of(Vec::new()),
+            approval: Approval::Named(Vec::new()),
             connect_timeout: Duration::from_secs(30),
             call_timeout: Duration::from_secs(60),
             faults: Vec::new(),
@@ -97,18 +97,18 @@ impl Mcp {
 
     /// Sets an environment variable of the program.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        match &mut self.reach {
-            Reach::Child(program) => program.environment.push((name.into(), value.into())),
-            Reach::Http { .. } => self.faults.push("`env` is for a program, and this is a URL"),
+        match &mut self.transport {
+            Transport::Stdio(program) => program.environment.push((name.into(), value.into())),
+            Transport::Http { .. } => self.faults.push("`env` is for a program, and this is a URL"),
         }
         self
     }
 
     /// Sets the folder in which the program runs. Default: this program's own.
     pub fn current_dir(mut self, folder: impl Into<PathBuf>) -> Self {
-        match &mut self.reach {
-            Reach::Child(program) => program.folder = Some(folder.into()),
-            Reach::Http { .. } => self.faults.push("`current_dir` is for a program, and this is a URL"),
+        match &mut self.transport {
+            Transport::Stdio(program) => program.folder = Some(folder.into()),
+            Transport::Http { .. } => self.faults.push("`current_dir` is for a program, and this is a URL"),
         }
         self
     }
@@ -116,9 +116,9 @@ impl Mcp {
     /// Sends the token in this environment variable with every request, as `Authorization: Bearer`. It is read when a connection is
     /// made, and appears in no error and in no result. A URL that is not `https` takes a token only on this machine.
     pub fn bearer_env(mut self, variable: impl Into<String>) -> Self {
-        match &mut self.reach {
-            Reach::Http { token, .. } => *token = Some(variable.into()),
-            Reach::Child(_) => {
+        match &mut self.transport {
+            Transport::Http { token, .. } => *token = Some(variable.into()),
+            Transport::Stdio(_) => {
                 self.faults.push("`bearer_env` is for a URL; give a program its token with `env`");
             }
         }
@@ -133,7 +133,7 @@ impl Mcp {
 
     /// Makes these tools wait for an approval before each call. Use the server's own names.
     pub fn require_approval(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        if let Approval::Of(names) = &mut self.approval {
+        if let Approval::Named(names) = &mut self.approval {
             names.extend(tools.into_iter().map(Into::into));
         }
         self
@@ -141,7 +141,7 @@ impl Mcp {
 
     /// Makes all tools wait for an approval before each call.
     pub fn require_approval_for_all(mut self) -> Self {
-        self.approval = Approval::OfAll;
+        self.approval = Approval::All;
         self
     }
 
@@ -165,10 +165,10 @@ impl Mcp {
     /// `require_approval` that the server does not have, and two tools with the same name; `timeout` and `network`
     /// for a server that does not answer.
     pub async fn connect(self) -> Result<McpServer, NodeError> {
-        let server = clean::name(self.name.as_deref().unwrap_or(&self.reach.own_name()));
-        let Mcp { reach, only, approval, connect_timeout, call_timeout, faults, .. } = self;
+        let server = clean::name(self.name.as_deref().unwrap_or(&self.transport.default_name()));
+        let Mcp { transport, only, approval, connect_timeout, call_timeout, faults, .. } = self;
         let connection =
-            Connection { server, reach, connect_timeout, call_timeout, current: Mutex::default() };
+            Connection { server, transport, connect_timeout, call_timeout, current: Mutex::default() };
         if let Some(fault) = faults.first() {
             return Err(connection.fault(Category::ConfigError, fault));
         }
@@ -185,15 +185,15 @@ impl Mcp {
     }
 }
 
-impl Reach {
+impl Transport {
     /// The name of a server that was given none.
-    fn own_name(&self) -> String {
+    fn default_name(&self) -> String {
         match self {
-            Reach::Child(program) => {
+            Transport::Stdio(program) => {
                 let path = PathBuf::from(&program.program);
                 path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
             }
-            Reach::Http { url, .. } => {
+            Transport::Http { url, .. } => {
                 let host = url.split_once("://").map_or(&**url, |(_, rest)| rest);
                 let host = host.split(['/', '?', '#']).next().unwrap_or_default();
                 host.rsplit('@').next().unwrap_or_default().to_owned()
@@ -214,7 +214,7 @@ struct Inner {
     connection: Arc<Connection>,
     only: Option<Vec<String>>,
     approval: Approval,
-    tools: RwLock<Vec<Listed>>,
+    tools: RwLock<Vec<ListedTool>>,
 }
 
 impl McpServer {
@@ -233,11 +233,11 @@ impl McpServer {
         tools.iter().map(|tool| self.tool(tool)).fold(Toolset::new(), Toolset::with)
     }
 
-    fn tool(&self, tool: &Listed) -> Toolset {
-        let Listed { own, name, description, schema } = tool.clone();
+    fn tool(&self, tool: &ListedTool) -> Toolset {
+        let ListedTool { own, name, description, schema } = tool.clone();
         let waits = match &self.inner.approval {
-            Approval::Of(names) => names.contains(&own),
-            Approval::OfAll => true,
+            Approval::Named(names) => names.contains(&own),
+            Approval::All => true,
         };
         let connection = Arc::clone(&self.inner.connection);
         let tool = Toolset::new().json_function(name, description, schema, move |arguments: Value| {
@@ -259,9 +259,9 @@ impl McpServer {
     pub async fn refresh(&self) -> Result<Toolset, NodeError> {
         let Inner { connection, only, approval, tools } = &*self.inner;
         let fault = |why: String| connection.fault(Category::ConfigError, &why);
-        let listed =
-            listed::clean(&connection.server, connection.tools().await?, only.as_deref()).map_err(fault)?;
-        if let Approval::Of(names) = approval
+        let listed = tool_list::clean(&connection.server, connection.tools().await?, only.as_deref())
+            .map_err(fault)?;
+        if let Approval::Named(names) = approval
             && let Some(name) = names.iter().find(|name| !listed.iter().any(|tool| tool.own == **name))
         {
             return Err(fault(format!("`require_approval` names {name:?}, which is none of its tools")));

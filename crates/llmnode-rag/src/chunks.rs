@@ -3,20 +3,20 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 /// No script has graphemes of more characters: one that is also longer than a chunk is cut.
-const GRAPHEME: usize = 64;
+const MAX_GRAPHEME_CHARS: usize = 64;
 
 /// How texts are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cutting {
+pub(crate) struct Chunker {
     /// The most characters of a chunk.
     pub(crate) size: usize,
     /// How many characters of a chunk the next one repeats, at most.
     pub(crate) overlap: usize,
 }
 
-impl Cutting {
+impl Chunker {
     pub(crate) fn fault(self) -> Option<String> {
-        let Cutting { size, overlap } = self;
+        let Chunker { size, overlap } = self;
         if size == 0 {
             return Some("chunks of 0 characters hold nothing; write 1 or more".to_owned());
         }
@@ -52,7 +52,7 @@ impl Cutting {
             if begin + end == text.len() {
                 break;
             }
-            begin += window.back(end, self.overlap);
+            begin += window.next_start(end, self.overlap);
         }
         chunks
     }
@@ -71,10 +71,10 @@ impl<'t> Window<'t> {
         let mut ends = vec![(0, 0)];
         let (mut bytes, mut characters) = (0, 0);
         // No grapheme is looked at beyond this.
-        let far = rest.char_indices().nth(size.max(GRAPHEME) + 1).map_or(rest.len(), |(at, _)| at);
+        let far = rest.char_indices().nth(size.max(MAX_GRAPHEME_CHARS) + 1).map_or(rest.len(), |(at, _)| at);
         let mut graphemes = rest[..far].graphemes(true);
         let first = graphemes.clone().next().unwrap_or_default();
-        let pieces: &mut dyn Iterator<Item = &str> = if first.chars().count() > size.max(GRAPHEME) {
+        let pieces: &mut dyn Iterator<Item = &str> = if first.chars().count() > size.max(MAX_GRAPHEME_CHARS) {
             &mut first.split("").filter(|character| !character.is_empty())
         } else {
             &mut graphemes
@@ -133,7 +133,7 @@ impl<'t> Window<'t> {
     }
 
     /// Where the next chunk begins: before the end of this one, at a word if there is one, and never where this one began.
-    fn back(&self, end: usize, overlap: usize) -> usize {
+    fn next_start(&self, end: usize, overlap: usize) -> usize {
         let last = self.ends.partition_point(|(bytes, _)| *bytes < end);
         let characters = self.ends[last.min(self.ends.len() - 1)].1;
         let first = self.ends.partition_point(|(_, before)| *before + overlap < characters).max(1);
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn cut(text: &str, size: usize, overlap: usize) -> Vec<&str> {
-        Cutting { size, overlap }.chunks(text)
+        Chunker { size, overlap }.chunks(text)
     }
 
     #[test]
@@ -182,7 +182,10 @@ mod tests {
         let marks = format!("a{} word", "\u{301}".repeat(100_000));
         for (size, overlap) in [(10, 0), (1000, 200)] {
             let chunks = cut(&marks, size, overlap);
-            assert!(chunks.iter().all(|chunk| chunk.chars().count() <= size.max(GRAPHEME)), "{size}");
+            assert!(
+                chunks.iter().all(|chunk| chunk.chars().count() <= size.max(MAX_GRAPHEME_CHARS)),
+                "{size}"
+            );
             assert!(chunks.len() < 2 * 100_000 / size + 2 && chunks.last().unwrap().ends_with("word"));
         }
         let stack = format!("a{}", "\u{301}".repeat(40));
@@ -191,9 +194,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_cut_so_is_refused() {
-        assert!(Cutting { size: 0, overlap: 0 }.fault().is_some());
-        assert!(Cutting { size: 10, overlap: 6 }.fault().unwrap().contains("at most half"));
-        assert_eq!(Cutting { size: 10, overlap: 5 }.fault(), None);
+        assert!(Chunker { size: 0, overlap: 0 }.fault().is_some());
+        assert!(Chunker { size: 10, overlap: 6 }.fault().unwrap().contains("at most half"));
+        assert_eq!(Chunker { size: 10, overlap: 5 }.fault(), None);
     }
 
     fn texts() -> impl Strategy<Value = String> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use llmnode_runtime::{Category, NodeError};
 
-use crate::chunks::Cutting;
-use crate::docs::Docs;
+use crate::chunks::Chunker;
+use crate::collection_config::CollectionConfig;
 use crate::document::Document;
 use crate::embed::Embedder;
 use crate::search::Search;
@@ -32,16 +32,16 @@ use crate::write::Write;
 /// # Ok::<(), llmnode_runtime::NodeError>(()) }).unwrap();
 /// ```
 #[derive(Clone)]
-pub struct Collection(Arc<Docs>);
+pub struct Collection(Arc<CollectionConfig>);
 
 impl Collection {
     /// Begins a collection of this name in a store. Names have 1 to 64 of `a-z A-Z 0-9 _ -`.
     pub fn builder(store: impl DocumentStore + 'static, name: impl Into<String>) -> CollectionBuilder {
-        CollectionBuilder(Docs {
+        CollectionBuilder(CollectionConfig {
             name: name.into(),
             store: Arc::new(store),
             embedder: None,
-            cutting: Cutting { size: 1000, overlap: 200 },
+            chunker: Chunker { size: 1000, overlap: 200 },
             dedup: None,
         })
     }
@@ -97,7 +97,7 @@ impl fmt::Debug for Collection {
 
 /// Settings of a [`Collection`].
 #[must_use = "a builder does nothing until `open`"]
-pub struct CollectionBuilder(Docs);
+pub struct CollectionBuilder(CollectionConfig);
 
 impl CollectionBuilder {
     /// Sets the embedder, which turns texts into vectors. Without one, searches are by words alone.
@@ -108,7 +108,7 @@ impl CollectionBuilder {
 
     /// Sets the maximum characters of a chunk, and how many of them the next chunk repeats. Default: 1,000 and 200.
     pub fn chunks(mut self, size: usize, overlap: usize) -> Self {
-        self.0.cutting = Cutting { size, overlap };
+        self.0.chunker = Chunker { size, overlap };
         self
     }
 
@@ -131,7 +131,7 @@ impl CollectionBuilder {
             let name = &docs.name;
             return fault(format!("{name:?} is no name of a collection; use 1 to 64 of a-z A-Z 0-9 _ -"));
         }
-        if let Some(why) = docs.cutting.fault() {
+        if let Some(why) = docs.chunker.fault() {
             return fault(why);
         }
         match (docs.dedup, &docs.embedder) {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llmnode_runtime::internal::{Requests, request};
+use llmnode_runtime::internal::{OtherRequest, request};
 use llmnode_runtime::{
     AttemptId, BoxError, BoxFuture, Category, Completion, Cx, Exec, ModelError, Node, NodeError, RetryBudget,
     Sink, TokenUsage,
@@ -180,11 +180,11 @@ impl<S: ?Sized + Sync> Exec<S> for Embedding<'_> {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<Vec<f32>>, BoxError> {
         let mut vectors = if self.embedder.is_local() {
             let asked = self.request(None, None);
-            let embedded = self.embedder.embed(&asked, &mut Nowhere).await;
+            let embedded = self.embedder.embed(&asked, &mut NullSink).await;
             self.checked(embedded)
                 .map_err(|error| NodeError::new(error.category, error.message.clone()).with_source(error))?
         } else {
-            let asked = Asked { of: self, vectors: Mutex::default() };
+            let asked = EmbeddingRequests { of: self, vectors: Mutex::default() };
             request(cx, &asked).await?;
             asked.vectors.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
         };
@@ -220,12 +220,12 @@ impl Embedding<'_> {
     }
 }
 
-struct Asked<'a> {
+struct EmbeddingRequests<'a> {
     of: &'a Embedding<'a>,
     vectors: Mutex<Vec<Vec<f32>>>,
 }
 
-impl Requests for Asked<'_> {
+impl OtherRequest for EmbeddingRequests<'_> {
     fn operation(&self) -> &'static str {
         "embeddings"
     }
@@ -278,9 +278,9 @@ impl Requests for Asked<'_> {
 }
 
 /// What a local embedder tells nobody.
-struct Nowhere;
+struct NullSink;
 
-impl Sink for Nowhere {
+impl Sink for NullSink {
     fn request_id(&mut self, _: &str) {}
     fn usage(&mut self, _: TokenUsage) {}
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::hits::{Hit, best};
 
 /// How much the first places count over the next ones: the usual figure.
-const FLAT: f64 = 60.0;
+const RRF_K: f64 = 60.0;
 
 /// The best `k` of lists of hits, with the scores that they have from all lists, best first.
-pub(crate) fn fused(lists: [Vec<Hit>; 2], k: usize) -> Vec<Hit> {
+pub(crate) fn reciprocal_rank_fusion(lists: [Vec<Hit>; 2], k: usize) -> Vec<Hit> {
     let mut all: BTreeMap<String, Hit> = BTreeMap::new();
     for list in lists {
         for (rank, hit) in list.into_iter().enumerate() {
-            let score = 1.0 / (FLAT + rank as f64 + 1.0);
+            let score = 1.0 / (RRF_K + rank as f64 + 1.0);
             let sum = all.get(&hit.id).map_or(score, |other| other.score + score);
             all.insert(hit.id.clone(), Hit { score: sum, ..hit });
         }
@@ -33,7 +33,7 @@ mod tests {
         };
         let list = |ids: &[&str]| -> Vec<Hit> { ids.iter().map(hit).collect::<Result<_, _>>().unwrap() };
         let ids = |lists: [&[&str]; 2], k| -> Vec<String> {
-            fused(lists.map(list), k).into_iter().map(|hit| hit.id).collect()
+            reciprocal_rank_fusion(lists.map(list), k).into_iter().map(|hit| hit.id).collect()
         };
         assert_eq!(ids([&["c", "b"], &["a", "b"]], 9), ["b", "a", "c"]);
         assert_eq!(ids([&["b"], &["a"]], 1), ["a"]);

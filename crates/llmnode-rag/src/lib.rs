@@ -6,11 +6,11 @@
 
 mod chunks;
 mod collection;
-mod docs;
+mod collection_config;
 mod document;
 mod embed;
 mod fusion;
-mod hashed;
+mod hash_embedder;
 mod hits;
 mod matrix;
 mod memory;
@@ -35,7 +35,7 @@ pub use document::{Document, Metadata};
 pub use embed::{EmbedRequest, Embedded, Embedder, Purpose};
 #[cfg(feature = "graph")]
 pub use graph::StoreExt;
-pub use hashed::HashEmbedder;
+pub use hash_embedder::HashEmbedder;
 pub use hits::{Hit, Hits};
 pub use memory::MemoryStore;
 #[cfg(feature = "openai")]
@@ -43,5 +43,5 @@ pub use openai::Embeddings;
 pub use search::{By, Search};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
-pub use store::{Chunk, Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written};
+pub use store::{Chunk, Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written};
 pub use write::Write;

@@ -14,7 +14,7 @@ pub(crate) struct Matrix {
     columns: usize,
     numbers: Vec<f32>,
     rows: Vec<i64>,
-    places: HashMap<i64, usize>,
+    row_positions: HashMap<i64, usize>,
 }
 
 impl Matrix {
@@ -31,7 +31,7 @@ impl Matrix {
     pub(crate) fn reserve(&mut self, rows: usize, numbers: usize) {
         self.numbers.reserve_exact(numbers);
         self.rows.reserve_exact(rows);
-        self.places.reserve(rows);
+        self.row_positions.reserve(rows);
     }
 
     /// Adds a row, or replaces the one of this number. `false`: it is of another length than those that are there.
@@ -42,7 +42,7 @@ impl Matrix {
         if vector.len() != self.columns {
             return false;
         }
-        let place = *self.places.entry(row).or_insert(self.rows.len());
+        let place = *self.row_positions.entry(row).or_insert(self.rows.len());
         if place == self.rows.len() {
             self.rows.push(row);
             self.numbers.extend_from_slice(vector);
@@ -54,13 +54,13 @@ impl Matrix {
 
     /// Takes a row out: the last one takes its place.
     pub(crate) fn remove(&mut self, row: i64) {
-        let Some(place) = self.places.remove(&row) else { return };
+        let Some(place) = self.row_positions.remove(&row) else { return };
         let (last, columns) = (self.rows.len() - 1, self.columns);
         self.numbers.copy_within(last * columns.., place * columns);
         self.numbers.truncate(last * columns);
         self.rows.swap_remove(place);
         if let Some(moved) = self.rows.get(place) {
-            self.places.insert(*moved, place);
+            self.row_positions.insert(*moved, place);
         }
     }
 
@@ -70,7 +70,7 @@ impl Matrix {
     }
 
     pub(crate) fn row(&self, row: i64) -> Option<&[f32]> {
-        self.places.get(&row).map(|place| &self.numbers[place * self.columns..][..self.columns])
+        self.row_positions.get(&row).map(|place| &self.numbers[place * self.columns..][..self.columns])
     }
 
     /// The `k` rows with the largest products, the largest first, and up to `TIES` that are equal to the last of them. Only rows that
@@ -92,23 +92,23 @@ impl Matrix {
         }
         let (mut found, mut floor, mut full) = (Vec::new(), least, k.saturating_add(TIES));
         for (row, numbers) in self.rows.iter().zip(self.numbers.chunks_exact(self.columns)) {
-            let score = product(vector, numbers);
+            let score = dot_product(vector, numbers);
             if score < floor || !allowed(*row) {
                 continue;
             }
             found.push((*row, score));
             if found.len() > full {
-                floor = best(&mut found, k).max(least);
+                floor = keep_best(&mut found, k).max(least);
                 full = found.len() + k.max(16);
             }
         }
-        best(&mut found, k);
+        keep_best(&mut found, k);
         found.into_iter().map(|(row, score)| (row, f64::from(score))).collect()
     }
 }
 
 /// Keeps the best `k` rows and those that are equal to the last of them, and returns its score.
-fn best(found: &mut Vec<(i64, f32)>, k: usize) -> f32 {
+fn keep_best(found: &mut Vec<(i64, f32)>, k: usize) -> f32 {
     found.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));
     found.truncate(k.saturating_add(TIES));
     let Some((_, last)) = found.get(k - 1).copied() else { return f32::NEG_INFINITY };
@@ -117,7 +117,7 @@ fn best(found: &mut Vec<(i64, f32)>, k: usize) -> f32 {
 }
 
 /// The sum of the products of two rows of equal length.
-pub(crate) fn product(one: &[f32], other: &[f32]) -> f32 {
+pub(crate) fn dot_product(one: &[f32], other: &[f32]) -> f32 {
     let (ones, others) = (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
     let mut sums = [0.0_f32; LANES];
     for (one, other) in ones.0.iter().zip(others.0) {
@@ -209,7 +209,7 @@ mod tests {
                 matrix.insert(row as i64, &floats(vector));
             }
             removed.iter().for_each(|row| matrix.remove(*row));
-            let scored = |(row, vector): (usize, &Vec<i8>)| (row as i64, f64::from(product(&query, &floats(vector))));
+            let scored = |(row, vector): (usize, &Vec<i8>)| (row as i64, f64::from(dot_product(&query, &floats(vector))));
             let mut expected: Vec<_> = vectors.iter().enumerate().map(scored).collect();
             expected.retain(|(row, _)| !removed.contains(row));
             expected.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));

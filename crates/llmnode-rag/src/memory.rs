@@ -9,20 +9,20 @@ use crate::document::Metadata;
 use crate::hits::Hit;
 use crate::matrix::Matrix;
 use crate::store::{
-    Chunk, Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written, not_open, other_length,
+    Chunk, Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written, not_open, wrong_length,
 };
-use crate::words::Ranking;
+use crate::words::Bm25;
 
 /// Keeps collections in memory until the last clone is dropped. Searches look at every chunk.
 ///
 /// A search by words ignores case but not accents; `SqliteStore` ignores both.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryStore(Arc<Mutex<BTreeMap<String, Shelf>>>);
+pub struct MemoryStore(Arc<Mutex<BTreeMap<String, StoredCollection>>>);
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct StoredCollection {
     space: Space,
-    sources: BTreeMap<String, Kept>,
+    sources: BTreeMap<String, StoredSource>,
     /// By id: the row of the matrix, the text, and which sources have it.
     chunks: BTreeMap<String, (i64, String, BTreeSet<String>)>,
     ids: HashMap<i64, String>,
@@ -31,7 +31,7 @@ struct Shelf {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StoredSource {
     fingerprint: String,
     metadata: Metadata,
     chunks: Vec<String>,
@@ -43,26 +43,26 @@ impl MemoryStore {
         MemoryStore::default()
     }
 
-    fn shelves(&self) -> MutexGuard<'_, BTreeMap<String, Shelf>> {
+    fn collections(&self) -> MutexGuard<'_, BTreeMap<String, StoredCollection>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look<T>(&self, collection: &str, look: impl FnOnce(&Shelf) -> T) -> Result<T, NodeError> {
-        self.shelves().get(collection).map(look).ok_or_else(|| not_open(collection))
+    fn look<T>(&self, collection: &str, look: impl FnOnce(&StoredCollection) -> T) -> Result<T, NodeError> {
+        self.collections().get(collection).map(look).ok_or_else(|| not_open(collection))
     }
 
     fn change<T>(
         &self,
         collection: &str,
-        change: impl FnOnce(&mut Shelf) -> Result<T, NodeError>,
+        change: impl FnOnce(&mut StoredCollection) -> Result<T, NodeError>,
     ) -> Result<T, NodeError> {
-        change(self.shelves().get_mut(collection).ok_or_else(|| not_open(collection))?)
+        change(self.collections().get_mut(collection).ok_or_else(|| not_open(collection))?)
     }
 }
 
-impl Shelf {
+impl StoredCollection {
     /// Takes a source off, and returns its chunks.
-    fn take_off(&mut self, name: &str) -> Vec<String> {
+    fn detach_source(&mut self, name: &str) -> Vec<String> {
         let Some(kept) = self.sources.remove(name) else { return Vec::new() };
         for id in &kept.chunks {
             if let Some((_, _, sources)) = self.chunks.get_mut(id) {
@@ -73,7 +73,7 @@ impl Shelf {
     }
 
     /// Takes off what no source has any more, and returns how many that were.
-    fn tidy(&mut self, ids: impl IntoIterator<Item = String>) -> usize {
+    fn remove_orphans(&mut self, ids: impl IntoIterator<Item = String>) -> usize {
         let mut gone = 0;
         for id in ids {
             if self.chunks.get(&id).is_some_and(|(_, _, sources)| sources.is_empty())
@@ -89,7 +89,7 @@ impl Shelf {
 
     /// The chunk of nearly the same text that this one stands for. Not one that only the old version of its source had: what has
     /// changed a little has changed.
-    fn near(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<String> {
+    fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<String> {
         let (vector, least) = (chunk.vector.as_deref()?, dedup?);
         let stays = |row| {
             let id = self.ids.get(&row).and_then(|id| self.chunks.get(id));
@@ -106,7 +106,7 @@ impl Shelf {
             sources.iter().flat_map(|source| &source.chunks).filter_map(|chunk| chunk.vector.as_ref())
         {
             if *columns.get_or_insert(vector.len()) != vector.len() {
-                return Err(other_length(columns.unwrap_or(0), vector.len()));
+                return Err(wrong_length(columns.unwrap_or(0), vector.len()));
             }
         }
         self.space.dimensions = self.space.dimensions.or(columns);
@@ -119,7 +119,7 @@ impl Shelf {
         let (mut ids, mut own) = (Vec::new(), BTreeSet::new());
         for chunk in chunks {
             let known = self.chunks.contains_key(&chunk.id);
-            let id = if known { Some(chunk.id.clone()) } else { self.near(&chunk, dedup) };
+            let id = if known { Some(chunk.id.clone()) } else { self.near_duplicate(&chunk, dedup) };
             let id = match id {
                 Some(id) => {
                     if old.contains(&id) && !own.contains(&id) {
@@ -141,7 +141,7 @@ impl Shelf {
                 ids.push(id);
             }
         }
-        self.sources.insert(name, Kept { fingerprint, metadata, chunks: ids });
+        self.sources.insert(name, StoredSource { fingerprint, metadata, chunks: ids });
         written
     }
 
@@ -179,11 +179,11 @@ impl Shelf {
 impl DocumentStore for MemoryStore {
     fn open<'a>(&'a self, collection: &'a str, space: &'a Space) -> BoxFuture<'a, Result<(), NodeError>> {
         Box::pin(async move {
-            let mut shelves = self.shelves();
-            let shelf = shelves
+            let mut collections = self.collections();
+            let stored = collections
                 .entry(collection.to_owned())
-                .or_insert_with(|| Shelf { space: space.clone(), ..Shelf::default() });
-            shelf.space.check(collection, space)
+                .or_insert_with(|| StoredCollection { space: space.clone(), ..StoredCollection::default() });
+            stored.space.check(collection, space)
         })
     }
 
@@ -191,20 +191,20 @@ impl DocumentStore for MemoryStore {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Known, NodeError>> {
+    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
         Box::pin(async move {
-            self.look(collection, |shelf| {
+            self.look(collection, |stored| {
                 let same = |source: &Source| {
-                    let kept = shelf.sources.get(&source.name)?;
+                    let kept = stored.sources.get(&source.name)?;
                     (kept.fingerprint == source.fingerprint).then_some(kept.chunks.len())
                 };
                 let unchanged = sources.iter().map(same).collect();
                 let vector = |chunk: &Chunk| {
-                    let (row, ..) = shelf.chunks.get(&chunk.id)?;
-                    Some((chunk.id.clone(), shelf.matrix.row(*row)?.to_vec()))
+                    let (row, ..) = stored.chunks.get(&chunk.id)?;
+                    Some((chunk.id.clone(), stored.matrix.row(*row)?.to_vec()))
                 };
                 let vectors = sources.iter().flat_map(|source| &source.chunks).filter_map(vector).collect();
-                Known { unchanged, vectors }
+                Existing { unchanged, vectors }
             })
         })
     }
@@ -216,14 +216,14 @@ impl DocumentStore for MemoryStore {
         dedup: Option<f32>,
     ) -> BoxFuture<'a, Result<Written, NodeError>> {
         Box::pin(async move {
-            self.change(collection, |shelf| {
-                shelf.check(&sources)?;
+            self.change(collection, |stored| {
+                stored.check(&sources)?;
                 let mut written = Written::default();
                 for source in sources {
-                    let old = shelf.take_off(&source.name);
+                    let old = stored.detach_source(&source.name);
                     let set = old.iter().cloned().collect();
-                    written += shelf.put(source, dedup, &set);
-                    written.replaced += shelf.tidy(old);
+                    written += stored.put(source, dedup, &set);
+                    written.replaced += stored.remove_orphans(old);
                 }
                 Ok(written)
             })
@@ -237,22 +237,22 @@ impl DocumentStore for MemoryStore {
     ) -> BoxFuture<'a, Result<Vec<Hit>, NodeError>> {
         let StoreQuery { lookup, k, filter } = query;
         Box::pin(async move {
-            self.look(collection, |shelf| match lookup {
+            self.look(collection, |stored| match lookup {
                 Lookup::Words(words) => {
-                    let mut ranking = Ranking::new(words, shelf.chunks.len());
-                    shelf.chunks.values().for_each(|(_, text, _)| ranking.see(text));
-                    let scores = shelf.chunks.keys().cloned().zip(ranking.scores());
-                    shelf.hits(scores.filter_map(|(id, score)| Some((id, score?))), filter, k)
+                    let mut ranking = Bm25::new(words, stored.chunks.len());
+                    stored.chunks.values().for_each(|(_, text, _)| ranking.add_text(text));
+                    let scores = stored.chunks.keys().cloned().zip(ranking.scores());
+                    stored.hits(scores.filter_map(|(id, score)| Some((id, score?))), filter, k)
                 }
                 Lookup::Vector(vector) => {
                     let allowed = |row| {
                         filter.is_empty()
-                            || shelf.ids.get(&row).is_some_and(|id| shelf.source_of(id, filter).is_some())
+                            || stored.ids.get(&row).is_some_and(|id| stored.source_of(id, filter).is_some())
                     };
-                    let nearest = shelf.matrix.nearest(vector, k, allowed).into_iter();
+                    let nearest = stored.matrix.nearest(vector, k, allowed).into_iter();
                     let named =
-                        nearest.filter_map(|(row, score)| Some((shelf.ids.get(&row)?.clone(), score)));
-                    shelf.hits(named, filter, k)
+                        nearest.filter_map(|(row, score)| Some((stored.ids.get(&row)?.clone(), score)));
+                    stored.hits(named, filter, k)
                 }
             })
         })
@@ -260,16 +260,19 @@ impl DocumentStore for MemoryStore {
 
     fn delete<'a>(&'a self, collection: &'a str, source: &'a str) -> BoxFuture<'a, Result<usize, NodeError>> {
         Box::pin(async move {
-            self.change(collection, |shelf| {
-                let old = shelf.take_off(source);
-                Ok(shelf.tidy(old))
+            self.change(collection, |stored| {
+                let old = stored.detach_source(source);
+                Ok(stored.remove_orphans(old))
             })
         })
     }
 
     fn count<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Count, NodeError>> {
         Box::pin(async move {
-            self.look(collection, |shelf| Count { sources: shelf.sources.len(), chunks: shelf.chunks.len() })
+            self.look(collection, |stored| Count {
+                sources: stored.sources.len(),
+                chunks: stored.chunks.len(),
+            })
         })
     }
 

@@ -88,7 +88,7 @@ impl Embeddings {
     #[must_use]
     pub fn dimensions(mut self, dimensions: usize) -> Self {
         self.dimensions = Some(dimensions);
-        self.named()
+        self.with_updated_id()
     }
 
     /// Writes these words before each query and each document, as E5 and other models expect. Default: none. They are a part of the
@@ -96,11 +96,11 @@ impl Embeddings {
     #[must_use]
     pub fn prefixes(mut self, query: impl Into<String>, document: impl Into<String>) -> Self {
         (self.query, self.document) = (query.into(), document.into());
-        self.named()
+        self.with_updated_id()
     }
 
     /// The same with the id that it has now.
-    fn named(mut self) -> Self {
+    fn with_updated_id(mut self) -> Self {
         let Embeddings { model, dimensions, query, document, .. } = &self;
         let dimensions = dimensions.map_or_else(String::new, |dimensions| format!("/{dimensions}"));
         let prefixes = match query.is_empty() && document.is_empty() {

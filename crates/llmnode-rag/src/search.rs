@@ -6,16 +6,16 @@ use std::sync::Arc;
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
 use serde_json::Value;
 
-use crate::docs::Docs;
+use crate::collection_config::CollectionConfig;
 use crate::document::{Metadata, check_metadata};
 use crate::embed::{Embedding, Purpose};
-use crate::fusion::fused;
+use crate::fusion::reciprocal_rank_fusion;
 use crate::hits::{Hit, Hits};
 use crate::store::{Lookup, StoreQuery};
 use crate::words;
 
 /// How many more hits than asked for each of two lists has, before they become one.
-const WIDER: usize = 4;
+const CANDIDATE_FACTOR: usize = 4;
 
 /// How a search compares the query with chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum By {
 #[derive(Clone)]
 #[must_use = "a search does nothing until it is called"]
 pub struct Search {
-    docs: Arc<Docs>,
+    docs: Arc<CollectionConfig>,
     query: String,
     k: usize,
     by: Option<By>,
@@ -42,7 +42,7 @@ pub struct Search {
 }
 
 impl Search {
-    pub(crate) fn new(docs: Arc<Docs>, query: String) -> Self {
+    pub(crate) fn new(docs: Arc<CollectionConfig>, query: String) -> Self {
         Search { docs, query, k: 5, by: None, filter: Metadata::new() }
     }
 
@@ -81,13 +81,13 @@ impl Search {
         }
     }
 
-    async fn found(&self, lookup: Lookup<'_>, k: usize) -> Result<Vec<Hit>, NodeError> {
+    async fn search_store(&self, lookup: Lookup<'_>, k: usize) -> Result<Vec<Hit>, NodeError> {
         self.docs.store.search(&self.docs.name, StoreQuery::new(lookup, k, &self.filter)).await
     }
 
     async fn by_words(&self, k: usize) -> Result<Vec<Hit>, NodeError> {
-        let words = words::of_query(&self.query);
-        if words.is_empty() { Ok(Vec::new()) } else { self.found(Lookup::Words(&words), k).await }
+        let words = words::query_words(&self.query);
+        if words.is_empty() { Ok(Vec::new()) } else { self.search_store(Lookup::Words(&words), k).await }
     }
 
     async fn by_vector<S: ?Sized + Sync>(&self, cx: &Cx<'_, S>, k: usize) -> Result<Vec<Hit>, NodeError> {
@@ -96,7 +96,7 @@ impl Search {
         let vectors = cx.call(&Embedding { embedder, texts: &texts, purpose: Purpose::Query }).await?;
         // A vector of zeros has no direction: nothing is near it.
         match vectors.first().filter(|vector| vector.iter().any(|one| *one != 0.0)) {
-            Some(vector) => self.found(Lookup::Vector(vector), k).await,
+            Some(vector) => self.search_store(Lookup::Vector(vector), k).await,
             None => Ok(Vec::new()),
         }
     }
@@ -114,13 +114,13 @@ impl<S: ?Sized + Sync> Exec<S> for Search {
         if self.k == 0 || self.query.trim().is_empty() {
             return Ok(Hits::default());
         }
-        let wider = self.k.saturating_mul(WIDER);
+        let wider = self.k.saturating_mul(CANDIDATE_FACTOR);
         let hits = match by {
             By::Words => self.by_words(self.k).await?,
             By::Vector => self.by_vector(cx, self.k).await?,
             By::Both => {
                 let vector = self.by_vector(cx, wider).await?;
-                fused([self.by_words(wider).await?, vector], self.k)
+                reciprocal_rank_fusion([self.by_words(wider).await?, vector], self.k)
             }
         };
         Ok(hits.into_iter().enumerate().map(|(at, hit)| Hit { rank: at + 1, ..hit }).collect())

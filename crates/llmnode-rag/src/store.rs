@@ -26,7 +26,7 @@ pub trait DocumentStore: Send + Sync {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Known, NodeError>>;
+    ) -> BoxFuture<'a, Result<Existing, NodeError>>;
 
     /// Writes sources: each replaces all its old chunks. A chunk that several sources have is stored once, and stays until the last
     /// of its sources is gone. `dedup`: a chunk whose vector has at least this cosine with that of another chunk, in the store or among
@@ -160,7 +160,7 @@ fn id_of(text: &str) -> String {
 /// What a collection knows of some sources.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Known {
+pub struct Existing {
     /// For each source, how many chunks it has if it is there with the same fingerprint.
     pub unchanged: Vec<Option<usize>>,
     /// The vectors of chunks whose texts the collection has, by the chunk's id.
@@ -242,7 +242,7 @@ pub(crate) fn not_open(collection: &str) -> NodeError {
 }
 
 /// A vector does not fit into its collection.
-pub(crate) fn other_length(own: usize, given: usize) -> NodeError {
+pub(crate) fn wrong_length(own: usize, given: usize) -> NodeError {
     let message = format!(
         "the collection's vectors have {own} numbers, and one of {given} came; the embedder is not the one that it was made with"
     );
@@ -258,7 +258,7 @@ impl<T: DocumentStore + ?Sized> DocumentStore for Arc<T> {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Known, NodeError>> {
+    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
         (**self).known(collection, sources)
     }
 

@@ -3,18 +3,18 @@
 use std::collections::BTreeSet;
 
 /// The most words of a query that are looked for: those of a long message are as many as a search can bear.
-const MOST: usize = 64;
+const MAX_QUERY_WORDS: usize = 64;
 
 /// The longest word, in characters: a longer one is no word, and would be a phrase of any length.
-const LONGEST: usize = 256;
+const MAX_WORD_CHARS: usize = 256;
 
 /// The words of a query, each once: what stands between blanks, has a letter or a digit, and is not longer than words are.
-pub(crate) fn of_query(query: &str) -> Vec<String> {
+pub(crate) fn query_words(query: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let words = query.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
-    let words = words.filter(|word| word.chars().nth(LONGEST).is_none());
+    let words = words.filter(|word| word.chars().nth(MAX_WORD_CHARS).is_none());
     let words = words.filter(|word| seen.insert(word.to_lowercase()));
-    words.take(MOST).map(str::to_owned).collect()
+    words.take(MAX_QUERY_WORDS).map(str::to_owned).collect()
 }
 
 /// The tokens of a text: runs of letters and digits, in lower case.
@@ -24,12 +24,12 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
 }
 
 /// Texts among which some are looked for.
-pub(crate) struct Ranking {
+pub(crate) struct Bm25 {
     phrases: Vec<Vec<String>>,
     /// How many texts there are, those without any of the words included.
     texts: usize,
     /// How many texts have a phrase.
-    having: Vec<usize>,
+    doc_freq: Vec<usize>,
     tokens: usize,
     /// How many tokens a text has on average, where it is not that of the texts that are seen.
     average: Option<f64>,
@@ -37,19 +37,19 @@ pub(crate) struct Ranking {
     seen: Vec<(usize, Vec<usize>)>,
 }
 
-impl Ranking {
+impl Bm25 {
     /// `texts`: how many there are in all, seen or not.
     pub(crate) fn new(words: &[String], texts: usize) -> Self {
         let phrases: Vec<_> =
             words.iter().map(|word| tokens(word)).filter(|phrase| !phrase.is_empty()).collect();
-        Ranking { having: vec![0; phrases.len()], phrases, texts, tokens: 0, average: None, seen: Vec::new() }
+        Bm25 { doc_freq: vec![0; phrases.len()], phrases, texts, tokens: 0, average: None, seen: Vec::new() }
     }
 
     /// The phrase of this word stands in so many texts that it says nothing.
     #[cfg(feature = "chroma")]
-    pub(crate) fn is_common(&mut self, word: usize) {
-        if let Some(having) = self.having.get_mut(word) {
-            *having = self.texts;
+    pub(crate) fn mark_common(&mut self, word: usize) {
+        if let Some(doc_freq) = self.doc_freq.get_mut(word) {
+            *doc_freq = self.texts;
         }
     }
 
@@ -61,12 +61,12 @@ impl Ranking {
     }
 
     /// Takes the next text into account.
-    pub(crate) fn see(&mut self, text: &str) {
+    pub(crate) fn add_text(&mut self, text: &str) {
         let tokens = tokens(text);
         let often = |phrase: &Vec<String>| tokens.windows(phrase.len()).filter(|part| part == phrase).count();
         let counts: Vec<usize> = self.phrases.iter().map(often).collect();
-        for (having, count) in self.having.iter_mut().zip(&counts) {
-            *having += usize::from(*count > 0);
+        for (doc_freq, count) in self.doc_freq.iter_mut().zip(&counts) {
+            *doc_freq += usize::from(*count > 0);
         }
         self.tokens += tokens.len();
         self.seen.push((tokens.len(), counts));
@@ -79,11 +79,11 @@ impl Ranking {
         let texts = self.texts.max(self.seen.len()) as f64;
         let of_seen = self.tokens.max(1) as f64 / self.seen.len().max(1) as f64;
         let average = self.average.unwrap_or(of_seen);
-        let weight = |having: &usize| {
-            let having = *having as f64;
-            ((texts - having + 0.5) / (having + 0.5)).ln().max(1e-6)
+        let weight = |doc_freq: &usize| {
+            let doc_freq = *doc_freq as f64;
+            ((texts - doc_freq + 0.5) / (doc_freq + 0.5)).ln().max(1e-6)
         };
-        let weights: Vec<f64> = self.having.iter().map(weight).collect();
+        let weights: Vec<f64> = self.doc_freq.iter().map(weight).collect();
         let score = |(length, counts): &(usize, Vec<usize>)| {
             let each = weights.iter().zip(counts).map(|(weight, count)| {
                 let count = *count as f64;
@@ -101,19 +101,19 @@ mod tests {
 
     #[test]
     fn words_of_a_query_are_what_has_a_letter_or_a_digit() {
-        assert_eq!(of_query("don't \"*\" a OR A body:x 🙂 —"), ["don't", "a", "OR", "body:x"]);
-        assert_eq!(of_query(&"a b c ".repeat(1000)), ["a", "b", "c"]);
+        assert_eq!(query_words("don't \"*\" a OR A body:x 🙂 —"), ["don't", "a", "OR", "body:x"]);
+        assert_eq!(query_words(&"a b c ".repeat(1000)), ["a", "b", "c"]);
         let long: String = (0..1000).map(|at| format!("w{at} ")).collect();
-        assert_eq!(of_query(&long).len(), MOST);
+        assert_eq!(query_words(&long).len(), MAX_QUERY_WORDS);
     }
 
     #[test]
     fn rare_words_and_short_texts_count_more() {
-        let mut ranking = Ranking::new(&["ERR_NOT_FOUND".into(), "the".into()], 3);
+        let mut ranking = Bm25::new(&["ERR_NOT_FOUND".into(), "the".into()], 3);
         for text in
             ["the file and the folder", "ERR_NOT_FOUND in the file", "nothing of it", "not found: err"]
         {
-            ranking.see(text);
+            ranking.add_text(text);
         }
         let scores = ranking.scores();
         assert!(scores[1] > scores[0] && scores[0].is_some());

@@ -4,28 +4,28 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::hashed;
+use llmnode_runtime::internal::sha256_hex;
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
 
-use crate::docs::Docs;
+use crate::collection_config::CollectionConfig;
 use crate::document::Document;
 use crate::embed::{Embedding, Purpose, batches};
-use crate::store::{Chunk, Known, Source, Written};
+use crate::store::{Chunk, Existing, Source, Written};
 
 /// Documents are written together up to so many chunks.
-const GROUP: usize = 512;
+const MAX_GROUP_CHUNKS: usize = 512;
 
 /// Writes documents into a [`Collection`](crate::Collection). It is a node: `run.call(&write)`, `cx.call(&write)`. The requests for
 /// vectors are separate calls within it, `embeddings`. If one fails, nothing of its group of documents is written.
 #[derive(Clone)]
 #[must_use = "nothing is written until it is called"]
 pub struct Write {
-    docs: Arc<Docs>,
+    docs: Arc<CollectionConfig>,
     documents: Vec<Document>,
 }
 
 impl Write {
-    pub(crate) fn new(docs: Arc<Docs>, documents: Vec<Document>) -> Self {
+    pub(crate) fn new(docs: Arc<CollectionConfig>, documents: Vec<Document>) -> Self {
         Write { docs, documents }
     }
 
@@ -44,14 +44,14 @@ impl Write {
 
     /// A document in chunks, each text once, and how many were there more than once.
     fn source(&self, document: &Document) -> (Source, usize) {
-        let Docs { cutting, embedder, .. } = &*self.docs;
+        let CollectionConfig { chunker, embedder, .. } = &*self.docs;
         let Document { source, text, metadata } = document;
         let embedder = embedder.as_ref().map(|embedder| embedder.id());
-        let told =
-            serde_json::json!([text, metadata, cutting.size, cutting.overlap, embedder, self.docs.dedup]);
-        let fingerprint = hashed(told.to_string().as_bytes());
+        let identity =
+            serde_json::json!([text, metadata, chunker.size, chunker.overlap, embedder, self.docs.dedup]);
+        let fingerprint = sha256_hex(identity.to_string().as_bytes());
         let mut seen = BTreeSet::new();
-        let pieces = cutting.chunks(text);
+        let pieces = chunker.chunks(text);
         let all = pieces.len();
         let chunks: Vec<_> = pieces.into_iter().filter(|piece| seen.insert(*piece)).map(Chunk::new).collect();
         let again = all - chunks.len();
@@ -63,8 +63,8 @@ impl Write {
     where
         S: ?Sized + Sync,
     {
-        let Docs { store, name, dedup, .. } = &*self.docs;
-        let Known { unchanged, vectors, .. } = store.known(name, &sources).await?;
+        let CollectionConfig { store, name, dedup, .. } = &*self.docs;
+        let Existing { unchanged, vectors, .. } = store.known(name, &sources).await?;
         let mut written = Written::default();
         let mut changed = Vec::new();
         for (at, source) in sources.into_iter().enumerate() {
@@ -125,7 +125,7 @@ impl<S: ?Sized + Sync> Exec<S> for Write {
             written.duplicates += again;
             chunks += source.chunks.len();
             group.push(source);
-            if chunks >= GROUP {
+            if chunks >= MAX_GROUP_CHUNKS {
                 written += self.group(cx, std::mem::take(&mut group)).await?;
                 chunks = 0;
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_runtime::Run;
-use llmnode_runtime::internal::keep;
+use llmnode_runtime::internal::with_node_data;
 
 use crate::program::Program;
 use crate::refine::Refine;
@@ -56,7 +56,7 @@ pub trait SmartExt: Sized {
 
 impl<S> SmartExt for Run<S> {
     fn with_program<N: Smart>(self, program: Program<N>) -> Self {
-        keep::<N, S>(self, Arc::new(program))
+        with_node_data::<N, S>(self, Arc::new(program))
     }
 
     fn refine<'r, N: Smart>(&'r self, node: &'r N) -> Refine<'r, N, &'r Self> {

@@ -24,7 +24,7 @@ pub use ext::SmartExt;
 #[cfg(feature = "graph")]
 pub use graph::SmartRegistry;
 pub use node::{Thought, WithReasoning};
-pub use program::{Made, MadeScore, Program, ProgramError, ProgramFault};
+pub use program::{Program, ProgramError, ProgramFault, Provenance, ProvenanceScores};
 pub use refine::{Guard, Refine, Refined};
 pub use signature::{Demo, Field, FieldFaults, Form, Signature, Smart, output_values, read_output};
 /// Programs do not write these names, but compile errors show them.

@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::future::Future;
 
-use llmnode_runtime::internal::kept;
-use llmnode_runtime::private::{Falling, LlmNode, OutputSpec, Prompt, Tools, exec as ask};
+use llmnode_runtime::internal::node_data;
+use llmnode_runtime::private::{FallbackFuture, LlmNode, OutputSpec, Prompt, Tools, exec as ask};
 use llmnode_runtime::{BoxError, Category, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
 use serde_json::{Map, Value};
 
-use crate::form::{Answers, Asked, Reasoned};
+use crate::form::{PromptParts, ReasoningSlot, SmartAnswerForm};
 use crate::program::Program;
 use crate::signature::{Field, Form, Signature, Smart};
 
 /// A node that stands for another one: under its name, with its constants, and with these settings.
-macro_rules! stands_for {
+macro_rules! delegate_node {
     ($type:ident -> $output:ty, |$it:ident| $node:expr, $settings:expr) => {
         #[diagnostic::do_not_recommend]
         impl<N: Smart> Node for $type<'_, N> {
@@ -76,31 +76,31 @@ pub struct Thought<T> {
 #[derive(Debug)]
 pub struct WithReasoning<'n, N>(pub &'n N);
 
-stands_for! { WithReasoning -> Thought<N::Output>, |it| it.0, it.0.settings() }
+delegate_node! { WithReasoning -> Thought<N::Output>, |it| it.0, it.0.settings() }
 
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasoning<'_, N> {
     const TRIES_ITSELF: bool = true;
 
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Thought<N::Output>, BoxError>> + Send {
-        thinking(self.0, cx, None)
+        exec_with_reasoning(self.0, cx, None)
     }
 }
 
 /// A node that is told something beside its inputs.
-pub(crate) struct Hinted<'n, N> {
+pub(crate) struct WithHint<'n, N> {
     pub(crate) node: &'n N,
     pub(crate) hint: Option<&'n str>,
 }
 
-stands_for! { Hinted -> Thought<N::Output>, |it| it.node, it.node.settings() }
+delegate_node! { WithHint -> Thought<N::Output>, |it| it.node, it.node.settings() }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for Hinted<'_, N> {
+impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithHint<'_, N> {
     const TRIES_ITSELF: bool = true;
 
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Thought<N::Output>, BoxError>> + Send {
-        thinking(self.node, cx, self.hint)
+        exec_with_reasoning(self.node, cx, self.hint)
     }
 }
 
@@ -114,11 +114,11 @@ where
     N: Smart + LlmNode<S> + Exec<S>,
     S: ?Sized,
 {
-    async move { thinking(node, cx, None).await.map(|thought| thought.value) }
+    async move { exec_with_reasoning(node, cx, None).await.map(|thought| thought.value) }
 }
 
 /// Runs a node, and tells the model what `hint` says.
-pub(crate) async fn thinking<N, S>(
+pub(crate) async fn exec_with_reasoning<N, S>(
     node: &N,
     cx: &Cx<'_, S>,
     hint: Option<&str>,
@@ -130,20 +130,20 @@ where
     if let Some(fault) = N::signature().doubled() {
         return Err(NodeError::new(Category::ConfigError, fault).into());
     }
-    let program = kept::<N, S>(cx).and_then(|kept| kept.downcast_ref::<Program<N>>());
-    let reasoned = Reasoned::default();
+    let program = node_data::<N, S>(cx).and_then(|node_data| node_data.downcast_ref::<Program<N>>());
+    let reasoned = ReasoningSlot::default();
     let settings =
         program.map_or_else(|| node.settings().clone(), |program| program.settings(node.settings()));
-    let value = ask(&With { node, program, settings, hint, reasoned: reasoned.clone() }, cx).await?;
+    let value = ask(&Programmed { node, program, settings, hint, reasoned: reasoned.clone() }, cx).await?;
     Ok(Thought { reasoning: reasoned.take(), value })
 }
 
 /// Writes the messages of a node as it is declared: what the macro delegates to.
 pub fn render<N: Smart>(node: &N, to: &mut Prompt) {
-    write(node, None, None, to);
+    write_prompt(node, None, None, to);
 }
 
-fn write<N: Smart>(node: &N, program: Option<&Program<N>>, hint: Option<&str>, to: &mut Prompt) {
+fn write_prompt<N: Smart>(node: &N, program: Option<&Program<N>>, hint: Option<&str>, to: &mut Prompt) {
     let mut inputs = match node.values() {
         Ok(inputs) => inputs,
         Err(faults) => return to.fail(&format!("the input `{faults}`")),
@@ -151,13 +151,13 @@ fn write<N: Smart>(node: &N, program: Option<&Program<N>>, hint: Option<&str>, t
     let hinted;
     let mut signature = effective(program);
     if let Some(hint) = hint {
-        hinted = hinting(signature, hint, &mut inputs);
+        hinted = add_hint(signature, hint, &mut inputs);
         signature = &hinted;
     }
     let demos = program.map_or(&[][..], Program::demos);
-    let messages = Asked { signature, demos, inputs: &inputs }.messages();
+    let messages = PromptParts { signature, demos, inputs: &inputs }.messages();
     // Of an example's node only what it asks is written.
-    let skipped = if to.is_of_example() { messages.len().saturating_sub(1) } else { 0 };
+    let skipped = if to.is_example() { messages.len().saturating_sub(1) } else { 0 };
     messages.into_iter().skip(skipped).for_each(|message| to.push(message));
 }
 
@@ -169,7 +169,7 @@ fn effective<N: Smart>(program: Option<&Program<N>>) -> &Signature {
 }
 
 /// Adds the input that DSPy's `Refine` adds.
-pub(crate) fn hinting(signature: &Signature, hint: &str, inputs: &mut Map<String, Value>) -> Signature {
+pub(crate) fn add_hint(signature: &Signature, hint: &str, inputs: &mut Map<String, Value>) -> Signature {
     const HINT: &str = "hint_";
     let mut signature = signature.clone();
     let description = "A hint to the module from an earlier run";
@@ -179,18 +179,18 @@ pub(crate) fn hinting(signature: &Signature, hint: &str, inputs: &mut Map<String
 }
 
 /// A node with what is asked in place of its own words.
-struct With<'a, N> {
+struct Programmed<'a, N> {
     node: &'a N,
     program: Option<&'a Program<N>>,
     settings: Settings,
     hint: Option<&'a str>,
-    reasoned: Reasoned,
+    reasoned: ReasoningSlot,
 }
 
-stands_for! { With -> N::Output, |it| it.node, &it.settings }
+delegate_node! { Programmed -> N::Output, |it| it.node, &it.settings }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for With<'_, N>
+impl<S: ?Sized, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for Programmed<'_, N>
 where
     S: Sync,
 {
@@ -201,9 +201,9 @@ where
     }
 }
 
-impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for With<'_, N> {
+impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for Programmed<'_, N> {
     fn render(&self, _: &S, to: &mut Prompt) {
-        write(self.node, self.program, self.hint, to);
+        write_prompt(self.node, self.program, self.hint, to);
     }
 
     fn model(&self) -> Option<&dyn ChatModel> {
@@ -216,14 +216,14 @@ impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for With<'_, N> {
         if N::signature().text && signature.form == Form::Own {
             return spec;
         }
-        spec.in_form(Box::new(Answers::new::<N>(signature, &self.reasoned)))
+        spec.in_form(Box::new(SmartAnswerForm::new::<N>(signature, &self.reasoned)))
     }
 
     fn tools(&self, to: &mut Tools<S>) {
         self.node.tools(to);
     }
 
-    fn fallback<'a>(&'a self, state: &'a S, error: &'a NodeError) -> Option<Falling<'a, N::Output>> {
+    fn fallback<'a>(&'a self, state: &'a S, error: &'a NodeError) -> Option<FallbackFuture<'a, N::Output>> {
         let falling = self.node.fallback(state, error)?;
         self.reasoned.set(None);
         Some(falling)

@@ -10,7 +10,7 @@ const QUOTED: usize = 60;
 /// The text of the answer to a request with this body. `Err`: what keeps it from being made.
 pub(super) fn answer(body: &Value, messages: &[(String, String)]) -> Result<String, String> {
     let format = &body["response_format"];
-    let told = told_schema(messages);
+    let told = schema_in_system_message(messages);
     let sent = || format["json_schema"].get("schema").or_else(|| parameters(body));
     if let Some(schema) = sent().or(told.as_ref()) {
         return sample(schema).map(|value| value.to_string());
@@ -34,7 +34,7 @@ fn parameters(body: &Value) -> Option<&Value> {
 }
 
 /// The schema that ends the system message.
-fn told_schema(messages: &[(String, String)]) -> Option<Value> {
+fn schema_in_system_message(messages: &[(String, String)]) -> Option<Value> {
     let (_, system) = messages.iter().find(|(role, _)| role == "system")?;
     let (before, last) = system.rsplit_once('\n')?;
     let schema = before.contains("JSON Schema").then(|| serde_json::from_str(last).ok())?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{answer, forced_function};
-use super::log::{Counts, LoggedRequest};
+use super::log::{LoggedRequest, TokenCounts};
 use super::reply::{Content, Reply, UsageRule};
 
 /// A fixed `created` (2025-01-01T00:00:00Z): the same request gets the same bytes.
@@ -20,7 +20,7 @@ struct Message {
 }
 
 /// The body and usage of a completion that answers `request`; `None` if the reply is no completion.
-pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec<u8>, Option<Counts>)> {
+pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec<u8>, Option<TokenCounts>)> {
     let message = scripted(reply)?;
     let model = request.json().and_then(|body| body.get("model")).and_then(Value::as_str).unwrap_or("stub");
     let prompt: usize = request.messages().iter().map(|(_, text)| text.chars().count()).sum();
@@ -28,7 +28,7 @@ pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec
 }
 
 /// The same for a reply that can do without a request.
-pub(super) fn without_request(reply: &Reply) -> Option<(Vec<u8>, Option<Counts>)> {
+pub(super) fn without_request(reply: &Reply) -> Option<(Vec<u8>, Option<TokenCounts>)> {
     Some(build(reply, scripted(reply)?, "stub", "prebuilt", 0))
 }
 
@@ -40,7 +40,11 @@ pub(super) struct Filler {
 }
 
 /// A completion whose content is `bytes` filler characters, without the filler.
-pub(super) fn around_filler(reply: &Reply, bytes: u64, request: &LoggedRequest) -> (Filler, Option<Counts>) {
+pub(super) fn filler_completion(
+    reply: &Reply,
+    bytes: u64,
+    request: &LoggedRequest,
+) -> (Filler, Option<TokenCounts>) {
     let mut empty = reply.clone();
     empty.content = Content::Message { content: Some(String::new()), refusal: None };
     if let UsageRule::Counted = reply.usage {
@@ -109,13 +113,13 @@ fn build(
     model: &str,
     id: &str,
     prompt_tokens: u64,
-) -> (Vec<u8>, Option<Counts>) {
+) -> (Vec<u8>, Option<TokenCounts>) {
     let text = message.as_ref().and_then(|m| m.content.as_deref().or(m.refusal.as_deref()));
     let called = message.iter().flat_map(|m| &m.calls).map(|(_, arguments)| arguments.chars().count());
     let completion_tokens = tokens(text.map_or(0, |t| t.chars().count()) + called.sum::<usize>());
     let usage = match &reply.usage {
-        UsageRule::Counted => Some(Counts::new(prompt_tokens, completion_tokens).to_json()),
-        UsageRule::Given(usage) => Some(usage.clone()),
+        UsageRule::Counted => Some(TokenCounts::new(prompt_tokens, completion_tokens).to_json()),
+        UsageRule::Explicit(usage) => Some(usage.clone()),
         UsageRule::Omitted => None,
     };
     let choices: Vec<Value> =
@@ -127,7 +131,7 @@ fn build(
         "model": model,
         "choices": choices,
     });
-    let counts = usage.as_ref().and_then(Counts::from_json);
+    let counts = usage.as_ref().and_then(TokenCounts::from_json);
     if let Some(usage) = usage {
         body["usage"] = usage;
     }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::log::{Counts, LoggedRequest};
+use super::log::{LoggedRequest, TokenCounts};
 use super::reply::Content;
 use super::routes::bad_request;
 
 /// The length of a vector where the request names none.
 const DIMENSIONS: usize = 64;
 /// The most that a request may ask for.
-const MOST: u64 = 4096;
+const MAX_DIMENSIONS: u64 = 4096;
 
 /// The answer to a request for embeddings: a vector for each text of `input`.
 pub(super) fn content(request: &LoggedRequest) -> Content {
@@ -24,15 +24,15 @@ pub(super) fn content(request: &LoggedRequest) -> Content {
     }
 }
 
-fn body(request: &LoggedRequest) -> Result<(Value, Counts), String> {
+fn body(request: &LoggedRequest) -> Result<(Value, TokenCounts), String> {
     let asked = request.json().and_then(Value::as_object);
     let asked = asked.ok_or("We could not parse the JSON body of your request: it is not a JSON object.")?;
     let model = asked.get("model").and_then(Value::as_str).ok_or("you must provide a model parameter")?;
     let dimensions = match asked.get("dimensions") {
         None | Some(Value::Null) => DIMENSIONS,
         Some(given) => match given.as_u64() {
-            Some(given @ 1..=MOST) => given as usize,
-            _ => return Err(format!("Invalid 'dimensions': expected a number from 1 to {MOST}.")),
+            Some(given @ 1..=MAX_DIMENSIONS) => given as usize,
+            _ => return Err(format!("Invalid 'dimensions': expected a number from 1 to {MAX_DIMENSIONS}.")),
         },
     };
     let texts: Vec<&str> = match asked.get("input") {
@@ -48,7 +48,7 @@ fn body(request: &LoggedRequest) -> Result<(Value, Counts), String> {
         return Err("Invalid 'input': a text is empty.".to_owned());
     }
     let tokens = texts.iter().map(|text| text.chars().count().div_ceil(4) as u64).sum();
-    let counts = Counts::new(tokens, 0);
+    let counts = TokenCounts::new(tokens, 0);
     let data = texts.iter().enumerate().map(
         |(index, text)| json!({"object": "embedding", "index": index, "embedding": vector(text, dimensions)}),
     );

@@ -21,11 +21,11 @@ use super::routes::{Shared, bad_request};
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: u64 = 256 * 1024 * 1024;
 /// Bodies up to this size are sent in one write with their head.
-const ONE_WRITE: usize = 64 * 1024;
+const MAX_SINGLE_WRITE: usize = 64 * 1024;
 
 /// What becomes of the connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum ConnectionAction {
     KeepAlive,
     Close,
 }
@@ -47,16 +47,16 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
             Err(error) => return refuse(&mut reader.stream, &shared, head, error).await,
         };
         let (keep_alive, is_head) = (head.keep_alive, head.method == "HEAD");
-        let (number, parse) = (shared.log.arrived(), !shared.is_fixed());
+        let (number, parse) = (shared.log.next_number(), !shared.is_fixed());
         let request = LoggedRequest::new(number, head, body, parse);
-        let place = shared.log.keep(&request);
-        let mut exchange = Exchange { stream: &mut reader.stream, shared: &shared, request, place, out };
+        let log_index = shared.log.keep(&request);
+        let mut exchange = Exchange { stream: &mut reader.stream, shared: &shared, request, log_index, out };
         let reply = shared.reply_to(&exchange.request, parse);
         match exchange.answer(&reply, keep_alive, is_head).await {
-            Ok(Next::KeepAlive) => out = std::mem::take(&mut exchange.out),
-            Ok(Next::Close) | Err(_) => return,
+            Ok(ConnectionAction::KeepAlive) => out = std::mem::take(&mut exchange.out),
+            Ok(ConnectionAction::Close) | Err(_) => return,
         }
-        if out.capacity() > 2 * ONE_WRITE {
+        if out.capacity() > 2 * MAX_SINGLE_WRITE {
             out = Vec::new();
         }
     }
@@ -65,9 +65,9 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 /// Answers what could not be read, and closes the connection.
 async fn refuse(stream: &mut TcpStream, shared: &Shared, head: Head, error: ReadError) {
     let ReadError::Bad(BadRequest { status, message }) = error else { return };
-    let request = LoggedRequest::new(shared.log.arrived(), head, Vec::new(), false);
-    let place = shared.log.keep(&request);
-    let mut exchange = Exchange { stream, shared, request, place, out: Vec::new() };
+    let request = LoggedRequest::new(shared.log.next_number(), head, Vec::new(), false);
+    let log_index = shared.log.keep(&request);
+    let mut exchange = Exchange { stream, shared, request, log_index, out: Vec::new() };
     let answered = exchange.answer(&bad_request(status, &message), false, false).await;
     drop(exchange);
     if answered.is_ok() {
@@ -82,31 +82,36 @@ struct Exchange<'a> {
     stream: &'a mut TcpStream,
     shared: &'a Shared,
     request: LoggedRequest,
-    place: Option<usize>,
+    log_index: Option<usize>,
     /// Collects small writes; lent from one request to the next.
     out: Vec<u8>,
 }
 
 impl Exchange<'_> {
-    async fn answer(&mut self, reply: &Reply, keep_alive: bool, is_head: bool) -> io::Result<Next> {
+    async fn answer(
+        &mut self,
+        reply: &Reply,
+        keep_alive: bool,
+        is_head: bool,
+    ) -> io::Result<ConnectionAction> {
         self.pause(reply.after).await?;
         if let Content::Fault(fault) = reply.content {
             return self.fail(fault).await;
         }
         let Some(response) = Response::new(reply, &self.request) else {
-            return Ok(Next::Close);
+            return Ok(ConnectionAction::Close);
         };
         let close =
             !keep_alive || response.header("connection").is_some_and(|v| v.eq_ignore_ascii_case("close"));
-        self.note(|request| request.answering(&response));
+        self.update_log(|request| request.record_response(&response));
         self.out.clear();
         response.write_head(&mut self.out, self.request.request_id(), close);
         if is_head || !response.may_have_body() {
-            self.last(&[], &response).await?;
+            self.send_last(&[], &response).await?;
         } else if !self.send_body(reply, &response).await? {
-            return Ok(Next::Close);
+            return Ok(ConnectionAction::Close);
         }
-        Ok(if close { Next::Close } else { Next::KeepAlive })
+        Ok(if close { ConnectionAction::Close } else { ConnectionAction::KeepAlive })
     }
 
     /// Sends the body after the head in `out`; false if it was cut short.
@@ -138,7 +143,7 @@ impl Exchange<'_> {
         if let (Body::Filler(filler), true) = (&response.body, in_two) {
             self.fill(filler.bytes - filler.bytes / 2).await?;
         }
-        self.last(rest, response).await?;
+        self.send_last(rest, response).await?;
         Ok(true)
     }
 
@@ -173,7 +178,7 @@ impl Exchange<'_> {
             }
             return Ok(false);
         }
-        self.last(b"0\r\n\r\n", response).await?;
+        self.send_last(b"0\r\n\r\n", response).await?;
         Ok(true)
     }
 
@@ -183,7 +188,7 @@ impl Exchange<'_> {
     }
 
     async fn fill(&mut self, mut bytes: u64) -> io::Result<()> {
-        let block = vec![b'x'; ONE_WRITE];
+        let block = vec![b'x'; MAX_SINGLE_WRITE];
         while bytes > 0 {
             let n = bytes.min(block.len() as u64);
             self.stream.write_all(&block[..n as usize]).await?;
@@ -194,7 +199,7 @@ impl Exchange<'_> {
 
     /// Sends what is in `out`, then `bytes`.
     async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if bytes.len() <= ONE_WRITE {
+        if bytes.len() <= MAX_SINGLE_WRITE {
             self.out.extend_from_slice(bytes);
             self.stream.write_all(&self.out).await?;
         } else {
@@ -206,31 +211,31 @@ impl Exchange<'_> {
     }
 
     /// Sends the response's last bytes, in the log first: who has read them must find them there.
-    async fn last(&mut self, bytes: &[u8], response: &Response) -> io::Result<()> {
-        self.note(|request| request.complete = true);
-        self.shared.log.completing(response.usage);
+    async fn send_last(&mut self, bytes: &[u8], response: &Response) -> io::Result<()> {
+        self.update_log(|request| request.complete = true);
+        self.shared.log.add_usage(response.usage);
         let written = self.write(bytes).await;
         if written.is_err() {
-            self.note(|request| request.complete = false);
-            self.shared.log.not_completed(response.usage);
+            self.update_log(|request| request.complete = false);
+            self.shared.log.subtract_usage(response.usage);
         }
         written
     }
 
     /// Changes what is known of the exchange, here and in the log.
-    fn note(&mut self, change: impl FnOnce(&mut LoggedRequest)) {
+    fn update_log(&mut self, change: impl FnOnce(&mut LoggedRequest)) {
         change(&mut self.request);
-        self.shared.log.update(self.place, &self.request);
+        self.shared.log.update(self.log_index, &self.request);
     }
 
-    async fn fail(&mut self, fault: Fault) -> io::Result<Next> {
+    async fn fail(&mut self, fault: Fault) -> io::Result<ConnectionAction> {
         match fault {
             Fault::HangUp => {}
             Fault::Reset => self.reset_on_close()?,
-            Fault::Stall => self.gone().await?,
+            Fault::Stall => self.client_closed().await?,
             Fault::Garbage => self.stream.write_all(b"\x16\x03\x01 this is not HTTP\r\n\r\n").await?,
         }
-        Ok(Next::Close)
+        Ok(ConnectionAction::Close)
     }
 
     fn reset_on_close(&self) -> io::Result<()> {
@@ -246,12 +251,12 @@ impl Exchange<'_> {
         }
         tokio::select! {
             () = sleep(delay) => Ok(()),
-            gone = self.gone() => gone.and(Err(io::ErrorKind::ConnectionAborted.into())),
+            client_closed = self.client_closed() => client_closed.and(Err(io::ErrorKind::ConnectionAborted.into())),
         }
     }
 
     /// Ends when the client has closed the connection.
-    async fn gone(&self) -> io::Result<()> {
+    async fn client_closed(&self) -> io::Result<()> {
         if self.stream.peek(&mut [0]).await? > 0 {
             // It has sent more, which hides whether it has gone.
             std::future::pending::<()>().await;

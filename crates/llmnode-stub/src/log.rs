@@ -11,14 +11,14 @@ use super::response::Response;
 
 /// Token counts, as the server answered them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct TokenCounts {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
 }
 
-impl From<Counts> for TokenUsage {
-    fn from(counts: Counts) -> Self {
+impl From<TokenCounts> for TokenUsage {
+    fn from(counts: TokenCounts) -> Self {
         TokenUsage {
             input: Some(counts.prompt_tokens),
             output: Some(counts.completion_tokens),
@@ -28,7 +28,7 @@ impl From<Counts> for TokenUsage {
     }
 }
 
-impl Counts {
+impl TokenCounts {
     pub(super) fn new(prompt: u64, completion: u64) -> Self {
         Self {
             prompt_tokens: prompt,
@@ -67,15 +67,15 @@ impl Counts {
 /// `Debug` redacts the values of headers that carry credentials.
 #[derive(Clone, Debug)]
 pub struct LoggedRequest {
-    sent: Arc<Sent>,
+    sent: Arc<RequestData>,
     request_id: Arc<str>,
     status: Option<u16>,
-    usage: Option<Counts>,
+    usage: Option<TokenCounts>,
     pub(super) complete: bool,
 }
 
 #[derive(Debug)]
-struct Sent {
+struct RequestData {
     method: String,
     path: String,
     headers: LoggedHeaders,
@@ -91,13 +91,13 @@ impl LoggedRequest {
             Cow::Owned(replaced) => replaced,
             Cow::Borrowed(_) => String::from_utf8(body).unwrap_or_default(),
         };
-        let sent = Sent { method: head.method, path: head.target, headers: head.headers, body, json };
+        let sent = RequestData { method: head.method, path: head.target, headers: head.headers, body, json };
         let request_id = format!("req-{number}").into();
         Self { sent: Arc::new(sent), request_id, status: None, usage: None, complete: false }
     }
 
     /// Takes down what is about to be sent.
-    pub(super) fn answering(&mut self, response: &Response) {
+    pub(super) fn record_response(&mut self, response: &Response) {
         (self.status, self.usage) = (Some(response.status), response.usage);
         if let Some(id) = response.header("x-request-id") {
             self.request_id = id.into();
@@ -194,7 +194,7 @@ pub(super) struct Log {
     limit: usize,
     seen: AtomicU64,
     kept: Mutex<Vec<LoggedRequest>>,
-    totals: Mutex<Counts>,
+    totals: Mutex<TokenCounts>,
 }
 
 impl Log {
@@ -207,7 +207,7 @@ impl Log {
     }
 
     /// The number of the request that has just arrived, from 1.
-    pub(super) fn arrived(&self) -> u64 {
+    pub(super) fn next_number(&self) -> u64 {
         self.seen.fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -223,22 +223,22 @@ impl Log {
         })
     }
 
-    /// Replaces what is kept at `place`.
-    pub(super) fn update(&self, place: Option<usize>, request: &LoggedRequest) {
-        let Some(place) = place else { return };
-        if let Some(kept) = lock(&self.kept).get_mut(place) {
+    /// Replaces what is kept at `log_index`.
+    pub(super) fn update(&self, log_index: Option<usize>, request: &LoggedRequest) {
+        let Some(log_index) = log_index else { return };
+        if let Some(kept) = lock(&self.kept).get_mut(log_index) {
             kept.clone_from(request);
         }
     }
 
     /// Counts the answer as complete. To be called before its last bytes go out: whoever has read them must find
     /// it so.
-    pub(super) fn completing(&self, usage: Option<Counts>) {
+    pub(super) fn add_usage(&self, usage: Option<TokenCounts>) {
         lock(&self.totals).apply(u64::saturating_add, usage);
     }
 
-    /// Takes [`completing`](Self::completing) back: the last bytes did not go out.
-    pub(super) fn not_completed(&self, usage: Option<Counts>) {
+    /// Takes [`add_usage`](Self::add_usage) back: the last bytes did not go out.
+    pub(super) fn subtract_usage(&self, usage: Option<TokenCounts>) {
         lock(&self.totals).apply(u64::saturating_sub, usage);
     }
 

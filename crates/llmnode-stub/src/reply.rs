@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::completion;
-use super::log::{Counts, LoggedRequest};
+use super::log::{LoggedRequest, TokenCounts};
 
 /// One answer of a [`StubServer`](super::StubServer): what to send, when, and what to break on the way.
 ///
@@ -50,7 +50,7 @@ pub(super) enum Content {
     /// A chat completion whose text is this many bytes long.
     Filler(u64),
     /// These bytes, whatever they are.
-    Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<Counts> },
+    Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<TokenCounts> },
     /// These bytes one after the other, as events.
     Stream(Arc<[Vec<u8>]>),
     /// Embeddings of the request's texts.
@@ -58,7 +58,7 @@ pub(super) enum Content {
     /// No proper answer.
     Fault(Fault),
     /// Whatever this function says.
-    Ask(Responder),
+    Respond(Responder),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub(super) enum Cut {
 #[derive(Clone, Debug)]
 pub(super) enum UsageRule {
     Counted,
-    Given(Value),
+    Explicit(Value),
     Omitted,
 }
 
@@ -207,7 +207,7 @@ impl Reply {
     /// Answers with the reply that `respond` makes from the request. The function runs when the request has been read, and
     /// must not block. A panic in it closes the connection.
     pub fn for_request(respond: impl Fn(&LoggedRequest) -> Reply + Send + Sync + 'static) -> Self {
-        Self::new(Content::Ask(Responder(Arc::new(respond))))
+        Self::new(Content::Respond(Responder(Arc::new(respond))))
     }
 }
 
@@ -285,12 +285,12 @@ impl Reply {
     /// Sets the usage of a chat completion, in tokens. By default, the server counts one token for every four characters,
     /// rounded up, of the messages and of the answer.
     pub fn usage(self, prompt: u64, completion: u64) -> Self {
-        self.usage_json(Counts::new(prompt, completion).to_json())
+        self.usage_json(TokenCounts::new(prompt, completion).to_json())
     }
 
     /// Sets the `usage` of a chat completion to any JSON, such as details or nonsense.
     pub fn usage_json(mut self, usage: impl Into<Value>) -> Self {
-        self.usage = UsageRule::Given(usage.into());
+        self.usage = UsageRule::Explicit(usage.into());
         self
     }
 

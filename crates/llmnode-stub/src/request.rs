@@ -58,13 +58,13 @@ pub(super) fn head_end(buf: &[u8], scanned: usize) -> Result<Option<usize>, BadR
             return Err(BadRequest::new(400, "a line of the request's head ends in LF without CR"));
         }
         if at >= 3 && buf[at - 3..at - 1] == *b"\r\n" {
-            return within_cap(at + 1).map(Some);
+            return check_head_size(at + 1).map(Some);
         }
     }
-    within_cap(buf.len()).map(|_| None)
+    check_head_size(buf.len()).map(|_| None)
 }
 
-fn within_cap(length: usize) -> Result<usize, BadRequest> {
+fn check_head_size(length: usize) -> Result<usize, BadRequest> {
     if length <= MAX_HEAD {
         return Ok(length);
     }

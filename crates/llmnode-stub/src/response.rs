@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::completion::{self, Filler};
 use super::events::events;
-use super::log::{Counts, LoggedRequest};
+use super::log::{LoggedRequest, TokenCounts};
 use super::reply::{Content, Reply};
 
 const EVENTS: &str = "text/event-stream";
@@ -15,7 +15,7 @@ pub(super) struct Response {
     pub(super) headers: Vec<(String, String)>,
     content_type: &'static str,
     pub(super) body: Body,
-    pub(super) usage: Option<Counts>,
+    pub(super) usage: Option<TokenCounts>,
 }
 
 pub(super) enum Body {
@@ -39,7 +39,7 @@ impl Response {
             return Some(Self { status: 200, headers, content_type: EVENTS, body, usage: None });
         }
         let (body, usage) = if let Content::Filler(bytes) = reply.content {
-            let (filler, usage) = completion::around_filler(reply, bytes, request);
+            let (filler, usage) = completion::filler_completion(reply, bytes, request);
             (Body::Filler(filler), usage)
         } else {
             let (body, usage) = completion::for_request(reply, request)?;

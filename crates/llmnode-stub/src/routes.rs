@@ -13,7 +13,7 @@ use super::log::{Log, LoggedRequest, lock};
 use super::reply::{Content, Reply};
 
 /// How often a reply may be a function that returns a function.
-const MAX_ASKED: usize = 16;
+const MAX_NESTED_RESPONDERS: usize = 16;
 
 /// What is told of each request at its end.
 pub(super) type OnExchange = Box<dyn Fn(&LoggedRequest) + Send + Sync>;
@@ -54,7 +54,7 @@ impl Shared {
             },
             ("POST", "/v1/embeddings") => {
                 let scripted = lock(&self.embeddings).pop_front();
-                asked(scripted.unwrap_or_else(Reply::embeddings), request)
+                resolve_responders(scripted.unwrap_or_else(Reply::embeddings), request)
             }
             ("GET", "/v1/models") => self.model_list(),
             (method, path) => {
@@ -71,7 +71,10 @@ impl Shared {
     }
 
     fn completion(&self, request: &LoggedRequest) -> Reply {
-        asked(lock(&self.script).pop_front().unwrap_or_else(|| self.default_reply.clone()), request)
+        resolve_responders(
+            lock(&self.script).pop_front().unwrap_or_else(|| self.default_reply.clone()),
+            request,
+        )
     }
 
     fn model_list(&self) -> Reply {
@@ -82,10 +85,10 @@ impl Shared {
 }
 
 /// The reply itself, or the one that its function gives for this request.
-fn asked(mut reply: Reply, request: &LoggedRequest) -> Reply {
-    for _ in 0..MAX_ASKED {
+fn resolve_responders(mut reply: Reply, request: &LoggedRequest) -> Reply {
+    for _ in 0..MAX_NESTED_RESPONDERS {
         match &reply.content {
-            Content::Ask(responder) => reply = (responder.0)(request),
+            Content::Respond(responder) => reply = (responder.0)(request),
             Content::FromSchema => return completion::from_schema(reply, request),
             Content::Embeddings => return Reply { content: embedding::content(request), ..reply },
             _ => return reply,

@@ -184,8 +184,8 @@ impl StubServerBuilder {
 
     /// Calls this function with each request when the server is done with it: answered to its end, broken off, or left by the
     /// client. With [`log_limit`](Self::log_limit) at 0, it serves for logs that are too large for memory. It must not block.
-    pub fn on_exchange(mut self, tell: impl Fn(&LoggedRequest) + Send + Sync + 'static) -> Self {
-        self.on_exchange = Some(Box::new(tell));
+    pub fn on_exchange(mut self, callback: impl Fn(&LoggedRequest) + Send + Sync + 'static) -> Self {
+        self.on_exchange = Some(Box::new(callback));
         self
     }
 

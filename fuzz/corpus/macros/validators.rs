@@ -1,5 +1,5 @@
 #[validate(state)]
 impl Choice {
     fn available(&self, state: &World) -> Result<(), Invalid> { state.has(&self.item) }
-    async fn in_stock(&self, attempt: &Attempt, state: &World) -> Result<(), Invalid> { Ok(()) }
+    async fn in_stock(&self, attempt: &AttemptInfo, state: &World) -> Result<(), Invalid> { Ok(()) }
 }

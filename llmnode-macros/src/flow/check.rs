@@ -3,22 +3,22 @@
 use quote::ToTokens;
 use syn::{Error, GenericArgument, Ident, PathArguments, Type};
 
-use super::pattern::{is_open, takes_all};
-use super::pieces::borrowed;
-use super::reach::Graph;
-use super::stop::text;
-use super::syntax::{Arm, Exit, Flow, Stop, Target};
+use super::parse_util::non_static_lifetime;
+use super::pattern::{catch_all_pattern, is_open_ended};
+use super::reachability::Graph;
+use super::step::text;
+use super::syntax::{Arm, Exit, Flow, FlowStep, Target};
 use crate::diagnostics::{Errors, any_of, list, suggest};
 use crate::generics::bare;
 
 /// What is known of the steps.
-pub(crate) struct Checked {
+pub(crate) struct CheckedFlow {
     pub(crate) labels: Vec<String>,
     /// The steps with a fault that the compiler would report once more.
     pub(crate) faulty: Vec<bool>,
 }
 
-impl Checked {
+impl CheckedFlow {
     /// The index of the step of a label.
     pub(crate) fn index(&self, label: &syn::Ident) -> Option<usize> {
         let label = text(label);
@@ -27,29 +27,30 @@ impl Checked {
 }
 
 /// Reports what is wrong.
-pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> Checked {
-    let labels = flow.stops.iter().map(|stop| stop.label.as_ref().map_or_else(String::new, text)).collect();
-    let mut checked = Checked { labels, faulty: vec![false; flow.stops.len()] };
-    if flow.stops.is_empty() {
+pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> CheckedFlow {
+    let labels =
+        flow.step_list.iter().map(|stop| stop.label.as_ref().map_or_else(String::new, text)).collect();
+    let mut checked = CheckedFlow { labels, faulty: vec![false; flow.step_list.len()] };
+    if flow.step_list.is_empty() {
         let message = format!("`{0}` has no steps; write `{0}(World): First => end`", flow.ident);
         errors.push(Error::new(flow.ident.span(), message));
     }
     let mut labelled = true;
-    for (index, stop) in flow.stops.iter().enumerate() {
+    for (index, stop) in flow.step_list.iter().enumerate() {
         let label = label(index, stop, &checked);
         labelled &= label.is_ok();
-        let judged = [label, kind(stop), ends(flow, stop)];
+        let judged = [label, check_type(stop), check_end_value(flow, stop)];
         checked.faulty[index] = judged.iter().any(Result::is_err);
         judged.into_iter().filter_map(Result::err).for_each(|error| errors.push(error));
-        catch_all(&stop.exit, errors);
+        reject_catch_all(&stop.exit, errors);
     }
     if targets(flow, &checked, errors) && labelled {
-        ways(flow, &checked, errors);
+        check_reachability(flow, &checked, errors);
     }
     checked
 }
 
-fn label(index: usize, stop: &Stop, checked: &Checked) -> syn::Result<()> {
+fn label(index: usize, stop: &FlowStep, checked: &CheckedFlow) -> syn::Result<()> {
     let Some(label) = &stop.label else {
         let message = "steps side by side need a label; write `(…) as Gather`";
         return Err(Error::new_spanned(&stop.ty, message));
@@ -60,7 +61,7 @@ fn label(index: usize, stop: &Stop, checked: &Checked) -> syn::Result<()> {
         return Err(Error::new(label.span(), message));
     }
     if checked.index(label) != Some(index) {
-        let (shown, own) = match label_within(&stop.ty) {
+        let (shown, own) = match inner_type_name(&stop.ty) {
             Some(inner) if checked.index(inner).is_none() => (shown(&stop.ty), self::text(inner)),
             _ => (text.clone(), format!("Next{text}")),
         };
@@ -73,7 +74,7 @@ fn label(index: usize, stop: &Stop, checked: &Checked) -> syn::Result<()> {
 }
 
 /// What a step over one type would be called best: `Summarize` for `Batch<Summarize>`.
-fn label_within(ty: &Type) -> Option<&Ident> {
+fn inner_type_name(ty: &Type) -> Option<&Ident> {
     let Type::Path(path) = bare(ty) else { return None };
     let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
     match arguments.args.first()? {
@@ -87,8 +88,8 @@ fn shown(ty: &Type) -> String {
 }
 
 /// What no step can be, whatever the types are.
-fn kind(stop: &Stop) -> syn::Result<()> {
-    if let Some(at) = borrowed(&stop.ty) {
+fn check_type(stop: &FlowStep) -> syn::Result<()> {
+    if let Some(at) = non_static_lifetime(&stop.ty) {
         let message = "a step owns its values, so that it can run again; drop the lifetime";
         return Err(Error::new(at, message));
     }
@@ -102,13 +103,13 @@ fn kind(stop: &Stop) -> syn::Result<()> {
 }
 
 /// Refuses an arm that takes all actions that are left, unless the actions have no end that could be listed.
-fn catch_all(exit: &Exit, errors: &mut Errors) {
+fn reject_catch_all(exit: &Exit, errors: &mut Errors) {
     let Exit::Match(arms) = exit else { return };
-    if arms.iter().any(|arm| is_open(&arm.pattern)) {
+    if arms.iter().any(|arm| is_open_ended(&arm.pattern)) {
         return;
     }
     for Arm { pattern, .. } in arms {
-        if let Some(all) = takes_all(pattern) {
+        if let Some(all) = catch_all_pattern(pattern) {
             let message = format!(
                 "`{}` would also match actions that are added later; name the actions, so that the compiler reports missing ones",
                 all.to_token_stream()
@@ -119,7 +120,7 @@ fn catch_all(exit: &Exit, errors: &mut Errors) {
 }
 
 /// `end` where the flow decides nothing, `end(action)` where it decides something.
-fn ends(flow: &Flow, stop: &Stop) -> syn::Result<()> {
+fn check_end_value(flow: &Flow, stop: &FlowStep) -> syn::Result<()> {
     let name = &flow.ident;
     let decides = flow.action.as_ref().is_some_and(|action| !is_unit(action));
     for target in stop.exit.targets() {
@@ -145,9 +146,9 @@ fn is_unit(ty: &Type) -> bool {
 }
 
 /// Reports unknown targets; tells whether there are none.
-fn targets(flow: &Flow, checked: &Checked, errors: &mut Errors) -> bool {
+fn targets(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) -> bool {
     let mut known = true;
-    for target in flow.stops.iter().flat_map(|stop| stop.exit.targets()) {
+    for target in flow.step_list.iter().flat_map(|stop| stop.exit.targets()) {
         let Target::Step(label) = target else { continue };
         if checked.index(label).is_some() {
             continue;
@@ -158,9 +159,9 @@ fn targets(flow: &Flow, checked: &Checked, errors: &mut Errors) -> bool {
     known
 }
 
-fn unknown(label: &str, flow: &Flow, checked: &Checked) -> String {
-    let nearly = |stop: &&Stop| label_within(&stop.ty).is_some_and(|inner| text(inner) == label);
-    if let Some(stop) = flow.stops.iter().find(nearly) {
+fn unknown(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
+    let nearly = |stop: &&FlowStep| inner_type_name(&stop.ty).is_some_and(|inner| text(inner) == label);
+    if let Some(stop) = flow.step_list.iter().find(nearly) {
         let shown = shown(&stop.ty);
         return format!("no step is called `{label}`; write `{shown} as {label}` where `{shown}` stands");
     }
@@ -173,9 +174,9 @@ fn unknown(label: &str, flow: &Flow, checked: &Checked) -> String {
 }
 
 /// Reports steps that are never reached, or else those from which the flow never ends.
-fn ways(flow: &Flow, checked: &Checked, errors: &mut Errors) {
+fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
     let graph = graph(flow, checked);
-    let at = |step: usize| flow.stops[step].label.as_ref().unwrap_or(&flow.ident);
+    let at = |step: usize| flow.step_list[step].label.as_ref().unwrap_or(&flow.ident);
     let unreached = graph.unreached();
     for step in &unreached {
         let message = format!(
@@ -196,18 +197,21 @@ fn ways(flow: &Flow, checked: &Checked, errors: &mut Errors) {
     errors.push(Error::new(at.span(), message));
 }
 
-fn graph(flow: &Flow, checked: &Checked) -> Graph {
-    let indices = |stop: &Stop| -> Vec<usize> {
+fn graph(flow: &Flow, checked: &CheckedFlow) -> Graph {
+    let indices = |stop: &FlowStep| -> Vec<usize> {
         let index = |target: &Target| match target {
             Target::Step(label) => checked.index(label),
             _ => None,
         };
         stop.exit.targets().into_iter().filter_map(index).collect()
     };
-    let leads_out = |stop: &Stop| {
+    let leads_out = |stop: &FlowStep| {
         // No action at all: whatever stands there never says how the flow goes on.
         let targets = stop.exit.targets();
         targets.is_empty() || targets.iter().any(|target| !matches!(target, Target::Step(_)))
     };
-    Graph { edges: flow.stops.iter().map(indices).collect(), out: flow.stops.iter().map(leads_out).collect() }
+    Graph {
+        edges: flow.step_list.iter().map(indices).collect(),
+        out: flow.step_list.iter().map(leads_out).collect(),
+    }
 }

@@ -5,31 +5,31 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{PathArguments, Type, Visibility};
 
-use super::check::Checked;
-use super::pattern::{shown, strict};
-use super::stop::text;
-use super::syntax::{Exit, Flow, Parameter, Place, Stop, Target};
+use super::check::CheckedFlow;
+use super::pattern::{edge_label, strict};
+use super::step::text;
+use super::syntax::{Exit, Flow, FlowStep, Parameter, StateField, Target};
 use crate::crate_path;
 use crate::generics::{bare, last_name};
-use crate::keyed::value;
+use crate::macro_args::value;
 use crate::names::snake_case;
-use crate::node::expression::visible;
+use crate::node::expression::resolve_names;
 
 /// The flow's type and its impls.
-pub(super) fn emit(flow: &Flow, checked: &Checked) -> TokenStream {
+pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
     let (definition, private) = (definition(flow), crate_path::private());
     let here = Span::mixed_site();
     let unit = syn::parse_quote!(());
     let (state, action) = (&flow.state, flow.action.as_ref().unwrap_or(&unit));
-    let (facts, ways) = (facts(flow, checked, &private), ways(flow, &private));
-    let decides = flow.stops.iter().any(|stop| matches!(stop.exit, Exit::Match(_)));
-    let decides = decides.then(|| quote_spanned!(here=> use #private::Decides as _;));
+    let (flow_type_impl, run_impls) = (flow_type_impl(flow, checked, &private), run_impls(flow, &private));
+    let decides = flow.step_list.iter().any(|stop| matches!(stop.exit, Exit::Match(_)));
+    let decides = decides.then(|| quote_spanned!(here=> use #private::MatchAction as _;));
     let impls = quote_spanned! {here=>
         #decides
         type State = #state;
         type Action = #action;
-        #facts
-        #ways
+        #flow_type_impl
+        #run_impls
     };
     let impls = crate_path::scope(&crate_path::resolve(value(&flow.krate)), impls);
     quote!(#definition #impls)
@@ -52,7 +52,7 @@ pub(super) fn definition(flow: &Flow) -> TokenStream {
 }
 
 /// What the flow is.
-fn facts(flow: &Flow, checked: &Checked, private: &Ident) -> TokenStream {
+fn flow_type_impl(flow: &Flow, checked: &CheckedFlow, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &flow.ident;
     let name = value(&flow.name).map_or_else(|| snake_case(&text(ident)), syn::LitStr::value);
@@ -64,7 +64,8 @@ fn facts(flow: &Flow, checked: &Checked, private: &Ident) -> TokenStream {
         None => quote_spanned!(here=> ::core::option::Option::None),
     };
     let enter = enter(flow, private);
-    let steps = flow.stops.iter().zip(&checked.labels).zip(&checked.faulty).filter(|(_, faulty)| !**faulty);
+    let steps =
+        flow.step_list.iter().zip(&checked.labels).zip(&checked.faulty).filter(|(_, faulty)| !**faulty);
     let steps = steps.map(|((stop, label), _)| step(stop, label, checked, private));
     quote_spanned! {here=>
         #[automatically_derived]
@@ -79,7 +80,7 @@ fn facts(flow: &Flow, checked: &Checked, private: &Ident) -> TokenStream {
     }
 }
 
-fn edges(stop: &Stop, checked: &Checked, private: &Ident) -> Vec<TokenStream> {
+fn edges(stop: &FlowStep, checked: &CheckedFlow, private: &Ident) -> Vec<TokenStream> {
     let edge = |action: String, target: &Target| {
         let here = Span::mixed_site();
         match target {
@@ -96,7 +97,7 @@ fn edges(stop: &Stop, checked: &Checked, private: &Ident) -> Vec<TokenStream> {
     };
     match &stop.exit {
         Exit::Arrow(target) => vec![edge(String::new(), target)],
-        Exit::Match(arms) => arms.iter().map(|arm| edge(shown(&arm.pattern), &arm.target)).collect(),
+        Exit::Match(arms) => arms.iter().map(|arm| edge(edge_label(&arm.pattern), &arm.target)).collect(),
     }
 }
 
@@ -105,33 +106,33 @@ fn enter(flow: &Flow, private: &Ident) -> Option<TokenStream> {
     let here = Span::mixed_site();
     let parameters = flow.parameters.as_ref().filter(|parameters| !parameters.is_empty())?;
     let writes = parameters.iter().map(|Parameter { ident, to, .. }| {
-        let own = Place { root: ident.clone(), members: vec![ident.clone().into()] };
-        let place = place(to.as_ref().unwrap_or(&own));
+        let own = StateField { root: ident.clone(), members: vec![ident.clone().into()] };
+        let state_field = state_field(to.as_ref().unwrap_or(&own));
         let at = here.located_at(ident.span());
         let mut private = private.clone();
         private.set_span(at);
-        quote_spanned!(at=> #private::write(self.#ident, &mut #place);)
+        quote_spanned!(at=> #private::write(self.#ident, &mut #state_field);)
     });
     Some(quote_spanned!(here=> fn enter(self, state: &mut State) { #(#writes)* }))
 }
 
 /// A place in the state, as generated code names it.
-fn place(Place { root, members }: &Place) -> TokenStream {
+fn state_field(StateField { root, members }: &StateField) -> TokenStream {
     let state = Ident::new("state", Span::mixed_site().located_at(root.span()));
     quote!(#state #(.#members)*)
 }
 
 /// Adds a step to the table.
-fn step(stop: &Stop, label: &str, checked: &Checked, private: &Ident) -> TokenStream {
-    let here = place_of(stop);
-    let (ty, edges, then) = (&stop.ty, edges(stop, checked, private), then(stop, private));
+fn step(stop: &FlowStep, label: &str, checked: &CheckedFlow, private: &Ident) -> TokenStream {
+    let here = step_span(stop);
+    let (ty, edges, then) = (&stop.ty, edges(stop, checked, private), action_dispatch(stop, private));
     let label = quote_spanned!(here=> #label, [#(#edges),*]);
     if stop.values.is_none() && stop.part.is_none() {
         return quote_spanned!(here=> .step::<#ty>(#label, #then));
     }
     let part = match &stop.part {
         Some(part) => {
-            let part = place(part);
+            let part = state_field(part);
             quote_spanned!(here=> |state| &mut #part)
         }
         None => quote_spanned!(here=> |state| state),
@@ -139,10 +140,10 @@ fn step(stop: &Stop, label: &str, checked: &Checked, private: &Ident) -> TokenSt
     let Some(values) = &stop.values else {
         return quote_spanned!(here=> .step_in::<#ty, _>(#label, #part, #then));
     };
-    let (ty, values) = (in_expression(ty), visible(values.clone()));
+    let (ty, values) = (in_expression(ty), resolve_names(values.clone()));
     // The type stands in the expression: once more, and a wrong one were two errors.
     let over = if stop.part.is_none() { quote_spanned!(here=> State) } else { quote_spanned!(here=> _) };
-    quote_spanned!(here=> .step_made::<_, #over>(#label, |state| #ty { #values }, #part, #then))
+    quote_spanned!(here=> .step_with::<_, #over>(#label, |state| #ty { #values }, #part, #then))
 }
 
 /// A path as it is written in an expression.
@@ -158,23 +159,23 @@ fn in_expression(ty: &Type) -> TokenStream {
 }
 
 /// The name of the step's type: there the compiler reports what is wrong with it.
-fn place_of(stop: &Stop) -> Span {
+fn step_span(stop: &FlowStep) -> Span {
     let first = || stop.ty.to_token_stream().into_iter().next().map(|first| first.span());
     let at = last_name(&stop.ty).map(Ident::span).or_else(first);
     Span::mixed_site().located_at(at.unwrap_or_else(Span::call_site))
 }
 
 /// What follows from the action. It stands at the step, where the compiler reports actions that nothing follows from.
-fn then(stop: &Stop, private: &Ident) -> TokenStream {
-    let at = place_of(stop);
+fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
+    let at = step_span(stop);
     let mut private_there = private.clone();
     private_there.set_span(at);
     let action = format_ident!("__action", span = at);
     match &stop.exit {
         Exit::Arrow(target) => {
             let arm = arm(0, target, private);
-            let onward = quote_spanned!(at=> #private_there::onward);
-            quote_spanned!(at=> |#action| #onward(#action, #arm))
+            let plain_arrow = quote_spanned!(at=> #private_there::plain_arrow);
+            quote_spanned!(at=> |#action| #plain_arrow(#action, #arm))
         }
         // No arm says of what type they are.
         Exit::Match(arms) if arms.is_empty() => quote_spanned!(at=> |#action| match #action {}),
@@ -183,7 +184,7 @@ fn then(stop: &Stop, private: &Ident) -> TokenStream {
                 let (pattern, arm) = (strict(&arm.pattern), self::arm(index, &arm.target, private));
                 quote_spanned!(at=> #pattern => #arm,)
             });
-            let decided = quote_spanned!(at=> #private_there::Decided(#action).action());
+            let decided = quote_spanned!(at=> #private_there::MatchOn(#action).action());
             quote_spanned!(at=> |#action| match #decided { #(#arms)* })
         }
     }
@@ -202,26 +203,26 @@ fn arm(index: usize, target: &Target, private: &Ident) -> TokenStream {
 }
 
 /// Where the flow can stand.
-fn ways(flow: &Flow, private: &Ident) -> TokenStream {
+fn run_impls(flow: &Flow, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &flow.ident;
     let starts = flow.parameters.is_none().then(|| {
         quote_spanned! {here=>
             #[automatically_derived]
-            impl #private::Starts<State> for #ident {}
+            impl #private::Startable<State> for #ident {}
         }
     });
     quote_spanned! {here=>
         #[automatically_derived]
-        impl #private::Place<State> for #ident {
+        impl #private::Runnable<State> for #ident {
             type Action = Action;
             fn advance<'f>(
-                __flow: #private::Flowing<'f, State>,
+                __flow: #private::FlowCursor<'f, State>,
                 __prepared: ::core::option::Option<Self>,
             ) -> #private::Advanced<'f, Action> {
                 #private::advance(__flow, __prepared)
             }
-            fn outline_within(__around: #private::Around<'_>) -> #private::Outline {
+            fn outline_within(__around: #private::OuterFlows<'_>) -> #private::Outline {
                 #private::outline::<Self, State>(__around)
             }
         }

@@ -3,8 +3,8 @@
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Ident, Token};
 
-use super::pieces::unconditional;
-use super::syntax::{Parameter, Place};
+use super::parse_util::unconditional;
+use super::syntax::{Parameter, StateField};
 
 impl Parse for Parameter {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -31,26 +31,29 @@ impl Parse for Parameter {
     }
 }
 
-impl Parse for Place {
+impl Parse for StateField {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let at = input.span();
-        let read = input.call(syn::Expr::parse_without_eager_brace).ok().and_then(|place| Self::of(&place));
+        let read = input
+            .call(syn::Expr::parse_without_eager_brace)
+            .ok()
+            .and_then(|state_field| Self::of(&state_field));
         read.ok_or_else(|| Error::new(at, "a place in the state is a path of fields, such as `state.part`"))
     }
 }
 
-impl Place {
+impl StateField {
     fn of(expr: &syn::Expr) -> Option<Self> {
         match expr {
             syn::Expr::Field(field) => {
-                let mut place = match &*field.base {
+                let mut state_field = match &*field.base {
                     syn::Expr::Path(root) if root.path.is_ident("state") => {
                         Self { root: root.path.get_ident()?.clone(), members: vec![] }
                     }
                     base => Self::of(base)?,
                 };
-                place.members.push(field.member.clone());
-                Some(place)
+                state_field.members.push(field.member.clone());
+                Some(state_field)
             }
             syn::Expr::Group(group) => Self::of(&group.expr),
             _ => None,

@@ -5,13 +5,13 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Ident, Token, Type, Visibility, parenthesized, token};
 
-use super::pieces::{attributes, borrowed, braces, conditional, separator, skip};
-use super::stop::stop;
+use super::parse_util::{attributes, braces, conditional, non_static_lifetime, separator, skip_to_comma};
+use super::step::parse_step;
 use super::syntax::{Flow, Parameter};
 use crate::crate_path;
 use crate::diagnostics::{Errors, list, suggest};
-use crate::keyed::fill;
-use crate::values::{filled, text, whole};
+use crate::literals::{integer, non_empty, text};
+use crate::macro_args::fill;
 
 const OPTIONS: [&str; 3] = ["steps", "name", "crate"];
 
@@ -25,11 +25,11 @@ pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<F
         return Ok(flow);
     }
     while !input.is_empty() {
-        match stop(input, errors) {
-            Ok(stop) => flow.stops.push(stop),
+        match parse_step(input, errors) {
+            Ok(stop) => flow.step_list.push(stop),
             Err(error) => {
                 errors.push(error);
-                skip(input);
+                skip_to_comma(input);
             }
         }
         separator(input, "step", errors)?;
@@ -59,7 +59,7 @@ fn begin(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
         steps: None,
         name: None,
         krate: None,
-        stops: vec![],
+        step_list: vec![],
     })
 }
 
@@ -83,14 +83,14 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
         flow.state = None;
         return Err(wanted());
     }
-    owned(&flow.state, "its state")?;
+    check_static(&flow.state, "its state")?;
     loop {
         if input.peek(Token![:]) && !input.peek(Token![::]) {
             return input.parse::<Token![:]>().map(drop);
         } else if input.peek(Token![->]) && flow.action.is_none() {
             input.parse::<Token![->]>()?;
             flow.action = Some(action(input)?);
-            owned(&flow.action, "the type that it returns")?;
+            check_static(&flow.action, "the type that it returns")?;
         } else if input.peek(token::Brace) && flow.parameters.is_none() {
             let mut faults = Errors::default();
             let read = parameters(input, &mut faults);
@@ -111,8 +111,8 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
 }
 
 /// A flow is `'static`, and so is what it is about.
-fn owned(ty: &Option<Type>, what: &str) -> syn::Result<()> {
-    match borrowed(ty) {
+fn check_static(ty: &Option<Type>, what: &str) -> syn::Result<()> {
+    match non_static_lifetime(ty) {
         Some(at) => {
             Err(Error::new(at, format!("a flow owns its values, and so does {what}; drop the lifetime")))
         }
@@ -165,8 +165,8 @@ fn value(input: ParseStream<'_>, flow: &mut Flow, key: Ident) -> syn::Result<()>
         return Err(Error::new(key.span(), format!("`{name}` takes a value; write `{name} = {example}`")));
     }
     match name.as_str() {
-        "steps" => fill(&mut flow.steps, key.clone(), whole(input, &key, 1)),
-        "name" => fill(&mut flow.name, key.clone(), filled(text(input, &key, ""), &key)),
+        "steps" => fill(&mut flow.steps, key.clone(), integer(input, &key, 1)),
+        "name" => fill(&mut flow.name, key.clone(), non_empty(text(input, &key, ""), &key)),
         _ => crate_path::parse(input, key, &mut flow.krate),
     }
 }
@@ -205,7 +205,7 @@ fn parameters(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Pa
             Ok(parameter) => list.push(parameter),
             Err(error) => {
                 errors.push(error);
-                skip(&content);
+                skip_to_comma(&content);
             }
         }
         separator(&content, "parameter", errors)?;

@@ -4,31 +4,31 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Lit, Pat};
 
-use super::stop::text;
+use super::step::text;
 
 /// Whether a pattern is of texts or numbers, of which there is no end.
-pub(super) fn is_open(pattern: &Pat) -> bool {
+pub(super) fn is_open_ended(pattern: &Pat) -> bool {
     match pattern {
         Pat::Lit(literal) => !matches!(literal.lit, Lit::Bool(_)),
         Pat::Range(_) => true,
-        Pat::Or(or) => or.cases.iter().any(is_open),
-        Pat::Paren(inner) => is_open(&inner.pat),
+        Pat::Or(or) => or.cases.iter().any(is_open_ended),
+        Pat::Paren(inner) => is_open_ended(&inner.pat),
         _ => false,
     }
 }
 
 /// The part of a pattern that takes whatever is left.
-pub(super) fn takes_all(pattern: &Pat) -> Option<&Pat> {
+pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
     match pattern {
         Pat::Wild(_) | Pat::Rest(_) => Some(pattern),
         Pat::Ident(ident) => match &ident.subpat {
-            Some((_, inner)) => takes_all(inner),
+            Some((_, inner)) => catch_all_pattern(inner),
             // A variant that is imported by its name looks the same, but for the case of its letters.
             None => text(&ident.ident).starts_with(|c: char| !c.is_uppercase()).then_some(pattern),
         },
-        Pat::Or(or) => or.cases.iter().find_map(takes_all),
-        Pat::Paren(inner) => takes_all(&inner.pat),
-        Pat::Reference(inner) => takes_all(&inner.pat),
+        Pat::Or(or) => or.cases.iter().find_map(catch_all_pattern),
+        Pat::Paren(inner) => catch_all_pattern(&inner.pat),
+        Pat::Reference(inner) => catch_all_pattern(&inner.pat),
         _ => None,
     }
 }
@@ -54,7 +54,7 @@ fn is_variant(name: &str) -> bool {
 }
 
 /// What a picture writes at the edge.
-pub(super) fn shown(pattern: &Pat) -> String {
+pub(super) fn edge_label(pattern: &Pat) -> String {
     let last = |path: &syn::Path| path.segments.last().map(|last| text(&last.ident)).unwrap_or_default();
     match pattern {
         Pat::Ident(ident) => text(&ident.ident),
@@ -65,8 +65,8 @@ pub(super) fn shown(pattern: &Pat) -> String {
             Lit::Str(text) => text.value(),
             other => other.to_token_stream().to_string(),
         },
-        Pat::Or(or) => or.cases.iter().map(shown).collect::<Vec<_>>().join(" | "),
-        Pat::Paren(inner) => shown(&inner.pat),
+        Pat::Or(or) => or.cases.iter().map(edge_label).collect::<Vec<_>>().join(" | "),
+        Pat::Paren(inner) => edge_label(&inner.pat),
         other => other.to_token_stream().to_string(),
     }
 }

@@ -7,7 +7,7 @@ use quote::quote_spanned;
 use super::emit::definition;
 use super::syntax::Flow;
 use crate::crate_path;
-use crate::keyed::value;
+use crate::macro_args::value;
 
 /// The flow's type, as a flow over any state.
 pub(super) fn stub(flow: &Flow) -> TokenStream {
@@ -16,26 +16,26 @@ pub(super) fn stub(flow: &Flow) -> TokenStream {
     let unit = syn::parse_quote!(());
     let action = flow.action.as_ref().unwrap_or(&unit);
     // What the flow names is used: else imports that it has would be warned of.
-    let named = flow.state.iter().chain(flow.stops.iter().map(|stop| &stop.ty));
+    let named = flow.state.iter().chain(flow.step_list.iter().map(|stop| &stop.ty));
     let impls = quote_spanned! {here=>
         #[allow(dead_code)]
         fn named(#(_: ::core::marker::PhantomData<#named>),*) {}
         type Action = #action;
         #[automatically_derived]
-        impl<S> #private::Place<S> for #ident {
+        impl<S> #private::Runnable<S> for #ident {
             type Action = Action;
             fn advance<'f>(
-                _: #private::Flowing<'f, S>,
+                _: #private::FlowCursor<'f, S>,
                 _: ::core::option::Option<Self>,
             ) -> #private::Advanced<'f, Action> {
                 ::core::unreachable!()
             }
-            fn outline_within(_: #private::Around<'_>) -> #private::Outline {
+            fn outline_within(_: #private::OuterFlows<'_>) -> #private::Outline {
                 ::core::unreachable!()
             }
         }
         #[automatically_derived]
-        impl<S> #private::Starts<S> for #ident {}
+        impl<S> #private::Startable<S> for #ident {}
         #[automatically_derived]
         impl<'r, S> #private::RunFlow<'r, S> for #ident {
             type Action = Action;

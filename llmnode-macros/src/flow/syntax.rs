@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, Ident, LitStr, Member, Pat, Path, Type, Visibility};
 
-use crate::keyed::Slot;
+use crate::macro_args::Slot;
 
 /// A flow as it is written, as far as it could be read.
 pub(crate) struct Flow {
@@ -20,7 +20,7 @@ pub(crate) struct Flow {
     pub(crate) steps: Slot<u32>,
     pub(crate) name: Slot<LitStr>,
     pub(crate) krate: Slot<Path>,
-    pub(crate) stops: Vec<Stop>,
+    pub(crate) step_list: Vec<FlowStep>,
 }
 
 /// `file: PathBuf => state.current`
@@ -30,21 +30,21 @@ pub(crate) struct Parameter {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     /// Where in the state it is written to, if not to the field of its name.
-    pub(crate) to: Option<Place>,
+    pub(crate) to: Option<StateField>,
 }
 
 /// `state.path.to.it`
-pub(crate) struct Place {
+pub(crate) struct StateField {
     pub(crate) root: Ident,
     pub(crate) members: Vec<Member>,
 }
 
 /// `Step as Label in state.part => exit`
-pub(crate) struct Stop {
+pub(crate) struct FlowStep {
     pub(crate) ty: Type,
     /// What stands in the braces behind the type.
     pub(crate) values: Option<TokenStream>,
-    pub(crate) part: Option<Place>,
+    pub(crate) part: Option<StateField>,
     /// The label, written or the last name of the type; absent if there is none.
     pub(crate) label: Option<Ident>,
     pub(crate) exit: Exit,

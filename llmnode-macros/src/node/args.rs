@@ -12,13 +12,13 @@ use super::step::StepArgs;
 use super::time::{Time, Wait};
 use super::tools;
 use super::validators;
-use super::with::{self, With};
+use super::with::{self, WithVariable};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Grammar, Keyed, Slot, fill, parse_arguments};
+use crate::literals::{fill_type, function_path, integer, non_empty, number, text};
+use crate::macro_args::{Grammar, KeyValue, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
-use crate::values::{fill_type, filled, function, number, text, whole};
 
 const VALUES: [&str; 32] = [
     "prompt",
@@ -56,7 +56,7 @@ const VALUES: [&str; 32] = [
 ];
 
 /// Keys without a value.
-const WORDS: [&str; 3] = ["exact", "think", "tool"];
+const FLAGS: [&str; 3] = ["exact", "think", "tool"];
 
 const LISTS: [(&str, &str); 3] = [
     ("with", with::EXAMPLE),
@@ -67,14 +67,17 @@ const LISTS: [(&str, &str); 3] = [
 /// All keys.
 #[cfg(test)]
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
-    VALUES.into_iter().chain(WORDS).chain(LISTS.map(|(key, _)| key))
+    VALUES.into_iter().chain(FLAGS).chain(LISTS.map(|(key, _)| key))
 }
 
 /// Where to say what is not an argument of a node.
-fn refused(name: &str) -> Option<String> {
+fn hint(name: &str) -> Option<String> {
     let setter = match name {
         "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
-        "dialect" => "`Call::dialect`, `Settings::dialect` or `OpenAiBuilder::dialect`".to_owned(),
+        "dialect" | "response_format" => {
+            "`Call::response_format`, `Settings::response_format` or `OpenAiBuilder::response_format`"
+                .to_owned()
+        }
         "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => format!("`Settings::{name}`"),
         "attempt_timeout" | "label" => format!("`Settings::{name}` or `Call::{name}`"),
         "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
@@ -114,7 +117,7 @@ pub(crate) struct NodeArgs {
     pub(crate) goal: Slot<LitStr>,
     pub(crate) form: Slot<Form>,
     pub(crate) think: Slot<()>,
-    pub(crate) with: Slot<Vec<With>>,
+    pub(crate) with: Slot<Vec<WithVariable>>,
     pub(crate) examples: Slot<Examples>,
     pub(crate) output: Slot<Type>,
     pub(crate) state: Slot<Type>,
@@ -141,16 +144,16 @@ pub(crate) struct NodeArgs {
     pub(crate) step: StepArgs,
     pub(crate) krate: Slot<Path>,
     /// Some argument has no key, or an unknown one.
-    pub(crate) misplaced: bool,
+    pub(crate) has_unknown_keys: bool,
 }
 
 impl NodeArgs {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
         let grammar =
-            Grammar { lists: &LISTS, words: &WORDS, refused, ..Grammar::of_values("llm_node", &VALUES) };
+            Grammar { lists: &LISTS, flags: &FLAGS, hint, ..Grammar::of_values("llm_node", &VALUES) };
         let all_known = parse_arguments(tokens, &grammar, errors, |key, input| args.argument(key, input));
-        args.misplaced = !all_known;
+        args.has_unknown_keys = !all_known;
         args
     }
 
@@ -158,43 +161,43 @@ impl NodeArgs {
         match key.to_string().as_str() {
             "prompt" | "prompt_file" => source(&mut self.prompt, key, input),
             "system" | "system_file" => source(&mut self.system, key, input),
-            "goal" => fill(&mut self.goal, key.clone(), filled(text(input, &key, ""), &key)),
+            "goal" => fill(&mut self.goal, key.clone(), non_empty(text(input, &key, ""), &key)),
             "form" => fill(&mut self.form, key, Form::parse(input)),
             "think" => fill(&mut self.think, key, Ok(())),
             "examples" => fill(&mut self.examples, key.clone(), Examples::parse(input, &key)),
             "output" => fill_type(&mut self.output, key, input),
             "state" => fill_type(&mut self.state, key, input),
             "validate" => fill(&mut self.validate, key.clone(), validators::parse(input, &key)),
-            "retries" => fill(&mut self.retries, key.clone(), whole(input, &key, 0)),
-            "transport_retries" => fill(&mut self.transport_retries, key.clone(), whole(input, &key, 0)),
+            "retries" => fill(&mut self.retries, key.clone(), integer(input, &key, 0)),
+            "transport_retries" => fill(&mut self.transport_retries, key.clone(), integer(input, &key, 0)),
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
-            "max_wait" => fill(&mut self.max_wait, key, Time::parse_alone(input)),
+            "max_wait" => fill(&mut self.max_wait, key, Time::parse_single(input)),
             "deadline" => {
                 let deadline = Time::parse_above_zero(input, &key);
                 fill(&mut self.deadline, key, deadline)
             }
-            "model" => fill(&mut self.model, key.clone(), filled(text(input, &key, ""), &key)),
+            "model" => fill(&mut self.model, key.clone(), non_empty(text(input, &key, ""), &key)),
             "fallback_model" => {
-                fill(&mut self.fallback_model, key.clone(), filled(text(input, &key, ""), &key))
+                fill(&mut self.fallback_model, key.clone(), non_empty(text(input, &key, ""), &key))
             }
-            "fallback" => fill(&mut self.fallback, key.clone(), function(input, &key)),
+            "fallback" => fill(&mut self.fallback, key.clone(), function_path(input, &key)),
             "with" => {
                 let (list, result) = with::parse(input);
-                self.with = Some(Keyed { key, value: list });
+                self.with = Some(KeyValue { key, value: list });
                 result
             }
             "recover" => {
                 let (stacks, result) = recover::parse(input);
-                self.recover = Some(Keyed { key, value: Some(stacks) });
+                self.recover = Some(KeyValue { key, value: Some(stacks) });
                 result
             }
             "limits" => fill(&mut self.limits, key, Limits::parse(input)),
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
-            "max_tokens" => fill(&mut self.max_tokens, key.clone(), whole(input, &key, 1)),
-            "name" => fill(&mut self.name, key.clone(), filled(text(input, &key, ""), &key)),
+            "max_tokens" => fill(&mut self.max_tokens, key.clone(), integer(input, &key, 1)),
+            "name" => fill(&mut self.name, key.clone(), non_empty(text(input, &key, ""), &key)),
             "exact" => fill(&mut self.exact, key, Ok(())),
             "tools" => fill(&mut self.tools, key.clone(), tools::parse(input, &key)),
-            "turns" => fill(&mut self.turns, key.clone(), whole(input, &key, 1)),
+            "turns" => fill(&mut self.turns, key.clone(), integer(input, &key, 1)),
             "tool" => fill(&mut self.tool, key, Ok(())),
             "crate" => crate_path::parse(input, key, &mut self.krate),
             _ => self.step.argument(key, input),
@@ -205,7 +208,7 @@ impl NodeArgs {
 /// The text of a prompt: written here, or that of a file.
 fn source(slot: &mut Slot<Source>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let given = if key.to_string().ends_with("_file") {
-        filled(text(input, &key, ""), &key).and_then(Source::read)
+        non_empty(text(input, &key, ""), &key).and_then(Source::read)
     } else {
         Source::parse(input, &key)
     };

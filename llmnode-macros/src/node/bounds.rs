@@ -5,13 +5,13 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::{Generics, Type, WherePredicate, parse_quote};
 
-use super::model::{NodeModel, Part, Place};
+use super::model::{NodeModel, Part, ValueOrigin};
 use crate::crate_path;
-use crate::generics::{fresh, mentions_parameter, named_state};
+use crate::generics::{fresh, mentions_parameter, with_named_lifetimes};
 use crate::prompt::template::Format;
 
 /// A node can be shared between threads; of a generic one this depends on its parameters.
-pub(crate) fn shareable(generics: &mut Generics) {
+pub(crate) fn require_sync(generics: &mut Generics) {
     if generics.type_params().next().is_some() {
         let predicate = parse_quote!(Self: ::core::marker::Sync);
         generics.make_where_clause().predicates.push(predicate);
@@ -19,9 +19,9 @@ pub(crate) fn shareable(generics: &mut Generics) {
 }
 
 /// The struct's generics with what the node needs of its parameters.
-pub(crate) fn of_node(model: &NodeModel<'_>) -> Generics {
+pub(crate) fn node_generics(model: &NodeModel<'_>) -> Generics {
     let mut generics = model.item.generics.clone();
-    shareable(&mut generics);
+    require_sync(&mut generics);
     let bounds = prompt_bounds(model);
     if !bounds.is_empty() {
         generics.make_where_clause().predicates.extend(bounds);
@@ -36,7 +36,7 @@ pub(crate) fn of_node(model: &NodeModel<'_>) -> Generics {
 /// The state of a node: its type and the generics with what the type and the output's validators add to them.
 pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type, Generics) {
     let state = match &model.state {
-        Some(state) => named_state(state, &mut generics),
+        Some(state) => with_named_lifetimes(state, &mut generics),
         None => {
             let any_state = fresh("AnyRunState", &generics);
             generics.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
@@ -61,20 +61,20 @@ fn generic_output<'a>(model: &'a NodeModel<'_>) -> Option<&'a Type> {
 
 /// `FieldType: PromptValue` for each field whose type mentions a parameter, by how the prompts write it.
 fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
-    let bound = |field: &Ident, needed: TokenStream| {
+    let bound = |field: &Ident, required_trait: TokenStream| {
         let ty = field_type(model, field)?;
-        mentions_parameter(ty, &model.item.generics).then(|| parse_quote!(#ty: #needed))
+        mentions_parameter(ty, &model.item.generics).then(|| parse_quote!(#ty: #required_trait))
     };
     let of_part = |part: &Part| match part {
-        Part::Value { place: Place::Field(field), format } => bound(field, needed(format)),
+        Part::Value { origin: ValueOrigin::Field(field), format } => bound(field, required_trait(format)),
         _ => None,
     };
-    let of_history = model.history.iter().filter_map(|field| bound(field, of_llmnode("PromptHistory")));
-    let of_model = model.held_model.iter().filter_map(|field| bound(field, of_llmnode("ChatModel")));
+    let of_history = model.history.iter().filter_map(|field| bound(field, private_trait("PromptHistory")));
+    let of_model = model.held_model.iter().filter_map(|field| bound(field, private_trait("ChatModel")));
     model.system.iter().chain(&model.prompt).filter_map(of_part).chain(of_history).chain(of_model).collect()
 }
 
-fn of_llmnode(name: &str) -> TokenStream {
+fn private_trait(name: &str) -> TokenStream {
     let name = Ident::new(name, Span::mixed_site());
     let private = crate_path::private();
     quote!(#private::#name)
@@ -88,18 +88,18 @@ pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a 
         .map(|field| &field.ty)
 }
 
-fn needed(format: &Format) -> TokenStream {
+fn required_trait(format: &Format) -> TokenStream {
     let of_std = |name: &str| {
         let name = Ident::new(name, Span::mixed_site());
         quote!(::core::fmt::#name)
     };
     match format {
-        Format::Plain | Format::Raw => of_llmnode("PromptValue"),
-        Format::List => of_llmnode("PromptList"),
-        Format::Json => of_llmnode("PromptJson"),
-        Format::Fence => of_llmnode("PromptFence"),
-        Format::Attach => of_llmnode("PromptAttachment"),
-        Format::Or(_) => of_llmnode("PromptOption"),
+        Format::Plain | Format::Raw => private_trait("PromptValue"),
+        Format::List => private_trait("PromptList"),
+        Format::Json => private_trait("PromptJson"),
+        Format::Fence => private_trait("PromptFence"),
+        Format::Attach => private_trait("PromptAttachment"),
+        Format::Or(_) => private_trait("PromptOption"),
         Format::Spec(spec) => of_std(match spec.chars().last() {
             Some('?') => "Debug",
             Some('x') => "LowerHex",

@@ -8,14 +8,14 @@ use super::Faults;
 use super::args::NodeArgs;
 use super::field::{self, Mark};
 use super::model::{NodeModel, Settings};
-use super::recover::{self, Answers, Around};
+use super::recover::{self, AnswerKind, RecoverContext};
 use super::smart;
 use super::step::{self, Prep};
 use super::tools;
 use super::variables::Variables;
 use crate::crate_path;
-use crate::diagnostics::attribute;
-use crate::keyed::{key, value};
+use crate::diagnostics::attribute_span;
+use crate::macro_args::{key, value};
 use crate::prompt::source::Source;
 
 /// Checks a node whose helper attributes are taken; `None` if there are faults.
@@ -26,8 +26,8 @@ pub(crate) fn check<'a>(
     preps: &'a [Option<Prep>],
     faults: &mut Faults,
 ) -> Option<NodeModel<'a>> {
-    together(args, item, marks, faults);
-    if !shape(item, faults) {
+    check_combinations(args, item, marks, faults);
+    if !check_field_names(item, faults) {
         return None;
     }
     let step = step::check(args, item, preps, faults);
@@ -44,7 +44,7 @@ pub(crate) fn check<'a>(
         }
         (system, prompt)
     };
-    let prompt = prompt.filter(|_| faults.none())?;
+    let prompt = prompt.filter(|_| faults.is_clean())?;
     let files = [value(&args.system), value(&args.prompt)].into_iter().flatten();
     let files = files.filter_map(Source::file).cloned().collect();
     Some(NodeModel {
@@ -90,42 +90,42 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
 }
 
 /// Arguments that are wrong only beside others.
-fn together(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
+fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     // What could not be placed may well have been meant as the prompt.
-    if args.prompt.is_none() && args.goal.is_none() && !args.misplaced {
+    if args.prompt.is_none() && args.goal.is_none() && !args.has_unknown_keys {
         let message = "missing `prompt`; add `prompt = \"…\"` or `prompt_file = \"…\"`";
-        faults.push(Error::new(attribute(&item.ident), message));
+        faults.push(Error::new(attribute_span(&item.ident), message));
     }
     let answers = match (&args.output, &args.validate) {
-        (Some(_), _) => Answers::Read,
-        _ if args.think.is_some() || args.form.is_some() => Answers::Read,
-        (None, Some(_)) => Answers::Checked,
+        (Some(_), _) => AnswerKind::Typed,
+        _ if args.think.is_some() || args.form.is_some() => AnswerKind::Typed,
+        (None, Some(_)) => AnswerKind::ValidatedText,
         // So may it as the output.
-        (None, None) if args.misplaced => Answers::Read,
-        (None, None) => Answers::Taken,
+        (None, None) if args.has_unknown_keys => AnswerKind::Typed,
+        (None, None) => AnswerKind::RawText,
     };
     if let Some(retries) =
         args.retries.as_ref().filter(|retries| retries.value.is_some_and(|count| count > 0))
-        && answers == Answers::Taken
+        && answers == AnswerKind::RawText
     {
         let message = "`retries` asks again after an invalid answer, and nothing validates raw text; \
                        add `output = …` or `validate = path`, or drop `retries`";
         faults.push(Error::new(retries.key.span(), message));
     }
-    if let Some(exact) = key(&args.exact).filter(|_| answers != Answers::Read) {
+    if let Some(exact) = key(&args.exact).filter(|_| answers != AnswerKind::Typed) {
         let message = "`exact` says how JSON is read, and this node's answer is raw text; \
                        add `output = …`, or drop `exact`";
         faults.push(Error::new(exact.span(), message));
     }
     if let Some(stacks) = value(&args.recover) {
-        let around = Around {
+        let context = RecoverContext {
             retries: key(&args.retries),
             transport_retries: key(&args.transport_retries),
             fallback: key(&args.fallback),
             fallback_model: key(&args.fallback_model),
             answers,
         };
-        recover::check(stacks, &around, &mut faults.errors);
+        recover::check(stacks, &context, &mut faults.errors);
     }
     let stacks = value(&args.recover).map_or(&[][..], Vec::as_slice);
     if let Some(wait) = key(&args.wait) {
@@ -140,7 +140,7 @@ fn together(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Fau
 }
 
 /// Reports fields that cannot be variables; tells whether the prompts can be read against the fields.
-fn shape(item: &ItemStruct, faults: &mut Faults) -> bool {
+fn check_field_names(item: &ItemStruct, faults: &mut Faults) -> bool {
     if let Fields::Unnamed(fields) = &item.fields {
         let message = "a node's fields are the variables of its prompt, so they need names; \
                        write a struct with named fields";

@@ -7,12 +7,12 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 /// The doc comment as a constant.
 pub(crate) fn description(attributes: &[Attribute]) -> Option<TokenStream> {
     let here = Span::mixed_site();
-    let value = words(attributes)?;
+    let value = doc_text(attributes)?;
     Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
 }
 
 /// The doc comment as a value. `#[doc = include_str!(…)]` stays an expression.
-pub(crate) fn words(attributes: &[Attribute]) -> Option<TokenStream> {
+pub(crate) fn doc_text(attributes: &[Attribute]) -> Option<TokenStream> {
     let here = Span::mixed_site();
     let docs: Vec<_> = attributes
         .iter()

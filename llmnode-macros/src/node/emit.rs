@@ -5,8 +5,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Generics, Type};
 
-use super::behind;
-use super::bounds::{field_type, of_node, with_state};
+use super::arc_state;
+use super::bounds::{field_type, node_generics, with_state};
 use super::description::description;
 use super::model::{NodeModel, Part};
 use super::recover;
@@ -18,16 +18,17 @@ use super::tools;
 use super::validators;
 use super::with;
 use crate::crate_path;
-use crate::generics::{ends, mentions_parameter};
+use crate::generics::{end_spans, mentions_parameter};
 use crate::names::snake_case;
 
 /// The item and its impls.
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let private = crate_path::private();
-    let generics = of_node(model);
-    let (facts, ways) = (facts(model, &generics, &private), ways(model, generics.clone(), &private));
+    let generics = node_generics(model);
+    let (node_impl, exec_impls) =
+        (node_impl(model, &generics, &private), exec_impls(model, generics.clone(), &private));
     let files = files(model);
-    let impls = crate_path::scope(&model.krate, quote!(#facts #ways #files));
+    let impls = crate_path::scope(&model.krate, quote!(#node_impl #exec_impls #files));
     let item = tools::item(model);
     quote!(#item #impls)
 }
@@ -47,17 +48,17 @@ fn files(model: &NodeModel<'_>) -> TokenStream {
 }
 
 /// What the node is, without a state.
-fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenStream {
+fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let raw_text: Type = syn::parse_quote!(::std::string::String);
     let output = model.output.as_ref().unwrap_or(&raw_text);
     // At the output's type, where one that is less visible than the node is reported.
-    let at = here.located_at(ends(output).0);
+    let at = here.located_at(end_spans(output).0);
     let answer = quote_spanned!(at=> type Output = #output;);
     let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
     let description = description(&model.item.attrs);
-    let stated = stated(model, private);
+    let constants = constants(model, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
     quote_spanned! {here=>
         #[automatically_derived]
@@ -65,13 +66,13 @@ fn facts(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenSt
             #answer
             const NAME: &'static ::core::primitive::str = #name;
             #description
-            #stated
+            #constants
         }
     }
 }
 
 /// How the node runs with a state.
-fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStream {
+fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
@@ -83,17 +84,17 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
         || model.examples.is_some();
     let messages = match &model.smart {
         Some(_) => quote_spanned!(here=> #private::smart::render(self, __to);),
-        None => with::evaluated(model.with, quote!(#system #examples #history #user)),
+        None => with::with_bindings(model.with, quote!(#system #examples #history #user)),
     };
     let run =
         if model.smart.is_some() { quote_spanned!(here=> smart::exec) } else { quote_spanned!(here=> exec) };
     let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
     let (state, stated) = with_state(model, generics.clone());
-    let spec = spec(model, &state, private);
+    let output_spec = output_spec(model, &state, private);
     let fallback = fallback(model, &state, private);
     let held_model = held_model(model, private);
     let tools = tools::emit(model, &state, private);
-    let behind = behind::emit(model, &state, &stated, private);
+    let behind = arc_state::emit(model, &state, &stated, private);
     let as_tool = tools::as_tool(model, &state, &stated, private);
     let smart = smart::emit(model, private);
     let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
@@ -109,7 +110,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             fn exec(
                 &self,
                 __cx: &#private::Cx<'_, #state>,
-            ) -> impl ::core::future::Future<Output = #private::Executed<Self>> + ::core::marker::Send {
+            ) -> impl ::core::future::Future<Output = #private::ExecResult<Self>> + ::core::marker::Send {
                 #private::#run(self, __cx)
             }
         }
@@ -121,7 +122,7 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
             #held_model
             #[inline]
             fn output(&self) -> #private::OutputSpec<Self::Output, #state> {
-                #spec
+                #output_spec
             }
             #fallback
             #tools
@@ -135,14 +136,14 @@ fn ways(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStre
 
 /// The trait `Exec` of a state, at the state's type.
 fn exec(state: &Type, private: &Ident) -> TokenStream {
-    let at = ends(state).0;
+    let at = end_spans(state).0;
     let mut private = private.clone();
     private.set_span(at);
     quote_spanned!(at=> #private::Exec<#state>)
 }
 
 /// What the attribute states beside the output, the name and the description.
-fn stated(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
+fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let settings = &model.settings;
     let mut calls = TokenStream::new();
     let mut call = |name: &str, value: Option<TokenStream>| {
@@ -172,15 +173,16 @@ fn stated(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     });
     let limits = model.settings.limits.map(|limits| limits.emit(private));
     let limits = limits.map(|limits| quote_spanned!(here=> const LIMITS: #private::Limits = #limits;));
-    let once = model.step.as_ref().is_some_and(|step| step.once);
-    let once = once.then(|| quote_spanned!(here=> const IDEMPOTENT: ::core::primitive::bool = false;));
+    let non_idempotent = model.step.as_ref().is_some_and(|step| step.non_idempotent);
+    let non_idempotent =
+        non_idempotent.then(|| quote_spanned!(here=> const IDEMPOTENT: ::core::primitive::bool = false;));
     let fallback = model.fallback.is_some();
     let fallback = fallback.then(|| quote_spanned!(here=> const FALLBACK: ::core::primitive::bool = true;));
-    quote!(#settings #limits #once #fallback)
+    quote!(#settings #limits #non_idempotent #fallback)
 }
 
 /// How answers are read. The tokens stand at the output's type, so that what it lacks is reported there.
-fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
+fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     let functions = validators::emit(model, private);
     let Some(output) = &model.output else {
         let here = Span::mixed_site();
@@ -195,7 +197,7 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
         None => of_type,
         Some(functions) => quote_spanned!(Span::mixed_site()=> { #of_type; #functions }),
     };
-    let at = ends(output).0;
+    let at = end_spans(output).0;
     if mentions_parameter(output, &model.item.generics) {
         // In generic code the probes below would find nothing, so the bounds are asked for.
         let of_type = quote_spanned!(at=> <#output as #private::Validate<#state>>::checks(__value, __to));
@@ -204,7 +206,7 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
             #private::OutputSpec::json(|__to| __to.validated::<#output>(), |__value, __to| #collect)
         };
     }
-    let collect = collect(quote_spanned!(at=> (&&&#private::Dive(__value)).dive::<#state>(__to)));
+    let collect = collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).traverse::<#state>(__to)));
     let json = match &model.smart {
         Some(_) => quote_spanned!(at=> smart::answers::<Self, #state>),
         None => quote_spanned!(at=> OutputSpec::json),
@@ -212,7 +214,7 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     quote_spanned! {at=>
         use #private::probes::*;
         #private::#json(
-            |__to| (&&&&#private::Reached::<#output>::new()).reach(__to),
+            |__to| (&&&&#private::CoverageProbe::<#output>::new()).coverage(__to),
             |__value, __to| #collect,
         )
     }
@@ -221,7 +223,7 @@ fn spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
 /// Lends the model that a field holds; at the field's type, where one that is no model is reported.
 fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let field = model.held_model.as_ref()?;
-    let at = Span::mixed_site().located_at(ends(field_type(model, field)?).0);
+    let at = Span::mixed_site().located_at(end_spans(field_type(model, field)?).0);
     Some(quote_spanned! {at=>
         fn model(&self) -> ::core::option::Option<&dyn #private::ChatModel> {
             ::core::option::Option::Some(&self.#field)
@@ -233,7 +235,7 @@ fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
 fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     let path = model.fallback.as_ref()?;
     // The names of the call, from the first to the last, lie over the path, so that all of it is underlined.
-    let (at, end) = ends(path);
+    let (at, end) = end_spans(path);
     let mut private = private.clone();
     private.set_span(at);
     let (lent, value) = match model.state {
@@ -248,7 +250,7 @@ fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<Toke
             &'__llmnode self,
             #lent: &'__llmnode #state,
             __error: &'__llmnode #private::NodeError,
-        ) -> ::core::option::Option<#private::Falling<'__llmnode, Self::Output>> {
+        ) -> ::core::option::Option<#private::FallbackFuture<'__llmnode, Self::Output>> {
             ::core::option::Option::Some(#value)
         }
     })

@@ -8,8 +8,8 @@ use syn::{Error, Expr, ExprPath, Token, bracketed, parenthesized, token};
 
 use super::expression;
 use crate::diagnostics::Errors;
-use crate::keyed::{end, skip};
-use crate::values::other_than;
+use crate::literals::unexpected;
+use crate::macro_args::{comma_or_end, skip_to_comma};
 
 /// What the examples are made of.
 pub(crate) enum Examples {
@@ -25,12 +25,12 @@ impl Examples {
             return Self::list(input, key);
         }
         let ahead = input.fork();
-        if ahead.parse::<ExprPath>().is_ok() && end(&ahead, "argument").is_ok() {
+        if ahead.parse::<ExprPath>().is_ok() && comma_or_end(&ahead, "argument").is_ok() {
             return Ok(Self::Function(input.parse()?));
         }
         let message = "`examples` takes a list of pairs, such as `examples = [(input, output)]`, or the path of a function \
                        that returns them";
-        let error = other_than(input, message);
+        let error = unexpected(input, message);
         // Read, so that a function called as an argument is not taken for the next one.
         let _: syn::Result<TokenTree> = input.parse();
         Err(error)
@@ -49,7 +49,7 @@ impl Examples {
                 Ok(pair) => pairs.push(pair),
                 Err(error) => {
                     errors.push(error);
-                    skip(&content);
+                    skip_to_comma(&content);
                 }
             }
             let _: Option<Token![,]> = content.parse()?;
@@ -99,17 +99,17 @@ fn start(tokens: &impl ToTokens) -> Span {
 /// One example.
 fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     if !input.peek(token::Paren) {
-        return Err(other_than(input, "an example is a pair in parentheses: `(input, output)`"));
+        return Err(unexpected(input, "an example is a pair in parentheses: `(input, output)`"));
     }
     let content;
     let parentheses = parenthesized!(content in input);
     // Read apart, as what a fault leaves unread within parentheses would be a second error.
     let tokens: TokenStream = content.parse()?;
-    calls_self(tokens.clone())?;
+    reject_self(tokens.clone())?;
     let parts = Punctuated::<Expr, Token![,]>::parse_terminated
         .parse2(tokens)
         .map_err(|fault| Error::new(fault.span(), "an example is two expressions: `(input, output)`"))?;
-    end(input, "example")?;
+    comma_or_end(input, "example")?;
     let count = parts.len();
     let mut parts = parts.into_iter();
     if let (Some(input), Some(output), None) = (parts.next(), parts.next(), parts.next()) {
@@ -120,7 +120,7 @@ fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
 }
 
 /// Refuses `self`, which is the node of one call; a path may begin with it.
-fn calls_self(tokens: TokenStream) -> syn::Result<()> {
+fn reject_self(tokens: TokenStream) -> syn::Result<()> {
     let message = "examples are the same for each call, so they cannot read `self`; write the value";
-    expression::names_self(tokens).map_or(Ok(()), |at| Err(Error::new(at, message)))
+    expression::find_self(tokens).map_or(Ok(()), |at| Err(Error::new(at, message)))
 }

@@ -4,11 +4,11 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 
 /// What leaves the expression, or waits in it. What a closure or an `async` block holds is their own.
-pub(crate) fn way_out(tokens: TokenStream) -> Option<TokenTree> {
+pub(crate) fn control_flow(tokens: TokenStream) -> Option<TokenTree> {
     for token in tokens {
         match &token {
             TokenTree::Group(group) => {
-                if let Some(found) = way_out(group.stream()) {
+                if let Some(found) = control_flow(group.stream()) {
                     return Some(found);
                 }
             }
@@ -23,20 +23,20 @@ pub(crate) fn way_out(tokens: TokenStream) -> Option<TokenTree> {
 }
 
 /// How such a token is shown.
-pub(crate) fn shown(way_out: &TokenTree) -> String {
-    let token = way_out.to_string();
+pub(crate) fn token_text(control_flow: &TokenTree) -> String {
+    let token = control_flow.to_string();
     if token == "await" { ".await".to_owned() } else { token }
 }
 
 /// Where `self` stands, though not at the start of a path.
-pub(crate) fn names_self(tokens: TokenStream) -> Option<Span> {
+pub(crate) fn find_self(tokens: TokenStream) -> Option<Span> {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         let is_path = matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ':');
         match token {
             TokenTree::Ident(ident) if ident == "self" && !is_path => return Some(ident.span()),
             TokenTree::Group(group) => {
-                if let Some(found) = names_self(group.stream()) {
+                if let Some(found) = find_self(group.stream()) {
                     return Some(found);
                 }
             }
@@ -47,19 +47,19 @@ pub(crate) fn names_self(tokens: TokenStream) -> Option<Span> {
 }
 
 /// `self` and `state` as the generated function names them, also where other macros hand them on.
-pub(crate) fn visible(tokens: TokenStream) -> TokenStream {
-    visible_to(tokens, Span::mixed_site())
+pub(crate) fn resolve_names(tokens: TokenStream) -> TokenStream {
+    resolve_names_at(tokens, Span::mixed_site())
 }
 
 /// The same, where the function's own names are resolved at `at`.
-pub(crate) fn visible_to(tokens: TokenStream, at: Span) -> TokenStream {
+pub(crate) fn resolve_names_at(tokens: TokenStream, at: Span) -> TokenStream {
     let token = |token| match token {
         TokenTree::Ident(mut ident) if ident == "self" || ident == "state" => {
             ident.set_span(ident.span().resolved_at(at));
             TokenTree::Ident(ident)
         }
         TokenTree::Group(group) => {
-            let mut seen = Group::new(group.delimiter(), visible_to(group.stream(), at));
+            let mut seen = Group::new(group.delimiter(), resolve_names_at(group.stream(), at));
             seen.set_span(group.span());
             TokenTree::Group(seen)
         }

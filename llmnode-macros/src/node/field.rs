@@ -26,7 +26,7 @@ pub(crate) enum Mark {
     /// It holds tools.
     Tools(Span),
     /// Its attribute has a fault. Whatever was meant, the field was not forgotten.
-    Unread,
+    Faulty,
 }
 
 /// Removes `#[node(…)]` from the fields; tells for each field how it is marked.
@@ -36,20 +36,20 @@ pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec
         faults.push(Error::new_spanned(&attribute, message));
     }
     let mut marks: Vec<_> = item.fields.iter_mut().map(|field| take_mark(field, faults)).collect();
-    once(&mut marks, faults, |mark| match mark {
+    reject_duplicates(&mut marks, faults, |mark| match mark {
         Mark::History(at) => Some((
             at,
             "a node has one history, and another field is already marked; join the messages in one field",
         )),
         _ => None,
     });
-    once(&mut marks, faults, |mark| match mark {
+    reject_duplicates(&mut marks, faults, |mark| match mark {
         Mark::Model(at) => {
             Some((at, "a node holds one model, and another field is already marked; drop one of them"))
         }
         _ => None,
     });
-    once(&mut marks, faults, |mark| match mark {
+    reject_duplicates(&mut marks, faults, |mark| match mark {
         Mark::Tools(at) => Some((
             at,
             "a node has one set of tools, and another field is already marked; join them with `Toolset::with`",
@@ -60,11 +60,11 @@ pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec
 }
 
 /// Reports the fields behind the first one of a mark.
-fn once(marks: &mut [Mark], faults: &mut Faults, of: fn(Mark) -> Option<(Span, &'static str)>) {
+fn reject_duplicates(marks: &mut [Mark], faults: &mut Faults, of: fn(Mark) -> Option<(Span, &'static str)>) {
     let marked = marks.iter_mut().filter_map(|mark| of(*mark).map(|further| (mark, further)));
     for (mark, (at, message)) in marked.skip(1) {
         faults.push(Error::new(at, message));
-        *mark = Mark::Unread;
+        *mark = Mark::Faulty;
     }
 }
 
@@ -90,15 +90,15 @@ fn marked<'a>(item: &'a ItemStruct, marks: &[Mark], is: fn(&Mark) -> bool) -> Op
 
 fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
     let mut mark = Mark::None;
-    for attribute in field.attrs.extract_if(.., |attribute| bare(attribute).is_some()) {
-        let name = bare(&attribute).unwrap_or_default();
+    for attribute in field.attrs.extract_if(.., |attribute| bare_attribute(attribute).is_some()) {
+        let name = bare_attribute(&attribute).unwrap_or_default();
         let message = format!("`#[{name}]` marks no field of a node; write `#[node({name})]`");
         faults.push(Error::new(attribute.path().span(), message));
-        mark = if name == "skip" { Mark::Unread } else { Mark::History(attribute.path().span()) };
+        mark = if name == "skip" { Mark::Faulty } else { Mark::History(attribute.path().span()) };
     }
     for attribute in field.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
         if let Err(error) = read(&attribute, &mut mark) {
-            mark = Mark::Unread;
+            mark = Mark::Faulty;
             faults.push(error);
         }
     }
@@ -106,7 +106,7 @@ fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
 }
 
 /// What an attribute says that forgets the `node(…)` around it.
-fn bare(attribute: &Attribute) -> Option<&'static str> {
+fn bare_attribute(attribute: &Attribute) -> Option<&'static str> {
     let Meta::Path(path) = &attribute.meta else { return None };
     ["skip", "history"].into_iter().find(|name| path.is_ident(name))
 }
@@ -158,10 +158,10 @@ fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
             Err(Error::new(at, "the model is not part of a prompt; keep only `#[node(model)]` on the field"))
         }
         (Mark::Tools(_), Mark::Tools(at)) => Err(Error::new(at, "`tools` is given more than once")),
-        (Mark::Tools(at), new) | (new, Mark::Tools(at)) if !matches!(new, Mark::None | Mark::Unread) => {
+        (Mark::Tools(at), new) | (new, Mark::Tools(at)) if !matches!(new, Mark::None | Mark::Faulty) => {
             Err(Error::new(at, "the tools are not part of a prompt; keep only `#[node(tools)]` on the field"))
         }
-        (Mark::Unread, _) => Ok(Mark::Unread),
+        (Mark::Faulty, _) => Ok(Mark::Faulty),
         (_, new) => Ok(new),
     }
 }

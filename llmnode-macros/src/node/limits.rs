@@ -6,8 +6,8 @@ use syn::parse::ParseStream;
 use syn::{Error, Token};
 
 use crate::diagnostics::Errors;
-use crate::keyed::{Grammar, Slot, fill, parse_arguments, value};
-use crate::values::{number, other_than, whole};
+use crate::literals::{integer, number, unexpected};
+use crate::macro_args::{Grammar, Slot, fill, parse_arguments, value};
 
 /// What all calls of the node in one run may take together.
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl Limits {
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let tokens: TokenStream = input.parse()?;
         let (mut limits, mut errors) = (Self::default(), Errors::default());
-        let grammar = Grammar { refused, ..Grammar::of_values("limits", &["requests", "tokens", "money"]) };
+        let grammar = Grammar { hint, ..Grammar::of_values("limits", &["requests", "tokens", "money"]) };
         parse_arguments(tokens, &grammar, &mut errors, |key, input| limits.limit(key, input));
         errors.into_result().map(|()| limits)
     }
@@ -30,11 +30,11 @@ impl Limits {
     fn limit(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let at = input.span();
         if input.peek(Token![-]) {
-            return Err(other_than(input, &above(&key)));
+            return Err(unexpected(input, &above_zero_message(&key)));
         }
         match key.to_string().as_str() {
-            "requests" => fill(&mut self.requests, key.clone(), whole(input, &key, 1)),
-            "tokens" => fill(&mut self.tokens, key.clone(), whole(input, &key, 1)),
+            "requests" => fill(&mut self.requests, key.clone(), integer(input, &key, 1)),
+            "tokens" => fill(&mut self.tokens, key.clone(), integer(input, &key, 1)),
             _ => {
                 let money = number(input, &key).and_then(|money| above_zero(money, money > 0.0, &key, at));
                 fill(&mut self.money, key, money)
@@ -44,9 +44,9 @@ impl Limits {
 
     /// The `Limits`.
     pub(crate) fn emit(&self, private: &Ident) -> TokenStream {
-        let whole = |slot: &Slot<u32>| value(slot).map(|whole| Literal::u32_unsuffixed(*whole));
-        let requests = whole(&self.requests).map(|requests| quote!(.requests(#requests)));
-        let tokens = whole(&self.tokens).map(|tokens| quote!(.tokens(#tokens)));
+        let integer = |slot: &Slot<u32>| value(slot).map(|integer| Literal::u32_unsuffixed(*integer));
+        let requests = integer(&self.requests).map(|requests| quote!(.requests(#requests)));
+        let tokens = integer(&self.tokens).map(|tokens| quote!(.tokens(#tokens)));
         let money = value(&self.money).map(|money| {
             let money = Literal::f64_unsuffixed(*money);
             quote!(.money(#money))
@@ -56,16 +56,16 @@ impl Limits {
 }
 
 /// Where to say what is not a limit of a node.
-fn refused(name: &str) -> Option<String> {
+fn hint(name: &str) -> Option<String> {
     matches!(name, "time" | "timeout" | "deadline").then(|| {
         format!("`{name}` is not a limit of a node; write `deadline = 10s` beside `limits`, for the longest time of a call")
     })
 }
 
 fn above_zero(limit: f64, is_above: bool, key: &Ident, at: Span) -> syn::Result<f64> {
-    if is_above { Ok(limit) } else { Err(Error::new(at, above(key))) }
+    if is_above { Ok(limit) } else { Err(Error::new(at, above_zero_message(key))) }
 }
 
-fn above(key: &Ident) -> String {
+fn above_zero_message(key: &Ident) -> String {
     format!("`{key}` must be more than 0")
 }

@@ -9,7 +9,7 @@ use super::recover::Stack;
 use super::smart::Smart;
 use super::step::StepModel;
 use super::time::{Time, Wait};
-use super::with::With;
+use super::with::WithVariable;
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 
@@ -30,7 +30,7 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) toolset: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
     /// The variables that are expressions.
-    pub(crate) with: &'a [With],
+    pub(crate) with: &'a [WithVariable],
     /// The names of the files that prompts were read from.
     pub(crate) files: Vec<LitStr>,
     pub(crate) output: Option<Type>,
@@ -70,7 +70,7 @@ pub(crate) struct Settings<'a> {
 pub(crate) enum Part {
     Text(String),
     Value {
-        place: Place,
+        origin: ValueOrigin,
         format: Format,
     },
     /// A field whose `Display`, if it has one, is checked by `check` where the prompt names it.
@@ -81,17 +81,17 @@ pub(crate) enum Part {
 }
 
 /// Where a variable's value lives.
-pub(crate) enum Place {
+pub(crate) enum ValueOrigin {
     /// `self.field`
     Field(Ident),
     /// What an expression of `with` gave, which is called so, and the expression's first and last place.
-    With(Ident, (Span, Span)),
+    WithVariable(Ident, (Span, Span)),
     /// `state.step.step` in a prompt whose literal has `span`, which may name a file.
-    State { steps: Vec<Step>, file: Option<Ident>, span: Span },
+    State { steps: Vec<PathStep>, file: Option<Ident>, span: Span },
 }
 
 /// A step of a path, and where it stands in the prompt.
-pub(crate) struct Step {
+pub(crate) struct PathStep {
     pub(crate) member: Member,
     pub(crate) at: Position,
 }
@@ -99,10 +99,14 @@ pub(crate) struct Step {
 impl Part {
     /// The type that stands for its file, if it reads the state there.
     pub(crate) fn file(&self) -> Option<&Ident> {
-        if let Self::Value { place: Place::State { file, .. }, .. } = self { file.as_ref() } else { None }
+        if let Self::Value { origin: ValueOrigin::State { file, .. }, .. } = self {
+            file.as_ref()
+        } else {
+            None
+        }
     }
 
     pub(crate) fn reads_state(&self) -> bool {
-        matches!(self, Self::Value { place: Place::State { .. }, .. })
+        matches!(self, Self::Value { origin: ValueOrigin::State { .. }, .. })
     }
 }

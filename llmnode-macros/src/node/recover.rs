@@ -12,7 +12,7 @@ use syn::LitStr;
 use super::time::Wait;
 use keys::Group;
 
-pub(crate) use check::{Answers, Around, check};
+pub(crate) use check::{AnswerKind, RecoverContext, check};
 pub(crate) use emit::emit;
 pub(crate) use parse::parse;
 pub(crate) use wait::futile as futile_wait;

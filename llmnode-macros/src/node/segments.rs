@@ -5,8 +5,8 @@ use quote::quote_spanned;
 use syn::ext::IdentExt;
 
 use super::bounds::field_type;
-use super::model::{NodeModel, Part, Place, Step};
-use crate::generics::ends;
+use super::model::{NodeModel, Part, PathStep, ValueOrigin};
+use crate::generics::end_spans;
 use crate::prompt::identifier;
 use crate::prompt::template::Format;
 
@@ -21,22 +21,22 @@ pub(crate) fn history(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStr
     let here = Span::mixed_site();
     let history = model.history.as_ref()?;
     let field = identifier(&history.unraw().to_string(), history.span())?;
-    let field = reference(&Place::Field(field), model, private);
+    let field = reference(&ValueOrigin::Field(field), model, private);
     Some(quote_spanned!(here=> __to.history(#field);))
 }
 
 fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let segment = quote_spanned!(here=> #private::Segment);
-    let (place, format) = match part {
+    let (origin, format) = match part {
         Part::Text(text) => return quote_spanned!(here=> #segment::text(#text)),
         Part::Checked { field, check } => {
-            let field = quote_spanned!(here=> #private::Shown(&self.#field));
+            let field = quote_spanned!(here=> #private::SegmentProbe(&self.#field));
             return quote_spanned!(here=> { #check use #private::probes::*; (&&#field).segment() });
         }
-        Part::Value { place, format } => (place, format),
+        Part::Value { origin, format } => (origin, format),
     };
-    let by_reference = reference(place, model, private);
+    let by_reference = reference(origin, model, private);
     match format {
         Format::Plain => quote_spanned!(here=> #segment::value(#by_reference)),
         Format::List => quote_spanned!(here=> #segment::list(#by_reference)),
@@ -53,27 +53,27 @@ fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
 }
 
 /// `&self.field` at the field's type, where a missing trait is mended, or `&state.path` at the literal.
-fn reference(place: &Place, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
-    match place {
-        Place::Field(field) => {
-            let (first, last) = field_type(model, field).map_or((field.span(), field.span()), ends);
+fn reference(origin: &ValueOrigin, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
+    match origin {
+        ValueOrigin::Field(field) => {
+            let (first, last) = field_type(model, field).map_or((field.span(), field.span()), end_spans);
             let mut field = field.clone();
             field.set_span(last);
             let owner = Ident::new("self", first);
             let member = quote_spanned!(last=> .#field);
             quote_spanned!(first=> &#owner #member)
         }
-        Place::With(binding, (first, last)) => {
+        ValueOrigin::WithVariable(binding, (first, last)) => {
             let mut binding = binding.clone();
             binding.set_span(*last);
             let value = quote_spanned!(*last=> *#binding);
             quote_spanned!(*first=> &#value)
         }
-        Place::State { steps, file, span } => {
+        ValueOrigin::State { steps, file, span } => {
             let mut private = private.clone();
             private.set_span(*span);
             let state = quote_spanned!(*span=> state);
-            steps.iter().fold(state, |read, Step { member, at }| {
+            steps.iter().fold(state, |read, PathStep { member, at }| {
                 let line = Literal::usize_unsuffixed(at.line);
                 let column = Literal::usize_unsuffixed(at.column);
                 let at = match file {

@@ -9,12 +9,12 @@ use syn::{Error, Field, Generics, ItemStruct, LitStr, Type, parse_quote};
 use super::Faults;
 use super::args::NodeArgs;
 use super::bounds::field_type;
-use super::description::words;
+use super::description::doc_text;
 use super::field::Mark;
 use super::model::NodeModel;
-use crate::generics::{bare, ends};
-use crate::keyed::{key, value};
-use crate::values::other_than;
+use crate::generics::{bare, end_spans};
+use crate::literals::unexpected;
+use crate::macro_args::{key, value};
 
 /// How the messages are written.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ impl Form {
                 input.call(Ident::parse_any)?;
                 Ok(if name == "chat" { Self::Chat } else { Self::Json })
             }
-            _ => Err(other_than(input, WANTED)),
+            _ => Err(unexpected(input, WANTED)),
         }
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn check(
 ) -> Option<Smart> {
     let Some(goal) = key(&args.goal) else {
         let of_goal = [key(&args.form), key(&args.think)].into_iter().flatten();
-        for alone in of_goal.filter(|_| !args.misplaced) {
+        for alone in of_goal.filter(|_| !args.has_unknown_keys) {
             let message = format!(
                 "`{alone}` belongs to a node with `goal`; write `goal = \"…\"` in place of `prompt`, or drop `{alone}`"
             );
@@ -69,21 +69,21 @@ pub(crate) fn check(
     };
     #[cfg(not(feature = "smart"))]
     faults.push(Error::new(goal.span(), off::MESSAGE));
-    beside(args, goal, faults);
+    check_combinations(args, goal, faults);
     fields(item, marks, faults);
     if let Some(parameter) = item.generics.params.first() {
         let message = "a node with `goal` is read from JSON, as examples in programs are, so its struct has no lifetimes and is not generic; drop them";
         faults.push(Error::new_spanned(parameter, message));
     } else {
-        item.fields.iter().for_each(|field| borrowed(field, faults));
+        item.fields.iter().for_each(|field| check_owned(field, faults));
     }
     let text = value(&args.goal)?;
-    names_a_field(text, item, faults);
+    reject_placeholders(text, item, faults);
     Some(Smart { goal: text.clone(), form: value(&args.form).copied(), think: args.think.is_some() })
 }
 
 /// The arguments that have no meaning beside a goal.
-fn beside(args: &NodeArgs, goal: &Ident, faults: &mut Faults) {
+fn check_combinations(args: &NodeArgs, goal: &Ident, faults: &mut Faults) {
     let others = [
         (key(&args.prompt), "the fields are sent as they are"),
         (key(&args.system), "the goal is the system message"),
@@ -113,7 +113,7 @@ fn fields(item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     }
 }
 
-fn borrowed(field: &Field, faults: &mut Faults) {
+fn check_owned(field: &Field, faults: &mut Faults) {
     if let Type::Reference(reference) = bare(&field.ty) {
         let message = "a node with `goal` is read from JSON, as examples in programs are, so its fields own what they hold; write `String` or `Vec<T>`";
         faults.push(Error::new_spanned(reference, message));
@@ -121,7 +121,7 @@ fn borrowed(field: &Field, faults: &mut Faults) {
 }
 
 /// A goal is no template.
-fn names_a_field(goal: &LitStr, item: &ItemStruct, faults: &mut Faults) {
+fn reject_placeholders(goal: &LitStr, item: &ItemStruct, faults: &mut Faults) {
     let text = goal.value();
     let names =
         item.fields.iter().filter_map(|field| field.ident.as_ref().map(|name| name.unraw().to_string()));
@@ -150,15 +150,15 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     let names: Vec<&Ident> = model.item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
     let declared = model.item.fields.iter().filter_map(|field| {
         let name = field.ident.as_ref()?.unraw().to_string();
-        let says = words(&field.attrs).unwrap_or_else(|| "".to_token_stream());
+        let says = doc_text(&field.attrs).unwrap_or_else(|| "".to_token_stream());
         // At the field's type, where one that cannot be an input is reported.
-        let (at, end) = ends(field_type(model, field.ident.as_ref()?)?);
+        let (at, end) = end_spans(field_type(model, field.ident.as_ref()?)?);
         let ty = &field.ty;
         let input = Ident::new("input", here.located_at(at));
         Some(quote_spanned!(here.located_at(end)=> .#input::<#ty>(#name, #says)))
     });
     // At the output's type, where one that cannot be an output is reported.
-    let (at, end) = ends(output);
+    let (at, end) = end_spans(output);
     let new = |name: &str| Ident::new(name, here.located_at(at));
     let declaring = if *think {
         let new = new("thinking");
@@ -170,21 +170,21 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     Some(quote_spanned! {here=>
         #[automatically_derived]
         impl #private::smart::Smart for #ident {
-            fn declared() -> &'static #private::smart::Declared {
-                static DECLARED: ::std::sync::OnceLock<#private::smart::Declared> = ::std::sync::OnceLock::new();
+            fn declared() -> &'static #private::smart::TypedSignature {
+                static DECLARED: ::std::sync::OnceLock<#private::smart::TypedSignature> = ::std::sync::OnceLock::new();
                 DECLARED.get_or_init(|| {
-                    #private::smart::Declaring::#declaring
+                    #private::smart::SignatureBuilder::#declaring
                         #(#declared)*
                         .done()
                 })
             }
-            fn values(&self) -> #private::smart::Written {
-                let mut __to = #private::smart::Inputs::new(<Self as #private::smart::Smart>::declared());
+            fn values(&self) -> #private::smart::WrittenValues {
+                let mut __to = #private::smart::InputWriter::new(<Self as #private::smart::Smart>::declared());
                 #(__to.add(&self.#names);)*
                 __to.done()
             }
-            fn read(__from: &#private::smart::Map<::std::string::String, #private::smart::Value>) -> #private::smart::Read<Self> {
-                let mut __from = #private::smart::Taken::new(<Self as #private::smart::Smart>::declared(), __from);
+            fn read(__from: &#private::smart::Map<::std::string::String, #private::smart::Value>) -> #private::smart::ReadResult<Self> {
+                let mut __from = #private::smart::InputReader::new(<Self as #private::smart::Smart>::declared(), __from);
                 #(let #names = __from.field();)*
                 let __node = (|| ::core::option::Option::Some(Self { #(#names: #names?),* }))();
                 __from.done(__node)
@@ -203,9 +203,9 @@ pub(crate) fn stub(ident: &Ident, generics: &Generics, private: &Ident) -> Optio
     Some(quote_spanned! {here=>
         #[automatically_derived]
         impl #private::smart::Smart for #ident {
-            fn declared() -> &'static #private::smart::Declared { #unreachable }
-            fn values(&self) -> #private::smart::Written { #unreachable }
-            fn read(_: &#private::smart::Map<::std::string::String, #private::smart::Value>) -> #private::smart::Read<Self> {
+            fn declared() -> &'static #private::smart::TypedSignature { #unreachable }
+            fn values(&self) -> #private::smart::WrittenValues { #unreachable }
+            fn read(_: &#private::smart::Map<::std::string::String, #private::smart::Value>) -> #private::smart::ReadResult<Self> {
                 #unreachable
             }
         }

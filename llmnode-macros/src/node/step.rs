@@ -9,8 +9,8 @@ use proc_macro2::Ident;
 use syn::parse::ParseStream;
 use syn::{Error, Expr, ExprPath, Type};
 
-use crate::keyed::{Slot, fill, key, value};
-use crate::values::{fill_type, function, truth, whole};
+use crate::literals::{bool_literal, fill_type, function_path, integer};
+use crate::macro_args::{Slot, fill, key, value};
 
 pub(crate) use attribute::{Prep, take_attributes};
 pub(crate) use check::check;
@@ -33,14 +33,14 @@ pub(crate) struct StepArgs {
 impl StepArgs {
     pub(crate) fn argument(&mut self, name: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         match name.to_string().as_str() {
-            "prep" => fill(&mut self.prep, name.clone(), function(input, &name)),
+            "prep" => fill(&mut self.prep, name.clone(), function_path(input, &name)),
             "store" => fill(&mut self.store, name, StatePath::parse(input)),
             "action" => fill_type(&mut self.action, name, input),
-            "route" => fill(&mut self.route, name.clone(), function(input, &name)),
-            "post" => fill(&mut self.post, name.clone(), function(input, &name)),
-            "batch" => fill(&mut self.batch, name.clone(), function(input, &name)),
-            "concurrency" => fill(&mut self.concurrency, name.clone(), whole(input, &name, 1)),
-            _ => fill(&mut self.idempotent, name, truth(input)),
+            "route" => fill(&mut self.route, name.clone(), function_path(input, &name)),
+            "post" => fill(&mut self.post, name.clone(), function_path(input, &name)),
+            "batch" => fill(&mut self.batch, name.clone(), function_path(input, &name)),
+            "concurrency" => fill(&mut self.concurrency, name.clone(), integer(input, &name, 1)),
+            _ => fill(&mut self.idempotent, name, bool_literal(input)),
         }
     }
 
@@ -62,22 +62,22 @@ impl StepArgs {
     }
 
     /// Whether the node must never be executed again.
-    pub(crate) fn once(&self) -> bool {
+    pub(crate) fn non_idempotent(&self) -> bool {
         value(&self.idempotent) == Some(&false)
     }
 }
 
 /// A step after all checks.
 pub(crate) struct StepModel<'a> {
-    pub(crate) made: Made<'a>,
+    pub(crate) preparation: Preparation<'a>,
     /// What it decides, if it decides anything.
     pub(crate) action: Option<&'a Type>,
-    pub(crate) ends: Ends<'a>,
-    pub(crate) once: bool,
+    pub(crate) output_handling: OutputHandling<'a>,
+    pub(crate) non_idempotent: bool,
 }
 
 /// How a step is made from the state.
-pub(crate) enum Made<'a> {
+pub(crate) enum Preparation<'a> {
     /// Each field by an expression.
     Fields(Vec<(&'a syn::Field, &'a Expr)>),
     Function(&'a ExprPath),
@@ -86,7 +86,7 @@ pub(crate) enum Made<'a> {
 }
 
 /// What a step does with its output.
-pub(crate) enum Ends<'a> {
+pub(crate) enum OutputHandling<'a> {
     /// All of it is done by a function.
     Post(&'a ExprPath),
     Writes {
@@ -96,6 +96,6 @@ pub(crate) enum Ends<'a> {
 }
 
 /// Reports what a key cannot stand beside.
-fn beside(at: &Ident, message: impl std::fmt::Display) -> Error {
+fn error_at(at: &Ident, message: impl std::fmt::Display) -> Error {
     Error::new(at.span(), message)
 }

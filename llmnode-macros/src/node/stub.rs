@@ -6,11 +6,11 @@ use quote::quote_spanned;
 use syn::{Generics, Item, Path, parse_quote};
 
 use super::args::NodeArgs;
-use super::bounds::shareable;
+use super::bounds::require_sync;
 use super::{smart, step};
 use crate::crate_path;
 use crate::generics::fresh;
-use crate::keyed::value;
+use crate::macro_args::value;
 
 /// Stub impls for an item that cannot be a node, if it is a type.
 pub(crate) fn of_item(item: &Item, args: &NodeArgs) -> TokenStream {
@@ -37,7 +37,7 @@ pub(crate) fn stub(
     let name = ident.to_string();
     let any_state = fresh("AnyRunState", generics);
     let mut generics = generics.clone();
-    shareable(&mut generics);
+    require_sync(&mut generics);
     let mut stated = generics.clone();
     stated.params.push(parse_quote!(#any_state: ?::core::marker::Sized + ::core::marker::Sync));
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
@@ -72,7 +72,7 @@ pub(crate) fn stub(
             fn exec(
                 &self,
                 _: &#private::Cx<'_, #any_state>,
-            ) -> impl ::core::future::Future<Output = #private::Executed<Self>> + ::core::marker::Send {
+            ) -> impl ::core::future::Future<Output = #private::ExecResult<Self>> + ::core::marker::Send {
                 ::core::future::pending()
             }
         }

@@ -15,14 +15,14 @@ pub(crate) struct Time(u64);
 impl Time {
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Lit) {
-            return Err(input.error(WRITTEN));
+            return Err(input.error(TIME_SYNTAX));
         }
         let literal: Lit = input.parse()?;
         Self::read(&literal).map_err(|message| Error::new(literal.span(), message))
     }
 
     /// A time where a range of them might be meant.
-    pub(crate) fn parse_alone(input: ParseStream<'_>) -> syn::Result<Self> {
+    pub(crate) fn parse_single(input: ParseStream<'_>) -> syn::Result<Self> {
         let time = Self::parse(input)?;
         if input.peek(Token![..]) {
             return Err(input.error("expected one time, found a range"));
@@ -33,7 +33,7 @@ impl Time {
     /// A time that leaves time for something.
     pub(crate) fn parse_above_zero(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
         let at = input.span();
-        let time = Self::parse_alone(input)?;
+        let time = Self::parse_single(input)?;
         if time.0 == 0 {
             return Err(Error::new(at, format!("`{key}` must be more than 0")));
         }
@@ -44,19 +44,19 @@ impl Time {
         let (digits, unit) = match literal {
             Lit::Int(number) => (number.base10_digits(), number.suffix()),
             Lit::Float(number) => (number.base10_digits(), number.suffix()),
-            _ => return Err(WRITTEN.to_owned()),
+            _ => return Err(TIME_SYNTAX.to_owned()),
         };
         let Some((_, factor)) = UNITS.iter().find(|(name, _)| *name == unit) else {
             return Err(match unit {
-                "" => format!("`{digits}` has no unit; {WRITTEN}"),
-                _ => format!("unknown unit `{unit}`; {WRITTEN}"),
+                "" => format!("`{digits}` has no unit; {TIME_SYNTAX}"),
+                _ => format!("unknown unit `{unit}`; {TIME_SYNTAX}"),
             });
         };
-        let milliseconds = digits.parse::<f64>().map_err(|_| WRITTEN.to_owned())? * factor;
+        let milliseconds = digits.parse::<f64>().map_err(|_| TIME_SYNTAX.to_owned())? * factor;
         if milliseconds < 0.0 {
             return Err("a time must be 0 or more".to_owned());
         }
-        if milliseconds > LONGEST {
+        if milliseconds > MAX_MILLISECONDS {
             return Err("a time must be at most a year".to_owned());
         }
         if (milliseconds - milliseconds.round()).abs() > 1e-6 {
@@ -77,8 +77,8 @@ impl Time {
     }
 }
 
-const WRITTEN: &str = "a time is written `500ms`, `10s`, `1.5s`, `2m` or `1h`";
-const LONGEST: f64 = 365.0 * 24.0 * 3600e3;
+const TIME_SYNTAX: &str = "a time is written `500ms`, `10s`, `1.5s`, `2m` or `1h`";
+const MAX_MILLISECONDS: f64 = 365.0 * 24.0 * 3600e3;
 
 /// The wait before a try: `10s`, or from `1s` up to `60s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,15 +91,15 @@ impl Wait {
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let start = input.span();
         if input.peek(Token![..]) {
-            return Err(input.error(RANGE));
+            return Err(input.error(RANGE_SYNTAX));
         }
         let from = Time::parse(input)?;
         if !input.peek(Token![..]) {
             return Ok(Self { from, to: from });
         }
-        let dots: RangeLimits = input.parse().map_err(|_| input.error(RANGE))?;
+        let dots: RangeLimits = input.parse().map_err(|_| input.error(RANGE_SYNTAX))?;
         if input.is_empty() || input.peek(Token![,]) || matches!(dots, RangeLimits::Closed(_)) {
-            return Err(Error::new_spanned(dots, RANGE));
+            return Err(Error::new_spanned(dots, RANGE_SYNTAX));
         }
         let end = input.span();
         let to = Time::parse(input)?;
@@ -127,7 +127,7 @@ impl Wait {
     }
 }
 
-const RANGE: &str = "a range of waits is written `1s..60s`";
+const RANGE_SYNTAX: &str = "a range of waits is written `1s..60s`";
 
 #[cfg(test)]
 mod tests {

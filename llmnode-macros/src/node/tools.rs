@@ -11,10 +11,10 @@ use super::bounds::field_type;
 use super::description::description;
 use super::field::Mark;
 use super::model::NodeModel;
-use crate::generics::{ends, last_name, spelled};
-use crate::keyed::{key, value};
-use crate::tool::arguments::{Argument, Arguments, Says};
-use crate::tool::fault_of_name;
+use crate::generics::{end_spans, last_name, pretty_print};
+use crate::macro_args::{key, value};
+use crate::tool::arguments::{Argument, Arguments, ToolFlags};
+use crate::tool::tool_name_error;
 
 /// The list of types.
 pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type>> {
@@ -60,7 +60,7 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
     }
     if let Some(name) = last_name(&tool).filter(|name| name.to_string().starts_with(char::is_lowercase)) {
         let made = crate::names::camel_case(&name.to_string());
-        let whole = made_at(&tool, &made);
+        let whole = type_path(&tool, &made);
         let message = format!(
             "`#[tool] fn {name}` makes the type `{made}`, which is listed; write `tools = [{whole}]`"
         );
@@ -70,8 +70,8 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
 }
 
 /// The path of what a function's path stands for.
-fn made_at(function: &Type, made: &str) -> String {
-    let path = spelled(function);
+fn type_path(function: &Type, made: &str) -> String {
+    let path = pretty_print(function);
     match path.rsplit_once("::") {
         Some((modules, _)) => format!("{modules}::{made}"),
         None => made.to_owned(),
@@ -114,7 +114,7 @@ pub(super) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
             "a model writes the fields of a tool, and cannot write tools; drop the field, or drop `tool`";
         faults.push(Error::new(at, message));
     }
-    if let Some(fault) = value(&args.name).and_then(|name| fault_of_name(&name.value())) {
+    if let Some(fault) = value(&args.name).and_then(|name| tool_name_error(&name.value())) {
         faults.push(Error::new(value(&args.name).map_or_else(Span::call_site, LitStr::span), fault));
     }
     if description(&item.attrs).is_none() {
@@ -137,7 +137,7 @@ pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
         .tools
         .iter()
         .map(|tool| {
-            let (at, end) = ends(tool);
+            let (at, end) = end_spans(tool);
             let add = if model.state.is_some() { "add" } else { "add_to_stateless" };
             let add = Ident::new(add, here.located_at(at));
             let to = Ident::new("__to", here.located_at(at));
@@ -145,7 +145,7 @@ pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
         })
         .collect();
     let set = model.toolset.as_ref().and_then(|field| {
-        let at = here.located_at(ends(field_type(model, field)?).0);
+        let at = here.located_at(end_spans(field_type(model, field)?).0);
         Some(quote_spanned!(at=> __to.extend(&self.#field);))
     });
     let turns = model.turns.map(|turns| {
@@ -161,13 +161,13 @@ pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
 pub(super) fn item(model: &NodeModel<'_>) -> TokenStream {
     let mut item = model.item.clone();
     if model.is_tool {
-        strip(&mut item);
+        strip_derive_attributes(&mut item);
     }
     quote!(#item)
 }
 
 /// Takes the attributes of derives off the fields: the struct itself has no such derive.
-pub(super) fn strip(item: &mut ItemStruct) {
+pub(super) fn strip_derive_attributes(item: &mut ItemStruct) {
     item.fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !is_of_derives(attribute)));
 }
 
@@ -195,10 +195,11 @@ pub(super) fn as_tool(
     });
     let mut input = DeriveInput::from(model.item.clone());
     input.attrs.retain(|attribute| attribute.path().is_ident("doc"));
-    let output = model.output.as_ref().map_or_else(|| ends(&model.item.ident), ends);
+    let output = model.output.as_ref().map_or_else(|| end_spans(&model.item.ident), end_spans);
     let arguments = Arguments { input, list: fields.collect(), output, krate: &model.krate };
     let (header, _, _) = generics.split_for_impl();
-    let tool = arguments.tool(&header.to_token_stream(), &state.to_token_stream(), Says::default(), private);
+    let tool =
+        arguments.tool(&header.to_token_stream(), &state.to_token_stream(), ToolFlags::default(), private);
     let validation = arguments.validation();
     Some(quote!(#tool #validation))
 }

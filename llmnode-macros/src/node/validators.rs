@@ -7,19 +7,19 @@ use syn::parse::ParseStream;
 use syn::{Error, ExprPath, token};
 
 use super::model::NodeModel;
-use crate::generics::ends;
-use crate::values::function;
+use crate::generics::end_spans;
+use crate::literals::function_path;
 
 /// One path, or a list of them in brackets.
 pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<ExprPath>> {
     if !input.peek(token::Bracket) {
-        return Ok(vec![function(input, key)?]);
+        return Ok(vec![function_path(input, key)?]);
     }
     let content;
     let brackets = syn::bracketed!(content in input);
     let mut paths = vec![];
     while !content.is_empty() {
-        paths.push(function(&content, key)?);
+        paths.push(function_path(&content, key)?);
         if !content.is_empty() {
             content.parse::<syn::Token![,]>()?;
         }
@@ -39,7 +39,7 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     }
     let calls = model.validators.iter().map(|path| {
         // The names of the call, from the first to the last, lie over the path, so that all of it is underlined.
-        let (at, end) = ends(path);
+        let (at, end) = end_spans(path);
         let mut private = private.clone();
         private.set_span(at);
         let validate = if model.state.is_some() { "validate_with_state" } else { "validate" };

@@ -9,21 +9,21 @@ use syn::{Error, Field, Ident, Index, ItemStruct, Member};
 use super::Faults;
 use super::args::NodeArgs;
 use super::field::Mark;
-use super::model::{Part, Place, Step};
-use super::textless::{holds_messages, inserted};
-use super::with::{self, With};
+use super::model::{Part, PathStep, ValueOrigin};
+use super::with::{self, WithVariable};
+use super::without_display::{holds_messages, placeholder_for};
 use crate::generics::last_name;
-use crate::keyed::{Keyed, value};
+use crate::macro_args::{KeyValue, value};
 use crate::prompt::identifier;
 use crate::prompt::locate::excerpt;
-use crate::prompt::probe::{Offer, Unknown, unknown_variables};
+use crate::prompt::probe::{NameCandidates, Unknown, unknown_variables};
 use crate::prompt::source::Source;
 use crate::prompt::template::{Format, Piece, Segment, Template, Variable, parse};
 
-mod misread;
+mod placeholder_hints;
 
 /// More faults in one prompt are mostly one mistake, and each costs a look at all of the prompt.
-const MOST_FAULTS: usize = 10;
+const MAX_FAULTS: usize = 10;
 
 /// What the prompts of one node may name, and what they did name.
 pub(crate) struct Variables<'a> {
@@ -33,15 +33,15 @@ pub(crate) struct Variables<'a> {
     /// The field that holds the history, which is no variable.
     history: Option<String>,
     /// The variables that are expressions.
-    with: &'a [With],
+    with: &'a [WithVariable],
     has_state: bool,
     used: Vec<String>,
     /// Whether a name that is unknown may be one of `with` that could not be read.
-    others: bool,
+    with_unreadable: bool,
     /// Whether all prompts could be read, so that what is not used is known.
     complete: bool,
     /// How many faults the prompt that is read has.
-    found: usize,
+    fault_count: usize,
     faults: &'a mut Faults,
 }
 
@@ -55,9 +55,9 @@ impl<'a> Variables<'a> {
         let history = history.map(|field| field.unraw().to_string());
         let with = value(&args.with).map_or(&[][..], Vec::as_slice);
         // What could not be placed may well have been meant as the state.
-        let has_state = args.state.is_some() || args.misplaced;
-        let others = args.with.is_some() && value(&args.with).is_none();
-        declared(item, with, has_state, faults);
+        let has_state = args.state.is_some() || args.has_unknown_keys;
+        let with_unreadable = args.with.is_some() && value(&args.with).is_none();
+        check_with(item, with, has_state, faults);
         let fields = item.fields.iter().filter_map(name);
         let fields = fields.filter(|name| name != "state" && history.as_ref() != Some(name)).collect();
         Self {
@@ -68,15 +68,15 @@ impl<'a> Variables<'a> {
             with,
             has_state,
             used: vec![],
-            others,
-            complete: !others,
-            found: 0,
+            with_unreadable,
+            complete: !with_unreadable,
+            fault_count: 0,
             faults,
         }
     }
 
     /// Reads one prompt, unless its argument had a fault.
-    pub(crate) fn read(&mut self, given: &Keyed<Source>) -> Option<Vec<Part>> {
+    pub(crate) fn read(&mut self, given: &KeyValue<Source>) -> Option<Vec<Part>> {
         let Some(prompt) = &given.value else {
             self.complete = false;
             return None;
@@ -88,20 +88,20 @@ impl<'a> Variables<'a> {
             return None;
         }
         let template = parse(prompt.text());
-        self.found = 0;
+        self.fault_count = 0;
         for fault in &template.faults {
-            let message = self.elsewhere(prompt, fault).unwrap_or_else(|| fault.kind.to_string());
+            let message = self.field_access_hint(prompt, fault).unwrap_or_else(|| fault.kind.to_string());
             self.fault(prompt, &fault.range, &message);
         }
         self.unknown(given.key.span(), prompt, &template);
         self.history_inserted(prompt, &template);
-        self.textless(prompt, &template);
+        self.without_display(prompt, &template);
         self.mustache(prompt, &template);
         self.stateless(prompt, &template);
         if given.key == "system" {
-            self.attached(prompt, &template);
+            self.attachments(prompt, &template);
         }
-        if let more @ 1.. = self.found.saturating_sub(MOST_FAULTS) {
+        if let more @ 1.. = self.fault_count.saturating_sub(MAX_FAULTS) {
             let message = format!("and {more} more in this prompt");
             self.faults.push(Error::new(prompt.span(0), message));
         }
@@ -143,7 +143,7 @@ impl<'a> Variables<'a> {
                     "no prompt uses the field `{name}`; mark it `#[node(tools)]`, so that the model may call them"
                 )
             } else {
-                let inserted = inserted(&name, &field.ty);
+                let inserted = placeholder_for(&name, &field.ty);
                 format!(
                     "no prompt uses the field `{name}`; insert `{inserted}`, or mark the field `#[node(skip)]`"
                 )
@@ -172,7 +172,7 @@ impl<'a> Variables<'a> {
 
     /// What a prompt may insert.
     fn names(&self) -> impl Iterator<Item = String> {
-        self.fields.iter().cloned().chain(self.with.iter().map(With::text))
+        self.fields.iter().cloned().chain(self.with.iter().map(WithVariable::text))
     }
 
     /// A fault that hides what is used.
@@ -183,17 +183,17 @@ impl<'a> Variables<'a> {
 
     /// A fault of a variable whose use is known all the same.
     fn misuse(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
-        if self.found() {
-            let (at, excerpt) = (prompt.place(range.start), excerpt(prompt.text(), range));
+        if self.count_fault() {
+            let (at, excerpt) = (prompt.location(range.start), excerpt(prompt.text(), range));
             let message = format!("{message} (at {at})\n{excerpt}");
             self.faults.push(Error::new(prompt.span(range.start), message));
         }
     }
 
     /// Counts a fault of the prompt; tells whether it is one of those that are reported.
-    fn found(&mut self) -> bool {
-        self.found += 1;
-        self.found <= MOST_FAULTS
+    fn count_fault(&mut self) -> bool {
+        self.fault_count += 1;
+        self.fault_count <= MAX_FAULTS
     }
 
     fn unknown(&mut self, key: Span, prompt: &Source, template: &Template) {
@@ -203,15 +203,15 @@ impl<'a> Variables<'a> {
             let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
             if self.names().any(|known| known == *name) || self.history.as_ref() == Some(name) {
                 used.push(name.clone());
-            } else if name != "state" && !self.others && self.found() {
+            } else if name != "state" && !self.with_unreadable && self.count_fault() {
                 unknown.push(Unknown { name: name.clone(), range: segment.range.clone() });
             }
         }
         if !unknown.is_empty() {
-            let with: Vec<_> = self.with.iter().map(With::text).collect();
+            let with: Vec<_> = self.with.iter().map(WithVariable::text).collect();
             let (fields, state) = (&self.fields, self.has_state);
-            let offer = Offer { node: &self.node, fields, with: &with, state, key };
-            let tokens = unknown_variables(prompt, &unknown, &offer, is_plain(template), &used);
+            let candidates = NameCandidates { node: &self.node, fields, with: &with, state, key };
+            let tokens = unknown_variables(prompt, &unknown, &candidates, is_format_string(template), &used);
             self.faults.probe(tokens);
             self.complete = false;
         }
@@ -226,31 +226,31 @@ impl<'a> Variables<'a> {
         // Resolved at the macro, so that rustc never proposes to replace the prompt.
         let span = prompt.span(segment.range.start).resolved_at(Span::mixed_site());
         if let (Variable::Field(name), Format::Plain) = (&variable, &format)
-            && let Some(check) = self.displayed(prompt, &segment.range, name, key)
+            && let Some(check) = self.display_check(prompt, &segment.range, name, key)
         {
             return Some(Part::Checked { field: identifier(name, span)?, check });
         }
-        let place = match variable {
+        let origin = match variable {
             Variable::Field(name) => match self.with.iter().find(|with| with.name == name) {
-                Some(with) => Place::With(with.binding(), with.ends()),
-                None => Place::Field(identifier(&name, span)?),
+                Some(with) => ValueOrigin::WithVariable(with.binding(), with.end_spans()),
+                None => ValueOrigin::Field(identifier(&name, span)?),
             },
             Variable::State(path) => {
                 let mut at = segment.range.start + "{state.".len();
                 let steps = path.iter().map(|name| {
-                    let step = Step { member: member(name, span)?, at: prompt.position(at) };
+                    let step = PathStep { member: member(name, span)?, at: prompt.position(at) };
                     at += name.len() + 1;
                     Some(step)
                 });
-                Place::State { steps: steps.collect::<Option<_>>()?, file: prompt.file_type(), span }
+                ValueOrigin::State { steps: steps.collect::<Option<_>>()?, file: prompt.file_type(), span }
             }
         };
-        Some(Part::Value { place, format })
+        Some(Part::Value { origin, format })
     }
 }
 
 /// Checks the variables of `with` by themselves.
-fn declared(item: &ItemStruct, with: &[With], has_state: bool, faults: &mut Faults) {
+fn check_with(item: &ItemStruct, with: &[WithVariable], has_state: bool, faults: &mut Faults) {
     for with in with {
         let is_field = item.fields.iter().filter_map(name).any(|field| with.name == field);
         if is_field {
@@ -264,7 +264,7 @@ fn declared(item: &ItemStruct, with: &[With], has_state: bool, faults: &mut Faul
 }
 
 /// Whether `format_args!` accepts the prompt as it stands, as far as its grammar goes.
-fn is_plain(template: &Template) -> bool {
+fn is_format_string(template: &Template) -> bool {
     template.faults.is_empty()
         && template.segments.iter().all(|segment| match &segment.kind {
             Piece::Text(_) => true,

@@ -12,33 +12,35 @@ use syn::{Error, Expr, ExprReference, Token};
 
 use super::expression;
 use crate::diagnostics::Errors;
-use crate::generics::{bare_value, ends};
-use crate::keyed::{end, skip};
+use crate::generics::{bare_value, end_spans};
+use crate::macro_args::{comma_or_end, skip_to_comma};
 use crate::prompt::identifier;
 
 pub(crate) const EXAMPLE: &str = "with(count = state.files.len())";
 
 /// A prompt variable and the expression that gives its value.
-pub(crate) struct With {
+pub(crate) struct WithVariable {
     pub(crate) name: Ident,
     /// Absent if it had a fault.
     written: Option<Expr>,
 }
 
 /// What the parentheses hold; `None` if some variable has no name, so that what prompts may name is not known.
-pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<With>>, syn::Result<()>) {
-    let (mut list, mut all_named, mut errors) = (Vec::<With>::new(), true, Errors::default());
+pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<WithVariable>>, syn::Result<()>) {
+    let (mut list, mut all_named, mut errors) = (Vec::<WithVariable>::new(), true, Errors::default());
     while !input.is_empty() {
-        if let Err(error) = variable(input, &mut list, &mut all_named).and_then(|()| end(input, "variable")) {
+        if let Err(error) =
+            variable(input, &mut list, &mut all_named).and_then(|()| comma_or_end(input, "variable"))
+        {
             errors.push(error);
-            skip(input);
+            skip_to_comma(input);
         }
         let _: syn::Result<Token![,]> = input.parse();
     }
     (all_named.then_some(list), errors.into_result())
 }
 
-fn variable(input: ParseStream<'_>, list: &mut Vec<With>, all_named: &mut bool) -> syn::Result<()> {
+fn variable(input: ParseStream<'_>, list: &mut Vec<WithVariable>, all_named: &mut bool) -> syn::Result<()> {
     let wanted = |at| Error::new(at, format!("`with` takes names and expressions, such as `{EXAMPLE}`"));
     let ahead = input.fork();
     let name = ahead.call(Ident::parse_any).map(|name| name.unraw());
@@ -48,7 +50,7 @@ fn variable(input: ParseStream<'_>, list: &mut Vec<With>, all_named: &mut bool) 
     };
     input.advance_to(&ahead);
     let given_twice = list.iter().any(|other| other.name == name);
-    list.push(With { name: name.clone(), written: None });
+    list.push(WithVariable { name: name.clone(), written: None });
     let start = if input.is_empty() || input.peek(Token![,]) { name.span() } else { input.span() };
     let written: Expr = input.parse().map_err(|_| wanted(start))?;
     if given_twice {
@@ -58,7 +60,7 @@ fn variable(input: ParseStream<'_>, list: &mut Vec<With>, all_named: &mut bool) 
         let message = format!("`{name}` cannot be the name of a prompt variable; choose another");
         return Err(Error::new(name.span(), message));
     }
-    refuse_way_out(&written)?;
+    reject_control_flow(&written)?;
     if let Some(with) = list.last_mut() {
         with.written = Some(written);
     }
@@ -66,9 +68,9 @@ fn variable(input: ParseStream<'_>, list: &mut Vec<With>, all_named: &mut bool) 
 }
 
 /// Refuses what leaves the expression, or waits in it.
-fn refuse_way_out(written: &Expr) -> syn::Result<()> {
-    let Some(token) = expression::way_out(written.to_token_stream()) else { return Ok(()) };
-    let shown = expression::shown(&token);
+fn reject_control_flow(written: &Expr) -> syn::Result<()> {
+    let Some(token) = expression::control_flow(written.to_token_stream()) else { return Ok(()) };
+    let shown = expression::token_text(&token);
     let message = format!(
         "`{shown}` cannot be used in `with`, whose expressions are evaluated at once; compute the value before, and store it in a field"
     );
@@ -76,21 +78,22 @@ fn refuse_way_out(written: &Expr) -> syn::Result<()> {
 }
 
 /// The messages, around which the expressions of `with` are evaluated once.
-pub(crate) fn evaluated(with: &[With], messages: TokenStream) -> TokenStream {
+pub(crate) fn with_bindings(with: &[WithVariable], messages: TokenStream) -> TokenStream {
     if with.is_empty() {
         return messages;
     }
-    let (values, bindings) = (with.iter().filter_map(With::value), with.iter().map(With::binding));
+    let (values, bindings) =
+        (with.iter().filter_map(WithVariable::value), with.iter().map(WithVariable::binding));
     // What a `match` looks at lives to its end, also what an expression made on its way.
     quote_spanned!(Span::mixed_site()=> match (#(#values,)*) { (#(#bindings,)*) => { #messages } })
 }
 
 /// Where an expression first names the program's state.
-pub(crate) fn state(with: &[With]) -> Option<Span> {
-    with.iter().find_map(With::state)
+pub(crate) fn state(with: &[WithVariable]) -> Option<Span> {
+    with.iter().find_map(WithVariable::state)
 }
 
-impl With {
+impl WithVariable {
     pub(crate) fn text(&self) -> String {
         self.name.to_string()
     }
@@ -102,10 +105,10 @@ impl With {
     /// `&expression`, in parentheses where needed.
     pub(crate) fn value(&self) -> Option<TokenStream> {
         let written = bare_value(self.written.clone()?);
-        let and_token = Token![&](ends(&written).0);
+        let and_token = Token![&](end_spans(&written).0);
         let expr = Box::new(written);
         let reference = ExprReference { attrs: vec![], and_token, mutability: None, expr };
-        Some(expression::visible(reference.to_token_stream()))
+        Some(expression::resolve_names(reference.to_token_stream()))
     }
 
     /// What the reference to the value is called: nothing that a constant in scope is.
@@ -114,8 +117,8 @@ impl With {
     }
 
     /// The places of the expression's first and last token.
-    pub(crate) fn ends(&self) -> (Span, Span) {
-        ends(&self.written)
+    pub(crate) fn end_spans(&self) -> (Span, Span) {
+        end_spans(&self.written)
     }
 
     fn state(&self) -> Option<Span> {

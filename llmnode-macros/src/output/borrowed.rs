@@ -9,7 +9,7 @@ use syn::{
 use crate::diagnostics::Errors;
 use crate::generics::bare;
 use crate::validate::serde_names::SerdeAttributes;
-use crate::validate::tagged::bare_beside;
+use crate::validate::tagged::tag_on_non_object;
 
 /// Reports fields that borrow, and tells whether there are any. The type then owns its lifetimes, and cannot be read.
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
@@ -17,13 +17,14 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
     let own: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.clone()).collect();
     let mut borrows = false;
     match &mut input.data {
-        _ if container.own_way => {}
-        Data::Struct(data) => borrows = lent(&mut data.fields, &own, errors),
+        _ if container.custom => {}
+        Data::Struct(data) => borrows = check_fields(&mut data.fields, &own, errors),
         Data::Enum(data) => {
             for variant in &mut data.variants {
                 let attributes = SerdeAttributes::read(&variant.attrs);
-                if !attributes.skip && !attributes.own_way && bare_beside(&container, variant).is_none() {
-                    borrows |= lent(&mut variant.fields, &own, errors);
+                if !attributes.skip && !attributes.custom && tag_on_non_object(&container, variant).is_none()
+                {
+                    borrows |= check_fields(&mut variant.fields, &own, errors);
                 }
             }
         }
@@ -36,17 +37,17 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
 }
 
 /// Reports the references of fields, which live as long as the program from then on.
-fn lent(fields: &mut Fields, own: &[Lifetime], errors: &mut Errors) -> bool {
+fn check_fields(fields: &mut Fields, own: &[Lifetime], errors: &mut Errors) -> bool {
     let mut any = false;
     for field in fields.iter_mut() {
         let attributes = SerdeAttributes::read(&field.attrs);
-        any |= !attributes.skip && !attributes.own_way && owned(&mut field.ty, own, errors);
+        any |= !attributes.skip && !attributes.custom && check_type(&mut field.ty, own, errors);
     }
     any
 }
 
 /// `own`: the lifetimes that the answer's type declares.
-fn owned(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
+fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
     match ty {
         Type::Reference(reference) => {
             let instead = match bare(&reference.elem) {
@@ -56,13 +57,13 @@ fn owned(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
             };
             let message = format!("an answer owns its values, and this field borrows; write {instead}");
             errors.push(Error::new_spanned(&*reference, message));
-            reference.lifetime = Some(lasting());
+            reference.lifetime = Some(static_lifetime());
             true
         }
-        Type::Group(group) => owned(&mut group.elem, own, errors),
-        Type::Paren(paren) => owned(&mut paren.elem, own, errors),
-        Type::Array(array) => owned(&mut array.elem, own, errors),
-        Type::Tuple(tuple) => tuple.elems.iter_mut().fold(false, |any, ty| owned(ty, own, errors) | any),
+        Type::Group(group) => check_type(&mut group.elem, own, errors),
+        Type::Paren(paren) => check_type(&mut paren.elem, own, errors),
+        Type::Array(array) => check_type(&mut array.elem, own, errors),
+        Type::Tuple(tuple) => tuple.elems.iter_mut().fold(false, |any, ty| check_type(ty, own, errors) | any),
         Type::Path(path) => {
             if borrows(path, own) {
                 let message = "an answer owns its values, and this field borrows; write `String`, or another type without a \
@@ -75,7 +76,7 @@ fn owned(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
             match &mut last.arguments {
                 PathArguments::AngleBracketed(arguments) if known => {
                     arguments.args.iter_mut().fold(false, |any, argument| match argument {
-                        GenericArgument::Type(ty) => owned(ty, own, errors) | any,
+                        GenericArgument::Type(ty) => check_type(ty, own, errors) | any,
                         _ => any,
                     })
                 }
@@ -97,7 +98,7 @@ fn borrows(path: &TypePath, own: &[Lifetime]) -> bool {
     arguments.args.iter().any(lifetime)
 }
 
-fn lasting() -> Lifetime {
+fn static_lifetime() -> Lifetime {
     Lifetime::new("'static", proc_macro2::Span::mixed_site())
 }
 
@@ -110,14 +111,14 @@ fn without_lifetimes(input: &mut DeriveInput) {
     let params = std::mem::take(&mut input.generics.params);
     input.generics.params =
         params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
-    let lasting = lasted(input.to_token_stream(), &names);
+    let lasting = with_static_lifetimes(input.to_token_stream(), &names);
     if let Ok(lasting) = syn::parse2(lasting) {
         *input = lasting;
     }
 }
 
 /// The tokens with `'static` in the place of these lifetimes.
-fn lasted(tokens: TokenStream, names: &[String]) -> TokenStream {
+fn with_static_lifetimes(tokens: TokenStream, names: &[String]) -> TokenStream {
     let mut quoted = false;
     let token = |token| {
         let behind = std::mem::replace(
@@ -129,7 +130,8 @@ fn lasted(tokens: TokenStream, names: &[String]) -> TokenStream {
                 TokenTree::Ident(format_ident!("static", span = name.span()))
             }
             TokenTree::Group(group) => {
-                let mut lasting = proc_macro2::Group::new(group.delimiter(), lasted(group.stream(), names));
+                let mut lasting =
+                    proc_macro2::Group::new(group.delimiter(), with_static_lifetimes(group.stream(), names));
                 lasting.set_span(group.span());
                 TokenTree::Group(lasting)
             }

@@ -43,20 +43,22 @@ const KEYS: [&str; 31] = [
 
 /// Reports misspelt keys, and takes them off.
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) {
-    known(&mut input.attrs, errors);
+    check_attributes(&mut input.attrs, errors);
     match &mut input.data {
-        Data::Struct(data) => data.fields.iter_mut().for_each(|field| known(&mut field.attrs, errors)),
+        Data::Struct(data) => {
+            data.fields.iter_mut().for_each(|field| check_attributes(&mut field.attrs, errors))
+        }
         Data::Enum(data) => {
             for variant in &mut data.variants {
-                known(&mut variant.attrs, errors);
-                variant.fields.iter_mut().for_each(|field| known(&mut field.attrs, errors));
+                check_attributes(&mut variant.attrs, errors);
+                variant.fields.iter_mut().for_each(|field| check_attributes(&mut field.attrs, errors));
             }
         }
         Data::Union(_) => {}
     }
 }
 
-fn known(attributes: &mut [Attribute], errors: &mut Errors) {
+fn check_attributes(attributes: &mut [Attribute], errors: &mut Errors) {
     for attribute in attributes.iter_mut().filter(|attribute| attribute.path().is_ident("serde")) {
         let parse = Punctuated::<Meta, Token![,]>::parse_terminated;
         let Ok(arguments) = attribute.parse_args_with(parse) else { continue };

@@ -19,7 +19,7 @@ pub(crate) struct Fault {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FaultKind {
     Unclosed,
-    LoneClose,
+    UnmatchedClose,
     /// A brace that opens text, such as JSON.
     Text,
     Positional(String),
@@ -41,7 +41,9 @@ impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unclosed => f.write_str("this `{` is never closed; write `{{` for a brace in the text"),
-            Self::LoneClose => f.write_str("this `}` closes nothing; write `}}` for a brace in the text"),
+            Self::UnmatchedClose => {
+                f.write_str("this `}` closes nothing; write `}}` for a brace in the text")
+            }
             Self::Text => f.write_str(
                 "this `{` opens no variable; write `{{` and `}}` for braces that belong to the text",
             ),
@@ -106,9 +108,9 @@ fn reads_state(text: &str) -> bool {
 
 /// What a message quotes of the prompt. A brace that is closed far behind holds more than a message can.
 fn beginning(text: &str) -> Cow<'_, str> {
-    const MOST: usize = 60;
+    const MAX_CHARS: usize = 60;
     let line = text.split(['\n', '\r']).next().unwrap_or_default();
-    let end = line.char_indices().nth(MOST).map_or(line.len(), |(end, _)| end);
+    let end = line.char_indices().nth(MAX_CHARS).map_or(line.len(), |(end, _)| end);
     if end == text.len() { text.into() } else { format!("{}…", line[..end].trim_end()).into() }
 }
 

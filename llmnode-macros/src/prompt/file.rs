@@ -15,7 +15,7 @@ use super::locate::position;
 use crate::diagnostics::suggest;
 
 /// The most bytes of a prompt file.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The text of the file that a literal names.
 pub(crate) fn read(literal: &LitStr) -> syn::Result<String> {
@@ -47,8 +47,8 @@ fn bytes(path: &Path, shown: &str) -> Result<Vec<u8>, String> {
         return Err(format!("`{shown}` is a folder or a device; name a file of text"));
     }
     let mut bytes = vec![];
-    fs::File::open(path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes)).map_err(unread)?;
-    if bytes.len() as u64 > MOST {
+    fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(unread)?;
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(format!("`{shown}` is larger than 1 MiB; pass data to the prompt through a field"));
     }
     Ok(bytes)
@@ -81,23 +81,23 @@ fn folder(span: Span, written: &str) -> PathBuf {
 
 /// A path as messages show it, the same on every machine: from the package's folder on.
 fn shown(path: &Path, written: &str) -> String {
-    let path = plain(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    let path = normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
     let package = path.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file());
     let inside = package.and_then(|package| path.strip_prefix(package).ok());
     inside.map_or_else(|| written.to_owned(), |inside| inside.to_string_lossy().replace('\\', "/"))
 }
 
 /// The path without `.` and `..`.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
+fn normalized(path: &Path) -> PathBuf {
+    let mut normalized = PathBuf::new();
     for component in path.components() {
         match component {
             Component::ParentDir => {
-                plain.pop();
+                normalized.pop();
             }
             Component::CurDir => {}
-            other => plain.push(other),
+            other => normalized.push(other),
         }
     }
-    plain
+    normalized
 }

@@ -41,7 +41,7 @@ pub(crate) struct Unknown {
 }
 
 /// The node and what it offers instead.
-pub(crate) struct Offer<'a> {
+pub(crate) struct NameCandidates<'a> {
     pub(crate) node: &'a str,
     pub(crate) fields: &'a [String],
     /// The variables that are expressions.
@@ -52,7 +52,7 @@ pub(crate) struct Offer<'a> {
     pub(crate) key: Span,
 }
 
-impl<'a> Offer<'a> {
+impl<'a> NameCandidates<'a> {
     fn near(&self, name: &str) -> Option<&'a str> {
         suggest(name, self.fields.iter().chain(self.with).map(String::as_str))
     }
@@ -65,39 +65,46 @@ impl<'a> Offer<'a> {
 pub(crate) fn unknown_variables(
     prompt: &Source,
     unknown: &[Unknown],
-    offer: &Offer<'_>,
+    candidates: &NameCandidates<'_>,
     plain: bool,
     used: &[String],
 ) -> TokenStream {
     let own = prompt.only_literal().filter(|literal| plain && is_spanned(literal)).and_then(|literal| {
         let names = unknown.iter().map(|unknown| identifier(&unknown.name, literal.span()));
-        Some(own_literal(prompt, literal, unknown, &names.collect::<Option<Vec<_>>>()?, offer, used))
+        Some(capture_from_literal(
+            prompt,
+            literal,
+            unknown,
+            &names.collect::<Option<Vec<_>>>()?,
+            candidates,
+            used,
+        ))
     });
-    own.unwrap_or_else(|| unknown.iter().map(|unknown| alone(prompt, unknown, offer)).collect())
+    own.unwrap_or_else(|| unknown.iter().map(|unknown| variable_error(prompt, unknown, candidates)).collect())
 }
 
 /// The error for one variable, by itself.
-fn alone(prompt: &Source, unknown: &Unknown, offer: &Offer<'_>) -> TokenStream {
-    let words = Words::new(prompt, unknown, offer);
-    let here = mixed_site(offer.key);
-    let masked = Mask::of(prompt, &unknown.range, here).map(|mask| masked_literal(&mask, &words, here));
-    masked.unwrap_or_else(|| words.at(prompt, &unknown.range))
+fn variable_error(prompt: &Source, unknown: &Unknown, candidates: &NameCandidates<'_>) -> TokenStream {
+    let error_text = ErrorText::new(prompt, unknown, candidates);
+    let here = mixed_site(candidates.key);
+    let masked = Mask::of(prompt, &unknown.range, here).map(|mask| capture_masked(&mask, &error_text, here));
+    masked.unwrap_or_else(|| error_text.at(prompt, &unknown.range))
 }
 
 /// Captures all names from the user's literal. Where each unknown name has a near one, they stay unbound, which rustc
 /// answers with its proposals. Else each is bound to a value that cannot be displayed: unbound names in the same
 /// literal would hide that error.
-fn own_literal(
+fn capture_from_literal(
     prompt: &Source,
     literal: &LitStr,
     unknown: &[Unknown],
     names: &[Ident],
-    offer: &Offer<'_>,
+    candidates: &NameCandidates<'_>,
     used: &[String],
 ) -> TokenStream {
-    let here = mixed_site(offer.key);
+    let here = mixed_site(candidates.key);
     let mut bound: Vec<&str> = used.iter().map(String::as_str).collect();
-    let near: Option<Vec<&str>> = unknown.iter().map(|unknown| offer.near(&unknown.name)).collect();
+    let near: Option<Vec<&str>> = unknown.iter().map(|unknown| candidates.near(&unknown.name)).collect();
     let mut items = TokenStream::new();
     match near {
         Some(near) => bound.extend(near),
@@ -107,7 +114,7 @@ fn own_literal(
                     continue;
                 }
                 let kind = format_ident!("Variable{index}", span = here);
-                items.extend(Words::new(prompt, unknown, offer).undisplayable(&kind));
+                items.extend(ErrorText::new(prompt, unknown, candidates).undisplayable(&kind));
                 items.extend(quote_spanned!(here=> const #name: #kind<()> = #kind(());));
             }
         }
@@ -120,11 +127,11 @@ fn own_literal(
     probe(here, items, quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#token);))
 }
 
-fn masked_literal(Mask { literal, name }: &Mask, words: &Words, here: Span) -> TokenStream {
+fn capture_masked(Mask { literal, name }: &Mask, error_text: &ErrorText, here: Span) -> TokenStream {
     let kind = format_ident!("Variable", span = here);
     probe(
         here,
-        words.undisplayable(&kind),
+        error_text.undisplayable(&kind),
         quote_spanned!(here=> let #name = #kind(()); let _ = ::core::format_args!(#literal);),
     )
 }
@@ -150,17 +157,19 @@ fn mixed_site(at: Span) -> Span {
     Span::mixed_site().located_at(at)
 }
 
-struct Words {
+struct ErrorText {
     message: String,
     label: String,
 }
 
-impl Words {
-    fn new(prompt: &Source, unknown: &Unknown, offer: &Offer<'_>) -> Self {
-        let Offer { node, fields, with, state, .. } = offer;
-        let at = prompt.place(unknown.range.start + 1);
-        let proposal =
-            offer.near(&unknown.name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+impl ErrorText {
+    fn new(prompt: &Source, unknown: &Unknown, candidates: &NameCandidates<'_>) -> Self {
+        let NameCandidates { node, fields, with, state, .. } = candidates;
+        let at = prompt.location(unknown.range.start + 1);
+        let proposal = candidates
+            .near(&unknown.name)
+            .map(|near| format!("; did you mean `{near}`?"))
+            .unwrap_or_default();
         let names = || list(fields.iter().chain(*with).map(String::as_str));
         let mut label = match &fields[..] {
             _ if !with.is_empty() => format!("the prompt variables of `{node}` are {}", names()),

@@ -11,7 +11,7 @@ use syn::{Error, Expr, ExprLit, Lit, LitStr, Macro, Token};
 use super::file;
 use super::locate::{Position, position};
 use crate::generics::bare_value;
-use crate::values::{text, whole_text};
+use crate::literals::{reject_suffix, text};
 
 const CHECKED: &str = ", so that its variables can be checked";
 
@@ -29,12 +29,12 @@ pub(crate) struct Source {
 impl Source {
     /// Parses the value of `prompt` or `system`.
     pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
-        match input.fork().parse::<Expr>().ok().and_then(called) {
-            Some(call) if named(&call, "concat") => {
+        match input.fork().parse::<Expr>().ok().and_then(macro_call) {
+            Some(call) if is_std_macro(&call, "concat") => {
                 input.parse::<Expr>()?;
-                Ok(Self::new(joined(&call, key)?, call.span()))
+                Ok(Self::new(concat_literals(&call, key)?, call.span()))
             }
-            Some(call) if named(&call, "include_str") => {
+            Some(call) if is_std_macro(&call, "include_str") => {
                 let path = call.tokens.to_string();
                 let message = format!("`{key}` is read when the macro expands; write `{key}_file = {path}`");
                 Err(Error::new_spanned(call, message))
@@ -90,12 +90,12 @@ impl Source {
 
     /// What to underline for something at a byte of the text: the literal that holds it.
     pub(crate) fn span(&self, offset: usize) -> Span {
-        self.holder(offset).map_or(self.at, |(_, literal)| literal.span())
+        self.literal_at(offset).map_or(self.at, |(_, literal)| literal.span())
     }
 
     /// The literal in which all of a range is written, and the range in its value.
     pub(crate) fn literal(&self, range: &Range<usize>) -> Option<(&LitStr, Range<usize>)> {
-        let (start, literal) = self.holder(range.start)?;
+        let (start, literal) = self.literal_at(range.start)?;
         let inside = range.start - start..range.end - start;
         (inside.end <= literal.value().len()).then_some((literal, inside))
     }
@@ -106,7 +106,7 @@ impl Source {
     }
 
     /// Where a byte of the text is, as messages say it: `2:8`, in a file `choose.md:2:8`.
-    pub(crate) fn place(&self, offset: usize) -> String {
+    pub(crate) fn location(&self, offset: usize) -> String {
         let position = self.position(offset);
         match &self.file {
             Some(file) => format!("{}:{position}", file.value()),
@@ -119,19 +119,19 @@ impl Source {
         position(&self.text, offset)
     }
 
-    fn holder(&self, offset: usize) -> Option<&(usize, LitStr)> {
+    fn literal_at(&self, offset: usize) -> Option<&(usize, LitStr)> {
         // Of an empty literal and the one behind it, which begin at the same byte, the last.
         self.literals.iter().rev().find(|(start, _)| *start <= offset)
     }
 }
 
 /// The macro call that an expression is, also one that another macro hands on.
-fn called(value: Expr) -> Option<Macro> {
+fn macro_call(value: Expr) -> Option<Macro> {
     if let Expr::Macro(call) = bare_value(value) { Some(call.mac) } else { None }
 }
 
 /// Whether a call is of the macro of `core` or `std` that has this name.
-fn named(call: &Macro, name: &str) -> bool {
+fn is_std_macro(call: &Macro, name: &str) -> bool {
     let path: Vec<_> = call.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
     match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [last] => last == name,
@@ -141,7 +141,7 @@ fn named(call: &Macro, name: &str) -> bool {
 }
 
 /// The literals in a `concat!`.
-fn joined(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
+fn concat_literals(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
     let items =
         Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).map_err(|error| {
             let message = format!("`concat!` in `{key}` takes string literals with commas between them");
@@ -152,7 +152,7 @@ fn joined(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
 
 fn piece(item: Expr, key: &Ident) -> syn::Result<LitStr> {
     match bare_value(item) {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => whole_text(text),
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => reject_suffix(text),
         other => Err(Error::new_spanned(other, wanted(key))),
     }
 }

@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
                 }
                 '{' => self.placeholder(),
                 '}' => {
-                    self.fault(self.at..self.at + 1, FaultKind::LoneClose);
+                    self.fault(self.at..self.at + 1, FaultKind::UnmatchedClose);
                     self.at += 1;
                 }
                 other => {
@@ -144,7 +144,7 @@ impl<'a> Parser<'a> {
         self.text_start = self.at;
         match read_placeholder(&rest[..length]) {
             Ok((variable, format)) => {
-                if format == Format::Fence && !is_line(self.source, &(open..self.at)) {
+                if format == Format::Fence && !is_alone_on_line(self.source, &(open..self.at)) {
                     self.fault(open..self.at, FaultKind::FenceInLine(self.source[open..self.at].to_owned()));
                 }
                 let kind = Piece::Variable { variable, format };
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
 }
 
 /// Whether nothing else stands on the line.
-fn is_line(source: &str, range: &Range<usize>) -> bool {
+fn is_alone_on_line(source: &str, range: &Range<usize>) -> bool {
     let blank = |c: char| c.is_whitespace() && c != '\n';
     let before = source[..range.start].trim_end_matches(blank);
     let behind = source[range.end..].trim_start_matches(blank);
@@ -191,10 +191,10 @@ fn pairs(source: &str) -> HashMap<usize, usize> {
 }
 
 /// A fault inside the braces; without a range it is about the whole placeholder.
-type Inside<T> = Result<T, (Option<Range<usize>>, FaultKind)>;
+type PlaceholderResult<T> = Result<T, (Option<Range<usize>>, FaultKind)>;
 
 /// Reads what stands between the braces.
-fn read_placeholder(inside: &str) -> Inside<(Variable, Format)> {
+fn read_placeholder(inside: &str) -> PlaceholderResult<(Variable, Format)> {
     let colon = inside.find(':').filter(|&at| !inside[at..].starts_with("::"));
     let name = &inside[..colon.unwrap_or(inside.len())];
     let variable = read_variable(name, inside)?;
@@ -203,7 +203,7 @@ fn read_placeholder(inside: &str) -> Inside<(Variable, Format)> {
     Ok((variable, format))
 }
 
-fn read_variable(name: &str, inside: &str) -> Inside<Variable> {
+fn read_variable(name: &str, inside: &str) -> PlaceholderResult<Variable> {
     let trimmed = name.trim();
     if trimmed.is_empty() || trimmed.chars().all(|c| c.is_ascii_digit()) {
         return Err((None, FaultKind::Positional(format!("{{{inside}}}"))));

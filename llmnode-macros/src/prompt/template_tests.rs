@@ -63,8 +63,8 @@ fn braces_that_do_not_match() {
     assert_eq!(faults("hi {topic there"), [("{", FaultKind::Unclosed)]);
     assert_eq!(faults("{topic and {style}"), [("{", FaultKind::Unclosed)]);
     assert_eq!(faults("{"), [("{", FaultKind::Unclosed)]);
-    assert_eq!(faults("a } b"), [("}", FaultKind::LoneClose)]);
-    assert_eq!(faults("{a}}"), [("}", FaultKind::LoneClose)]);
+    assert_eq!(faults("a } b"), [("}", FaultKind::UnmatchedClose)]);
+    assert_eq!(faults("{a}}"), [("}", FaultKind::UnmatchedClose)]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, DeriveInput, Path, Type};
 
 use crate::diagnostics::Errors;
-use crate::generics::ends;
+use crate::generics::end_spans;
 use crate::validate::definition;
 
 /// One argument.
@@ -21,7 +21,7 @@ pub(crate) struct Argument<'a> {
 
 /// What is said of the tool beside its arguments.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Says {
+pub(crate) struct ToolFlags {
     pub(crate) alone: bool,
     pub(crate) require_approval: bool,
 }
@@ -48,19 +48,22 @@ impl Arguments<'_> {
         &self,
         header: &TokenStream,
         state: &TokenStream,
-        says: Says,
+        flags: ToolFlags,
         private: &Ident,
     ) -> TokenStream {
         let here = Span::mixed_site();
         let ident = &self.input.ident;
         let read = self.read(private);
         let names: Vec<_> = self.list.iter().map(|argument| argument.name).collect();
-        let types = self.list.iter().filter(|argument| is_free(argument)).map(|argument| argument.ty);
+        let types = self.list.iter().filter(|argument| can_be_generic(argument)).map(|argument| argument.ty);
         let truth = quote_spanned!(here=> ::core::primitive::bool = true;);
-        let alone = says.alone.then(|| quote_spanned!(here=> const ALONE: #truth));
-        let approval = says.require_approval.then(|| quote_spanned!(here=> const REQUIRE_APPROVAL: #truth));
-        let arguments =
-            self.list.iter().find(|argument| is_free(argument)).map_or(here, |argument| ends(argument.ty).0);
+        let alone = flags.alone.then(|| quote_spanned!(here=> const ALONE: #truth));
+        let approval = flags.require_approval.then(|| quote_spanned!(here=> const REQUIRE_APPROVAL: #truth));
+        let arguments = self
+            .list
+            .iter()
+            .find(|argument| can_be_generic(argument))
+            .map_or(here, |argument| end_spans(argument.ty).0);
         let (from, to) = self.output;
         let output = Ident::new("__output", here.located_at(to));
         let output = quote_spanned!(here.located_at(from)=> &*#output);
@@ -76,8 +79,8 @@ impl Arguments<'_> {
                     #private::OutputSpec::arguments(
                         #read_as::<#(#types),*>(),
                         |__Arguments { #(#names),* }| Self { #(#names),* },
-                        |__to| (&&&&#private::Reached::<#ident>::new()).reach(__to),
-                        |__value, __to| (&&&#private::Dive(__value)).dive::<#state>(__to),
+                        |__to| (&&&&#private::CoverageProbe::<#ident>::new()).coverage(__to),
+                        |__value, __to| (&&&#private::Traverse(__value)).traverse::<#state>(__to),
                     )
                 }
                 fn reply(__output: &<Self as #private::Node>::Output) -> #private::Replied {
@@ -100,7 +103,7 @@ impl Arguments<'_> {
         let (mut parameters, mut fields) = (vec![], vec![]);
         for (index, argument) in self.list.iter().enumerate() {
             let Argument { name, ty, attributes } = argument;
-            let ty = if is_free(argument) {
+            let ty = if can_be_generic(argument) {
                 let parameter = format_ident!("A{index}", span = here);
                 parameters.push(parameter.clone());
                 parameter.into_token_stream()
@@ -119,14 +122,14 @@ impl Arguments<'_> {
             #[schemars(crate = #schemars, rename = #name)]
             #mark
             struct __Arguments<#(#parameters),*> { #(#fields),* }
-            fn __read<#(#parameters: #private::Argument),*>() -> #private::ReadBy<__Arguments<#(#parameters),*>> {
-                #private::ReadBy::new()
+            fn __read<#(#parameters: #private::Argument),*>() -> #private::TypeReader<__Arguments<#(#parameters),*>> {
+                #private::TypeReader::new()
             }
         }
     }
 }
 
 /// Whether an argument's type may be a parameter: attributes may name functions that give just this type.
-fn is_free(argument: &Argument<'_>) -> bool {
+fn can_be_generic(argument: &Argument<'_>) -> bool {
     argument.attributes.iter().all(|attribute| attribute.path().is_ident("doc"))
 }

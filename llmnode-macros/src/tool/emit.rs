@@ -4,12 +4,12 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericArgument, Path, PathArguments, ReturnType, Type, parse_quote};
 
-use super::arguments::{Argument, Arguments, Says};
+use super::arguments::{Argument, Arguments, ToolFlags};
 use super::parameter::Parameter;
 use super::{ToolArgs, ToolModel};
 use crate::crate_path;
-use crate::generics::{bare, ends, last_name};
-use crate::keyed::value;
+use crate::generics::{bare, end_spans, last_name};
+use crate::macro_args::value;
 use crate::node::description::description;
 use crate::node::time::Time;
 
@@ -19,8 +19,8 @@ pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let (definition, arguments) = arguments(model);
     let (header, state) = state(model);
     let ToolArgs { alone, require_approval, .. } = model.args;
-    let says = Says { alone: alone.is_some(), require_approval: require_approval.is_some() };
-    let tool = arguments.tool(&header, &state, says, &private);
+    let flags = ToolFlags { alone: alone.is_some(), require_approval: require_approval.is_some() };
+    let tool = arguments.tool(&header, &state, flags, &private);
     let (node, exec, validation) = (node(model, &private), exec(model, &private), arguments.validation());
     let impls = crate_path::scope(&model.krate, quote!(#node #exec #tool));
     quote!(#definition #validation #impls)
@@ -44,8 +44,8 @@ fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
     let fields = list.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));
     let input = parse_quote!(#(#docs)* struct #ident { #(#fields),* });
     let output = match &model.function.sig.output {
-        ReturnType::Type(_, ty) => value_of(ty).map_or_else(|| ends(ty), ends),
-        ReturnType::Default => ends(ident),
+        ReturnType::Type(_, ty) => value_of(ty).map_or_else(|| end_spans(ty), end_spans),
+        ReturnType::Default => end_spans(ident),
     };
     (definition, Arguments { input, list, output, krate: &model.krate })
 }
@@ -67,7 +67,7 @@ fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let output = match &model.function.sig.output {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, ty) if is_result(ty) => {
-            quote_spanned!(here.located_at(ends(ty).0)=> <#ty as #private::ResultOf>::Value)
+            quote_spanned!(here.located_at(end_spans(ty).0)=> <#ty as #private::ResultOf>::Value)
         }
         ReturnType::Type(_, ty) => ty.to_token_stream(),
     };
@@ -124,16 +124,16 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let signature = &model.function.sig;
     let (ident, function) = (&model.ident, &signature.ident);
     let given = model.parameters.iter().map(|one| match one {
-        Parameter::Argument { name, lent: true, .. } => quote_spanned!(here=> &self.#name),
+        Parameter::Argument { name, by_reference: true, .. } => quote_spanned!(here=> &self.#name),
         Parameter::Argument { name, ty, .. } => {
-            quote_spanned!(here.located_at(ends(ty).0)=> (&&&#private::Lent(&self.#name)).cloned())
+            quote_spanned!(here.located_at(end_spans(ty).0)=> (&&&#private::CloneProbe(&self.#name)).cloned())
         }
         Parameter::State(_) => quote_spanned!(here=> #private::Cx::state(__cx)),
         Parameter::Context(_) => quote_spanned!(here=> __cx),
     });
     // At the error, where one that the model cannot be told is reported.
     let (at, end) = match &signature.output {
-        ReturnType::Type(_, ty) => error_of(ty).map_or_else(|| ends(ty), ends),
+        ReturnType::Type(_, ty) => error_of(ty).map_or_else(|| end_spans(ty), end_spans),
         ReturnType::Default => (here, here),
     };
     let wait = signature.asyncness.map(|_| quote_spanned!(end=> .await));
@@ -154,8 +154,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let (generics, state) = state(model);
     // A future that is not `Send` is reported at the name of the function.
     let at = here.located_at(function.span());
-    let future =
-        quote_spanned!(at=> ::core::future::Future<Output = #private::Executed<Self>> + ::core::marker::Send);
+    let future = quote_spanned!(at=> ::core::future::Future<Output = #private::ExecResult<Self>> + ::core::marker::Send);
     quote_spanned! {here=>
         #[automatically_derived]
         impl #generics #private::Exec<#state> for #ident {
@@ -186,7 +185,7 @@ pub(super) fn stub(ident: &Ident, name: &str, krate: &Path) -> TokenStream {
             const NAME: &'static ::core::primitive::str = #name;
         }
         impl #any #private::Exec<AnyState> for #ident {
-            async fn exec(&self, _: &#private::Cx<'_, AnyState>) -> #private::Executed<Self> {
+            async fn exec(&self, _: &#private::Cx<'_, AnyState>) -> #private::ExecResult<Self> {
                 ::core::unreachable!()
             }
         }

@@ -8,16 +8,16 @@ use syn::{
 
 use super::owned::reference;
 use crate::diagnostics::Errors;
-use crate::generics::{bare, spelled};
+use crate::generics::{bare, pretty_print};
 
 /// What a parameter is given.
 pub(super) enum Parameter {
-    /// A value that the model writes. `lent`: the function takes a reference to it.
+    /// A value that the model writes. `by_reference`: the function takes a reference to it.
     Argument {
         name: Ident,
         ty: Type,
         attributes: Vec<Attribute>,
-        lent: bool,
+        by_reference: bool,
     },
     State(Type),
     Context(Type),
@@ -53,7 +53,7 @@ pub(super) fn parameters(function: &mut ItemFn, errors: &mut Errors) -> Vec<Para
 }
 
 fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Result<Parameter> {
-    let (of, lent) = match bare(ty) {
+    let (of, by_reference) = match bare(ty) {
         Type::Reference(TypeReference { mutability: Some(mutable), .. }) => {
             let message = "a tool cannot change the state, since other tools run beside it; put what changes behind a `Mutex`";
             return Err(Error::new_spanned(mutable, message));
@@ -64,15 +64,16 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
                 let of = &slice.elem;
                 (parse_quote!(::std::vec::Vec<#of>), true)
             }
-            Type::Path(path) if is_called(path, "Cx") => return Ok(context(&path.path)),
-            Type::Path(path) if is_called(path, "String") => {
+            Type::Path(path) if is_named(path, "Cx") => return Ok(context(&path.path)),
+            Type::Path(path) if is_named(path, "String") => {
                 return Err(Error::new_spanned(
                     ty,
                     "a tool cannot take a `&String`; write `&str` or `String`",
                 ));
             }
-            Type::Path(path) if is_called(path, "Vec") => {
-                let of = element(&path.path).map_or_else(|| "T".to_owned(), |of| spelled(&of));
+            Type::Path(path) if is_named(path, "Vec") => {
+                let of =
+                    last_type_argument(&path.path).map_or_else(|| "T".to_owned(), |of| pretty_print(&of));
                 let message = format!("a tool cannot take a `&Vec`; write `&[{of}]` or `Vec<{of}>`");
                 return Err(Error::new_spanned(ty, message));
             }
@@ -89,7 +90,7 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
     }
     match pattern {
         Pat::Ident(named) if named.subpat.is_none() => {
-            Ok(Parameter::Argument { name: named.ident.clone(), ty: of, attributes, lent })
+            Ok(Parameter::Argument { name: named.ident.clone(), ty: of, attributes, by_reference })
         }
         other => {
             let message = "a model writes an argument by its name; give the parameter a name, and take it apart in the function";
@@ -101,11 +102,11 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
 /// Reports a context that is taken by value, and makes it the reference that was meant, so that nothing else fails for it.
 fn context_by_value(ty: &mut Type, errors: &mut Errors) -> bool {
     let Type::Path(path) = bare(ty) else { return false };
-    if !is_called(path, "Cx") {
+    if !is_named(path, "Cx") {
         return false;
     }
-    let state = element(&path.path);
-    let shown = state.as_ref().map_or_else(|| "State".to_owned(), spelled);
+    let state = last_type_argument(&path.path);
+    let shown = state.as_ref().map_or_else(|| "State".to_owned(), pretty_print);
     errors.push(Error::new_spanned(path, format!("a tool borrows its context; write `&Cx<'_, {shown}>`")));
     let mut context = path.clone();
     if let (Some(state), Some(last)) = (state, context.path.segments.last_mut()) {
@@ -115,12 +116,12 @@ fn context_by_value(ty: &mut Type, errors: &mut Errors) -> bool {
     true
 }
 
-fn is_called(path: &TypePath, name: &str) -> bool {
+fn is_named(path: &TypePath, name: &str) -> bool {
     path.path.segments.last().is_some_and(|last| last.ident == name)
 }
 
 /// The type in angle brackets at the end of a path.
-fn element(path: &Path) -> Option<Type> {
+fn last_type_argument(path: &Path) -> Option<Type> {
     match path.segments.last().map(|last| &last.arguments) {
         Some(PathArguments::AngleBracketed(arguments)) => match arguments.args.last() {
             Some(GenericArgument::Type(ty)) => Some(ty.clone()),
@@ -133,5 +134,5 @@ fn element(path: &Path) -> Option<Type> {
 /// The state in `Cx<'_, World>`.
 fn context(path: &Path) -> Parameter {
     // The compiler says what the context lacks.
-    Parameter::Context(element(path).unwrap_or_else(|| parse_quote!(())))
+    Parameter::Context(last_type_argument(path).unwrap_or_else(|| parse_quote!(())))
 }

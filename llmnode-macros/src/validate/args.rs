@@ -6,8 +6,8 @@ use syn::{Error, Path, Type};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::keyed::{Grammar, Slot, parse_arguments};
-use crate::values::fill_type;
+use crate::literals::fill_type;
+use crate::macro_args::{Grammar, Slot, parse_arguments};
 
 /// On a definition: `state = T` and `crate = path`.
 #[derive(Default)]
@@ -42,10 +42,10 @@ pub(crate) struct BlockArgs {
 impl BlockArgs {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
-        let (said, rest) = strip_state(tokens);
-        match said {
-            Some(Said::State(at)) => args.state = Some(at),
-            Some(Said::Type(at)) => {
+        let (state_argument, rest) = strip_state(tokens);
+        match state_argument {
+            Some(StateArgument::State(at)) => args.state = Some(at),
+            Some(StateArgument::Type(at)) => {
                 let message =
                     "the methods of an impl block name the state in their parameters; write `#[validate]`";
                 errors.push(Error::new(at, message));
@@ -60,7 +60,7 @@ impl BlockArgs {
 }
 
 /// What an impl block's attribute says of the state.
-enum Said {
+enum StateArgument {
     /// That there is one.
     State(Span),
     /// Its type.
@@ -68,21 +68,21 @@ enum Said {
 }
 
 /// Takes a leading `state` off, or a type.
-fn strip_state(tokens: TokenStream) -> (Option<Said>, TokenStream) {
+fn strip_state(tokens: TokenStream) -> (Option<StateArgument>, TokenStream) {
     use proc_macro2::TokenTree::{Ident, Punct};
     let mut rest = tokens.clone().into_iter();
     match (rest.next(), rest.next()) {
         (Some(Ident(state)), None) if state == "state" => {
-            (Some(Said::State(state.span())), TokenStream::new())
+            (Some(StateArgument::State(state.span())), TokenStream::new())
         }
         (Some(Ident(state)), Some(Punct(comma))) if state == "state" && comma.as_char() == ',' => {
-            (Some(Said::State(state.span())), rest.collect())
+            (Some(StateArgument::State(state.span())), rest.collect())
         }
         (Some(Ident(state)), Some(Punct(equals))) if state == "state" && equals.as_char() == '=' => {
-            (Some(Said::Type(state.span())), TokenStream::new())
+            (Some(StateArgument::Type(state.span())), TokenStream::new())
         }
         (Some(Ident(_)), _) if syn::parse2::<Path>(tokens.clone()).is_ok() => {
-            (Some(Said::Type(tokens.span())), TokenStream::new())
+            (Some(StateArgument::Type(tokens.span())), TokenStream::new())
         }
         _ => (None, tokens),
     }

@@ -8,11 +8,11 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, DeriveInput, Error, Generics, Index, Lifetime, Path, Token, Type, parse_quote};
 
-use super::fields::{FieldModel, Model, Shape, Step, is_plain, read};
+use super::fields::{DefinitionModel, FieldModel, JsonStep, Shape, is_plain, read};
 use super::tagged;
 use crate::crate_path;
-use crate::diagnostics::{Errors, attribute};
-use crate::generics::{bare, fresh, fresh_lifetime, mentions_parameter, named_state};
+use crate::diagnostics::{Errors, attribute_span};
+use crate::generics::{bare, fresh, fresh_lifetime, mentions_parameter, with_named_lifetimes};
 
 /// The two impls.
 pub(crate) fn expand(
@@ -32,11 +32,11 @@ pub(crate) fn expand(
         state => state,
     };
     let private = crate_path::private();
-    let reached = reached(input, &model, &private);
+    let validated_fields_impl = validated_fields_impl(input, &model, &private);
     let lifetime = fresh_lifetime("'checked", &input.generics);
-    let dive = Dive { input, private: &private, lifetime, names_state: state.is_some() };
-    let fields = dive.fields(&model, state);
-    crate_path::scope(krate, quote!(#reached #fields))
+    let fields = FieldsImpl { input, private: &private, lifetime, names_state: state.is_some() };
+    let fields = fields.emit(&model, state);
+    crate_path::scope(krate, quote!(#validated_fields_impl #fields))
 }
 
 /// The attribute that marks the type in its schema, if it has validators of its own.
@@ -50,7 +50,7 @@ pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
         let (_, ty_generics, _) = input.generics.split_for_impl();
         quote_spanned! {here=> {
             use #krate::__private::probes::*;
-            (&&#krate::__private::Reached::<#ident #ty_generics>::new()).mark(#mark)
+            (&&#krate::__private::CoverageProbe::<#ident #ty_generics>::new()).mark(#mark)
         }}
     };
     // In parentheses: schemars reads a block as a JSON object, and a comma as the end.
@@ -78,16 +78,19 @@ pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
 }
 
 /// `impl ValidatedFields`: the types a dive can come to.
-fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStream {
+fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &input.ident;
     let mark = mark_of(input);
     let mut generics = input.generics.clone();
     let mut types = vec![];
     let mut seen = HashSet::new();
-    let fields =
-        model.shapes.iter().flat_map(|shape| shape.fields.iter().map(|field| (shape.named(field), field.ty)));
-    for (field, ty) in fields.flat_map(|(field, ty)| parts(ty).into_iter().map(move |ty| (field.clone(), ty)))
+    let fields = model
+        .shapes
+        .iter()
+        .flat_map(|shape| shape.fields.iter().map(|field| (shape.field_name(field), field.ty)));
+    for (field, ty) in
+        fields.flat_map(|(field, ty)| element_types(ty).into_iter().map(move |ty| (field.clone(), ty)))
     {
         if !seen.insert(ty.to_token_stream().to_string()) {
             continue;
@@ -96,7 +99,9 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStre
             generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::ValidatedFields));
             types.push(quote_spanned!(here=> __to.validated::<#ty>();));
         } else {
-            types.push(quote_spanned!(here=> (&&&&#private::Reached::<#ty>::of(#field)).reach(__to);));
+            types.push(
+                quote_spanned!(here=> (&&&&#private::CoverageProbe::<#ty>::of(#field)).coverage(__to);),
+            );
         }
     }
     let body = if types.is_empty() {
@@ -111,15 +116,15 @@ fn reached(input: &DeriveInput, model: &Model<'_>, private: &Ident) -> TokenStre
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::ValidatedFields for #ident #ty_generics #where_clause {
-            fn reach(__to: &mut #private::Reach) { #body }
+            fn coverage(__to: &mut #private::Coverage) { #body }
         }
     }
 }
 
 /// The types that a field is dived as: a tuple as its elements.
-fn parts(ty: &Type) -> Vec<&Type> {
+fn element_types(ty: &Type) -> Vec<&Type> {
     match bare(ty) {
-        Type::Tuple(tuple) => tuple.elems.iter().filter(|ty| !is_plain(ty)).flat_map(parts).collect(),
+        Type::Tuple(tuple) => tuple.elems.iter().filter(|ty| !is_plain(ty)).flat_map(element_types).collect(),
         ty => vec![ty],
     }
 }
@@ -130,20 +135,20 @@ fn is_generic(ty: &Type, generics: &Generics) -> bool {
     !matches!(ty, Type::TraitObject(_)) && mentions_parameter(ty, generics)
 }
 
-struct Dive<'a> {
+struct FieldsImpl<'a> {
     input: &'a DeriveInput,
     private: &'a Ident,
     lifetime: Lifetime,
     names_state: bool,
 }
 
-impl Dive<'_> {
+impl FieldsImpl<'_> {
     /// `impl ValidateFields`.
-    fn fields(&self, model: &Model<'_>, state: Option<&Type>) -> TokenStream {
+    fn emit(&self, model: &DefinitionModel<'_>, state: Option<&Type>) -> TokenStream {
         let here = Span::mixed_site();
         let Self { input, private, lifetime, .. } = self;
         let ident = &input.ident;
-        let (state, generics) = self.stated(model, state);
+        let (state, generics) = self.state_generics(model, state);
         let body = self.body(model, &state);
         let to = if body.is_empty() { quote_spanned!(here=> _) } else { quote_spanned!(here=> __to) };
         let (impl_generics, _, where_clause) = generics.split_for_impl();
@@ -157,18 +162,20 @@ impl Dive<'_> {
     }
 
     /// The state, and the generics with what the fields need of their parameters.
-    fn stated(&self, model: &Model<'_>, state: Option<&Type>) -> (TokenStream, Generics) {
+    fn state_generics(&self, model: &DefinitionModel<'_>, state: Option<&Type>) -> (TokenStream, Generics) {
         let private = self.private;
         let mut generics = self.input.generics.clone();
         let state = match state {
-            Some(state) => named_state(state, &mut generics).into_token_stream(),
+            Some(state) => with_named_lifetimes(state, &mut generics).into_token_stream(),
             None => {
                 let any_state = fresh("AnyRunState", &generics);
                 generics.params.push(parse_quote!(#any_state: ?::core::marker::Sized));
                 any_state.into_token_stream()
             }
         };
-        for ty in model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| parts(field.ty)) {
+        for ty in
+            model.shapes.iter().flat_map(|shape| &shape.fields).flat_map(|field| element_types(field.ty))
+        {
             if is_generic(ty, &self.input.generics) {
                 generics
                     .make_where_clause()
@@ -179,7 +186,7 @@ impl Dive<'_> {
         (state, generics)
     }
 
-    fn body(&self, model: &Model<'_>, state: &TokenStream) -> TokenStream {
+    fn body(&self, model: &DefinitionModel<'_>, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let private = self.private;
         // The names hold for the type's own validators, which come after the dive.
@@ -200,7 +207,7 @@ impl Dive<'_> {
         }
     }
 
-    fn has_skipped_variants(&self, model: &Model<'_>) -> bool {
+    fn has_skipped_variants(&self, model: &DefinitionModel<'_>) -> bool {
         matches!(&self.input.data, syn::Data::Enum(data) if data.variants.len() > model.shapes.len())
     }
 
@@ -212,7 +219,7 @@ impl Dive<'_> {
             .iter()
             .map(|FieldModel { member, binding, .. }| quote_spanned!(here=> #member: #binding));
         let dives = shape.fields.iter().map(|field| self.field(field, state));
-        let body = match &shape.within {
+        let body = match &shape.wrapper_key {
             None => quote_spanned!(here=> #(#dives)*),
             Some(name) => quote_spanned!(here=> __to.field(#name, |__to| { #(#dives)* });),
         };
@@ -224,12 +231,12 @@ impl Dive<'_> {
         let binding = &field.binding;
         let inside = self.value(binding, &[], field.ty, state);
         match &field.step {
-            Step::Key(name) => quote_spanned!(here=> __to.field(#name, |__to| { #inside });),
-            Step::Index(index) => {
+            JsonStep::Key(name) => quote_spanned!(here=> __to.field(#name, |__to| { #inside });),
+            JsonStep::Index(index) => {
                 let index = Index::from(*index);
                 quote_spanned!(here=> __to.index(#index, |__to| { #inside });)
             }
-            Step::None => inside,
+            JsonStep::None => inside,
         }
     }
 
@@ -254,10 +261,10 @@ impl Dive<'_> {
             return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, __to););
         }
         if self.names_state {
-            return quote_spanned!(at=> (&&&#private::Dive(#reference)).dive::<#state>(__to););
+            return quote_spanned!(at=> (&&&#private::Traverse(#reference)).traverse::<#state>(__to););
         }
         // Where the state is to be named. A method is found whatever its hygiene.
-        let dive = Ident::new("dive_unstated", attribute(&self.input.ident));
-        quote_spanned!(at=> (&&&#private::Dive(#reference)).#dive::<#state>(__to);)
+        let traverse = Ident::new("traverse_without_state", attribute_span(&self.input.ident));
+        quote_spanned!(at=> (&&&#private::Traverse(#reference)).#traverse::<#state>(__to);)
     }
 }

@@ -12,13 +12,13 @@ pub(crate) struct Shape<'a> {
     /// The variant's name; none for a struct.
     pub(crate) variant: Option<&'a Ident>,
     /// Members of the JSON that the fields are inside of.
-    pub(crate) within: Option<String>,
+    pub(crate) wrapper_key: Option<String>,
     pub(crate) fields: Vec<FieldModel<'a>>,
 }
 
 impl Shape<'_> {
     /// A field as the definition calls it.
-    pub(crate) fn named(&self, field: &FieldModel<'_>) -> String {
+    pub(crate) fn field_name(&self, field: &FieldModel<'_>) -> String {
         let member = match &field.member {
             Member::Named(name) => name.unraw().to_string(),
             Member::Unnamed(index) => index.index.to_string(),
@@ -33,11 +33,11 @@ pub(crate) struct FieldModel<'a> {
     /// The variable that the field is bound to.
     pub(crate) binding: Ident,
     pub(crate) ty: &'a Type,
-    pub(crate) step: Step,
+    pub(crate) step: JsonStep,
 }
 
 /// The step of the JSON's path from the container to the field.
-pub(crate) enum Step {
+pub(crate) enum JsonStep {
     Key(String),
     Index(usize),
     /// The field's JSON is the container's own.
@@ -45,19 +45,19 @@ pub(crate) enum Step {
 }
 
 /// All that a dive goes into, and the fields that an attribute of their own gives another name in the JSON.
-pub(crate) struct Model<'a> {
+pub(crate) struct DefinitionModel<'a> {
     pub(crate) shapes: Vec<Shape<'a>>,
     pub(crate) renamed: Vec<(String, String)>,
 }
 
 /// Reads a definition.
-pub(crate) fn read(input: &DeriveInput) -> Model<'_> {
+pub(crate) fn read(input: &DeriveInput) -> DefinitionModel<'_> {
     let container = SerdeAttributes::read(&input.attrs);
     match &input.data {
         Data::Struct(data) => {
             let fields = fields(&data.fields, container.transparent);
-            Model {
-                shapes: vec![Shape { variant: None, within: None, fields }],
+            DefinitionModel {
+                shapes: vec![Shape { variant: None, wrapper_key: None, fields }],
                 renamed: renamed(&data.fields),
             }
         }
@@ -67,17 +67,17 @@ pub(crate) fn read(input: &DeriveInput) -> Model<'_> {
                 if attributes.skip {
                     return None;
                 }
-                let within = match (&container.tag, &container.content) {
+                let wrapper_key = match (&container.tag, &container.content) {
                     _ if container.untagged || attributes.untagged => None,
                     (None, _) => Some(attributes.name(&variant.ident)),
                     (Some(_), content) => content.clone(),
                 };
                 let fields = fields(&variant.fields, false);
-                Some(Shape { variant: Some(&variant.ident), within, fields })
+                Some(Shape { variant: Some(&variant.ident), wrapper_key, fields })
             });
-            Model { shapes: shapes.collect(), renamed: vec![] }
+            DefinitionModel { shapes: shapes.collect(), renamed: vec![] }
         }
-        Data::Union(_) => Model { shapes: vec![], renamed: vec![] },
+        Data::Union(_) => DefinitionModel { shapes: vec![], renamed: vec![] },
     }
 }
 
@@ -92,9 +92,9 @@ fn fields(fields: &Fields, transparent: bool) -> Vec<FieldModel<'_>> {
             continue;
         }
         let step = match &field.ident {
-            _ if newtype || attributes.flatten => Step::None,
-            Some(name) => Step::Key(attributes.name(name)),
-            None => Step::Index(index),
+            _ if newtype || attributes.flatten => JsonStep::None,
+            Some(name) => JsonStep::Key(attributes.name(name)),
+            None => JsonStep::Index(index),
         };
         index += 1;
         if is_plain(&field.ty) {

@@ -9,8 +9,8 @@ use super::args::BlockArgs;
 use super::signature::{Parameter, State, Validator, is_future};
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::generics::{ends, fresh, fresh_lifetime, named_state};
-use crate::keyed::value;
+use crate::generics::{end_spans, fresh, fresh_lifetime, with_named_lifetimes};
+use crate::macro_args::value;
 
 /// Expands `#[validate(arguments)] impl T { … }`.
 pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Errors) -> TokenStream {
@@ -35,7 +35,7 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Error
             }
         }
     }
-    let state = one_state(&validators, &mut errors);
+    let state = common_state(&validators, &mut errors);
     let stateless = errors.is_empty() && validators.iter().all(|validator| validator.state.is_none());
     if let Some(at) = args.state.filter(|_| stateless) {
         let message = "no validator of the block takes a state; write `#[validate]`, or add the parameter `state: &State`";
@@ -52,7 +52,7 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Error
 }
 
 /// The state that the validators take: a type, if one names it, or what all generic ones ask of it.
-fn one_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option<&'a Type> {
+fn common_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option<&'a Type> {
     let mut named: Option<&'a Type> = None;
     for validator in validators {
         let Some(State::Named(ty)) = validator.state else { continue };
@@ -76,7 +76,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let private = crate_path::private();
     let ty = &block.self_ty;
     let marker = marker_generics(block, &private);
-    let (state, generics) = stated(block, &private, validators, state);
+    let (state, generics) = state_generics(block, &private, validators, state);
     let checks = validators.iter().map(check);
     let inside = if generics.type_params().next().is_some() {
         quote_spanned!(here=> <Self as #private::ValidateFields<#state>>::fields(self, __to);)
@@ -85,7 +85,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
         let at = here.located_at(ty.span());
         quote_spanned! {at=>
             use #private::probes::*;
-            (&&#private::Dive(self)).dive::<#state>(__to);
+            (&&#private::Traverse(self)).traverse::<#state>(__to);
         }
     };
     let lifetime = fresh_lifetime("'checked", &block.generics);
@@ -109,7 +109,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
 fn marker_generics(block: &ItemImpl, private: &Ident) -> Generics {
     let mut generics = block.generics.clone();
     let ty = &block.self_ty;
-    let at = Span::mixed_site().located_at(ends(ty).0);
+    let at = Span::mixed_site().located_at(end_spans(ty).0);
     let mut private = private.clone();
     private.set_span(at);
     let defined = quote_spanned!(at=> #ty: #private::ValidatedFields);
@@ -118,7 +118,7 @@ fn marker_generics(block: &ItemImpl, private: &Ident) -> Generics {
 }
 
 /// The state's type, and the block's generics with what the impl asks of it.
-fn stated(
+fn state_generics(
     block: &ItemImpl,
     private: &Ident,
     validators: &[Validator<'_>],
@@ -126,7 +126,7 @@ fn stated(
 ) -> (TokenStream, Generics) {
     let mut generics = block.generics.clone();
     let state = match state {
-        Some(state) => named_state(state, &mut generics).into_token_stream(),
+        Some(state) => with_named_lifetimes(state, &mut generics).into_token_stream(),
         None => {
             let any_state = fresh("AnyRunState", &generics);
             let bounds: Vec<_> = validators.iter().filter_map(Validator::bounds).flatten().collect();
@@ -160,14 +160,14 @@ fn check(validator: &Validator<'_>) -> TokenStream {
     });
     // At the method's name, where a future that is not `Send` is reported.
     let at = here.located_at(ident.span());
-    let kind = Ident::new(if waits(method) { "future" } else { "sync" }, at);
+    let kind = Ident::new(if is_async(method) { "future" } else { "sync" }, at);
     let call = call(method, quote_spanned!(here=> (self, #(#arguments),*)));
     quote_spanned! {here=>
         __to.#kind(#name, move |#state, #attempt| #call);
     }
 }
 
-fn waits(method: &ImplItemFn) -> bool {
+fn is_async(method: &ImplItemFn) -> bool {
     let returns_future = matches!(&method.sig.output, ReturnType::Type(_, ty) if is_future(ty));
     method.sig.asyncness.is_some() || returns_future
 }
@@ -176,7 +176,7 @@ fn waits(method: &ImplItemFn) -> bool {
 fn call(method: &ImplItemFn, arguments: TokenStream) -> TokenStream {
     let ident = &method.sig.ident;
     let at = match &method.sig.output {
-        ReturnType::Type(_, ty) => ends(ty),
+        ReturnType::Type(_, ty) => end_spans(ty),
         ReturnType::Default => (ident.span(), ident.span()),
     };
     let owner = Ident::new("Self", at.0);

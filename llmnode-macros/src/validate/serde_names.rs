@@ -6,7 +6,7 @@ use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Ident, LitStr, Token};
 
 /// What says that a value is read in another way, or on purpose so.
-const OWN_WAY: [&str; 7] =
+const CUSTOM_KEYS: [&str; 7] =
     ["borrow", "with", "deserialize_with", "schema_with", "from", "try_from", "remote"];
 
 /// What serde's attributes say about a container, a variant or a field.
@@ -20,7 +20,7 @@ pub(crate) struct SerdeAttributes {
     pub(crate) flatten: bool,
     pub(crate) skip: bool,
     /// It is read in a way of its own: by another type, by a function, or borrowed on purpose.
-    pub(crate) own_way: bool,
+    pub(crate) custom: bool,
 }
 
 impl SerdeAttributes {
@@ -48,7 +48,7 @@ impl SerdeAttributes {
             // What only the schema leaves out is read all the same.
             "skip" | "skip_deserializing" => self.skip |= of_serde,
             _ => {
-                self.own_way |= OWN_WAY.contains(&&*name);
+                self.custom |= CUSTOM_KEYS.contains(&&*name);
                 skip_value(meta)?;
             }
         }

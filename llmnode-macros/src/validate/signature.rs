@@ -11,7 +11,7 @@ use syn::{
 use super::fields::is_plain;
 use crate::generics::{bare, last_name};
 
-const USAGE: &str = "a validator is `fn(&self, state: &State, attempt: &Attempt) -> Result<(), Invalid>`, async or not, \
+const USAGE: &str = "a validator is `fn(&self, state: &State, attempt: &AttemptInfo) -> Result<(), Invalid>`, async or not, \
                      with either parameter or none";
 
 /// A method that is a validator.
@@ -110,7 +110,7 @@ impl<'a> Validator<'a> {
 fn receiver(method: &ImplItemFn) -> syn::Result<()> {
     let signature = &method.sig;
     match signature.inputs.first() {
-        Some(FnArg::Receiver(receiver)) if is_lent(&receiver.kind) => Ok(()),
+        Some(FnArg::Receiver(receiver)) if is_shared_reference(&receiver.kind) => Ok(()),
         Some(FnArg::Receiver(receiver)) => {
             Err(Error::new_spanned(receiver, format!("a validator takes `&self`; {USAGE}")))
         }
@@ -126,7 +126,7 @@ fn receiver(method: &ImplItemFn) -> syn::Result<()> {
 }
 
 /// `&self`, also spelled out.
-fn is_lent(receiver: &ReceiverKind) -> bool {
+fn is_shared_reference(receiver: &ReceiverKind) -> bool {
     match receiver {
         ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
         ReceiverKind::Typed(_, ty) => match bare(ty) {
@@ -254,5 +254,5 @@ fn is_attempt(pattern: &Pat, ty: &Type) -> bool {
             _ => {}
         }
     }
-    last_name(ty).is_some_and(|name| name == "Attempt")
+    last_name(ty).is_some_and(|name| name == "AttemptInfo")
 }

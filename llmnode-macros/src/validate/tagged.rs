@@ -13,40 +13,42 @@ use crate::generics::{bare, last_name};
 pub(crate) fn check(input: &DeriveInput, errors: &mut Errors) {
     let container = SerdeAttributes::read(&input.attrs);
     if let Data::Enum(data) = &input.data {
-        let bare =
-            data.variants.iter().filter_map(|variant| Some((bare_beside(&container, variant)?, variant)));
-        bare.for_each(|(tag, variant)| errors.push(beside(tag, variant)));
+        let bare = data
+            .variants
+            .iter()
+            .filter_map(|variant| Some((tag_on_non_object(&container, variant)?, variant)));
+        bare.for_each(|(tag, variant)| errors.push(tag_error(tag, variant)));
     }
 }
 
 /// The tag beside which the variant has a value that is no object.
-pub(crate) fn bare_beside<'a>(container: &'a SerdeAttributes, variant: &Variant) -> Option<&'a str> {
+pub(crate) fn tag_on_non_object<'a>(container: &'a SerdeAttributes, variant: &Variant) -> Option<&'a str> {
     let attributes = SerdeAttributes::read(&variant.attrs);
     let tagged = !container.untagged && container.content.is_none() && !attributes.untagged;
-    let judged = !container.own_way && !attributes.own_way && !attributes.skip;
-    container.tag.as_deref().filter(|_| tagged && judged && is_bare(variant))
+    let judged = !container.custom && !attributes.custom && !attributes.skip;
+    container.tag.as_deref().filter(|_| tagged && judged && holds_non_object(variant))
 }
 
 /// Whether the variant is a value in parentheses that is no object, so that it has no place for a tag.
-fn is_bare(variant: &Variant) -> bool {
+fn holds_non_object(variant: &Variant) -> bool {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
             let field = &fields.unnamed[0];
             let attributes = SerdeAttributes::read(&field.attrs);
-            !attributes.skip && !attributes.own_way && is_no_object(&field.ty)
+            !attributes.skip && !attributes.custom && is_non_object(&field.ty)
         }
         _ => false,
     }
 }
 
-fn is_no_object(ty: &Type) -> bool {
+fn is_non_object(ty: &Type) -> bool {
     let list = last_name(ty)
         .is_some_and(|name| ["Vec", "VecDeque", "HashSet", "BTreeSet"].contains(&&*name.to_string()));
-    let held = |ty: &Type| inner(ty).is_some_and(|types| types.into_iter().all(is_no_object));
+    let held = |ty: &Type| inner(ty).is_some_and(|types| types.into_iter().all(is_non_object));
     match bare(ty) {
         Type::Array(_) | Type::Slice(_) => true,
         Type::Tuple(tuple) => !tuple.elems.is_empty(),
-        Type::Reference(reference) => is_no_object(&reference.elem),
+        Type::Reference(reference) => is_non_object(&reference.elem),
         ty => list || held(ty) || (inner(ty).is_none() && is_plain(ty)),
     }
 }
@@ -63,7 +65,7 @@ fn inner(ty: &Type) -> Option<Vec<&Type>> {
     Some(types.collect())
 }
 
-fn beside(tag: &str, variant: &Variant) -> Error {
+fn tag_error(tag: &str, variant: &Variant) -> Error {
     let ty = variant.fields.iter().next().map(|field| field.ty.to_token_stream()).unwrap_or_default();
     let name = &variant.ident;
     let message = format!(
@@ -75,7 +77,7 @@ fn beside(tag: &str, variant: &Variant) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::is_no_object;
+    use super::is_non_object;
 
     #[test]
     fn only_what_is_sure_is_refused() {
@@ -95,7 +97,7 @@ mod tests {
             ("HashMap<String, u8>", false),
             ("T", false),
         ] {
-            assert_eq!(is_no_object(&syn::parse_str(ty).unwrap()), refused, "{ty}");
+            assert_eq!(is_non_object(&syn::parse_str(ty).unwrap()), refused, "{ty}");
         }
     }
 }

@@ -264,7 +264,7 @@ fn validators() {
     let item = quote! {
         impl Choice {
             fn item_is_available(&self, state: &World) -> Result<(), Invalid> { todo!() }
-            async fn in_stock(&self, attempt: &Attempt, state: &World) -> Result<(), Invalid> { todo!() }
+            async fn in_stock(&self, attempt: &AttemptInfo, state: &World) -> Result<(), Invalid> { todo!() }
         }
     };
     pinned("validators", &item, crate::validate::expand(quote!(state), item.clone()));
@@ -441,7 +441,7 @@ mod anything {
         "struct Ask;",
         "enum Ask { #[serde(rename = \"b\")] A(T), B { c: (u8, X) } }",
         "union Ask { a: u8 }",
-        "impl<T> Ask<T> { fn a(&self, s: &T, t: &Attempt) -> Result<(), Invalid> {} const B: u8 = 1; fn c() {} }",
+        "impl<T> Ask<T> { fn a(&self, s: &T, t: &AttemptInfo) -> Result<(), Invalid> {} const B: u8 = 1; fn c() {} }",
         "impl Clone for Ask { fn clone(&self) -> Self {} }",
         "fn ask() {}",
         "struct {",

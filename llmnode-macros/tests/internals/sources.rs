@@ -4,23 +4,23 @@
 #[path = "../../src"]
 mod modules {
     pub(crate) mod action;
-    pub(crate) mod by_hand;
-    pub(crate) mod configured;
+    pub(crate) mod cfg;
     pub(crate) mod crate_path;
     pub(crate) mod diagnostics;
     pub(crate) mod flow;
     pub(crate) mod generics;
+    pub(crate) mod ide;
     pub(crate) mod item;
-    pub(crate) mod keyed;
-    pub(crate) mod keys;
+    pub(crate) mod literals;
+    pub(crate) mod macro_args;
     pub(crate) mod names;
     pub(crate) mod node;
     pub(crate) mod output;
     pub(crate) mod prompt;
     pub(crate) mod show;
+    pub(crate) mod step_impl;
     pub(crate) mod tool;
     pub(crate) mod validate;
-    pub(crate) mod values;
 }
 
 pub(crate) use modules::*;

@@ -4,4 +4,4 @@ mod names;
 mod secret;
 
 pub use names::is_credential;
-pub use secret::{Secret, redact, without};
+pub use secret::{Secret, redact, redact_secrets};

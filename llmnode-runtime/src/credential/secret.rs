@@ -40,7 +40,7 @@ impl fmt::Debug for Secret {
 }
 
 /// The text without these secrets.
-pub fn without(mut text: String, secrets: &[Secret]) -> String {
+pub fn redact_secrets(mut text: String, secrets: &[Secret]) -> String {
     for secret in secrets.iter().map(Secret::reveal) {
         if secret.len() < SHORTEST || !text.contains(secret) {
             continue;
@@ -49,14 +49,14 @@ pub fn without(mut text: String, secrets: &[Secret]) -> String {
         if secret.len() >= LONG || !secret.chars().all(is_key_character) {
             text = text.replace(secret, REDACTED);
         } else if !is_placeholder() {
-            text = words(&text, |word| word == secret);
+            text = redact_words(&text, |word| word == secret);
         }
     }
     text
 }
 
 /// The text with these words replaced.
-fn words(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
+fn redact_words(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
     let mut clean = String::with_capacity(text.len());
     for piece in text.split_inclusive(|c: char| !is_key_character(c)) {
         let word = piece.trim_end_matches(|c: char| !is_key_character(c));
@@ -70,7 +70,7 @@ fn words(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
 
 /// The text without these secrets, and without anything that has the shape of a key or follows `Bearer`.
 pub fn redact(text: &str, secrets: &[Secret]) -> String {
-    let text = without(text.to_owned(), secrets);
+    let text = redact_secrets(text.to_owned(), secrets);
     let mut clean = String::with_capacity(text.len());
     let mut after_bearer = false;
     for piece in text.split_inclusive(|c: char| !is_key_character(c)) {

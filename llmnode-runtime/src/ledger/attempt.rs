@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use tracing::Span;
 
+use super::call::CallGuard;
 use super::estimate::Estimate;
 use super::record::AttemptRecord;
-use super::recorder::{Event, KeptAnswer};
-use super::scope::CallScope;
-use super::spans::{Asks, AttemptSpan};
+use super::recorder::{JournaledAnswer, RecorderEvent};
+use super::spans::{AttemptSpan, RequestInfo};
 use crate::BoxError;
 use crate::category::Category;
 use crate::ids::AttemptId;
@@ -17,7 +17,7 @@ use crate::money::Money;
 use crate::prices::Price;
 
 /// How an answer is kept.
-pub(crate) struct KeptAs {
+pub(crate) struct JournalKey {
     /// The name of the conversation.
     pub(crate) conversation: String,
     /// The name of the request.
@@ -28,12 +28,12 @@ pub(crate) struct KeptAs {
 
 /// One attempt under way. Dropped before its end, it is committed with what was known by then, if its request has begun.
 pub(crate) struct OpenAttempt<'c> {
-    call: &'c CallScope<'c>,
+    call: &'c CallGuard<'c>,
     pub(crate) id: AttemptId,
     started: Instant,
     span: AttemptSpan,
     /// How its answer is kept.
-    pub(crate) kept_as: Option<Box<KeptAs>>,
+    pub(crate) journal_key: Option<Box<JournalKey>>,
     /// Of the model, by the names that it has before it answers.
     price: Option<Price>,
     /// Whether its start is kept.
@@ -45,14 +45,14 @@ pub(crate) struct OpenAttempt<'c> {
 }
 
 impl<'c> OpenAttempt<'c> {
-    pub(super) fn new(call: &'c CallScope<'c>, record: AttemptRecord, started: Instant) -> Self {
+    pub(super) fn new(call: &'c CallGuard<'c>, record: AttemptRecord, started: Instant) -> Self {
         let span = AttemptSpan::none();
         OpenAttempt {
             call,
             id: record.id,
             started,
             span,
-            kept_as: None,
+            journal_key: None,
             price: None,
             begun: false,
             answered: false,
@@ -65,9 +65,9 @@ impl<'c> OpenAttempt<'c> {
     }
 
     /// Writes down what is asked, and of whom, at that price; `prompt` is about how many tokens that is.
-    pub(crate) fn asks(
+    pub(crate) fn set_request(
         &mut self,
-        asks: &Asks<'_>,
+        info: &RequestInfo<'_>,
         prompt: u64,
         price: Option<Price>,
         content_in_traces: bool,
@@ -75,8 +75,8 @@ impl<'c> OpenAttempt<'c> {
         self.price = price;
         if let Some(record) = &mut self.record {
             record.estimate = Some(Estimate { input: prompt, output: None });
-            record.model = record.model.take().or_else(|| asks.model.map(str::to_owned));
-            self.span = AttemptSpan::begin(self.call.node(), record, asks, content_in_traces);
+            record.model = record.model.take().or_else(|| info.model.map(str::to_owned));
+            self.span = AttemptSpan::begin(self.call.node(), record, info, content_in_traces);
         }
     }
 
@@ -86,7 +86,7 @@ impl<'c> OpenAttempt<'c> {
             self.begun = true;
             self.call.attempt_begins(record);
         }
-        self.call.recorded().await
+        self.call.flush().await
     }
 
     /// Whether its request went out, or was about to.
@@ -105,12 +105,12 @@ impl<'c> OpenAttempt<'c> {
     }
 
     /// Keeps the answer, where answers are kept.
-    pub(crate) fn keeps(&self, text: &str, calls: &[ToolCall], accepted: bool) {
-        if let Some(kept_as) = &self.kept_as {
-            let KeptAs { conversation, request, model } = &**kept_as;
+    pub(crate) fn journal_answer(&self, text: &str, calls: &[ToolCall], accepted: bool) {
+        if let Some(journal_key) = &self.journal_key {
+            let JournalKey { conversation, request, model } = &**journal_key;
             let model = model.clone();
-            let answer = KeptAnswer { text: text.to_owned(), calls: calls.to_vec(), accepted, model };
-            self.call.note(Event::Answered { call: self.call.id, conversation, request, answer });
+            let answer = JournaledAnswer { text: text.to_owned(), calls: calls.to_vec(), accepted, model };
+            self.call.note(RecorderEvent::Answered { call: self.call.id, conversation, request, answer });
         }
     }
 
@@ -150,7 +150,7 @@ impl<'c> OpenAttempt<'c> {
         record.elapsed = self.call.now().saturating_duration_since(self.started);
         self.span.end(&record);
         self.span().in_scope(|| {
-            self.tell(&record);
+            self.log(&record);
             self.call.commit(record);
         });
     }
@@ -162,7 +162,7 @@ impl<'c> OpenAttempt<'c> {
         price.of(&record.usage?).map(Money::to_f64)
     }
 
-    fn tell(&self, record: &AttemptRecord) {
+    fn log(&self, record: &AttemptRecord) {
         tracing::debug!(
             target: "llmnode::attempt",
             node = &**self.call.node(),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record::{AttemptRecord, CallRecord};
-use super::recorder::{Event, Recorder};
+use super::recorder::{Recorder, RecorderEvent};
 use crate::BoxError;
 use crate::ids::CallId;
-use crate::panics::guarded;
+use crate::panics::catch_panic;
 
 /// The call that an attempt belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -54,13 +54,13 @@ impl Hooks {
         self.recorder.as_deref()
     }
 
-    pub(super) fn note(&self, event: Event<'_>) {
+    pub(super) fn note(&self, event: RecorderEvent<'_>) {
         if let Some(recorder) = &self.recorder {
             recorder.note(event);
         }
     }
 
-    pub(crate) async fn recorded(&self) -> Result<(), BoxError> {
+    pub(crate) async fn flush(&self) -> Result<(), BoxError> {
         match &self.recorder {
             Some(recorder) => recorder.write().await,
             None => Ok(()),
@@ -78,7 +78,7 @@ impl Hooks {
 
 /// Runs a hook. Its panic is its own: neither the call nor the book knows of it.
 fn run(node: &str, hook: impl FnOnce()) {
-    if let Err(said) = guarded(hook) {
+    if let Err(said) = catch_panic(hook) {
         tracing::error!(target: "llmnode::hook", node, "a hook panicked: {said}");
     }
 }

@@ -1,35 +1,36 @@
 //! Who spent what: figures of every attempt, committed on every way out.
 
 mod attempt;
-mod book;
+mod call;
 mod estimate;
 mod hooks;
-mod import;
 pub mod milliseconds;
+mod prior_usage;
 mod record;
 mod recorder;
-mod report;
-mod scope;
+mod snapshot;
 mod spans;
-mod tally;
+mod store;
 mod usage;
+mod usage_sum;
 
-pub(crate) use attempt::{KeptAs, OpenAttempt};
-pub use book::NodeKey;
-pub use book::{Ledger, NodeStats};
+pub(crate) use attempt::{JournalKey, OpenAttempt};
+pub(crate) use call::{CallGuard, ChildCalls, Parent, Sinks};
 pub use estimate::Estimate;
 pub(crate) use estimate::{most_tokens, prompt_tokens, text_tokens};
 pub use hooks::CallInfo;
 pub(crate) use hooks::Hooks;
-pub use import::{Import, cut_short};
+pub use prior_usage::{LedgerImport, cut_short};
 pub(crate) use record::Labels;
 pub use record::{
-    AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, ToolRecord, figures, without_attempts,
+    AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, ToolRecord, without_attempts,
+    without_content,
 };
-pub use recorder::{Event, Kept, KeptAnswer, Recorder};
-pub use report::LedgerReport;
-pub(crate) use scope::{Around, Books, CallScope, Made};
-pub(crate) use spans::Asks;
-pub use tally::Tally;
+pub use recorder::{JournaledAnswer, JournaledConversation, Recorder, RecorderEvent};
+pub use snapshot::LedgerSnapshot;
+pub(crate) use spans::RequestInfo;
+pub use store::NodeKey;
+pub use store::{Ledger, NodeStats};
 pub(crate) use usage::Replayed;
 pub use usage::{Cost, Tokens, Usage};
+pub use usage_sum::UsageSum;

@@ -12,8 +12,8 @@ use super::usage::{Replayed, Usage};
 use crate::category::Category;
 use crate::flag::Flag;
 use crate::ids::{AttemptId, CallId};
-use crate::model::Dialect;
-use crate::text::{cut, debug_shows};
+use crate::model::ResponseFormat;
+use crate::text::{cut, impl_debug};
 use crate::usage::TokenUsage;
 use crate::validate::Violation;
 
@@ -116,10 +116,10 @@ pub struct AttemptRecord {
     /// The model as the provider names it, or else as the request named it.
     pub model: Option<String>,
     /// How the model was asked for the type of the answer. `None`: it was asked for text, or does not report it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dialect: Option<Dialect>,
+    #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
+    pub response_format: Option<ResponseFormat>,
     /// The settings that were not sent as they are, because the model refused them in this call or an earlier one:
-    /// `temperature` is left out, `max_tokens` is renamed to `max_completion_tokens`, a dialect such as `strict` is
+    /// `temperature` is left out, `max_tokens` is renamed to `max_completion_tokens`, a response format such as `strict` is
     /// replaced by the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
@@ -156,7 +156,7 @@ impl AttemptRecord {
             elapsed: Duration::ZERO,
             retry_after: None,
             model,
-            dialect: None,
+            response_format: None,
             refused: Vec::new(),
             finish_reason: None,
             status: None,
@@ -200,7 +200,7 @@ impl AttemptRecord {
     }
 }
 
-debug_shows!(AttemptRecord: id, kind, category, usage, wait, elapsed, request_id);
+impl_debug!(AttemptRecord: id, kind, category, usage, wait, elapsed, request_id);
 
 /// One call of a tool, without its arguments and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -252,7 +252,7 @@ pub struct FailedTry {
     pub elapsed: Duration,
 }
 
-debug_shows!(FailedTry: number, category, wait, elapsed);
+impl_debug!(FailedTry: number, category, wait, elapsed);
 
 /// What the program wrote on a call, by name.
 pub(crate) type Labels = BTreeMap<String, String>;
@@ -292,7 +292,7 @@ pub struct CallRecord {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed: u32,
     #[serde(default, skip_serializing_if = "Replayed::is_none", rename = "replayed_usage")]
-    pub(crate) of_replayed: Replayed,
+    pub(crate) replayed_sum: Replayed,
     /// The time from the start to the end, with waits.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
@@ -315,7 +315,7 @@ impl CallRecord {
     /// that failed before them. It is not part of [`usage`](CallRecord::usage). If the journal does not have the
     /// usage, an answer counts as one request of unknown usage.
     pub fn replayed_usage(&self) -> Usage {
-        self.of_replayed.usage()
+        self.replayed_sum.usage()
     }
 
     /// Returns what went wrong first, such as `rate_limit_error: slow down`: for a [degraded](CallRecord::degraded) call, the cause.
@@ -333,7 +333,7 @@ impl CallRecord {
 }
 
 /// An attempt without content.
-pub fn figures(attempt: &AttemptRecord) -> AttemptRecord {
+pub fn without_content(attempt: &AttemptRecord) -> AttemptRecord {
     AttemptRecord { message: String::new(), violations: Vec::new(), answer: None, ..attempt.clone() }
 }
 

@@ -10,7 +10,7 @@ use crate::{BoxError, BoxFuture};
 /// Records attempts and calls as they begin and end.
 pub trait Recorder: Send + Sync {
     /// Records an event without waiting: guards call this when they are dropped.
-    fn note(&self, event: Event<'_>);
+    fn note(&self, event: RecorderEvent<'_>);
 
     /// What tells a conversation that begins with this request from others. `names`: what the model is known as; `within`: the call of
     /// a tool that it is within. `None`: this keeps no answers.
@@ -19,7 +19,7 @@ pub trait Recorder: Send + Sync {
         request: &Request,
         names: [Option<&str>; 3],
         within: Option<&str>,
-    ) -> Option<Kept> {
+    ) -> Option<JournaledConversation> {
         let _ = (request, names, within);
         None
     }
@@ -32,7 +32,7 @@ pub trait Recorder: Send + Sync {
 
     /// The next answer that an earlier process was given to this request of a conversation, and what it used, with the attempts of its
     /// call that failed before it. No usage: it is unknown.
-    fn answer(&self, conversation: &str, request: &str) -> Option<(KeptAnswer, Option<Box<Usage>>)> {
+    fn answer(&self, conversation: &str, request: &str) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
         let _ = (conversation, request);
         None
     }
@@ -48,7 +48,7 @@ pub trait Recorder: Send + Sync {
 }
 
 /// A conversation whose answers are kept.
-pub struct Kept {
+pub struct JournaledConversation {
     /// What tells it from others.
     pub conversation: String,
     /// What tells the calls of its tools from all others, also in other processes that continue it.
@@ -57,7 +57,7 @@ pub struct Kept {
 
 /// An answer that was kept, and not given again yet.
 #[derive(Clone)]
-pub struct KeptAnswer {
+pub struct JournaledAnswer {
     /// Its text.
     pub text: String,
     /// The tools that it calls.
@@ -70,7 +70,7 @@ pub struct KeptAnswer {
 
 /// What happens to a call. `path` tells the node's type.
 #[allow(missing_docs, reason = "the fields say what they are")]
-pub enum Event<'e> {
+pub enum RecorderEvent<'e> {
     /// It begins. Reported only for nodes that must not be executed again.
     CallBegan { call: CallInfo<'e>, path: &'e str },
     /// A request is about to go out.
@@ -80,7 +80,7 @@ pub enum Event<'e> {
     /// The request did not go out after all.
     AttemptForgotten(AttemptId),
     /// A request of a conversation was answered.
-    Answered { call: CallId, conversation: &'e str, request: &'e str, answer: KeptAnswer },
+    Answered { call: CallId, conversation: &'e str, request: &'e str, answer: JournaledAnswer },
     /// A call of a tool has its result. `by`: the call of the tool's node. `executed`: the tool gave it, and not a person.
     ToolEnded {
         of: CallInfo<'e>,

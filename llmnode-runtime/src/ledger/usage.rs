@@ -72,7 +72,7 @@ impl Cost {
 
 /// The usage of several requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "UsageJson")]
 #[non_exhaustive]
 pub struct Usage {
     /// How many requests were sent, or may have been.
@@ -180,7 +180,7 @@ impl Replayed {
 
 /// Usage as it was ever written.
 #[derive(Deserialize)]
-struct Written {
+struct UsageJson {
     requests: u64,
     input: Tokens,
     output: Tokens,
@@ -211,9 +211,9 @@ impl Figure {
     }
 }
 
-impl From<Written> for Usage {
-    fn from(written: Written) -> Self {
-        let Written { requests, input, output, total, cached, reasoning, cost, estimated } = written;
+impl From<UsageJson> for Usage {
+    fn from(written: UsageJson) -> Self {
+        let UsageJson { requests, input, output, total, cached, reasoning, cost, estimated } = written;
         let (cached, reasoning) = (cached.of(requests), reasoning.of(requests));
         let cost = cost.unwrap_or(Cost { known: Money::default(), unknown_calls: requests });
         Usage { requests, input, output, total, cached, reasoning, cost, estimated }

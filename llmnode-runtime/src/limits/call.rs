@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::carried::Carried;
 use super::deadline::{Deadline, TimeLeft};
 use super::limits::Limits;
-use super::meter::{Hold, Intent, Meter, Place, Room};
-use super::prompt::Prompt;
+use super::meter::{Capacity, Hold, Intent, Meter, QueueTicket};
+use super::prior_spend::PriorSpend;
+use super::prompt::PromptTokens;
 use super::refusal::{Refusal, Scope};
 use super::reserve::Reservation;
 use super::run::{LimitedNode, RunLimits};
 use crate::category::Category;
-use crate::clock::{Clock, before};
+use crate::clock::{Clock, timeout_at};
 use crate::error::NodeError;
 use crate::panics::lock;
 
@@ -41,8 +41,8 @@ impl MapLimits {
     }
 
     /// Counts what was spent on the map before.
-    pub(crate) fn carry_over(&self, spent: &Carried) {
-        self.0.carry_over(&spent.all);
+    pub(crate) fn add_prior_spend(&self, spent: &PriorSpend) {
+        self.0.add_prior_spend(&spent.all);
     }
 }
 
@@ -101,14 +101,14 @@ impl<'r> CallLimits<'r> {
     }
 
     /// Counts what was spent on the flow that these are the limits of before it goes on.
-    pub fn carry_over(&self, carried: &Carried) {
+    pub fn add_prior_spend(&self, prior_spend: &PriorSpend) {
         if let Some(own) = self.meters.first() {
-            own.carry_over(&carried.all);
+            own.add_prior_spend(&prior_spend.all);
         }
     }
 
     /// The limits around each call of a map: its own, then those around the map.
-    pub(crate) fn around(
+    pub(crate) fn for_map_call(
         MapLimits(own): &MapLimits,
         around: Option<&CallLimits<'_>>,
         run: &'r RunLimits,
@@ -136,15 +136,15 @@ impl<'r> CallLimits<'r> {
     }
 
     /// Counts the tools that are about to be executed, or says why they may not be.
-    pub(crate) fn execute_tools(&self, count: usize) -> Result<(), String> {
+    pub(crate) fn charge_tools(&self, count: usize) -> Result<(), String> {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let _gate = lock(&self.run.gate);
         for meter in &self.meters {
-            if let Some(refusal) = meter.refuses_tools(count) {
+            if let Some(refusal) = meter.check_tools(count) {
                 return Err(refusal.message(&meter.scope));
             }
         }
-        self.meters.iter().for_each(|meter| meter.executes_tools(count));
+        self.meters.iter().for_each(|meter| meter.add_tools(count));
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl<'r> CallLimits<'r> {
     /// begun. `names` are those of the model, the surest first.
     pub(crate) async fn reserve<'c>(
         &'c self,
-        prompt: Prompt,
+        prompt: PromptTokens,
         max_tokens: Option<u32>,
         names: [Option<&'c str>; 3],
     ) -> Result<Reservation<'c>, (Category, String)> {
@@ -178,37 +178,41 @@ impl<'r> CallLimits<'r> {
             model: known().next(),
             price: known().find_map(|name| self.run.prices.of(name)),
         };
-        let mut place: Option<Place<'_>> = None;
+        let mut ticket: Option<QueueTicket<'_>> = None;
         loop {
-            let outcome = self.holds(intent(), place.as_ref());
+            let outcome = self.holds(intent(), ticket.as_ref());
             let kept = match &outcome {
-                Err((full, Room::Later)) => place.take_if(|place| place.is_at(full)),
+                Err((full, Capacity::Later)) => ticket.take_if(|ticket| ticket.is_for(full)),
                 _ => None,
             };
-            drop(place.take());
-            place = match outcome {
+            drop(ticket.take());
+            ticket = match outcome {
                 Ok(holds) => return Ok(Reservation::new(self, holds, names)),
-                Err((meter, Room::Never(refusal))) => {
+                Err((meter, Capacity::Never(refusal))) => {
                     return Err((refusal.category(), refusal.message(&meter.scope)));
                 }
-                Err((full, _)) => Some(kept.unwrap_or_else(|| full.line_up())),
+                Err((full, _)) => Some(kept.unwrap_or_else(|| full.join_queue())),
             };
-            if let Some(place) = &mut place {
-                place.come_up().await;
+            if let Some(ticket) = &mut ticket {
+                ticket.wait_turn().await;
             }
         }
     }
 
     /// Reserves with every meter, or with none because of one that has no room.
-    fn holds(&self, intent: Intent<'_>, place: Option<&Place<'_>>) -> Result<Vec<Hold>, (&Meter, Room)> {
+    fn holds(
+        &self,
+        intent: Intent<'_>,
+        ticket: Option<&QueueTicket<'_>>,
+    ) -> Result<Vec<Hold>, (&Meter, Capacity)> {
         let _gate = lock(&self.run.gate);
         // Later than the gate, so that no time is before that of a request which went first.
         let now = self.clock.now();
         for meter in &self.meters {
-            let in_line = place.is_some_and(|place| place.is_at(meter));
-            match meter.room(now, intent, in_line) {
-                Room::Free => {}
-                room => return Err((meter, room)),
+            let queued = ticket.is_some_and(|ticket| ticket.is_for(meter));
+            match meter.capacity(now, intent, queued) {
+                Capacity::Free => {}
+                capacity => return Err((meter, capacity)),
             }
         }
         Ok(self.meters.iter().map(|meter| meter.reserve(now, intent)).collect())
@@ -227,7 +231,7 @@ impl<'r> CallLimits<'r> {
         // A time that the clock cannot count to is none.
         let Some(end) = self.clock.now().checked_add(left) else { return Ok(attempt.await) };
         let late = || Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope);
-        before(self.clock, end, attempt).await.ok_or_else(late)
+        timeout_at(self.clock, end, attempt).await.ok_or_else(late)
     }
 
     /// The time left for the run, or for a call with this deadline; `None`: without bound.

@@ -4,27 +4,27 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use super::refusal::Scope;
-use crate::clock::{Clock, before};
+use crate::clock::{Clock, timeout_at};
 
 /// The time by which a call has to end.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     end: Instant,
-    given: Duration,
+    duration: Duration,
     call: Cow<'static, str>,
 }
 
 impl Deadline {
     /// The deadline of a call of this name that began then; `None`: later than the clock can count.
-    pub(crate) fn new(call: Cow<'static, str>, began: Instant, given: Duration) -> Option<Self> {
-        Some(Deadline { end: began.checked_add(given)?, given, call })
+    pub(crate) fn new(call: Cow<'static, str>, began: Instant, duration: Duration) -> Option<Self> {
+        Some(Deadline { end: began.checked_add(duration)?, duration, call })
     }
 
     /// Awaits what the call does. `Err`: the deadline passed first, in words.
     pub(crate) async fn limit<F: Future>(&self, clock: &dyn Clock, work: F) -> Result<F::Output, String> {
-        let outcome = before(clock, self.end, work).await;
+        let outcome = timeout_at(clock, self.end, work).await;
         outcome.ok_or_else(|| {
-            format!("the deadline of {:?} for the call of `{}` has passed", self.given, self.call)
+            format!("the deadline of {:?} for the call of `{}` has passed", self.duration, self.call)
         })
     }
 

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
-use super::carried::Spending;
-use super::gauge::Gauge;
 use super::limits::Limits;
-use super::prompt::Prompt;
+use super::prior_spend::Spending;
+use super::prompt::PromptTokens;
+use super::quantity::Quantity;
 use super::refusal::{Refusal, Scope, Unknown};
 use crate::money::Money;
 use crate::panics::lock;
@@ -24,17 +24,17 @@ pub(super) struct Meter {
     money: Option<Money>,
     counters: Mutex<Counters>,
     /// The turn, which the first in line has until it leaves.
-    line: Semaphore,
+    queue: Semaphore,
     /// Wakes the first in line.
-    room: Notify,
+    capacity: Notify,
 }
 
 struct Counters {
     /// When the first request began.
     began: Option<Instant>,
-    requests: Gauge,
-    tokens: Gauge,
-    money: Gauge,
+    requests: Quantity,
+    tokens: Quantity,
+    money: Quantity,
     tool_calls: u64,
     /// How many answers told their tokens, and how many these were.
     answers: u64,
@@ -42,11 +42,11 @@ struct Counters {
     unknown_tokens: Option<Unknown>,
     unknown_money: Option<Unknown>,
     /// How many requests wait for room.
-    in_line: usize,
+    queued: usize,
 }
 
 /// Whether a request may be begun.
-pub(super) enum Room {
+pub(super) enum Capacity {
     Free,
     /// Not before requests in flight have settled.
     Later,
@@ -56,9 +56,9 @@ pub(super) enum Room {
 /// A request about to be begun, as far as its spending is known.
 #[derive(Clone, Copy)]
 pub(super) struct Intent<'a> {
-    pub(super) prompt: Prompt,
+    pub(super) prompt: PromptTokens,
     /// With what the model counted before.
-    pub(super) expected: Prompt,
+    pub(super) expected: PromptTokens,
     pub(super) max_tokens: Option<u32>,
     /// The name of the model, if it is known.
     pub(super) model: Option<&'a str>,
@@ -68,7 +68,7 @@ pub(super) struct Intent<'a> {
 /// What one request has reserved with one meter.
 #[derive(Clone, Copy)]
 pub(super) struct Hold {
-    pub(super) prompt: Prompt,
+    pub(super) prompt: PromptTokens,
     most: Amount,
     /// Counts if the usage is not reported.
     estimate: Amount,
@@ -95,19 +95,19 @@ impl Meter {
     pub(super) fn new(scope: Scope, limits: Limits) -> Self {
         let counters = Counters {
             began: None,
-            requests: Gauge::default(),
-            tokens: Gauge::default(),
-            money: Gauge::default(),
+            requests: Quantity::default(),
+            tokens: Quantity::default(),
+            money: Quantity::default(),
             tool_calls: 0,
             answers: 0,
             answered: 0,
             unknown_tokens: None,
             unknown_money: None,
-            in_line: 0,
+            queued: 0,
         };
         let money = limits.money.and_then(Money::from_f64);
-        let (line, room) = (Semaphore::new(1), Notify::new());
-        Meter { scope, limits, money, counters: Mutex::new(counters), line, room }
+        let (queue, capacity) = (Semaphore::new(1), Notify::new());
+        Meter { scope, limits, money, counters: Mutex::new(counters), queue, capacity }
     }
 
     pub(super) fn faults(&self) -> Vec<String> {
@@ -130,39 +130,39 @@ impl Meter {
     }
 
     /// Whether a request may start. What is certain comes before what is unknown, and that before what a wait may change.
-    /// A request that is not `in_line` does not overtake one that is.
-    pub(super) fn room(&self, now: Instant, intent: Intent<'_>, in_line: bool) -> Room {
+    /// A request that is not `queued` does not overtake one that is.
+    pub(super) fn capacity(&self, now: Instant, intent: Intent<'_>, queued: bool) -> Capacity {
         if self.left(now) == Some(Duration::ZERO) {
-            return Room::Never(Refusal::Late(self.limits.time.unwrap_or_default()));
+            return Capacity::Never(Refusal::Late(self.limits.time.unwrap_or_default()));
         }
         let counters = lock(&self.counters);
         let never = counters
             .spent(self.limits, self.money)
             .or_else(|| counters.unenforceable(self.limits.tokens, self.money, intent));
         match never {
-            Some(refusal) => Room::Never(refusal),
-            None if counters.is_full(self.limits, self.money) => Room::Later,
-            None if !in_line && counters.in_line > 0 => Room::Later,
-            None => Room::Free,
+            Some(refusal) => Capacity::Never(refusal),
+            None if counters.is_full(self.limits, self.money) => Capacity::Later,
+            None if !queued && counters.queued > 0 => Capacity::Later,
+            None => Capacity::Free,
         }
     }
 
     /// Why so many further tools may not be executed.
-    pub(super) fn refuses_tools(&self, count: u64) -> Option<Refusal> {
+    pub(super) fn check_tools(&self, count: u64) -> Option<Refusal> {
         let limit = self.limits.tool_calls?;
         let executed = lock(&self.counters).tool_calls;
         (executed.saturating_add(count) > limit).then(|| Refusal::tools(limit, executed, count))
     }
 
-    pub(super) fn executes_tools(&self, count: u64) {
+    pub(super) fn add_tools(&self, count: u64) {
         let mut counters = lock(&self.counters);
         counters.tool_calls = counters.tool_calls.saturating_add(count);
     }
 
     /// A place at the end of the line.
-    pub(super) fn line_up(&self) -> Place<'_> {
-        lock(&self.counters).in_line += 1;
-        Place { meter: self, turn: None }
+    pub(super) fn join_queue(&self) -> QueueTicket<'_> {
+        lock(&self.counters).queued += 1;
+        QueueTicket { meter: self, turn: None }
     }
 
     pub(super) fn reserve(&self, now: Instant, intent: Intent<'_>) -> Hold {
@@ -203,10 +203,10 @@ impl Meter {
         }
         // Wakers are code of the executor: none wakes under the lock.
         drop(counters);
-        self.room.notify_one();
+        self.capacity.notify_one();
     }
 
-    pub(super) fn carry_over(&self, spent: &Spending) {
+    pub(super) fn add_prior_spend(&self, spent: &Spending) {
         let mut counters = lock(&self.counters);
         counters.requests.settle(0, spent.requests);
         counters.tokens.settle(0, spent.tokens);
@@ -217,30 +217,30 @@ impl Meter {
 }
 
 /// A place in the line for a meter's room. Dropped, also by a panic, it hands its turn on.
-pub(super) struct Place<'m> {
+pub(super) struct QueueTicket<'m> {
     meter: &'m Meter,
     /// There as soon as this is the first in line.
     turn: Option<SemaphorePermit<'m>>,
 }
 
-impl Place<'_> {
-    pub(super) fn is_at(&self, meter: &Meter) -> bool {
+impl QueueTicket<'_> {
+    pub(super) fn is_for(&self, meter: &Meter) -> bool {
         std::ptr::eq(self.meter, meter)
     }
 
     /// Waits until this is the first in line; and once it is, until there may be room.
-    pub(super) async fn come_up(&mut self) {
+    pub(super) async fn wait_turn(&mut self) {
         match self.turn {
             // It is never closed.
-            None => self.turn = self.meter.line.acquire().await.ok(),
-            Some(_) => self.meter.room.notified().await,
+            None => self.turn = self.meter.queue.acquire().await.ok(),
+            Some(_) => self.meter.capacity.notified().await,
         }
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueTicket<'_> {
     fn drop(&mut self) {
-        lock(&self.meter.counters).in_line -= 1;
+        lock(&self.meter.counters).queued -= 1;
     }
 }
 

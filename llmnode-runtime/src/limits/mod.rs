@@ -4,13 +4,13 @@
 //! it; when the usage is known, or the attempt ends without it, the reservation is settled.
 
 mod call;
-mod carried;
 mod deadline;
-mod gauge;
 #[expect(clippy::module_inception, reason = "the file holds `Limits`")]
 mod limits;
 mod meter;
+mod prior_spend;
 mod prompt;
+mod quantity;
 mod refusal;
 mod reserve;
 mod run;
@@ -19,10 +19,10 @@ mod tests;
 
 pub use call::CallLimits;
 pub(crate) use call::MapLimits;
-pub use carried::Carried;
 pub(crate) use deadline::{Deadline, TimeLeft};
 pub use limits::Limits;
-pub(crate) use prompt::Prompt;
+pub use prior_spend::PriorSpend;
+pub(crate) use prompt::PromptTokens;
 pub(crate) use reserve::Reservation;
 pub(crate) use run::LimitedNode;
 pub use run::RunLimits;

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use super::gauge::Gauge;
+use super::quantity::Quantity;
 use crate::category::Category;
 use crate::money::Money;
-use crate::text::{counted, one_line};
+use crate::text::{one_line, plural};
 
 pub(super) enum Scope {
     Call(Cow<'static, str>),
@@ -76,25 +76,25 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    pub(super) fn requests(limit: u64, gauge: Gauge) -> Self {
-        Refusal::Spent { limit: counted(limit, "request"), spent: gauge.spent.to_string() }
+    pub(super) fn requests(limit: u64, quantity: Quantity) -> Self {
+        Refusal::Spent { limit: plural(limit, "request"), spent: quantity.spent.to_string() }
     }
 
-    pub(super) fn tokens(limit: u64, gauge: Gauge) -> Self {
-        Refusal::Spent { limit: counted(limit, "token"), spent: gauge.spent.to_string() }
+    pub(super) fn tokens(limit: u64, quantity: Quantity) -> Self {
+        Refusal::Spent { limit: plural(limit, "token"), spent: quantity.spent.to_string() }
     }
 
-    pub(super) fn money(limit: Money, gauge: Gauge) -> Self {
-        Refusal::Spent { limit: in_money(limit), spent: Money(gauge.spent).to_string() }
+    pub(super) fn money(limit: Money, quantity: Quantity) -> Self {
+        Refusal::Spent { limit: in_money(limit), spent: Money(quantity.spent).to_string() }
     }
 
     /// `count` more would cross it.
     pub(super) fn tools(limit: u64, executed: u64, count: u64) -> Self {
-        Refusal::Tools { limit: counted(limit, "tool call"), executed, count }
+        Refusal::Tools { limit: plural(limit, "tool call"), executed, count }
     }
 
     pub(super) fn unknown_tokens(limit: u64, unknown: Unknown) -> Self {
-        Refusal::Unenforceable { limit: counted(limit, "token"), unknown }
+        Refusal::Unenforceable { limit: plural(limit, "token"), unknown }
     }
 
     pub(super) fn unknown_money(limit: Money, unknown: Unknown) -> Self {

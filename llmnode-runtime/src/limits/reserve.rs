@@ -26,7 +26,7 @@ impl<'c> Reservation<'c> {
         Reservation { limits, holds, names, seen: None, unsent: false }
     }
 
-    pub(crate) fn see(&mut self, usage: TokenUsage) {
+    pub(crate) fn record_usage(&mut self, usage: TokenUsage) {
         self.seen = Some(usage);
     }
 
@@ -90,8 +90,8 @@ impl<'c> Reservation<'c> {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        let told = self.seen.filter(|usage| usage.total().is_some());
-        let untold = if self.unsent { Spent::Unsent } else { Spent::Unread };
-        self.close(&told.map_or(untold, |usage| self.read(usage, None)));
+        let seen_usage = self.seen.filter(|usage| usage.total().is_some());
+        let fallback = if self.unsent { Spent::Unsent } else { Spent::Unread };
+        self.close(&seen_usage.map_or(fallback, |usage| self.read(usage, None)));
     }
 }

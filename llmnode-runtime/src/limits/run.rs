@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use super::carried::{Carried, Spending};
 use super::limits::Limits;
 use super::meter::Meter;
+use super::prior_spend::{PriorSpend, Spending};
 use super::prompt::Counted;
 use super::refusal::Scope;
 use crate::panics::lock;
@@ -23,7 +23,7 @@ pub struct RunLimits {
     by_attributes: Arc<Mutex<HashMap<&'static str, Arc<Meter>>>>,
     pub(crate) prices: Arc<Prices>,
     /// What earlier processes spent on nodes, by the path of their type, for meters that are made as nodes are called.
-    carried: Arc<Mutex<HashMap<String, Spending>>>,
+    prior_spend: Arc<Mutex<HashMap<String, Spending>>>,
     /// What each model counted of its prompts.
     pub(super) counted: Arc<Mutex<HashMap<String, Counted>>>,
     /// Held while a request reserves, so that it reserves with all its meters or with none.
@@ -69,8 +69,8 @@ impl RunLimits {
         let mut meters = lock(&self.by_attributes);
         let meter = meters.entry(path).or_insert_with(|| {
             let meter = node_meter(name, limits);
-            if let Some(spent) = lock(&self.carried).get(path) {
-                meter.carry_over(spent);
+            if let Some(spent) = lock(&self.prior_spend).get(path) {
+                meter.add_prior_spend(spent);
             }
             meter
         });
@@ -78,25 +78,25 @@ impl RunLimits {
     }
 
     /// A place to add up what earlier processes spent.
-    pub fn carrying(&self) -> Carried {
-        Carried::new(Arc::clone(&self.prices))
+    pub fn new_prior_spend(&self) -> PriorSpend {
+        PriorSpend::new(Arc::clone(&self.prices))
     }
 
     /// Counts what earlier processes spent.
-    pub fn carry_over(&self, carried: &Carried) {
+    pub fn add_prior_spend(&self, prior_spend: &PriorSpend) {
         if let Some(run) = &self.run {
-            run.carry_over(&carried.run);
+            run.add_prior_spend(&prior_spend.run);
         }
-        for (name, spent) in &carried.names {
+        for (name, spent) in &prior_spend.names {
             if let Some(meter) = self.named.get(name) {
-                meter.carry_over(spent);
+                meter.add_prior_spend(spent);
             }
         }
         let by_attributes = lock(&self.by_attributes);
-        let mut later = lock(&self.carried);
-        for (path, spent) in &carried.nodes {
+        let mut later = lock(&self.prior_spend);
+        for (path, spent) in &prior_spend.nodes {
             if let Some(meter) = self.nodes.get(&**path).or_else(|| by_attributes.get(&**path)) {
-                meter.carry_over(spent);
+                meter.add_prior_spend(spent);
             }
             let known = later.entry(path.clone()).or_default();
             *known = std::mem::take(known).and(spent);

@@ -24,7 +24,7 @@ pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
 }
 
 pub(super) fn guess(bytes: &[u8]) -> Option<&'static str> {
-    const KNOWN: &[(&[u8], &str)] = &[
+    const MAGIC: &[(&[u8], &str)] = &[
         (b"\x89PNG\r\n\x1a\n", "image/png"),
         (b"\xff\xd8\xff", "image/jpeg"),
         (b"GIF87a", "image/gif"),
@@ -43,7 +43,7 @@ pub(super) fn guess(bytes: &[u8]) -> Option<&'static str> {
         Some(b"WAVE") if bytes.starts_with(b"RIFF") => return Some("audio/wav"),
         _ => {}
     }
-    KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, found)| *found)
+    MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, found)| *found)
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use super::data::Data;
 use crate::text::{fnv, one_line};
 
 /// A word that tells contents apart in texts that tests keep: FNV-1a, which stays as it is.
-fn mark(content: &str) -> u32 {
+fn short_hash(content: &str) -> u32 {
     let hash = fnv(content.as_bytes());
     (hash ^ (hash >> 32)) as u32
 }
 
 /// `image/png, 68 bytes, #1f3a9c02`
 pub(super) fn data(data: &Data) -> String {
-    format!("{}, {} bytes, #{:08x}", data.media_type(), data.size(), mark(data.base64()))
+    format!("{}, {} bytes, #{:08x}", data.media_type(), data.size(), short_hash(data.base64()))
 }
 
 /// A URL on one line, without what may be a key in it: the query, the fragment, a name and a password. What was left
@@ -21,7 +21,7 @@ pub(super) fn url(url: &str) -> String {
     let (scheme, rest) = open.split_once("://").unwrap_or(("", open));
     let user = rest[..rest.find('/').unwrap_or(rest.len())].rfind('@').map_or(0, |at| at + 1);
     let shown = format!("{scheme}://{}", one_line(&rest[user..], 200));
-    if shown == url { shown } else { format!("{shown}, #{:08x}", mark(url)) }
+    if shown == url { shown } else { format!("{shown}, #{:08x}", short_hash(url)) }
 }
 
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn marks_stay_as_they_are() {
-        assert_eq!(format!("{:08x} {:08x}", mark(""), mark("a")), "4fd0bfc1 296230c0");
+        assert_eq!(format!("{:08x} {:08x}", short_hash(""), short_hash("a")), "4fd0bfc1 296230c0");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use async_openai::types::chat::{
 use serde_json::Value;
 
 use super::message::Message;
-use super::wire::Read;
+use super::openai_content::ParsedContent;
 use crate::BoxError;
 
 impl From<ChatCompletionRequestSystemMessage> for Message {
@@ -121,7 +121,7 @@ fn of_user(parts: Vec<ChatCompletionRequestUserMessageContentPart>) -> Result<Me
     for part in parts.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
         part.remove("prompt_cache_breakpoint");
     }
-    let Read(message) = serde_json::from_value(parts)?;
+    let ParsedContent(message) = serde_json::from_value(parts)?;
     Ok(message)
 }
 

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::completion::Completion;
-use super::dialect::Dialect;
 use super::error::ModelError;
 use super::request::Request;
+use super::response_format::ResponseFormat;
 use super::retry_budget::RetryBudget;
 use crate::BoxFuture;
 use crate::flag::Flag;
@@ -70,8 +70,8 @@ pub trait Sink: Send {
     fn usage(&mut self, usage: TokenUsage);
 
     /// How the model is asked for the type of the answer. Default: does nothing.
-    fn dialect(&mut self, dialect: Dialect) {
-        let _ = dialect;
+    fn response_format(&mut self, response_format: ResponseFormat) {
+        let _ = response_format;
     }
 
     /// A part of the request that is not sent, because the model is known to refuse it: see

@@ -6,8 +6,8 @@ use serde::de::Error;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::openai_content::{Content, ParsedContent, WireCall};
 use super::tool::ToolCall;
-use super::wire::{Content, Read, WireCall};
 use crate::media::Attachment;
 use crate::text::floor_char_boundary;
 
@@ -52,14 +52,14 @@ pub struct Message {
     pub role: Role,
     /// The text of all parts, without the attachments.
     pub content: String,
-    attachments: Vec<Placed>,
+    attachments: Vec<InlineAttachment>,
     /// Behind a pointer, since most messages have nothing of it.
-    of_tools: Option<Box<OfTools>>,
+    tool_info: Option<Box<ToolInfo>>,
 }
 
 /// What a message has to do with tools.
 #[derive(Clone, Default, PartialEq, Eq)]
-struct OfTools {
+struct ToolInfo {
     calls: Vec<ToolCall>,
     /// The id of the call whose result it is.
     answers: Option<String>,
@@ -68,7 +68,7 @@ struct OfTools {
 
 /// An attachment and the byte of the text before which it stands.
 #[derive(Clone, PartialEq, Eq)]
-struct Placed {
+struct InlineAttachment {
     at: usize,
     attachment: Attachment,
 }
@@ -86,7 +86,7 @@ pub enum Part<'a> {
 impl Message {
     /// Creates a message of text.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Message { role, content: content.into(), attachments: Vec::new(), of_tools: None }
+        Message { role, content: content.into(), attachments: Vec::new(), tool_info: None }
     }
 
     /// Creates a system message.
@@ -107,41 +107,41 @@ impl Message {
     /// Creates the result of a call of a tool.
     pub fn tool(call: impl Into<String>, result: impl Into<String>) -> Self {
         let mut message = Message::new(Role::Tool, result);
-        message.of_tools().answers = Some(call.into());
+        message.tool_info().answers = Some(call.into());
         message
     }
 
     /// Marks the result of a call as a failure. OpenAI's API does not have the mark.
     #[must_use]
     pub fn failed(mut self) -> Self {
-        self.of_tools().failed = true;
+        self.tool_info().failed = true;
         self
     }
 
     /// Adds calls of tools, which the results have to follow, one for each call.
     #[must_use]
     pub fn calling(mut self, calls: impl IntoIterator<Item = ToolCall>) -> Self {
-        self.of_tools().calls.extend(calls);
+        self.tool_info().calls.extend(calls);
         self
     }
 
     /// Returns the calls of tools, in order.
     pub fn calls(&self) -> &[ToolCall] {
-        self.of_tools.as_ref().map_or(&[], |of_tools| &of_tools.calls)
+        self.tool_info.as_ref().map_or(&[], |tool_info| &tool_info.calls)
     }
 
     /// Returns the id of the call whose result this is.
     pub fn answers(&self) -> Option<&str> {
-        self.of_tools.as_ref()?.answers.as_deref()
+        self.tool_info.as_ref()?.answers.as_deref()
     }
 
     /// Returns whether this is the result of a call that failed.
     pub fn is_failure(&self) -> bool {
-        self.of_tools.as_ref().is_some_and(|of_tools| of_tools.failed)
+        self.tool_info.as_ref().is_some_and(|tool_info| tool_info.failed)
     }
 
-    fn of_tools(&mut self) -> &mut OfTools {
-        self.of_tools.get_or_insert_default()
+    fn tool_info(&mut self) -> &mut ToolInfo {
+        self.tool_info.get_or_insert_default()
     }
 
     /// Adds an attachment after the text so far.
@@ -159,7 +159,7 @@ impl Message {
     }
 
     pub(crate) fn push(&mut self, attachment: Attachment) {
-        self.attachments.push(Placed { at: self.content.len(), attachment });
+        self.attachments.push(InlineAttachment { at: self.content.len(), attachment });
     }
 
     /// Returns the attachments, in order.
@@ -224,7 +224,7 @@ impl<'de> Deserialize<'de> for Message {
         struct Form {
             role: Role,
             #[serde(default)]
-            content: Option<Read>,
+            content: Option<ParsedContent>,
             #[serde(default)]
             tool_calls: Vec<WireCall<'static>>,
             #[serde(default)]
@@ -243,11 +243,11 @@ impl<'de> Deserialize<'de> for Message {
         if let Some(fault) = fault {
             return Err(D::Error::custom(fault));
         }
-        let Read(message) = content.unwrap_or_else(|| Read(Message::new(role, "")));
+        let ParsedContent(message) = content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
         let mut message = Message { role, ..message };
         if !tool_calls.is_empty() || tool_call_id.is_some() {
             let calls = tool_calls.into_iter().map(ToolCall::from).collect();
-            message.of_tools = Some(Box::new(OfTools { calls, answers: tool_call_id, failed: false }));
+            message.tool_info = Some(Box::new(ToolInfo { calls, answers: tool_call_id, failed: false }));
         }
         Ok(message)
     }

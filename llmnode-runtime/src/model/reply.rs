@@ -45,10 +45,10 @@ pub struct Reply {
     note = "put `#[llm_output]` on its definition, or derive `serde::Serialize`; a reply is a text, or a value that the model writes \
             as JSON"
 )]
-pub trait Scripted: Into<Reply> {}
+pub trait IntoReply: Into<Reply> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Into<Reply>> Scripted for T {}
+impl<T: Into<Reply>> IntoReply for T {}
 
 #[derive(Debug)]
 enum Piece {
@@ -202,7 +202,7 @@ impl Reply {
             tokio::time::sleep(self.delay).await;
         }
         if sink.listens() {
-            give(&self.pieces, self.pause, sink).await;
+            stream_pieces(&self.pieces, self.pause, sink).await;
         }
         match self.outcome {
             Outcome::Answer(completion) => Ok(completion),
@@ -224,7 +224,7 @@ impl Reply {
 }
 
 /// Gives each piece as an event of its own.
-async fn give(pieces: &[Piece], pause: Duration, sink: &mut dyn Sink) {
+async fn stream_pieces(pieces: &[Piece], pause: Duration, sink: &mut dyn Sink) {
     for (at, piece) in pieces.iter().enumerate() {
         match pause {
             _ if at == 0 => {}

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::dialect::Dialect;
 use super::message::Message;
+use super::response_format::ResponseFormat;
 use super::tool::ToolSpec;
 use crate::ids::AttemptId;
 use crate::output::OutputSchema;
@@ -30,7 +30,7 @@ pub struct Request {
     /// Whether the model has to answer now, without a call of a tool.
     pub answer_now: bool,
     /// How the model is asked for the schema. `None`: the model decides. Without a schema it has no effect.
-    pub dialect: Option<Dialect>,
+    pub response_format: Option<ResponseFormat>,
     /// The sampling temperature.
     pub temperature: Option<f64>,
     /// The most tokens of the answer.
@@ -54,7 +54,7 @@ impl Request {
             output: None,
             tools: Arc::default(),
             answer_now: false,
-            dialect: None,
+            response_format: None,
             temperature: None,
             max_tokens: None,
             attempt_timeout: None,
@@ -64,7 +64,7 @@ impl Request {
     }
 
     /// What is wrong with further fields that cannot be any.
-    pub(crate) fn own_fields_in_extra(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn reserved_fields_in_extra(&self) -> impl Iterator<Item = String> {
         let own = ["messages", "model", "stream"].into_iter().filter(|field| self.extra.contains_key(*field));
         own.map(|field| {
             format!("`extra` contains the field `{field}`, which llmnode sets itself; leave it out")
@@ -79,7 +79,7 @@ impl fmt::Debug for Request {
             .field("model", &self.model)
             .field("output", &self.output.as_deref().map(OutputSchema::name))
             .field("tools", &self.tools)
-            .field("dialect", &self.dialect)
+            .field("response_format", &self.response_format)
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
             .field("extra", &names(&self.extra))

@@ -124,24 +124,24 @@ impl Drop for Withdrawal {
 }
 
 /// What one call takes out of the budget of the model that it asks, and puts back.
-pub(crate) struct Retries<'m> {
+pub(crate) struct BudgetedRetries<'m> {
     budget: Option<&'m RetryBudget>,
-    under_way: Option<Withdrawal>,
+    pending: Option<Withdrawal>,
 }
 
-impl<'m> Retries<'m> {
+impl<'m> BudgetedRetries<'m> {
     pub(crate) fn of(model: &'m dyn ChatModel) -> Self {
-        Retries::of_budget(model.retry_budget())
+        BudgetedRetries::of_budget(model.retry_budget())
     }
 
     pub(crate) fn of_budget(budget: Option<&'m RetryBudget>) -> Self {
-        Retries { budget, under_way: None }
+        BudgetedRetries { budget, pending: None }
     }
 
     /// Takes note of how an attempt went: whether the endpoint answered, whatever the answer was worth, if
     /// that is known.
     pub(crate) fn settle(&mut self, answered: Option<bool>) {
-        match (self.under_way.take(), answered) {
+        match (self.pending.take(), answered) {
             (Some(withdrawal), Some(false)) => withdrawal.spend(),
             (None, Some(true)) => self.budget.into_iter().for_each(|budget| budget.add(REWARD)),
             // Any other retry gives its tokens back as it is dropped here.
@@ -152,8 +152,8 @@ impl<'m> Retries<'m> {
     /// Takes the tokens of a retry that comes next, or says in words beyond the failure's own why there is none.
     pub(crate) fn grant(&mut self) -> Result<(), String> {
         let Some(budget) = self.budget else { return Ok(()) };
-        self.under_way = budget.withdraw();
-        match self.under_way {
+        self.pending = budget.withdraw();
+        match self.pending {
             Some(_) => Ok(()),
             None if budget.capacity() == Some(0) => {
                 Err("; it was not retried, because the retry budget of the endpoint has no room"
@@ -181,7 +181,7 @@ mod tests {
     fn a_failed_retry_is_paid_for_and_a_good_one_is_not() {
         let budget = RetryBudget::new(2);
         let model = model(&budget);
-        let mut retries = Retries::of(&model);
+        let mut retries = BudgetedRetries::of(&model);
         retries.settle(Some(false));
         assert_eq!(budget.available(), Some(2), "the first try costs nothing");
         retries.grant().unwrap();
@@ -203,7 +203,7 @@ mod tests {
     fn five_successes_without_a_retry_make_one() {
         let budget = RetryBudget::new(1);
         let model = model(&budget);
-        let mut retries = Retries::of(&model);
+        let mut retries = BudgetedRetries::of(&model);
         retries.grant().unwrap();
         retries.settle(Some(false));
         for _ in 0..4 {
@@ -220,7 +220,7 @@ mod tests {
     fn an_attempt_that_says_nothing_of_the_endpoint_changes_nothing() {
         let budget = RetryBudget::new(2);
         let model = model(&budget);
-        let mut retries = Retries::of(&model);
+        let mut retries = BudgetedRetries::of(&model);
         retries.grant().unwrap();
         retries.settle(None);
         assert_eq!(budget.available(), Some(2));
@@ -234,7 +234,7 @@ mod tests {
     fn a_call_that_is_dropped_gives_its_retry_back() {
         let budget = RetryBudget::new(3);
         let model = model(&budget);
-        let mut retries = Retries::of(&model);
+        let mut retries = BudgetedRetries::of(&model);
         retries.grant().unwrap();
         assert_eq!(budget.available(), Some(2));
         drop(retries);
@@ -244,18 +244,18 @@ mod tests {
     #[test]
     fn none_and_unlimited() {
         let model = model(&RetryBudget::unlimited());
-        let mut retries = Retries::of(&model);
+        let mut retries = BudgetedRetries::of(&model);
         for _ in 0..1000 {
             retries.grant().unwrap();
             retries.settle(Some(false));
         }
         assert_eq!(format!("{:?}", model.retry_budget().unwrap()), "RetryBudget(unlimited)");
         let model = ScriptedModel::new();
-        assert!(Retries::of(&model).grant().is_ok());
+        assert!(BudgetedRetries::of(&model).grant().is_ok());
         let none = RetryBudget::new(0);
         assert_eq!((none.available(), none.withdraw().is_none()), (Some(0), true));
         let model = ScriptedModel::new().with_retry_budget(none);
-        assert!(Retries::of(&model).grant().unwrap_err().ends_with("has no room"));
+        assert!(BudgetedRetries::of(&model).grant().unwrap_err().ends_with("has no room"));
         assert_eq!(format!("{:?}", RetryBudget::default()), "RetryBudget(100 of 100 retries)");
         assert_eq!(RetryBudget::new(u32::MAX).capacity(), Some(u32::MAX));
     }

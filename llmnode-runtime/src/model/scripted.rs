@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::chat_model::{ChatModel, Sink};
 use super::completion::Completion;
 use super::error::ModelError;
-use super::reply::{Reply, Scripted};
+use super::reply::{IntoReply, Reply};
 use super::request::Request;
 use super::retry_budget::RetryBudget;
 use crate::BoxFuture;
@@ -35,12 +35,12 @@ pub struct ScriptedModel {
     retry_budget: Option<RetryBudget>,
 }
 
-type Answer = dyn Fn(&Request) -> Reply + Send + Sync;
+type ReplyFn = dyn Fn(&Request) -> Reply + Send + Sync;
 
 #[derive(Default)]
 struct Script {
     replies: VecDeque<Reply>,
-    otherwise: Option<Arc<Answer>>,
+    otherwise: Option<Arc<ReplyFn>>,
     requests: Vec<Request>,
     /// How many requests found no reply.
     unanswered: usize,
@@ -68,7 +68,7 @@ impl ScriptedModel {
 
     /// Adds a reply: a text, or a value that the model writes as JSON; a [`Reply`] has the rest.
     #[must_use]
-    pub fn reply(self, reply: impl Scripted) -> Self {
+    pub fn reply(self, reply: impl IntoReply) -> Self {
         lock(&self.script).replies.push_back(reply.into());
         self
     }

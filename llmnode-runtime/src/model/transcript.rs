@@ -36,7 +36,7 @@ impl Request {
             self.output.as_ref().map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
         ];
         let extra = self.extra.iter().map(|(name, value)| line(name, value));
-        let messages = self.messages.iter().map(|one| format!("--- {}\n{}", heading(one), said(one)));
+        let messages = self.messages.iter().map(|one| format!("--- {}\n{}", heading(one), body(one)));
         settings.into_iter().flatten().chain(extra).chain(messages).collect::<Vec<_>>().join("\n")
     }
 }
@@ -52,20 +52,20 @@ impl Request {
 /// Who speaks, and of which call of a tool.
 fn heading(message: &Message) -> String {
     match message.answers() {
-        Some(id) => format!("{} {id}", speaker(message.role)),
-        None => speaker(message.role).to_owned(),
+        Some(id) => format!("{} {id}", role_name(message.role)),
+        None => role_name(message.role).to_owned(),
     }
 }
 
 /// The text, and a line for each call of a tool.
-fn said(message: &Message) -> String {
+fn body(message: &Message) -> String {
     let calls =
         message.calls().iter().map(|call| format!("{} calls {}({})", call.id, call.name, call.arguments));
     let text = Some(message.shown()).filter(|text| !text.is_empty() || message.calls().is_empty());
     text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
 }
 
-fn speaker(role: Role) -> &'static str {
+fn role_name(role: Role) -> &'static str {
     match role {
         Role::System => "system",
         Role::User => "user",

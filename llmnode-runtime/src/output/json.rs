@@ -54,11 +54,11 @@ impl fmt::Display for Json<'_> {
 
 impl Json<'_> {
     /// How many values it is made of.
-    pub(super) fn parts(&self) -> u64 {
+    pub(super) fn value_count(&self) -> u64 {
         match self {
-            Json::Array(items) => items.iter().map(Json::parts).fold(1, u64::saturating_add),
+            Json::Array(items) => items.iter().map(Json::value_count).fold(1, u64::saturating_add),
             Json::Object(members) => {
-                members.iter().map(|(_, value)| value.parts()).fold(1, u64::saturating_add)
+                members.iter().map(|(_, value)| value.value_count()).fold(1, u64::saturating_add)
             }
             _ => 1,
         }
@@ -163,7 +163,7 @@ impl<'v> From<&'v serde_json::Value> for Json<'v> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::repair::tree as parse;
+    use super::super::repair::parse_strict as parse;
     use super::*;
     use proptest::prelude::*;
 

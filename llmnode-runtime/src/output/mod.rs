@@ -1,33 +1,33 @@
 //! Outputs: their schema, how an answer is read, and how it is checked.
 //!
-//! A text is walked over for JSON (`find`, `repair`), what was found is made to fit the type (`fit`) and checked against its schema
+//! A text is walked over for JSON (`find`, `repair`), what was found is made to fit the type (`coerce`) and checked against its schema
 //! (`check`), and the type picks the answer (`read`, `pick`).
 
 mod check;
+mod coerce;
 mod error;
 mod find;
-mod fit;
-mod growing;
+mod incremental;
 mod json;
-mod pick;
 mod read;
 mod reader;
 mod repair;
 mod schema;
+mod select;
 mod serde_error;
+mod serde_observer;
 mod spec;
 mod target;
 #[cfg(test)]
 mod tests;
-mod watch;
 
 pub(crate) use check::{in_json_names, target};
-pub(crate) use growing::Growing;
+pub(crate) use incremental::IncrementalParser;
 pub use reader::{ReadError, Reader, Reading};
 pub use schema::{OutputSchema, StrictError};
 pub(crate) use schema::{WRAPPER, is_annotation};
-pub use spec::{Answer, AnswerForm, Argument, LlmOutput, OutputSpec, Read, ReadBy};
-pub(crate) use spec::{Answers, Untyped, read_checked};
+pub use spec::{Answer, AnswerForm, Argument, LlmOutput, OutputSpec, ReadResult, TypeReader};
+pub(crate) use spec::{AnswerKind, Untyped, read_json_of};
 
 /// How often each step was made, for a test.
 #[cfg(test)]
@@ -38,13 +38,13 @@ pub(super) mod counts {
     pub(crate) struct Counts {
         pub(crate) walked: u32,
         pub(crate) parsed: u32,
-        pub(crate) fitted: u32,
+        pub(crate) coerced: u32,
         pub(crate) read: u32,
         /// Quotation marks within strings.
         pub(crate) marks: u32,
     }
 
-    thread_local!(static COUNTS: Cell<Counts> = const { Cell::new(Counts { walked: 0, parsed: 0, fitted: 0, read: 0, marks: 0 }) });
+    thread_local!(static COUNTS: Cell<Counts> = const { Cell::new(Counts { walked: 0, parsed: 0, coerced: 0, read: 0, marks: 0 }) });
 
     pub(crate) fn add(count: impl FnOnce(&mut Counts)) {
         let mut counts = COUNTS.get();

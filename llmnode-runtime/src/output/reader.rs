@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::check::{Judge, violations};
+use super::check::{CheckMode, violations};
 use super::json::Json;
 use super::schema::OutputSchema;
-use super::spec::{Answer, LlmOutput, Read, read, read_any, read_by_schema};
+use super::spec::{Answer, LlmOutput, ReadResult, read, read_any, read_by_schema};
 use super::target::Target;
 use crate::flag::Note;
 use crate::text::write_joined;
@@ -31,7 +31,7 @@ use crate::validate::Violation;
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
     exact: bool,
-    whole: bool,
+    whole_text: bool,
 }
 
 /// A value that was read, and what was changed to read it.
@@ -45,7 +45,7 @@ pub struct Reading<T> {
 }
 
 impl<T> Reading<T> {
-    fn of(answer: Read<T>) -> Result<Self, ReadError> {
+    fn of(answer: ReadResult<T>) -> Result<Self, ReadError> {
         let read = |answer: Answer<T>| Reading { value: answer.value, notes: answer.notes };
         answer.map(read).map_err(|violations| ReadError { violations })
     }
@@ -79,7 +79,7 @@ impl Default for Reader {
 impl Reader {
     /// Creates a reader with repair and typed reading, as nodes have it.
     pub const fn new() -> Self {
-        Reader { exact: false, whole: false }
+        Reader { exact: false, whole_text: false }
     }
 
     /// Sets whether JSON is taken only as it stands: nothing is repaired or changed to fit a type. It is still found
@@ -101,13 +101,13 @@ impl Reader {
 
     /// Takes a text only if it is whole JSON of the type as it stands: it was cut, or is no model's.
     #[must_use]
-    pub(crate) const fn whole(self) -> Self {
-        Reader { exact: true, whole: true }
+    pub(crate) const fn whole_text(self) -> Self {
+        Reader { exact: true, whole_text: true }
     }
 
     pub(super) fn target(self, schema: Option<&OutputSchema>) -> Target<'_> {
-        let Reader { exact, whole } = self;
-        Target { schema, judge: Judge::Type, exact, whole, objections: &|_, _| Vec::new() }
+        let Reader { exact, whole_text } = self;
+        Target { schema, mode: CheckMode::Type, exact, whole_text, extra_check: &|_, _| Vec::new() }
     }
 
     /// Reads a value of any kind.
@@ -154,7 +154,7 @@ impl Reader {
     /// # Errors
     /// Everything that is wrong with the text, each with its path in the JSON.
     pub fn conforming(&self, text: &str, schema: &OutputSchema) -> Result<Reading<Value>, ReadError> {
-        let objections = |value: &Json<'_>, wrapped: bool| violations(&schema.rules, value, wrapped);
-        Reading::of(read_by_schema(text, schema, *self, &objections))
+        let extra_check = |value: &Json<'_>, wrapped: bool| violations(&schema.rules, value, wrapped);
+        Reading::of(read_by_schema(text, schema, *self, &extra_check))
     }
 }

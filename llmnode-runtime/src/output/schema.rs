@@ -4,10 +4,10 @@ mod depth;
 mod kinds;
 mod limits;
 mod merge;
-mod normal;
+mod normalize;
 mod nulls;
-mod problem;
 mod strict;
+mod strict_error;
 mod tagged;
 mod tree;
 
@@ -20,10 +20,10 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::check::{Judge, Rules, faults, states_bounds};
-use crate::validate::{MARK, Reach, Unreached, marks_of, schema_with_marks};
+use super::check::{CheckMode, Rules, faults, states_bounds};
+use crate::validate::{Coverage, MARK, Uncovered, marks_of, schema_with_marks};
 
-pub use problem::StrictError;
+pub use strict_error::StrictError;
 pub(crate) use tree::is_annotation;
 pub(super) use tree::{Node, children, percent_decoded};
 
@@ -70,7 +70,7 @@ pub struct OutputSchema {
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     wrapped: bool,
     /// It was deeper than it is.
-    cut: bool,
+    truncated: bool,
     /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
     marks: Vec<String>,
     /// Why no answer can be of the type.
@@ -82,7 +82,7 @@ pub struct OutputSchema {
     /// Members that may be absent, and are wherever they are `null`.
     pub(super) absent_as_null: Vec<String>,
     /// What was found for each way to look, by the address of the function: where two are one, they do the same.
-    unreached: Mutex<Vec<(usize, Option<Arc<Unreached>>)>>,
+    uncovered: Mutex<Vec<(usize, Option<Arc<Uncovered>>)>>,
 }
 
 impl OutputSchema {
@@ -120,11 +120,11 @@ impl OutputSchema {
     /// ```
     pub fn from_value(name: &str, mut schema: Value) -> OutputSchema {
         let name = sanitised(name);
-        let cut = depth::bound(&mut schema);
+        let truncated = depth::bound(&mut schema);
         let marks = marks_of(&schema);
         let states_bounds = states_bounds(&schema);
         let unanswerable = tagged::unanswerable(&schema);
-        let normal = normal::normalise(schema, &name);
+        let normal = normalize::normalise(schema, &name);
         let wrapper = normal.tree.get("properties").filter(|_| normal.wrapped);
         let own = wrapper.and_then(|all| all.get(WRAPPER)).unwrap_or(&normal.tree);
         let rules = Rules::of(&normal.tree, own);
@@ -136,8 +136,8 @@ impl OutputSchema {
             absent_as_null: rules.absent_as_null(),
             rules,
             strict: OnceLock::new(),
-            unreached: Mutex::default(),
-            cut: cut || normal.cut,
+            uncovered: Mutex::default(),
+            truncated: truncated || normal.truncated,
             tree: normal.tree,
             wrapped: normal.wrapped,
             marks,
@@ -162,19 +162,19 @@ impl OutputSchema {
 
     /// The first mark that a dive does not come to: a type whose validators would never run. Looked for once for each
     /// way to dive: one caller's answer says nothing about another's.
-    pub(crate) fn unreached(&self, reach: fn(&mut Reach)) -> Option<Arc<Unreached>> {
+    pub(crate) fn uncovered(&self, coverage: fn(&mut Coverage)) -> Option<Arc<Uncovered>> {
         if self.marks.is_empty() {
             return None;
         }
         let (address, known) =
-            (reach as usize, || self.unreached.lock().unwrap_or_else(PoisonError::into_inner));
+            (coverage as usize, || self.uncovered.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some((_, found)) = known().iter().find(|(one, _)| *one == address) {
             return found.clone();
         }
         // Outside of the lock: the types' own code is foreign.
-        let mut reached = Reach::default();
-        reach(&mut reached);
-        let found = reached.missing(&self.marks).map(Arc::new);
+        let mut covered = Coverage::default();
+        coverage(&mut covered);
+        let found = covered.missing(&self.marks).map(Arc::new);
         known().push((address, found.clone()));
         found
     }
@@ -195,7 +195,7 @@ impl OutputSchema {
     /// remedy. Send the plain dialect then. A `tracing` event says so too, once for each schema.
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
         let write = || {
-            let strict = strict::strict(&self.tree, &self.name, self.cut).map(|tree| raw(&tree));
+            let strict = strict::strict(&self.tree, &self.name, self.truncated).map(|tree| raw(&tree));
             if let Err(error) = &strict {
                 tracing::info!(target: "llmnode::schema", name = self.name, "{error}");
             }
@@ -211,8 +211,9 @@ impl OutputSchema {
 
     /// Whether a text is JSON of the schema as it is sent, whatever the type makes of it.
     pub(crate) fn is_met_by(&self, text: &str) -> bool {
-        let met = |json| faults(&self.rules, self.rules.whole(), Judge::Schema, &json, false).is_empty();
-        super::repair::tree(text).is_some_and(met)
+        let met =
+            |json| faults(&self.rules, self.rules.root_rule(), CheckMode::Schema, &json, false).is_empty();
+        super::repair::parse_strict(text).is_some_and(met)
     }
 }
 

@@ -76,7 +76,8 @@ fn path_at(json: &str, at: usize) -> String {
             }
             b'"' => {
                 let length = string_length(&bytes[position..]);
-                if let Some(Json::String(text)) = json.get(position..position + length).and_then(repair::tree)
+                if let Some(Json::String(text)) =
+                    json.get(position..position + length).and_then(repair::parse_strict)
                 {
                     key = Some(one_line(text, usize::MAX));
                 }
@@ -113,7 +114,7 @@ fn string_length(text: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn said<T: serde::de::DeserializeOwned>(json: &str) -> String {
+    fn message_of<T: serde::de::DeserializeOwned>(json: &str) -> String {
         violation(json, &serde_json::from_str::<T>(json).err().unwrap()).to_string()
     }
 
@@ -122,14 +123,14 @@ mod tests {
         use std::collections::BTreeMap;
         type Map = BTreeMap<String, Vec<u8>>;
         assert_eq!(
-            said::<Map>(r#"{"a": [1], "b\"": [1, 2, "x"]}"#),
+            message_of::<Map>(r#"{"a": [1], "b\"": [1, 2, "x"]}"#),
             r#"b"[2]: must be an integer from 0 to 255"#
         );
-        assert_eq!(said::<Map>(r#"{"a": 7}"#), "a: invalid type: integer `7`, expected a sequence");
+        assert_eq!(message_of::<Map>(r#"{"a": 7}"#), "a: invalid type: integer `7`, expected a sequence");
         assert_eq!(
-            said::<Vec<(u8, u8)>>("[[1, 2], [3]]"),
+            message_of::<Vec<(u8, u8)>>("[[1, 2], [3]]"),
             "[1][0]: invalid length 1, expected a tuple of size 2"
         );
-        assert_eq!(said::<u8>("\"x\""), "must be an integer from 0 to 255");
+        assert_eq!(message_of::<u8>("\"x\""), "must be an integer from 0 to 255");
     }
 }

@@ -8,16 +8,16 @@ use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, DeserializeSeed};
 use serde_json::Value;
 
-use super::check::{Judge, Rules, violations};
+use super::check::{CheckMode, Rules, violations};
 use super::json::Json as Tree;
 use super::read::{self, Outcome};
 use super::reader::Reader;
 use super::schema::OutputSchema;
+use super::serde_observer::{LosslessValue, Observed};
 use super::target::{Slot, Target};
-use super::watch::{Distinct, Watch};
 use crate::flag::{Flag, Note};
 use crate::text::one_line;
-use crate::validate::{Checks, Reach, Unreached, Violation};
+use crate::validate::{Checks, Coverage, Uncovered, Violation};
 
 /// A type that a model can answer with: anything that deserializes and has a JSON schema.
 #[diagnostic::on_unimplemented(
@@ -35,17 +35,17 @@ pub struct OutputSpec<T, S: ?Sized>(Kind<T, S>);
 
 /// What is done with the answers of a node, from which follows what can be wrong with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answers {
+pub(crate) enum AnswerKind {
     /// They are raw text, which nothing checks.
-    Taken,
+    RawText,
     /// They are raw text, which the node's validators check.
-    Checked,
+    CheckedText,
     /// They are read as JSON.
-    Read,
+    Json,
 }
 
 /// What was read, or all that is wrong with it.
-pub type Read<T> = Result<Answer<T>, Vec<Violation>>;
+pub type ReadResult<T> = Result<Answer<T>, Vec<Violation>>;
 type Collect<T, S> = for<'a> fn(&'a T, &mut Checks<'a, S>);
 
 /// A value read from an answer.
@@ -68,7 +68,7 @@ pub trait AnswerForm<T>: Send + Sync {
     fn sent(&self) -> Option<Arc<OutputSchema>>;
 
     /// Reads an answer, or says all that is wrong with it.
-    fn read(&self, answer: &str, reader: Reader) -> Read<T>;
+    fn read(&self, answer: &str, reader: Reader) -> ReadResult<T>;
 }
 
 impl Answer<()> {
@@ -77,7 +77,7 @@ impl Answer<()> {
     }
 
     /// The same with the value, which is there where reading it went well.
-    fn with<T>(self, value: Option<T>) -> Read<T> {
+    fn with<T>(self, value: Option<T>) -> ReadResult<T> {
         match value {
             Some(value) => Ok(Answer { value, notes: self.notes, wrapped: self.wrapped }),
             None => Err(vec![Violation::new("", "no value was read")]),
@@ -90,7 +90,7 @@ enum Kind<T, S: ?Sized> {
     Json(Json<T, S>),
     Untyped(Untyped, fn(Value) -> T),
     Arguments(Arguments<T, S>),
-    Formed(Formed<T, S>),
+    CustomForm(CustomForm<T, S>),
 }
 
 /// A value that a model writes as an argument of a tool.
@@ -106,18 +106,18 @@ pub trait Argument: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {}
 
 /// A type that can be read. Generated code makes it where it asks for each part of the type.
-pub struct ReadBy<A> {
+pub struct TypeReader<A> {
     schema: fn() -> Arc<OutputSchema>,
-    read: fn(&str, &OutputSchema, Reader) -> Read<A>,
+    read: fn(&str, &OutputSchema, Reader) -> ReadResult<A>,
     build: fn(&str) -> Option<A>,
 }
 
-impl<A: LlmOutput> ReadBy<A> {
+impl<A: LlmOutput> TypeReader<A> {
     /// Creates it.
     #[expect(clippy::new_without_default, reason = "generated code calls it")]
     pub fn new() -> Self {
         let build = |text: &str| serde_json::from_str(text).ok();
-        ReadBy { schema: OutputSchema::of::<A>, read: read::<A>, build }
+        TypeReader { schema: OutputSchema::of::<A>, read: read::<A>, build }
     }
 }
 
@@ -127,15 +127,15 @@ struct Arguments<T, S: ?Sized> {
     read: Box<Convert<T>>,
     /// From JSON that fits the type, whatever its schema says beyond that.
     build: Box<Build<T>>,
-    reach: fn(&mut Reach),
+    coverage: fn(&mut Coverage),
     collect: Collect<T, S>,
 }
 
 type Build<T> = dyn Fn(&str) -> Option<T> + Send + Sync;
-type Convert<T> = dyn Fn(&str, &OutputSchema, Reader) -> Read<T> + Send + Sync;
+type Convert<T> = dyn Fn(&str, &OutputSchema, Reader) -> ReadResult<T> + Send + Sync;
 
 /// The most members of an answer that are flagged.
-const FLAGGED: usize = 16;
+const MAX_FLAGGED: usize = 16;
 
 /// JSON whose type is known at run time only.
 #[derive(Clone)]
@@ -145,7 +145,7 @@ pub(crate) struct Untyped {
 }
 
 /// Reads an answer by a schema, or says what is wrong with it.
-type CheckJson = dyn Fn(&str, &OutputSchema, Reader) -> Read<Value> + Send + Sync;
+type CheckJson = dyn Fn(&str, &OutputSchema, Reader) -> ReadResult<Value> + Send + Sync;
 
 impl Untyped {
     /// JSON with a schema that is known at run time only. Keywords that llmnode does not know are not checked.
@@ -163,7 +163,7 @@ impl Untyped {
         let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
             let mut read = (self.check)(answer, sent, reader)?;
             let members = read.value.as_object().into_iter().flat_map(|members| members.keys());
-            let left_out = members.filter(|member| is_left_out(member)).take(FLAGGED);
+            let left_out = members.filter(|member| is_left_out(member)).take(MAX_FLAGGED);
             let flag = |member: &String| Flag::NotWritten(one_line(member, 80).into());
             read.notes.extend(left_out.map(|member| Note {
                 flag: flag(member),
@@ -180,7 +180,7 @@ impl Untyped {
         (self.check)(text, &self.schema, Reader::new()).map(|answer| answer.value)
     }
 
-    fn read(&self, answer: &str, reader: Reader, take: &mut dyn FnMut(Value)) -> Read<()> {
+    fn read(&self, answer: &str, reader: Reader, take: &mut dyn FnMut(Value)) -> ReadResult<()> {
         let Answer { value, notes, wrapped } = (self.check)(answer, &self.schema, reader)?;
         take(value);
         Ok(Answer { value: (), notes, wrapped })
@@ -188,16 +188,16 @@ impl Untyped {
 }
 
 /// An output in a form of its own.
-struct Formed<T, S: ?Sized> {
+struct CustomForm<T, S: ?Sized> {
     form: Box<dyn AnswerForm<T>>,
-    reach: fn(&mut Reach),
+    coverage: fn(&mut Coverage),
     collect: Option<Collect<T, S>>,
 }
 
 struct Json<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
     slot: fn(&mut Option<T>) -> &mut dyn Slot,
-    reach: fn(&mut Reach),
+    coverage: fn(&mut Coverage),
     collect: Collect<T, S>,
 }
 
@@ -214,27 +214,27 @@ impl<S: ?Sized> OutputSpec<String, S> {
 }
 
 impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
-    /// JSON of a type. `reach` notes the types that `collect` can dive into.
-    pub fn json(reach: fn(&mut Reach), collect: Collect<T, S>) -> Self {
-        OutputSpec(Kind::Json(Json { schema: OutputSchema::of::<T>, slot: |value| value, reach, collect }))
+    /// JSON of a type. `coverage` notes the types that `collect` can dive into.
+    pub fn json(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> Self {
+        OutputSpec(Kind::Json(Json { schema: OutputSchema::of::<T>, slot: |value| value, coverage, collect }))
     }
 }
 
 impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
     /// The arguments of a tool: what `read` reads becomes its node.
     pub fn arguments<A: 'static>(
-        read: ReadBy<A>,
+        read: TypeReader<A>,
         node: fn(A) -> T,
-        reach: fn(&mut Reach),
+        coverage: fn(&mut Coverage),
         collect: Collect<T, S>,
     ) -> Self {
-        let ReadBy { schema, read, build } = read;
+        let TypeReader { schema, read, build } = read;
         let read = Box::new(move |text: &str, schema: &OutputSchema, reader: Reader| {
             let Answer { value, notes, wrapped } = read(text, schema, reader)?;
             Ok(Answer { value: node(value), notes, wrapped })
         });
         let build = Box::new(move |text: &str| build(text).map(node));
-        OutputSpec(Kind::Arguments(Arguments { schema, read, build, reach, collect }))
+        OutputSpec(Kind::Arguments(Arguments { schema, read, build, coverage, collect }))
     }
 }
 
@@ -251,28 +251,32 @@ impl<S: ?Sized> OutputSpec<Value, S> {
 }
 
 impl<T, S: ?Sized> OutputSpec<T, S> {
-    /// An output in a form of its own. `reach` notes the types that `collect` can dive into.
-    pub fn of_form(form: Box<dyn AnswerForm<T>>, reach: fn(&mut Reach), collect: Collect<T, S>) -> Self {
-        OutputSpec(Kind::Formed(Formed { form, reach, collect: Some(collect) }))
+    /// An output in a form of its own. `coverage` notes the types that `collect` can dive into.
+    pub fn of_form(
+        form: Box<dyn AnswerForm<T>>,
+        coverage: fn(&mut Coverage),
+        collect: Collect<T, S>,
+    ) -> Self {
+        OutputSpec(Kind::CustomForm(CustomForm { form, coverage, collect: Some(collect) }))
     }
 
     /// The same output, written in another form. Its validators stay.
     pub fn in_form(self, form: Box<dyn AnswerForm<T>>) -> Self {
-        let (reach, collect): (fn(&mut Reach), _) = match self.0 {
+        let (coverage, collect): (fn(&mut Coverage), _) = match self.0 {
             Kind::Text(_, collect) => (|_| {}, collect),
             Kind::Untyped(..) => (|_| {}, None),
-            Kind::Json(Json { reach, collect, .. }) => (reach, Some(collect)),
-            Kind::Arguments(Arguments { reach, collect, .. }) => (reach, Some(collect)),
-            Kind::Formed(Formed { reach, collect, .. }) => (reach, collect),
+            Kind::Json(Json { coverage, collect, .. }) => (coverage, Some(collect)),
+            Kind::Arguments(Arguments { coverage, collect, .. }) => (coverage, Some(collect)),
+            Kind::CustomForm(CustomForm { coverage, collect, .. }) => (coverage, collect),
         };
-        OutputSpec(Kind::Formed(Formed { form, reach, collect }))
+        OutputSpec(Kind::CustomForm(CustomForm { form, coverage, collect }))
     }
 
-    pub(crate) fn answers(&self) -> Answers {
+    pub(crate) fn answers(&self) -> AnswerKind {
         match &self.0 {
-            Kind::Text(_, None) => Answers::Taken,
-            Kind::Text(_, Some(_)) => Answers::Checked,
-            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) | Kind::Formed(_) => Answers::Read,
+            Kind::Text(_, None) => AnswerKind::RawText,
+            Kind::Text(_, Some(_)) => AnswerKind::CheckedText,
+            Kind::Json(_) | Kind::Untyped(..) | Kind::Arguments(_) | Kind::CustomForm(_) => AnswerKind::Json,
         }
     }
 
@@ -281,9 +285,9 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         match &self.0 {
             Kind::Text(..) => Ok(None),
             Kind::Untyped(json, _) => Ok(Some(Arc::clone(&json.schema))),
-            Kind::Json(json) => reached((json.schema)(), json.reach).map(Some),
-            Kind::Arguments(of) => reached((of.schema)(), of.reach).map(Some),
-            Kind::Formed(of) => reached(of.form.schema(), of.reach).map(|_| of.form.sent()),
+            Kind::Json(json) => require_coverage((json.schema)(), json.coverage).map(Some),
+            Kind::Arguments(of) => require_coverage((of.schema)(), of.coverage).map(Some),
+            Kind::CustomForm(of) => require_coverage(of.form.schema(), of.coverage).map(|_| of.form.sent()),
         }
     }
 
@@ -294,7 +298,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         schema: Option<&OutputSchema>,
         reader: Reader,
         to: &mut Option<T>,
-    ) -> Read<()> {
+    ) -> ReadResult<()> {
         match &self.0 {
             Kind::Text(read, _) => {
                 *to = Some(read(answer));
@@ -325,7 +329,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
                 Ok(Answer { value: (), notes, wrapped })
             }
             Kind::Untyped(json, same) => json.read(answer, reader, &mut |value| *to = Some(same(value))),
-            Kind::Formed(Formed { form, .. }) => {
+            Kind::CustomForm(CustomForm { form, .. }) => {
                 let Answer { value, notes, wrapped } = form.read(answer, reader)?;
                 *to = Some(value);
                 Ok(Answer { value: (), notes, wrapped })
@@ -345,9 +349,9 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         match &self.0 {
             Kind::Json(Json { collect, .. })
             | Kind::Text(_, Some(collect))
-            | Kind::Formed(Formed { collect: Some(collect), .. })
+            | Kind::CustomForm(CustomForm { collect: Some(collect), .. })
             | Kind::Arguments(Arguments { collect, .. }) => collect(value, to),
-            Kind::Text(_, None) | Kind::Untyped(..) | Kind::Formed(_) => {}
+            Kind::Text(_, None) | Kind::Untyped(..) | Kind::CustomForm(_) => {}
         }
     }
 }
@@ -355,7 +359,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
 impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Kind::Formed(_) => "OutputSpec::of_form",
+            Kind::CustomForm(_) => "OutputSpec::of_form",
             Kind::Text(..) => "OutputSpec::text",
             Kind::Json(_) | Kind::Untyped(..) => "OutputSpec::json",
             Kind::Arguments(_) => "OutputSpec::arguments",
@@ -364,13 +368,16 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
 }
 
 /// The schema, or why some validator inside the type would never run.
-fn reached(schema: Arc<OutputSchema>, reach: fn(&mut Reach)) -> Result<Arc<OutputSchema>, String> {
+fn require_coverage(
+    schema: Arc<OutputSchema>,
+    coverage: fn(&mut Coverage),
+) -> Result<Arc<OutputSchema>, String> {
     if let Some(fault) = &schema.unanswerable {
         return Err(format!("the output `{}`: {fault}", schema.name()));
     }
-    match schema.unreached(reach).as_deref() {
+    match schema.uncovered(coverage).as_deref() {
         None => Ok(schema),
-        Some(Unreached { mark, place }) => Err(format!(
+        Some(Uncovered { mark, place }) => Err(format!(
             "the validators of `{mark}` would never run inside the output `{}`: {place}; put `#[llm_output]` on \
              every type between them that is your own, and use `Option`, `Box`, `Arc`, `Vec`, `VecDeque`, `Result`, \
              an array, a map or a tuple in place of other containers; in a tuple within another container, either all \
@@ -380,49 +387,53 @@ fn reached(schema: Arc<OutputSchema>, reach: fn(&mut Reach)) -> Result<Arc<Outpu
     }
 }
 
-pub(super) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> Read<T> {
+pub(super) fn read<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> ReadResult<T> {
     let mut value = None;
     read_into(answer, schema, reader, &mut value)?.with(value)
 }
 
-fn read_into(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn Slot) -> Read<()> {
+fn read_into(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn Slot) -> ReadResult<()> {
     read::read(answer, &reader.target(Some(schema)), to).map(Answer::of)
 }
 
 /// Reads the JSON of a `T`, which is not kept itself.
-pub(crate) fn read_checked<T: LlmOutput>(answer: &str, schema: &OutputSchema, reader: Reader) -> Read<Value> {
-    let mut slot = Checked::<T> { json: None, of: PhantomData };
+pub(crate) fn read_json_of<T: LlmOutput>(
+    answer: &str,
+    schema: &OutputSchema,
+    reader: Reader,
+) -> ReadResult<Value> {
+    let mut slot = TypedJson::<T> { json: None, of: PhantomData };
     read_into(answer, schema, reader, &mut slot)?.with(slot.json)
 }
 
 /// JSON that a type takes.
-struct Checked<T> {
+struct TypedJson<T> {
     json: Option<Value>,
     of: PhantomData<fn() -> T>,
 }
 
-impl<T: DeserializeOwned> Slot for Checked<T> {
-    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error> {
-        None::<T>.fill(json, watch)?;
+impl<T: DeserializeOwned> Slot for TypedJson<T> {
+    fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error> {
+        None::<T>.fill(json, observed)?;
         self.json = Some(serde_json::from_str(json)?);
         Ok(())
     }
 }
 
-/// Reads JSON that conforms to a schema; `objections` says what more speaks against a value.
+/// Reads JSON that conforms to a schema; `extra_check` says what more speaks against a value.
 pub(super) fn read_by_schema(
     answer: &str,
     schema: &OutputSchema,
     reader: Reader,
-    objections: &dyn Fn(&Tree<'_>, bool) -> Vec<Violation>,
-) -> Read<Value> {
+    extra_check: &dyn Fn(&Tree<'_>, bool) -> Vec<Violation>,
+) -> ReadResult<Value> {
     let mut value = None::<Value>;
-    let target = Target { judge: Judge::Schema, objections, ..reader.target(Some(schema)) };
+    let target = Target { mode: CheckMode::Schema, extra_check, ..reader.target(Some(schema)) };
     read::read(answer, &target, &mut value).map(Answer::of)?.with(value)
 }
 
 /// Reads JSON of any kind.
-pub(super) fn read_any(answer: &str, reader: Reader) -> Read<Value> {
+pub(super) fn read_any(answer: &str, reader: Reader) -> ReadResult<Value> {
     let mut slot = Any(None);
     read::read(answer, &reader.target(None), &mut slot).map(Answer::of)?.with(slot.0)
 }
@@ -431,10 +442,10 @@ pub(super) fn read_any(answer: &str, reader: Reader) -> Read<Value> {
 struct Any(Option<Value>);
 
 impl Slot for Any {
-    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error> {
-        let value = if watch.strict {
+    fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error> {
+        let value = if observed.strict {
             let mut inner = serde_json::Deserializer::from_str(json);
-            let value = Distinct.deserialize(&mut inner)?;
+            let value = LosslessValue.deserialize(&mut inner)?;
             inner.end()?;
             value
         } else {

@@ -2,10 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
-use super::check::{Judge, Rules, shape};
+use super::check::{CheckMode, Rules, expected_answer};
 use super::json::Json;
 use super::schema::{OutputSchema, WRAPPER};
-use super::watch::{Watch, Watched};
+use super::serde_observer::{Observed, Observer};
 use crate::validate::Violation;
 
 /// What stands for a text in the form of a type that was not filled in.
@@ -14,13 +14,13 @@ const PLACEHOLDER: &str = "\"string\"";
 /// What JSON is read into. The type stands behind it, so that all that looks for the JSON is compiled once.
 pub(crate) trait Slot {
     /// Keeps what serde makes of strict JSON.
-    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error>;
+    fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error>;
 }
 
 impl<T: DeserializeOwned> Slot for Option<T> {
-    fn fill(&mut self, json: &str, watch: &Watch<'_>) -> Result<(), serde_json::Error> {
+    fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error> {
         let mut inner = serde_json::Deserializer::from_str(json);
-        let value = T::deserialize(Watched { inner: &mut inner, watch })?;
+        let value = T::deserialize(Observer { inner: &mut inner, observed })?;
         inner.end()?;
         *self = Some(value);
         Ok(())
@@ -31,13 +31,13 @@ impl<T: DeserializeOwned> Slot for Option<T> {
 pub(super) struct Target<'a> {
     /// `None`: any JSON.
     pub(super) schema: Option<&'a OutputSchema>,
-    pub(super) judge: Judge,
+    pub(super) mode: CheckMode,
     /// Nothing is repaired or made to fit.
     pub(super) exact: bool,
     /// The text has to be JSON as a whole.
-    pub(super) whole: bool,
+    pub(super) whole_text: bool,
     /// What else speaks against a value; `true`: it came as `{"value": ..}`.
-    pub(super) objections: &'a dyn Fn(&Json<'_>, bool) -> Vec<Violation>,
+    pub(super) extra_check: &'a dyn Fn(&Json<'_>, bool) -> Vec<Violation>,
 }
 
 impl Target<'_> {
@@ -53,21 +53,24 @@ impl Target<'_> {
     }
 
     /// Reads a text that is JSON of the type as it stands; whether it was.
-    pub(super) fn read_at_once(&self, text: &str, slot: &mut dyn Slot) -> bool {
-        if self.judge == Judge::Schema || self.schema.is_some_and(|schema| schema.states_bounds) {
+    pub(super) fn try_fast_path(&self, text: &str, slot: &mut dyn Slot) -> bool {
+        if self.mode == CheckMode::Schema || self.schema.is_some_and(|schema| schema.states_bounds) {
             return false;
         }
         let json = if self.is_wrapped() { wrapped_value(text) } else { Some(text) };
         let absent = self.schema.map_or(&[][..], |schema| &schema.absent_as_null);
         json.is_some_and(|json| {
             let has_null = !absent.is_empty() && json.contains("null");
-            let watch = Watch::strict(json, if has_null { absent } else { &[] });
-            slot.fill(json, &watch).is_ok() && watch.is_clean() && !has_control_escape(json) && !is_form(json)
+            let observed = Observed::strict(json, if has_null { absent } else { &[] });
+            slot.fill(json, &observed).is_ok()
+                && observed.is_clean()
+                && !has_control_escape(json)
+                && !is_unfilled_template(json)
         })
     }
 
-    pub(super) fn shape(&self) -> Option<String> {
-        self.schema.and_then(shape)
+    pub(super) fn expected_answer(&self) -> Option<String> {
+        self.schema.and_then(expected_answer)
     }
 }
 
@@ -79,7 +82,7 @@ pub(super) fn wrapped_value(text: &str) -> Option<&str> {
 }
 
 /// Whether it may be the form of a type that was not filled in, which is short.
-fn is_form(json: &str) -> bool {
+fn is_unfilled_template(json: &str) -> bool {
     const SHORT: usize = 512;
     json.len() < SHORT && json.contains(PLACEHOLDER)
 }

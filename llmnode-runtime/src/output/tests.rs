@@ -457,13 +457,13 @@ fn a_wrapper_named_for_an_error_is_none() {
 #[test]
 fn each_step_is_made_once() {
     let of = |text: &str| counts::of(|| drop(typed::<Item>(text)));
-    let once = Counts { walked: 1, parsed: 1, fitted: 1, read: 1, marks: 0 };
+    let once = Counts { walked: 1, parsed: 1, coerced: 1, read: 1, marks: 0 };
     let clean = r#"{"name": "nail", "count": 3}"#;
     assert_eq!(of(clean), Counts::default(), "serde reads it at once");
     assert_eq!(of(r#"{"name": "nail", "count": 3, "more": 1}"#), once);
     assert_eq!(of(r#"{'name': 'nail', 'count': 3}"#), once);
     assert_eq!(of(r#"{"name": "nail", "count": "3"}"#), once);
-    let at_once = Counts { walked: 1, parsed: 1, fitted: 0, read: 0, marks: 0 };
+    let at_once = Counts { walked: 1, parsed: 1, coerced: 0, read: 0, marks: 0 };
     assert_eq!(of(&format!("Here: {clean}!")), at_once);
     assert_eq!(of(&format!("{{\"other\": 1}} and {clean}")).walked, 1);
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::stand::Decision;
+use super::call_state::Decision;
 use super::waiting::WaitingCall;
 use crate::BoxFuture;
 

@@ -1,16 +1,16 @@
 //! A conversation that waits: for a person's approval of a tool's call, or for the result of a tool outside of the program.
 
 mod approval;
-mod of_node;
+mod call_state;
+mod dynamic;
 mod paused;
-mod stand;
 mod waiting;
 
 pub use approval::Approval;
 pub(crate) use approval::Approver;
-pub use of_node::NodePause;
+pub(crate) use call_state::{CallState, Decision, OpenCall};
+pub use dynamic::NodePause;
 pub use paused::Paused;
-pub(crate) use paused::{Conversation, Waits};
-pub(crate) use stand::{Decision, Open, Stand};
+pub(crate) use paused::{Conversation, PausedError};
 pub use waiting::WaitingCall;
 pub(crate) use waiting::segment;

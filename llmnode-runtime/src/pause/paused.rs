@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::approval::Approval;
-use super::stand::{Decision, Open, Stand};
+use super::call_state::{CallState, Decision, OpenCall};
 use super::waiting::{WaitingCall, segment};
 use crate::category::Category;
 use crate::error::NodeError;
@@ -56,8 +56,9 @@ pub(crate) struct Conversation {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) failed: Vec<String>,
     /// What the model wrote beside the calls of the round that has not ended.
-    pub(crate) said: String,
-    pub(crate) calls: Vec<Open>,
+    #[serde(rename = "said")]
+    pub(crate) content: String,
+    pub(crate) calls: Vec<OpenCall>,
 }
 
 impl Paused {
@@ -69,12 +70,12 @@ impl Paused {
     }
 
     fn collect(&self, around: &str, to: &mut Vec<WaitingCall>) {
-        for Open { call, stand } in &self.0.calls {
+        for OpenCall { call, state } in &self.0.calls {
             let id = format!("{around}{}", segment(&call.id));
-            match stand {
-                Stand::Within(paused) => paused.collect(&format!("{id}/"), to),
-                Stand::Approval(None) | Stand::Answer(None | Some(Decision::Edit(_))) => {
-                    let arguments = match stand.decision() {
+            match state {
+                CallState::Within(paused) => paused.collect(&format!("{id}/"), to),
+                CallState::Approval(None) | CallState::Answer(None | Some(Decision::Edit(_))) => {
+                    let arguments = match state.decision() {
                         Some(Decision::Edit(arguments)) => arguments.to_string(),
                         _ => call.arguments.clone(),
                     };
@@ -83,7 +84,7 @@ impl Paused {
                         node: self.0.node.clone(),
                         tool: call.name.clone(),
                         arguments,
-                        wants_result: matches!(stand, Stand::Answer(_)),
+                        wants_result: matches!(state, CallState::Answer(_)),
                     });
                 }
                 _ => {}
@@ -119,18 +120,18 @@ impl Paused {
 
     fn settle(mut self, id: &str, decision: Option<Decision>) -> Result<Self, NodeError> {
         let refused = |why: String| NodeError::new(Category::ConfigError, why);
-        let Some(stand) = self.find(id) else {
+        let Some(state) = self.find(id) else {
             let waiting: Vec<_> = self.waiting().into_iter().map(|call| call.id).collect();
             return Err(refused(format!("no call {id:?} is waiting; these are: {}", waiting.join(", "))));
         };
-        let (place, fits) = match stand {
+        let (place, fits) = match state {
             // That nothing is decided yet takes no edit back.
-            Stand::Answer(Some(Decision::Edit(_))) if decision.is_none() => return Ok(self),
-            Stand::Approval(place) => (place, !matches!(decision, Some(Decision::Result(_)))),
-            Stand::Answer(place) => {
+            CallState::Answer(Some(Decision::Edit(_))) if decision.is_none() => return Ok(self),
+            CallState::Approval(place) => (place, !matches!(decision, Some(Decision::Result(_)))),
+            CallState::Answer(place) => {
                 (place, matches!(decision, Some(Decision::Result(_) | Decision::No(_)) | None))
             }
-            Stand::Ended { .. } | Stand::Within(_) => {
+            CallState::Ended { .. } | CallState::Within(_) => {
                 return Err(refused(format!("the call {id:?} is not waiting")));
             }
         };
@@ -145,13 +146,13 @@ impl Paused {
         Ok(self)
     }
 
-    fn find(&mut self, id: &str) -> Option<&mut Stand> {
+    fn find(&mut self, id: &str) -> Option<&mut CallState> {
         let (first, rest) = id.split_once('/').map_or((id, None), |(first, rest)| (first, Some(rest)));
         let open = self.0.calls.iter_mut().find(|open| segment(&open.call.id) == first)?;
-        match (rest, &mut open.stand) {
-            (Some(rest), Stand::Within(paused)) => paused.find(rest),
+        match (rest, &mut open.state) {
+            (Some(rest), CallState::Within(paused)) => paused.find(rest),
             (Some(_), _) => None,
-            (None, stand) => Some(stand),
+            (None, state) => Some(state),
         }
     }
 
@@ -179,15 +180,15 @@ impl Paused {
         let Conversation { messages, calls, .. } = &*self.0;
         let answered = |id: &str| messages.iter().any(|message| message.answers() == Some(id));
         let before = messages.iter().flat_map(Message::calls).filter(|call| answered(&call.id));
-        let ended = calls.iter().filter(|open| open.stand.result().is_some()).map(|open| &open.call);
+        let ended = calls.iter().filter(|open| open.state.result().is_some()).map(|open| &open.call);
         for call in before.chain(ended) {
             let name = format!("`{}`", one_line(&call.name, 200));
             if !to.contains(&name) {
                 to.push(name);
             }
         }
-        for Open { stand, .. } in calls {
-            if let Stand::Within(paused) = stand {
+        for OpenCall { state, .. } in calls {
+            if let CallState::Within(paused) = state {
                 paused.collect_ran(to);
             }
         }
@@ -207,7 +208,7 @@ impl Paused {
 
 impl Conversation {
     /// The messages, with the failures marked.
-    pub(crate) fn marked(&self) -> Vec<Message> {
+    pub(crate) fn messages_with_failures(&self) -> Vec<Message> {
         let failed = |message: &Message| {
             message.answers().is_some_and(|id| self.failed.iter().any(|failed| failed == id))
         };
@@ -252,24 +253,24 @@ impl NodeError {
     /// flow, the conversation knows the step.
     pub fn paused(&self) -> Option<Paused> {
         let chain = std::iter::successors(Some(self as &(dyn Error + 'static)), |&error| error.source());
-        let Waits(paused) = chain.filter_map(|error| error.downcast_ref()).next()?;
+        let PausedError(paused) = chain.filter_map(|error| error.downcast_ref()).next()?;
         Some(paused.clone().at(self.position().cloned()))
     }
 }
 
 /// A pause as the source of an error.
-pub(crate) struct Waits(pub(crate) Paused);
+pub(crate) struct PausedError(pub(crate) Paused);
 
-impl Waits {
+impl PausedError {
     /// What waits, and what to do.
     pub(crate) fn message(&self) -> String {
         format!("{self}; `error.paused()` returns the conversation; decide, then continue with `approve`")
     }
 }
 
-impl Error for Waits {}
+impl Error for PausedError {}
 
-impl fmt::Display for Waits {
+impl fmt::Display for PausedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let waiting = self.0.waiting();
         for (index, call) in waiting.iter().take(8).enumerate() {
@@ -282,7 +283,7 @@ impl fmt::Display for Waits {
     }
 }
 
-impl fmt::Debug for Waits {
+impl fmt::Debug for PausedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
     }

@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::{Inner, Primitive, supported};
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::Dialect;
-use crate::output::{LlmOutput, OutputSchema, Untyped, read_checked};
+use crate::model::ResponseFormat;
+use crate::output::{LlmOutput, OutputSchema, Untyped, read_json_of};
 use crate::run::Toolset;
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
-use crate::text::debug_shows;
-use crate::validate::Unreached;
+use crate::text::impl_debug;
+use crate::validate::Uncovered;
 
 /// Builds a [`Primitive`]. [`build`](Self::build) checks everything together.
 #[must_use = "a builder does nothing until `build`"]
@@ -55,7 +55,7 @@ impl PrimitiveBuilder {
     pub fn output<T: LlmOutput>(mut self) -> Self {
         self.output = Some(Output::Typed(Untyped {
             schema: OutputSchema::of::<T>(),
-            check: Arc::new(read_checked::<T>),
+            check: Arc::new(read_json_of::<T>),
         }));
         self
     }
@@ -78,7 +78,7 @@ impl PrimitiveBuilder {
         /// Sets the most tokens an answer may have, 1 or more. Default: the provider's.
         max_tokens: u32,
         /// Sets how the model is asked for the type of the answer. Default: the model decides.
-        dialect: Dialect,
+        response_format: ResponseFormat,
         /// Sets whether an answer is taken only as it stands: nothing is repaired or changed to fit the schema.
         /// Default: no.
         exact: bool,
@@ -113,7 +113,7 @@ impl PrimitiveBuilder {
         self
     }
 
-    fn given(&mut self) -> &mut Settings {
+    fn overrides(&mut self) -> &mut Settings {
         &mut self.settings
     }
 
@@ -131,9 +131,9 @@ impl PrimitiveBuilder {
         let is_text = matches!(output, Some(Output::Text));
         let output = match output {
             Some(Output::Text) => Some(None),
-            Some(Output::Typed(typed)) => match typed.schema.unreached(|_| {}).as_deref() {
+            Some(Output::Typed(typed)) => match typed.schema.uncovered(|_| {}).as_deref() {
                 None => Some(Some(typed)),
-                Some(Unreached { mark, .. }) => {
+                Some(Uncovered { mark, .. }) => {
                     found.push(format!(
                         "the validators of `{mark}` would never run; use `#[llm_node]` for this output"
                     ));
@@ -197,4 +197,4 @@ fn add_defaults(settings: &mut Settings, is_text: bool) {
     stacks.extend((!own_transport).then_some((limited, rate_limit)));
 }
 
-debug_shows!(PrimitiveBuilder: name, settings);
+impl_debug!(PrimitiveBuilder: name, settings);

@@ -25,10 +25,10 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Message;
 use crate::node::Node;
-use crate::output::{Answers, OutputSchema, OutputSpec, Untyped};
+use crate::output::{AnswerKind, OutputSchema, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
 use crate::run::{Cx, Exec, LlmNode, Run, Tools, Toolset};
-use crate::settings::{Nature, Recovery, SILENT, Settings, Stacks};
+use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
 
 /// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It is
 /// immutable, and clones share it.
@@ -90,8 +90,9 @@ impl Primitive {
 
     /// Returns the steps that follow a failure of this category, in order. A call may override them.
     pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
-        let answers = if self.0.output.is_some() { Answers::Read } else { Answers::Taken };
-        Stacks::new([SILENT, SILENT, &self.0.settings], Nature::of::<Ask>(Some(answers))).listed(category)
+        let answers = if self.0.output.is_some() { AnswerKind::Json } else { AnswerKind::RawText };
+        Stacks::new([EMPTY_SETTINGS, EMPTY_SETTINGS, &self.0.settings], NodeKind::of::<Ask>(Some(answers)))
+            .full_stack(category)
     }
 
     /// Returns a call of the primitive as a node, for [`Run::call`] and [`Run::map`].

@@ -126,13 +126,13 @@ impl Serialize for Response {
             duration_ms: self.duration_ms,
             usage: &self.usage,
         };
-        Written { success, data: data.as_ref(), reason, error_type, details, metadata }.serialize(to)
+        ResponseJson { success, data: data.as_ref(), reason, error_type, details, metadata }.serialize(to)
     }
 }
 
 /// A response as JSON has it.
 #[derive(Serialize)]
-struct Written<'r> {
+struct ResponseJson<'r> {
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'r Value>,

@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 
 use super::attach::Attachments;
 use super::history::PromptHistory;
-use super::place::Place;
+use super::section::Section;
 use super::segment::Segment;
 use crate::media::Attachment;
 use crate::model::{Message, Role};
@@ -20,7 +20,7 @@ pub struct Prompt {
     messages: Vec<Message>,
     failed: Option<String>,
     /// What is being written.
-    pub(crate) place: Place,
+    pub(crate) section: Section,
 }
 
 impl Prompt {
@@ -31,7 +31,7 @@ impl Prompt {
 
     /// Writes the system message.
     pub fn system(&mut self, segments: &[Segment<'_>]) {
-        if self.is_of_example() {
+        if self.is_example() {
             return;
         }
         if segments.iter().any(|segment| segment.as_attachment().is_some()) {
@@ -43,11 +43,11 @@ impl Prompt {
 
     /// Adds the earlier messages of a conversation, as they are.
     pub fn history<H: PromptHistory + ?Sized>(&mut self, history: &H) {
-        if self.is_of_example() {
+        if self.is_example() {
             return;
         }
         let history = history.as_ref();
-        self.make_room(history.len());
+        self.reserve_messages(history.len());
         self.messages.extend_from_slice(history);
     }
 
@@ -78,25 +78,25 @@ impl Prompt {
 
     /// A system message without text says nothing, and some providers refuse it.
     pub fn push(&mut self, message: Message) {
-        self.make_room(1);
+        self.reserve_messages(1);
         if message.role != Role::System || !message.content.is_empty() {
             self.messages.push(message);
         }
     }
 
     /// Whether a node is asked for no more than the user message of an example.
-    pub fn is_of_example(&self) -> bool {
-        matches!(self.place, Place::Example(_))
+    pub fn is_example(&self) -> bool {
+        matches!(self.section, Section::Example(_))
     }
 
     /// Notes what cannot be sent; the first such fault is told.
     pub fn fail(&mut self, fault: &str) {
-        let place = self.place;
-        self.failed.get_or_insert_with(|| format!("{place}{fault}"));
+        let section = self.section;
+        self.failed.get_or_insert_with(|| format!("{section}{fault}"));
     }
 
     /// Makes room for messages, and for the prompt and a correction that follow, so that these move nothing.
-    fn make_room(&mut self, messages: usize) {
+    fn reserve_messages(&mut self, messages: usize) {
         if self.messages.capacity() < self.messages.len() + messages {
             self.messages.reserve(messages + 3);
         }

@@ -5,37 +5,39 @@ use std::time::Duration;
 
 use tracing::Instrument;
 
-use super::attempts::Plan;
-use super::doubts::doubts;
-use super::failure::{Failure, listed};
-use super::judge::{Judge, judge};
+use super::answer_reader::{AnswerReader, judge};
+use super::attempt_loop::Plan;
+use super::failure::{Failure, normalize_violations};
 use super::listener::Listener;
 use super::run::Target;
-use super::tools::{Round, answer_or_calls, called_in_text, forbidden};
+use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls};
+use super::usage_checks::usage_flags;
 use crate::category::{Category, Group};
-use crate::clock::{Clock, before};
+use crate::clock::{Clock, timeout_at};
 use crate::flag::Flag;
-use crate::ledger::{Asks, AttemptRecord, OpenAttempt, most_tokens, prompt_tokens};
-use crate::limits::{Prompt, Reservation};
-use crate::model::{ChatModel, Completion, Delta, Dialect, FinishReason, ModelError, Request, Retry, Sink};
+use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, most_tokens, prompt_tokens};
+use crate::limits::{PromptTokens, Reservation};
+use crate::model::{
+    ChatModel, Completion, Delta, FinishReason, ModelError, Request, ResponseFormat, Retry, Sink,
+};
 use crate::settings::Resolved;
 use crate::text::{PADDING, cut, is_document, one_line, padding};
 use crate::usage::TokenUsage;
-use crate::validate::{Attempt, Violation};
+use crate::validate::{AttemptInfo, Violation};
 
 /// The longest text of a provider that is kept, such as the model's name or a request's id, in bytes.
 const WORD: usize = 200;
 
 /// Stands for the text of an answer that calls tools, since it may have none.
-const CALLS: &str = "(calls)";
+const CALLS_PLACEHOLDER: &str = "(calls)";
 
 /// One request and the judgement on its answer.
 pub(super) async fn attempt(
     target: &Target<'_>,
     request: &Request,
     open: &mut OpenAttempt<'_>,
-    asked: &mut dyn Judge,
-    attempt: &Attempt,
+    asked: &mut dyn AnswerReader,
+    attempt: &AttemptInfo,
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let Plan { core, limits, .. } = plan;
@@ -43,13 +45,18 @@ pub(super) async fn attempt(
     let outcome = {
         // Pinned here: a future that is passed by value is stored in each future that it passes through.
         let asking = pin!(async {
-            let prompt = Prompt { estimate, most: most_tokens(request) };
+            let prompt = PromptTokens { estimate, most: most_tokens(request) };
             let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
             let price = target.names(request).iter().flatten().find_map(|name| core.limits.prices.of(name));
-            open.asks(&Asks::chat(target.model, request), estimate, price.copied(), core.content_in_traces);
+            open.set_request(
+                &RequestInfo::chat(target.model, request),
+                estimate,
+                price.copied(),
+                core.content_in_traces,
+            );
             if let Err(fault) = open.record_begin().await {
                 reserved.release();
                 return Err(Failure::unrecorded(fault));
@@ -75,7 +82,7 @@ pub(super) async fn in_attempt_timeout<F: Future>(
 ) -> Result<F::Output, Duration> {
     let end = timeout.and_then(|timeout| clock.now().checked_add(timeout));
     let (Some(timeout), Some(end)) = (timeout, end) else { return Ok(attempt.await) };
-    before(clock, end, attempt).await.ok_or(timeout)
+    timeout_at(clock, end, attempt).await.ok_or(timeout)
 }
 
 /// The failure of an attempt that took too long: it says what took the time.
@@ -101,27 +108,29 @@ async fn ask(
     request: &Request,
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
-    asked: &mut dyn Judge,
-    attempt: &Attempt,
+    asked: &mut dyn AnswerReader,
+    attempt: &AttemptInfo,
     Plan { listener, settings, .. }: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let outcome = match listener {
-        None => model.complete(request, &mut Watch { open, reserved, written: None }).await,
+        None => model.complete(request, &mut AttemptSink { open, reserved, written: None }).await,
         // Boxed, so that calls without a listener have no room for it.
-        Some(listener) => Box::pin(listened(listener, model, request, open, reserved, settings)).await,
+        Some(listener) => {
+            Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
+        }
     };
-    let Answered { text, stopped, padding, round } = answer(outcome, request, open, reserved, settings)?;
+    let ModelAnswer { text, stopped, padding, round } = answer(outcome, request, open, reserved, settings)?;
     // Behind less white space, further objects may follow on lines of their own.
     let cut = stopped && padding < PADDING;
     if let Some(round) = round {
-        open.keeps(&round.said, round.calls(), true);
+        open.journal_answer(&round.content, round.calls(), true);
         open.note(|record| record.keep_answer(text));
         return Ok(Some(round));
     }
     if (!stopped || padding > 0)
         && let Some(round) = called_in_text(&text, request, asked, settings.reader())
     {
-        open.keeps(&round.said, round.calls(), true);
+        open.journal_answer(&round.content, round.calls(), true);
         open.note(|record| {
             record.keep_answer(text);
             record.flags.push(Flag::CallInText);
@@ -130,20 +139,20 @@ async fn ask(
         return Ok(Some(round));
     }
     // An answer that was cut counts only if it is complete anyway.
-    let reader = if cut { settings.reader().whole() } else { settings.reader() };
+    let reader = if cut { settings.reader().whole_text() } else { settings.reader() };
     let judged = judge(asked, &text, reader, attempt).await;
     if !cut
-        && let Some(schema) = request.output.as_ref().filter(|_| is_other_than_asked(&judged))
+        && let Some(schema) = request.output.as_ref().filter(|_| deviates_from_schema(&judged))
         && !schema.is_met_by(&text)
     {
         model.unenforced(request);
     }
     match judged {
         Ok((flags, warnings)) => {
-            open.keeps(&text, &[], true);
+            open.journal_answer(&text, &[], true);
             open.note(|record| {
                 accepted(record, text, flags, warnings, stopped);
-                record.flags.extend(doubts(request, record.usage));
+                record.flags.extend(usage_flags(request, record.usage));
             });
             Ok(None)
         }
@@ -152,7 +161,7 @@ async fn ask(
         }
         Err(failure) => {
             if failure.category.group() == Group::Answer {
-                open.keeps(&text, &[], false);
+                open.journal_answer(&text, &[], false);
             }
             Err(Failure { answer: Some(text), ..failure })
         }
@@ -160,7 +169,7 @@ async fn ask(
 }
 
 /// Asks the model, and shows what it writes to the listener.
-async fn listened(
+async fn complete_streamed(
     listener: &Listener<'_>,
     model: &dyn ChatModel,
     request: &Request,
@@ -168,17 +177,18 @@ async fn listened(
     reserved: &mut Reservation<'_>,
     settings: &Resolved<'_>,
 ) -> Result<Completion, ModelError> {
-    listener.begins();
-    let mut watch = Watch { open, reserved, written: Some((listener, 0)) };
-    let outcome = listener.within(settings.max_output_bytes, model.complete(request, &mut watch)).await;
+    listener.request_began();
+    let mut watch = AttemptSink { open, reserved, written: Some((listener, 0)) };
+    let outcome =
+        listener.with_max_bytes(settings.max_output_bytes, model.complete(request, &mut watch)).await;
     if let Ok(completion) = &outcome {
-        listener.whole(&completion.text);
+        listener.emit_unstreamed(&completion.text);
     }
     outcome
 }
 
 /// What a model answered.
-struct Answered {
+struct ModelAnswer {
     text: String,
     /// It stopped at the length limit.
     stopped: bool,
@@ -196,9 +206,9 @@ fn answer(
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
     settings: &Resolved<'_>,
-) -> Result<Answered, Failure> {
-    let mut completion = came_back(outcome, open, reserved)?;
-    let forbidden = forbidden(&completion, request);
+) -> Result<ModelAnswer, Failure> {
+    let mut completion = settle_response(outcome, open, reserved)?;
+    let forbidden_calls = forbidden_calls(&completion, request);
     let round = answer_or_calls(&mut completion, request);
     let Completion { text, refusal, finish, usage, model: answered_by, request_id, .. } = completion;
     let stopped = finish == Some(FinishReason::Length);
@@ -220,31 +230,31 @@ fn answer(
         if padding > 0 && usage.is_none_or(|usage| usage.output.is_none()) {
             record.flags.push(Flag::EstimatedUsage);
         }
-        record.tools = forbidden;
+        record.tools = forbidden_calls;
     });
     if finish.is_none() {
         flag(open, Flag::NoFinishReason);
     }
     if round.is_some() {
-        return match unusable(CALLS, refusal, finish, usage, request, settings) {
+        return match unusable(CALLS_PLACEHOLDER, refusal, finish, usage, request, settings) {
             Some(failure) => Err(failure),
             None if stopped && padding == 0 => Err(truncated(request)),
             None => {
                 if stopped {
                     flag(open, Flag::LengthStop);
                 }
-                Ok(Answered { text, stopped, padding, round })
+                Ok(ModelAnswer { text, stopped, padding, round })
             }
         };
     }
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
-    Ok(Answered { text, stopped, padding, round })
+    Ok(ModelAnswer { text, stopped, padding, round })
 }
 
 /// Settles what an attempt used, and notes for the trace what came back.
-pub(super) fn came_back(
+pub(super) fn settle_response(
     mut outcome: Result<Completion, ModelError>,
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
@@ -293,7 +303,7 @@ fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
 }
 
 /// Whether an answer is not plain JSON of the schema, which shows that nothing bound the model to it.
-fn is_other_than_asked(judged: &Result<(Vec<Flag>, Vec<Violation>), Failure>) -> bool {
+fn deviates_from_schema(judged: &Result<(Vec<Flag>, Vec<Violation>), Failure>) -> bool {
     match judged {
         // A response format does not bind thoughts before the answer.
         Ok((flags, _)) => flags.iter().any(|flag| *flag != Flag::AfterThinking),
@@ -316,7 +326,7 @@ fn accepted(
     if !warnings.is_empty() {
         record.flags.push(Flag::Warned);
     }
-    record.violations = listed(warnings);
+    record.violations = normalize_violations(warnings);
 }
 
 /// The failure of an answer that cannot be read at all. The finish reason comes first: an answer that was filtered,
@@ -416,14 +426,14 @@ fn replace(slot: &mut Option<String>, word: Option<String>) {
 
 /// What a model reports during an attempt goes into its record and its reservation, so that it is not lost if the
 /// call is dropped.
-pub(super) struct Watch<'a, 'o, 'c> {
+pub(super) struct AttemptSink<'a, 'o, 'c> {
     pub(super) open: &'a mut OpenAttempt<'o>,
     pub(super) reserved: &'a mut Reservation<'c>,
     /// The listener, and how many characters it was shown.
     pub(super) written: Option<(&'a Listener<'a>, usize)>,
 }
 
-impl Sink for Watch<'_, '_, '_> {
+impl Sink for AttemptSink<'_, '_, '_> {
     fn request_id(&mut self, id: &str) {
         self.open.note(|record| record.request_id = Some(one_line(id, WORD)));
     }
@@ -431,11 +441,11 @@ impl Sink for Watch<'_, '_, '_> {
     fn usage(&mut self, mut usage: TokenUsage) {
         drop_impossible(&mut usage, self.open);
         self.open.note(|record| record.usage = Some(usage));
-        self.reserved.see(usage);
+        self.reserved.record_usage(usage);
     }
 
-    fn dialect(&mut self, dialect: Dialect) {
-        self.open.note(|record| record.dialect = Some(dialect));
+    fn response_format(&mut self, response_format: ResponseFormat) {
+        self.open.note(|record| record.response_format = Some(response_format));
     }
 
     fn refused(&mut self, part: &str) {

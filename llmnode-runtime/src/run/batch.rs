@@ -2,7 +2,7 @@
 
 use super::bounded::CONCURRENCY;
 use super::cx::Cx;
-use super::name::Name;
+use super::name::ConstName;
 use super::node::Exec;
 use crate::BoxError;
 use crate::node::Node;
@@ -71,7 +71,7 @@ impl<N> Batch<N> {
 #[diagnostic::do_not_recommend]
 impl<N: Node> Node for Batch<N> {
     type Output = Vec<N::Output>;
-    const NAME: &'static str = const { &Name::list("Batch<", &[N::NAME], ">") }.as_str();
+    const NAME: &'static str = const { &ConstName::list("Batch<", &[N::NAME], ">") }.as_str();
     const DESCRIPTION: &'static str = N::DESCRIPTION;
     const IDEMPOTENT: bool = N::IDEMPOTENT;
 }
@@ -81,7 +81,7 @@ impl<S: ?Sized, N: Exec<S>> Exec<S> for Batch<N> {
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Vec<N::Output>, BoxError> {
-        let items = cx.map(&self.items).concurrency(self.concurrency).settings(cx.handed_on());
-        cx.hands_on(items.try_all()).await
+        let items = cx.map(&self.items).concurrency(self.concurrency).settings(cx.forwarded_settings());
+        cx.with_call_deadline(items.try_all()).await
     }
 }

@@ -5,11 +5,11 @@ use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
 use super::pool::Pool;
-use super::progress::Counter;
+use super::progress::ProgressCounter;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::panics::guarded;
+use crate::panics::catch_panic;
 
 /// How many items are under way at most, if nothing else is said.
 pub const CONCURRENCY: usize = 8;
@@ -18,7 +18,7 @@ pub const CONCURRENCY: usize = 8;
 pub type Source<'r, R> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<BoxFuture<'r, R>>> + Send + 'r>;
 
 /// What one item came to.
-pub trait Ended: Sized {
+pub trait ItemOutcome: Sized {
     /// What there is if it ended well.
     type Output;
 
@@ -35,7 +35,7 @@ pub trait Ended: Sized {
     fn into_result(self) -> Result<Self::Output, NodeError>;
 }
 
-impl<T> Ended for Result<T, NodeError> {
+impl<T> ItemOutcome for Result<T, NodeError> {
     type Output = T;
 
     fn has_failed(&self) -> bool {
@@ -56,27 +56,27 @@ impl<T> Ended for Result<T, NodeError> {
 }
 
 /// The error of the item at which the iterator or stream of the items panicked.
-pub fn no_next_item(said: &str) -> NodeError {
+pub fn items_panicked(said: &str) -> NodeError {
     let message = format!("the iterator of items panicked, and no further items are taken: {said}");
     NodeError::new(Category::Panic, message)
 }
 
 /// The futures of many items. An item is asked for only when there is room for it; dropping this cancels all that are
 /// under way.
-pub struct Bounded<'r, R> {
+pub struct BoundedFutures<'r, R> {
     /// `None`: all items have begun.
     source: Option<Source<'r, R>>,
     pool: Pool<'r, R>,
     begun: usize,
     concurrency: usize,
-    counter: Counter<'r>,
+    counter: ProgressCounter<'r>,
 }
 
-impl<'r, R: Ended> Bounded<'r, R> {
+impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
     /// The futures that the source gives.
-    pub fn new(source: Source<'r, R>, concurrency: usize, counter: Counter<'r>) -> Self {
+    pub fn new(source: Source<'r, R>, concurrency: usize, counter: ProgressCounter<'r>) -> Self {
         let concurrency = concurrency.max(1);
-        Bounded { source: Some(source), pool: Pool::new(), begun: 0, concurrency, counter }
+        BoundedFutures { source: Some(source), pool: Pool::new(), begun: 0, concurrency, counter }
     }
 
     /// The next item that has ended, by its index. Those that have ended and `wait` to be taken count as under way.
@@ -86,7 +86,7 @@ impl<'r, R: Ended> Bounded<'r, R> {
         self.counter.begin();
         while self.pool.len() + wait < self.concurrency {
             let Some(source) = &mut self.source else { break };
-            match guarded(|| source(cx)) {
+            match catch_panic(|| source(cx)) {
                 Ok(Poll::Ready(Some(future))) => {
                     self.pool.push(self.begun, future);
                     self.begun += 1;
@@ -97,7 +97,7 @@ impl<'r, R: Ended> Bounded<'r, R> {
                 Err(said) => {
                     self.source = None;
                     self.begun += 1;
-                    return Poll::Ready(Some(self.ended(self.begun - 1, R::failed(no_next_item(&said)))));
+                    return Poll::Ready(Some(self.ended(self.begun - 1, R::failed(items_panicked(&said)))));
                 }
             }
         }

@@ -12,25 +12,25 @@ use serde_json::Value;
 use tracing::Instrument;
 
 use super::cx::Cx;
-use super::executing::executed;
+use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::listener::Listener;
 use super::node::Exec;
-use super::observer::{Observer, OfFlow};
+use super::observer::{FlowContext, Observer};
 use super::resume::Origin;
 use super::run::RunCore;
 use super::stream::CallStream;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{Around, Books, CallRecord, CallScope, NodeKey, Replayed, Usage};
+use crate::ledger::{CallGuard, CallRecord, NodeKey, Parent, Replayed, Sinks, Usage};
 use crate::limits::{CallLimits, Deadline, LimitedNode, Limits};
-use crate::model::{Dialect, Message};
-use crate::panics::guarded;
+use crate::model::{Message, ResponseFormat};
+use crate::panics::catch_panic;
 use crate::pause::Paused;
-use crate::settings::{Backoff, Failures, Recovery, SILENT, Settings, setters};
-use crate::text::{debug_shows, shortened};
-use crate::validate::Attempt;
+use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, setters};
+use crate::text::{impl_debug, shortened};
+use crate::validate::AttemptInfo;
 
 /// How deep calls may be nested, and flows.
 pub const MAX_NESTING: usize = 100;
@@ -44,7 +44,7 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 /// effect. A panic of the node, its output or its model is caught, and is the call's error.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
-    given: Given,
+    overrides: Overrides,
     /// What its answer is shown to while it is written.
     pub(super) listener: Option<Arc<Listener<'r>>>,
     /// The conversation that it continues.
@@ -55,22 +55,22 @@ pub struct Call<'r, T> {
 }
 
 type Start<'r, T> = Box<
-    dyn FnOnce(Given, Option<Arc<Listener<'r>>>, Option<Paused>) -> BoxFuture<'r, Outcome<T>> + Send + 'r,
+    dyn FnOnce(Overrides, Option<Arc<Listener<'r>>>, Option<Paused>) -> BoxFuture<'r, Outcome<T>> + Send + 'r,
 >;
 
-type Given = Option<Box<Settings>>;
+type Overrides = Option<Box<Settings>>;
 
 /// What is around a call; nothing by default.
 #[derive(Clone, Copy, Default)]
-pub struct Within<'r> {
+pub struct CallContext<'r> {
     /// The call whose node makes it.
-    pub(super) call: Option<&'r CallScope<'r>>,
+    pub(super) call: Option<&'r CallGuard<'r>>,
     /// The limits of that call.
     pub(super) limits: Option<&'r CallLimits<'r>>,
     /// When that call, or one around it, has to end.
     pub(super) deadline: Option<&'r Deadline>,
     /// The flow whose step it is within.
-    pub(super) flow: Option<&'r OfFlow<'r>>,
+    pub(super) flow: Option<&'r FlowContext<'r>>,
     /// What its answer is shown to while it is written. Not that of calls within.
     pub(super) listener: Option<&'r Listener<'r>>,
     /// Which item of a map it is.
@@ -79,27 +79,27 @@ pub struct Within<'r> {
     pub(super) origin: Option<&'r Origin<'r>>,
 }
 
-impl<'r> Within<'r> {
+impl<'r> CallContext<'r> {
     /// The same for the steps of a flow.
     #[must_use]
-    pub fn of_flow(self, flow: &'r OfFlow<'r>) -> Self {
-        Within { flow: Some(flow), ..self }
+    pub fn of_flow(self, flow: &'r FlowContext<'r>) -> Self {
+        CallContext { flow: Some(flow), ..self }
     }
 
     /// The same for what goes on with a conversation.
     #[must_use]
-    pub fn going_on(self, origin: Option<&'r Origin<'r>>) -> Self {
-        Within { origin: origin.or(self.origin), ..self }
+    pub fn with_origin(self, origin: Option<&'r Origin<'r>>) -> Self {
+        CallContext { origin: origin.or(self.origin), ..self }
     }
 
     /// The flow whose step it is within.
-    pub fn flow(&self) -> Option<&'r OfFlow<'r>> {
+    pub fn flow(&self) -> Option<&'r FlowContext<'r>> {
         self.flow
     }
 
     /// Who observes it, and the names of the calls that lead here.
     pub fn observed(&self) -> Option<(&'r dyn Observer, Vec<String>)> {
-        Some((self.flow?.observer?, self.call.map(CallScope::observed_path).unwrap_or_default()))
+        Some((self.flow?.observer?, self.call.map(CallGuard::observed_path).unwrap_or_default()))
     }
 
     /// How many calls stand around.
@@ -115,35 +115,36 @@ impl<'r> Within<'r> {
     /// The same, within these limits.
     #[must_use]
     pub fn limited(self, limits: Option<&'r CallLimits<'r>>) -> Self {
-        Within { limits: limits.or(self.limits), ..self }
+        CallContext { limits: limits.or(self.limits), ..self }
     }
 }
 
 impl<'r, T> Call<'r, T> {
-    pub(crate) fn new<S, N>(core: &'r RunCore, within: Within<'r>, state: &'r S, node: &'r N) -> Self
+    pub(crate) fn new<S, N>(core: &'r RunCore, within: CallContext<'r>, state: &'r S, node: &'r N) -> Self
     where
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        let start = Box::new(move |given, listener, paused: Option<Paused>| {
-            let Some(paused) = paused else { return start(core, within, state, node, given, listener) };
+        let start = Box::new(move |overrides, listener, paused: Option<Paused>| {
+            let Some(paused) = paused else { return start(core, within, state, node, overrides, listener) };
             let course: BoxFuture<'r, _> = Box::pin(async move {
                 let origin = Origin::paused(&paused);
-                start(core, Within { origin: Some(&origin), ..within }, state, node, given, listener).await
+                start(core, CallContext { origin: Some(&origin), ..within }, state, node, overrides, listener)
+                    .await
             });
             course
         });
-        Call { given: None, listener: None, paused: None, start: Some(start), under_way: None }
+        Call { overrides: None, listener: None, paused: None, start: Some(start), under_way: None }
     }
 
     /// A call that is given nothing: there are no settings to wait for.
-    pub(crate) fn begin<S, N>(core: &'r RunCore, within: Within<'r>, state: &'r S, node: &'r N) -> Self
+    pub(crate) fn begin<S, N>(core: &'r RunCore, within: CallContext<'r>, state: &'r S, node: &'r N) -> Self
     where
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
         let under_way = start(core, within, state, node, None, None);
-        Call { given: None, listener: None, paused: None, start: None, under_way: Some(under_way) }
+        Call { overrides: None, listener: None, paused: None, start: None, under_way: Some(under_way) }
     }
 
     setters! {
@@ -155,7 +156,7 @@ impl<'r, T> Call<'r, T> {
         max_tokens: u32,
         /// Sets how the model is asked for the type of the answer. If the answer is raw text, this is a
         /// `config_error`.
-        dialect: Dialect,
+        response_format: ResponseFormat,
         /// Sets whether an answer has to be exact: nothing is repaired or changed to fit the type. For raw text, `true` is a
         /// `config_error`.
         exact: bool,
@@ -192,14 +193,14 @@ impl<'r, T> Call<'r, T> {
         failures: impl Into<Failures>,
         steps: impl IntoIterator<Item = Recovery>,
     ) -> Self {
-        let settings = std::mem::take(self.given());
-        *self.given() = settings.recover(failures, steps);
+        let settings = std::mem::take(self.overrides());
+        *self.overrides() = settings.recover(failures, steps);
         self
     }
 
     /// Sets what this call may spend, including the calls that its node makes.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.given().limits = limits;
+        self.overrides().limits = limits;
         self
     }
 
@@ -233,19 +234,19 @@ impl<'r, T> Call<'r, T> {
     /// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
     /// ```
     pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.given().labels.insert(name.into(), value.into());
+        self.overrides().labels.insert(name.into(), value.into());
         self
     }
 
     /// Adds a field to the request, such as `("seed", 7)`.
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.given().extra.insert(field.into(), value.into());
+        self.overrides().extra.insert(field.into(), value.into());
         self
     }
 
     /// Sets all settings at once, and drops those set so far.
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.given = Some(Box::new(settings));
+        self.overrides = Some(Box::new(settings));
         self
     }
 
@@ -279,8 +280,8 @@ impl<'r, T> Call<'r, T> {
         CallStream::new(self)
     }
 
-    fn given(&mut self) -> &mut Settings {
-        self.given.get_or_insert_default()
+    fn overrides(&mut self) -> &mut Settings {
+        self.overrides.get_or_insert_default()
     }
 
     /// Returns the record of the call beside its output.
@@ -294,7 +295,7 @@ impl<'r, T> Call<'r, T> {
 impl<T> Call<'_, T> {
     pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(start) = self.start.take() {
-            self.under_way = Some(start(self.given.take(), self.listener.take(), self.paused.take()));
+            self.under_way = Some(start(self.overrides.take(), self.listener.take(), self.paused.take()));
         }
         match &mut self.under_way {
             Some(call) => call.as_mut().poll(cx),
@@ -337,10 +338,10 @@ impl<T> CallReport<T> {
 
 fn start<'r, S, N>(
     core: &'r RunCore,
-    within: Within<'r>,
+    within: CallContext<'r>,
     state: &'r S,
     node: &'r N,
-    given: Given,
+    overrides: Overrides,
     listener: Option<Arc<Listener<'r>>>,
 ) -> BoxFuture<'r, Outcome<N::Output>>
 where
@@ -358,25 +359,26 @@ where
         );
     }
     Box::pin(async move {
-        let settings = given.as_deref().unwrap_or(SILENT);
+        let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
         let scope = begin(core, within, settings, &mut || NodeKey::of(node))?;
         let outcome = {
             // One that is streamed is read by whoever streams it.
             let read = if listener.is_none() { Listener::observed(within.flow, &scope) } else { None };
-            let within = Within { listener: listener.as_deref().or(read.as_deref()), ..within };
-            let tried = tried(core, &within, &scope, settings, state, node);
-            let mut tried = pin!(tried.instrument(scope.span().clone()));
+            let within = CallContext { listener: listener.as_deref().or(read.as_deref()), ..within };
+            let execution = execution(core, &within, &scope, settings, state, node);
+            let mut execution = pin!(execution.instrument(scope.span().clone()));
             poll_fn(|cx| {
-                guarded(|| tried.as_mut().poll(cx)).unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
+                catch_panic(|| execution.as_mut().poll(cx))
+                    .unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
             })
             .await
         };
         match outcome {
             Ok(value) => {
-                let (messages, mut total, mut replayed) = scope.said();
+                let (messages, mut total, mut replayed) = scope.take_result();
                 let record = scope.end(None);
                 total.merge(&record.usage());
-                replayed.merge(&record.of_replayed);
+                replayed.merge(&record.replayed_sum);
                 Ok(CallReport { value, record, total, replayed, messages })
             }
             Err(error) => Err(ended(&scope, error)),
@@ -386,10 +388,10 @@ where
 
 /// Executes the node until it has an output, or no further try follows. It is compiled anew for every node, so what needs
 /// nothing of the node's types stands elsewhere.
-async fn tried<S, N>(
+async fn execution<S, N>(
     core: &RunCore,
-    within: &Within<'_>,
-    scope: &CallScope<'_>,
+    within: &CallContext<'_>,
+    scope: &CallGuard<'_>,
     settings: &Settings,
     state: &S,
     node: &N,
@@ -400,50 +402,50 @@ where
 {
     let limits = limits(core, *within, scope, settings, LimitedNode::of::<N>())?;
     if !N::IDEMPOTENT {
-        recorded(scope).await?;
+        record_call_begin(scope).await?;
     }
     let (limits, deadline) = (&limits, within.deadline.cloned());
-    let Within { flow, listener, origin, .. } = *within;
-    let attempt = Attempt::new(0, 0);
+    let CallContext { flow, listener, origin, .. } = *within;
+    let attempt = AttemptInfo::new(0, 0);
     let cx = Cx { core, state, scope, settings, limits, deadline, flow, listener, attempt, origin };
     if N::TRIES_ITSELF {
         return node.exec(&cx).await.map_err(NodeError::of_execution);
     }
-    executed(node, &cx).await
+    exec_with_attempts(node, &cx).await
 }
 
 fn begin<'r>(
     core: &'r RunCore,
-    within: Within<'r>,
+    within: CallContext<'r>,
     settings: &Settings,
     key: &mut dyn FnMut() -> NodeKey,
-) -> Result<CallScope<'r>, NodeError> {
+) -> Result<CallGuard<'r>, NodeError> {
     let RunCore { ledger, clock, hooks, .. } = core;
-    let books = Books { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
-    let tally = within.flow.map(|flow| flow.tally);
-    let around = Around { parent: within.call, tally, item: within.item };
+    let sinks = Sinks { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
+    let usage_sum = within.flow.map(|flow| flow.usage_sum);
+    let around = Parent { parent: within.call, usage_sum, item: within.item };
     // Those of a call around it have the run's among them.
-    let mut labels = within.call.map_or(&core.settings.labels, CallScope::labels).clone();
+    let mut labels = within.call.map_or(&core.settings.labels, CallGuard::labels).clone();
     labels.extend(settings.labels.clone());
-    let (key, now) = guarded(|| (key(), clock.now())).map_err(|said| {
+    let (key, now) = catch_panic(|| (key(), clock.now())).map_err(|said| {
         NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
     })?;
-    Ok(CallScope::begin((key, now), labels, books, around))
+    Ok(CallGuard::begin((key, now), labels, sinks, around))
 }
 
 fn panicked(said: &str) -> NodeError {
     NodeError::new(Category::Panic, format!("the node, its output or its model panicked: {said}"))
 }
 
-fn ended(scope: &CallScope<'_>, error: NodeError) -> NodeError {
+fn ended(scope: &CallGuard<'_>, error: NodeError) -> NodeError {
     let record = scope.end(Some(error.category()));
-    error.of_call_that_made(record, scope.made())
+    error.with_record_and_children(record, scope.children())
 }
 
 fn limits<'r>(
     core: &'r RunCore,
-    within: Within<'r>,
-    scope: &CallScope<'_>,
+    within: CallContext<'r>,
+    scope: &CallGuard<'_>,
     settings: &Settings,
     node: LimitedNode,
 ) -> Result<CallLimits<'r>, NodeError> {
@@ -452,12 +454,12 @@ fn limits<'r>(
     CallLimits::begin(scope.node(), node, own, within.limits, &core.limits, &*core.clock)
 }
 
-fn recorded<'a>(scope: &'a CallScope<'_>) -> BoxFuture<'a, Result<(), NodeError>> {
+fn record_call_begin<'a>(scope: &'a CallGuard<'_>) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async { scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error()) })
 }
 
 /// A node that calls itself without an end is found before the stack is used up.
-fn check_depth(call: &CallScope<'_>) -> Result<(), NodeError> {
+fn check_depth(call: &CallGuard<'_>) -> Result<(), NodeError> {
     if call.depth < MAX_NESTING {
         return Ok(());
     }
@@ -469,10 +471,10 @@ impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let under_way = self.under_way.is_some();
         f.debug_struct("Call")
-            .field("settings", &self.given)
+            .field("settings", &self.overrides)
             .field("under_way", &under_way)
             .finish_non_exhaustive()
     }
 }
 
-debug_shows!([T] CallReport<T>: record);
+impl_debug!([T] CallReport<T>: record);

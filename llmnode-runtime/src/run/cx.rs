@@ -7,40 +7,40 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 
-use super::attempts::{Plan, deadline};
-use super::call::{Call, Within};
+use super::attempt_loop::{Plan, deadline};
+use super::call::{Call, CallContext};
 use super::listener::Listener;
 use super::map::Map;
 use super::node::Exec;
-use super::observer::OfFlow;
+use super::observer::FlowContext;
 use super::resume::Origin;
 use super::run::RunCore;
-use super::tools::Called;
+use super::tools::Invocation;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{CallRecord, CallScope, ToolRecord};
+use crate::ledger::{CallGuard, CallRecord, ToolRecord};
 use crate::limits::{CallLimits, Deadline, Limits};
 use crate::model::Message;
 use crate::node::{Node, path};
 use crate::pause::Paused;
 use crate::settings::Settings;
-use crate::validate::Attempt;
+use crate::validate::AttemptInfo;
 
 /// The context of one execution: the state to read, and a way to call other nodes.
 pub struct Cx<'r, S: ?Sized> {
     pub(super) core: &'r RunCore,
     pub(super) state: &'r S,
-    pub(super) scope: &'r CallScope<'r>,
+    pub(super) scope: &'r CallGuard<'r>,
     pub(super) settings: &'r Settings,
     pub(super) limits: &'r CallLimits<'r>,
     /// When this call, or one around it, has to end.
     pub(super) deadline: Option<Deadline>,
     /// The flow whose step it is within.
-    pub(super) flow: Option<&'r OfFlow<'r>>,
+    pub(super) flow: Option<&'r FlowContext<'r>>,
     /// What the answer of this call is shown to while it is written.
     pub(super) listener: Option<&'r Listener<'r>>,
-    pub(super) attempt: Attempt,
+    pub(super) attempt: AttemptInfo,
     pub(super) origin: Option<&'r Origin<'r>>,
 }
 
@@ -58,7 +58,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
 
     /// Which execution of the node this is, counted from 0, and how many there are at most (`attempts`).
     /// [`exec_fallback`](Exec::exec_fallback) follows the last one.
-    pub fn attempt(&self) -> Attempt {
+    pub fn attempt(&self) -> AttemptInfo {
         self.attempt
     }
 
@@ -112,26 +112,26 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     /// For a tool that the node's model called.
-    pub(super) fn of_tool<'c>(&'c self, plan: &'c Plan<'_>, called: &'c Called<'c>) -> Cx<'c, S> {
-        let origin = Some(&called.origin);
-        Cx { limits: plan.limits, deadline: plan.ends.clone(), origin, ..self.on(self.state) }
+    pub(super) fn for_tool<'c>(&'c self, plan: &'c Plan<'_>, invocation: &'c Invocation<'c>) -> Cx<'c, S> {
+        let origin = Some(&invocation.origin);
+        Cx { limits: plan.limits, deadline: plan.earliest_deadline.clone(), origin, ..self.on(self.state) }
     }
 
-    fn within(&self) -> Within<'_> {
+    fn within(&self) -> CallContext<'_> {
         let Cx { scope, limits, flow, origin, .. } = *self;
         let (call, limits, deadline) = (Some(scope), Some(limits), self.deadline.as_ref());
-        Within { call, limits, deadline, flow, origin, ..Within::default() }
+        CallContext { call, limits, deadline, flow, origin, ..CallContext::default() }
     }
 
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again
     /// as a whole. The limits and the deadline hold for all together.
-    pub(crate) fn handed_on(&self) -> Settings {
+    pub(crate) fn forwarded_settings(&self) -> Settings {
         Settings { limits: Limits::new(), deadline: None, ..self.settings.clone() }
     }
 
     /// What such a node does with them, as long as the deadline that this call sets leaves time. That of a run or a
     /// node is for each of them.
-    pub(crate) async fn hands_on<T>(
+    pub(crate) async fn with_call_deadline<T>(
         &self,
         calls: impl Future<Output = Result<T, NodeError>>,
     ) -> Result<T, BoxError> {
@@ -144,34 +144,34 @@ impl<'r, S: ?Sized> Cx<'r, S> {
 }
 
 /// The settings that a node which only stands for others passes on to each of them.
-pub fn handed_on<S: ?Sized>(cx: &Cx<'_, S>) -> Settings {
-    cx.handed_on()
+pub fn forwarded_settings<S: ?Sized>(cx: &Cx<'_, S>) -> Settings {
+    cx.forwarded_settings()
 }
 
 /// What the run keeps for a node's type.
-pub fn kept<'r, N: Node, S: ?Sized>(cx: &Cx<'r, S>) -> Option<&'r Arc<dyn Any + Send + Sync>> {
-    cx.core.kept.get(path::<N>())
+pub fn node_data<'r, N: Node, S: ?Sized>(cx: &Cx<'r, S>) -> Option<&'r Arc<dyn Any + Send + Sync>> {
+    cx.core.node_data.get(path::<N>())
 }
 
 /// What runs of different states share, but with this kept for a node's type.
-pub fn keeping<N: Node, S: ?Sized>(cx: &Cx<'_, S>, value: Arc<dyn Any + Send + Sync>) -> RunCore {
+pub fn core_with_node_data<N: Node, S: ?Sized>(cx: &Cx<'_, S>, value: Arc<dyn Any + Send + Sync>) -> RunCore {
     let mut core = cx.core.clone();
-    core.kept.insert(path::<N>(), value);
+    core.node_data.insert(path::<N>(), value);
     core
 }
 
 /// The calls that the node of this context made so far, with those that they made: the newest 64.
-pub fn calls<S: ?Sized>(cx: &Cx<'_, S>) -> Vec<Arc<CallRecord>> {
-    cx.scope.made().calls.into()
+pub fn child_calls<S: ?Sized>(cx: &Cx<'_, S>) -> Vec<Arc<CallRecord>> {
+    cx.scope.children().calls.into()
 }
 
 /// The same context on another core, which shares ledger and limits with its own.
-pub fn on_core<'c, S: ?Sized>(cx: &'c Cx<'_, S>, core: &'c RunCore) -> Cx<'c, S> {
+pub fn with_core<'c, S: ?Sized>(cx: &'c Cx<'_, S>, core: &'c RunCore) -> Cx<'c, S> {
     Cx { core, ..cx.on(cx.state) }
 }
 
 /// What a flow within a node runs on.
-pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Within<'c>) {
+pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, CallContext<'c>) {
     (cx.core, cx.within())
 }
 
@@ -205,8 +205,8 @@ pub fn with_origin<'c, S: ?Sized>(cx: &'c Cx<'_, S>, origin: Option<&'c Origin<'
 }
 
 /// The conversation of a node with tools, once it has ended, and what came of the tools.
-pub fn rounds<S: ?Sized>(cx: &Cx<'_, S>) -> (Vec<Message>, Vec<ToolRecord>) {
-    cx.scope.rounds()
+pub fn tool_conversation<S: ?Sized>(cx: &Cx<'_, S>) -> (Vec<Message>, Vec<ToolRecord>) {
+    cx.scope.tool_conversation()
 }
 
 impl<S: ?Sized> fmt::Debug for Cx<'_, S> {

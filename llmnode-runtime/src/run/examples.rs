@@ -9,9 +9,9 @@ use super::node::LlmNode;
 use crate::model::Message;
 use crate::node::Node;
 use crate::output::{OutputSchema, OutputSpec, Reader};
-use crate::prompt::Place;
+use crate::prompt::Section;
 use crate::prompt::generated::Prompt;
-use crate::text::debug_shows;
+use crate::text::impl_debug;
 
 /// An example of a node: what it is asked, and what the model is to answer.
 pub struct Example<N: Node> {
@@ -142,7 +142,7 @@ impl Prompt {
         S: ?Sized,
         E: IntoIterator<Item: IntoExample<N>>,
     {
-        if self.is_of_example() {
+        if self.is_example() {
             return;
         }
         let spec = node.output();
@@ -150,10 +150,10 @@ impl Prompt {
             Ok(schema) => schema,
             Err(fault) => return self.fail(&fault),
         };
-        self.place = Place::Examples;
+        self.section = Section::Examples;
         for (index, example) in examples().into_iter().enumerate() {
             let Example { input, output } = example.into_example();
-            self.place = Place::Example(index + 1);
+            self.section = Section::Example(index + 1);
             match input {
                 Input::Node(node) => node.render(state, self),
                 Input::Text(text) => self.push(Message::user(text)),
@@ -162,13 +162,13 @@ impl Prompt {
                 Ok(text) => self.push(Message::assistant(text)),
                 Err(fault) => self.fail(&fault),
             }
-            self.place = Place::Examples;
+            self.section = Section::Examples;
         }
-        self.place = Place::Prompt;
+        self.section = Section::Prompt;
     }
 }
 
-debug_shows!([N: Node] Example<N>:);
+impl_debug!([N: Node] Example<N>:);
 
 impl<N> fmt::Debug for Input<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -191,7 +191,7 @@ fn answer<T: Serialize, S: ?Sized>(
     };
     let json = serde_json::to_string(output).map_err(unwritable)?;
     let json = if schema.is_wrapped() { format!(r#"{{"value":{json}}}"#) } else { json };
-    match spec.read(&json, Some(schema), Reader::new().whole(), &mut None) {
+    match spec.read(&json, Some(schema), Reader::new().whole_text(), &mut None) {
         Ok(_) => Ok(json),
         Err(violations) => {
             let why = violations.first().map(ToString::to_string).unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::BoxError;
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::model::Retry;
-use crate::pause::{Paused, Waits};
+use crate::pause::{Paused, PausedError};
 use crate::text::one_line;
 use crate::validate::Violation;
 
@@ -44,11 +44,11 @@ impl Failure {
         }
     }
 
-    pub(super) fn executed(error: NodeError) -> Self {
+    pub(super) fn from_exec_error(error: NodeError) -> Self {
         let mut failure = Failure::new(error.category(), error.message());
         failure.retry_after = error.retry_after();
         // A call within has already been retried, as its own settings say.
-        failure.retry = error.is_of_a_call().then_some(Retry::No);
+        failure.retry = error.has_failed_call().then_some(Retry::No);
         failure.error = Some(error);
         failure
     }
@@ -72,13 +72,13 @@ impl Failure {
 
     /// Tool calls wait for a decision.
     pub(super) fn paused(paused: Paused) -> Self {
-        let waits = Waits(paused);
+        let waits = PausedError(paused);
         let message = waits.message();
         Failure { source: Some(waits.into()), ..Failure::new(Category::Paused, message) }
     }
 
     pub(super) fn rejected(category: Category, violations: Vec<Violation>) -> Self {
-        let violations = listed(violations);
+        let violations = normalize_violations(violations);
         let mut message = String::with_capacity(128);
         for violation in violations.iter().filter(|one| !one.warning) {
             if message.len() > 1000 {
@@ -105,7 +105,7 @@ impl Failure {
 
     pub(super) fn into_error(self) -> NodeError {
         if let Some(error) = self.error {
-            return error.saying(self.message);
+            return error.with_message(self.message);
         }
         let error = NodeError::new(self.category, self.message).with_retry_after(self.retry_after);
         match self.source {
@@ -117,7 +117,7 @@ impl Failure {
 
 /// The violations, in the form and number that records keep and models see: a validator may return texts of any
 /// length, in any number. Warnings come last.
-pub(super) fn listed(mut violations: Vec<Violation>) -> Vec<Violation> {
+pub(super) fn normalize_violations(mut violations: Vec<Violation>) -> Vec<Violation> {
     const LISTED: usize = 256;
     violations.sort_by_key(|one| one.warning);
     if violations.len() > LISTED {

@@ -1,14 +1,14 @@
 //! The value that takes the place of an answer.
 
-use super::shell::Asked;
+use super::typed_node::ErasedNode;
 use crate::error::NodeError;
-use crate::function::Gives;
-use crate::ledger::{CallScope, Degraded};
-use crate::panics::caught;
+use crate::into_outcome::IntoOutcome;
+use crate::ledger::{CallGuard, Degraded};
+use crate::panics::catch_panic_async;
 use crate::{BoxError, BoxFuture, Category, Node};
 
 /// A fallback value under way.
-pub type Falling<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
+pub type FallbackFuture<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
 
 /// The expansion of `fallback = path` on a node without a state. Since the function is called here, and not in the
 /// expansion, the compiler points at the path if its signature is wrong.
@@ -16,11 +16,11 @@ pub fn fallback<'a, N: Node, Value, Kind>(
     node: &'a N,
     error: &'a NodeError,
     path: impl FnOnce(&'a N, &'a NodeError) -> Value,
-) -> Falling<'a, N::Output>
+) -> FallbackFuture<'a, N::Output>
 where
-    Value: Gives<N::Output, BoxError, Kind, Kept: Send> + 'a,
+    Value: IntoOutcome<N::Output, BoxError, Kind, Pending: Send> + 'a,
 {
-    path(node, error).later()
+    path(node, error).into_outcome()
 }
 
 /// The same, on a node with a state.
@@ -29,20 +29,20 @@ pub fn fallback_with_state<'a, N: Node, State: ?Sized, Value, Kind>(
     state: &'a State,
     error: &'a NodeError,
     path: impl FnOnce(&'a N, &'a State, &'a NodeError) -> Value,
-) -> Falling<'a, N::Output>
+) -> FallbackFuture<'a, N::Output>
 where
-    Value: Gives<N::Output, BoxError, Kind, Kept: Send> + 'a,
+    Value: IntoOutcome<N::Output, BoxError, Kind, Pending: Send> + 'a,
 {
-    path(node, state, error).later()
+    path(node, state, error).into_outcome()
 }
 
 /// Asks the node for the value that replaces this failure, and records that the output is a fallback.
 pub(super) async fn fall_back(
-    call: &CallScope<'_>,
+    call: &CallGuard<'_>,
     error: &NodeError,
-    asked: &mut dyn Asked<'_>,
+    asked: &mut dyn ErasedNode<'_>,
 ) -> Option<Result<(), NodeError>> {
-    let value = match caught(|| asked.fall_back(error)).await {
+    let value = match catch_panic_async(|| asked.fall_back(error)).await {
         Ok(None) => return None,
         Ok(Some(value)) => value,
         Err(said) => {

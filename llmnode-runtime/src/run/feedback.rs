@@ -49,13 +49,13 @@ pub(super) fn complaints(violations: &[Violation]) -> String {
 fn add_lines(text: &mut String, violations: &[Violation]) {
     // Warnings are for the program, not for the model.
     for violation in violations.iter().filter(|one| !one.warning) {
-        let (length, ask) = (text.len(), &violation.ask);
+        let (length, remedy) = (text.len(), &violation.remedy);
         // The request concerns the whole answer, but would seem to concern the place of a path. Writing to a `String`
         // does not fail.
-        let _ = match (ask.is_empty(), violation.path.is_empty()) {
+        let _ = match (remedy.is_empty(), violation.path.is_empty()) {
             (true, _) => write!(text, "\n- {violation}"),
-            (false, true) => write!(text, "\n- {violation}; {ask}"),
-            (false, false) => write!(text, "\n- {ask}\n- {violation}"),
+            (false, true) => write!(text, "\n- {violation}; {remedy}"),
+            (false, false) => write!(text, "\n- {remedy}\n- {violation}"),
         };
         if text.len() > CAP {
             text.truncate(length);

@@ -6,12 +6,12 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard};
 use std::task::Poll;
 
-use super::observer::{Observer, OfFlow};
+use super::observer::{FlowContext, Observer};
 use super::stream::Event;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::CallScope;
+use crate::ledger::CallGuard;
 use crate::model::{Delta, ModelError, ToolCall};
 use crate::output::{OutputSchema, WRAPPER};
 use crate::panics::lock;
@@ -21,12 +21,12 @@ use crate::text::one_line;
 /// at once instead.
 #[derive(Default)]
 pub(crate) struct Listener<'r> {
-    heard: Mutex<Heard>,
-    observer: Option<(&'r dyn Observer, &'r CallScope<'r>)>,
+    state: Mutex<ListenerState>,
+    observer: Option<(&'r dyn Observer, &'r CallGuard<'r>)>,
 }
 
 #[derive(Debug, Default)]
-struct Heard {
+struct ListenerState {
     events: VecDeque<Event>,
     /// The members that lead to the JSON of the answer. `None`: the answer is text.
     json: Option<&'static [&'static str]>,
@@ -42,28 +42,28 @@ struct Heard {
 
 impl<'r> Listener<'r> {
     /// For who observes the flow of this call. None, if nobody reads along.
-    pub(super) fn observed(flow: Option<&'r OfFlow<'r>>, call: &'r CallScope<'r>) -> Option<Box<Self>> {
+    pub(super) fn observed(flow: Option<&'r FlowContext<'r>>, call: &'r CallGuard<'r>) -> Option<Box<Self>> {
         let observer = flow?.observer.filter(|observer| observer.listens())?;
-        Some(Box::new(Listener { heard: Mutex::default(), observer: Some((observer, call)) }))
+        Some(Box::new(Listener { state: Mutex::default(), observer: Some((observer, call)) }))
     }
 
     /// Hands on what happened.
-    fn tell(&self, mut heard: MutexGuard<'_, Heard>, event: Event) {
-        let Some((observer, call)) = self.observer else { return heard.events.push_back(event) };
-        drop(heard);
+    fn emit(&self, mut state: MutexGuard<'_, ListenerState>, event: Event) {
+        let Some((observer, call)) = self.observer else { return state.events.push_back(event) };
+        drop(state);
         observer.event(&call.observed_path(), &event);
     }
 
     /// Requires that the answer has a list at this path.
-    pub(super) fn of_list(&self, path: &[String]) {
+    pub(super) fn require_list(&self, path: &[String]) {
         self.lock().list = Some(path.to_vec());
     }
 
     /// Takes the schema of the answer, before the first request.
-    pub(super) fn expects(&self, schema: Option<&OutputSchema>) -> Result<(), NodeError> {
-        let mut heard = self.lock();
-        heard.json = schema.map(|schema| if schema.is_wrapped() { &[WRAPPER][..] } else { &[] });
-        let Some(path) = heard.list.as_deref() else { return Ok(()) };
+    pub(super) fn set_schema(&self, schema: Option<&OutputSchema>) -> Result<(), NodeError> {
+        let mut state = self.lock();
+        state.json = schema.map(|schema| if schema.is_wrapped() { &[WRAPPER][..] } else { &[] });
+        let Some(path) = state.list.as_deref() else { return Ok(()) };
         if schema.is_some_and(|schema| schema.has_list_at(path)) {
             return Ok(());
         }
@@ -78,13 +78,13 @@ impl<'r> Listener<'r> {
     }
 
     /// A request goes out. What was written before it no longer counts.
-    pub(super) fn begins(&self) {
-        let mut heard = self.lock();
-        heard.bytes = 0;
-        let attempt = heard.requests;
-        heard.requests = attempt.saturating_add(1);
-        if let Some(category) = heard.failed.take() {
-            self.tell(heard, Event::Restarted { category, attempt });
+    pub(super) fn request_began(&self) {
+        let mut state = self.lock();
+        state.bytes = 0;
+        let attempt = state.requests;
+        state.requests = attempt.saturating_add(1);
+        if let Some(category) = state.failed.take() {
+            self.emit(state, Event::Restarted { category, attempt });
         }
     }
 
@@ -95,26 +95,26 @@ impl<'r> Listener<'r> {
 
     pub(super) fn delta(&self, delta: Delta<'_>) {
         let (Delta::Text(text) | Delta::Reasoning(text)) = delta;
-        let mut heard = self.lock();
-        heard.bytes = heard.bytes.saturating_add(text.len());
-        match (delta, heard.events.back_mut()) {
+        let mut state = self.lock();
+        state.bytes = state.bytes.saturating_add(text.len());
+        match (delta, state.events.back_mut()) {
             (Delta::Text("") | Delta::Reasoning(""), _) => {}
             (Delta::Text(text), Some(Event::Text(last)))
             | (Delta::Reasoning(text), Some(Event::Reasoning(last))) => last.push_str(text),
-            (Delta::Text(text), _) => self.tell(heard, Event::Text(text.to_owned())),
-            (Delta::Reasoning(text), _) => self.tell(heard, Event::Reasoning(text.to_owned())),
+            (Delta::Text(text), _) => self.emit(state, Event::Text(text.to_owned())),
+            (Delta::Reasoning(text), _) => self.emit(state, Event::Reasoning(text.to_owned())),
         }
     }
 
     /// The whole answer, where the model gave no pieces of it.
-    pub(super) fn whole(&self, answer: &str) {
+    pub(super) fn emit_unstreamed(&self, answer: &str) {
         if self.lock().bytes == 0 {
             self.delta(Delta::Text(answer));
         }
     }
 
     /// Waits for the completion, as long as what is written has at most so many bytes.
-    pub(super) async fn within<T>(
+    pub(super) async fn with_max_bytes<T>(
         &self,
         cap: usize,
         mut completion: BoxFuture<'_, Result<T, ModelError>>,
@@ -131,12 +131,12 @@ impl<'r> Listener<'r> {
     }
 
     /// The answer calls tools, so the text so far was not the answer.
-    pub(super) fn tools_called(&self, calls: &[ToolCall]) {
-        self.tell(self.lock(), Event::ToolCalls(calls.to_vec()));
+    pub(super) fn emit_tool_calls(&self, calls: &[ToolCall]) {
+        self.emit(self.lock(), Event::ToolCalls(calls.to_vec()));
     }
 
     /// Waits until the stream has taken all events. A tool that blocks would hold them back otherwise.
-    pub(super) async fn all_taken(&self) {
+    pub(super) async fn drained(&self) {
         poll_fn(|cx| {
             if self.is_empty() {
                 return Poll::Ready(());
@@ -149,7 +149,7 @@ impl<'r> Listener<'r> {
 
     pub(super) fn tool_ended(&self, id: &str, outcome: Cow<'static, str>) {
         let id = id.to_owned();
-        self.tell(self.lock(), Event::ToolResult { id, outcome });
+        self.emit(self.lock(), Event::ToolResult { id, outcome });
     }
 
     pub(super) fn next(&self) -> Option<Event> {
@@ -164,7 +164,7 @@ impl<'r> Listener<'r> {
         self.lock().json
     }
 
-    fn lock(&self) -> MutexGuard<'_, Heard> {
-        lock(&self.heard)
+    fn lock(&self) -> MutexGuard<'_, ListenerState> {
+        lock(&self.state)
     }
 }

@@ -8,19 +8,19 @@ use std::time::Duration;
 
 use futures_core::Stream;
 
-use super::bounded::{Bounded, CONCURRENCY};
-use super::call::{Call, CallReport, Within};
+use super::bounded::{BoundedFutures, CONCURRENCY};
+use super::call::{Call, CallContext, CallReport};
 use super::node::Exec;
-use super::progress::{BatchProgress, Counter, OnProgress, known};
+use super::progress::{BatchProgress, OnProgress, ProgressCounter, exact_size};
 use super::results::{InOrder, Results};
 use super::run::RunCore;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::Recorder;
-use crate::limits::{CallLimits, Carried, Limits, MapLimits};
+use crate::limits::{CallLimits, Limits, MapLimits, PriorSpend};
 use crate::settings::{Settings, setters};
-use crate::text::debug_shows;
+use crate::text::impl_debug;
 
 type Outcome<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
 type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Shared) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
@@ -60,7 +60,7 @@ pub struct Map<'r, T> {
 impl<'r, T: Send + 'r> Map<'r, T> {
     pub(super) fn new<S, N>(
         core: &'r RunCore,
-        within: Within<'r>,
+        within: CallContext<'r>,
         state: &'r S,
         mut nodes: impl Iterator<Item = N> + Send + 'r,
     ) -> Self
@@ -68,10 +68,10 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T> + Send + 'r,
     {
-        let total = known(|| nodes.size_hint());
+        let total = exact_size(|| nodes.size_hint());
         let mut items = 0..;
         let calls = Box::new(move |_: &mut Context<'_>, shared: &Shared| {
-            let within = Within { item: items.next(), ..within };
+            let within = CallContext { item: items.next(), ..within };
             Poll::Ready(nodes.next().map(|node| call(core, within, state, node, shared)))
         });
         Map::of_calls(core, calls, total)
@@ -79,7 +79,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
 
     pub(super) fn of_stream<S, N>(
         core: &'r RunCore,
-        within: Within<'r>,
+        within: CallContext<'r>,
         state: &'r S,
         nodes: impl Stream<Item = N> + Send + 'r,
     ) -> Self
@@ -87,11 +87,11 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T> + Send + 'r,
     {
-        let total = known(|| nodes.size_hint());
+        let total = exact_size(|| nodes.size_hint());
         let (mut nodes, mut items) = (Box::pin(nodes), 0..);
         let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
             let node = ready!(nodes.as_mut().poll_next(cx));
-            let within = Within { item: items.next(), ..within };
+            let within = CallContext { item: items.next(), ..within };
             Poll::Ready(node.map(|node| call(core, within, state, node, shared)))
         });
         Map::of_calls(core, calls, total)
@@ -159,11 +159,11 @@ impl<'r, T: Send + 'r> Map<'r, T> {
 
     /// Adds a label to every call, such as `("tenant", "x")`. Records, spans and hooks have it.
     pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.given().labels.insert(name.into(), value.into());
+        self.overrides().labels.insert(name.into(), value.into());
         self
     }
 
-    fn given(&mut self) -> &mut Settings {
+    fn overrides(&mut self) -> &mut Settings {
         &mut self.settings
     }
 
@@ -175,8 +175,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
 
     /// Calls this function as each call ends, for a progress bar. It should be quick. A panic in it is logged under
     /// `llmnode::hook` and changes nothing.
-    pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
-        self.on_progress = Some(Box::new(tell));
+    pub fn on_progress(mut self, callback: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
+        self.on_progress = Some(Box::new(callback));
         self
     }
 
@@ -224,18 +224,18 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         Results::new(move |cx| bounded.poll_next(cx, 0).map(|next| next.map(value)))
     }
 
-    fn bounded(self) -> Bounded<'r, Result<CallReport<T>, NodeError>> {
+    fn bounded(self) -> BoundedFutures<'r, Result<CallReport<T>, NodeError>> {
         let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = self;
-        let counter = Counter::new(on_progress, total, &*core.clock);
+        let counter = ProgressCounter::new(on_progress, total, &*core.clock);
         let shared = Shared { settings, limits: MapLimits::new(limits), core: None };
-        Bounded::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter)
+        BoundedFutures::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter)
     }
 }
 
 /// One call, with the node that it is of.
 fn call<'r, S, N>(
     core: &'r RunCore,
-    within: Within<'r>,
+    within: CallContext<'r>,
     state: &'r S,
     node: N,
     shared: &Shared,
@@ -249,12 +249,12 @@ where
     Box::pin(async move {
         let core = other.as_deref().unwrap_or(core);
         let around =
-            limits.map(|limits| CallLimits::around(&limits, within.limits, &core.limits, &*core.clock));
-        let within = Within { limits: around.as_ref().or(within.limits), ..within };
+            limits.map(|limits| CallLimits::for_map_call(&limits, within.limits, &core.limits, &*core.clock));
+        let within = CallContext { limits: around.as_ref().or(within.limits), ..within };
         let outcome = Call::new(core, within, state, &node).settings(settings).report().await;
         // That the call has ended is kept, too. An error of its own says more than one of its recorder.
         if other.is_some()
-            && let Err(fault) = core.hooks.recorded().await
+            && let Err(fault) = core.hooks.flush().await
             && outcome.is_ok()
         {
             tracing::warn!(target: "llmnode::journal", "{fault}");
@@ -264,26 +264,26 @@ where
 }
 
 /// What keeps the calls of a map, once it is there, and what earlier processes spent on the map.
-type Coming<'r> = BoxFuture<'r, Result<(Arc<dyn Recorder>, Carried), NodeError>>;
+type RecorderFuture<'r> = BoxFuture<'r, Result<(Arc<dyn Recorder>, PriorSpend), NodeError>>;
 
 /// The map with its calls kept by a recorder. Where that fails, its error is the map's only result.
 pub fn recorded_by<'r, T: Send + 'r>(
     map: Map<'r, T>,
-    recorder: impl FnOnce(&'r RunCore) -> Coming<'r>,
+    recorder: impl FnOnce(&'r RunCore) -> RecorderFuture<'r>,
 ) -> Map<'r, T> {
     let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = map;
-    let mut coming = Some(recorder(core));
+    let mut pending_recorder = Some(recorder(core));
     let mut own = None;
     let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
-        if let Some(recorder) = &mut coming {
-            let outcome = match twice(core, shared) {
+        if let Some(recorder) = &mut pending_recorder {
+            let outcome = match second_journal_fault(core, shared) {
                 Some(why) => Err(NodeError::new(Category::ConfigError, why)),
                 None => ready!(recorder.as_mut().poll(cx)),
             };
-            coming = None;
+            pending_recorder = None;
             match outcome {
                 Ok((recorder, spent)) => {
-                    shared.limits.iter().for_each(|limits| limits.carry_over(&spent));
+                    shared.limits.iter().for_each(|limits| limits.add_prior_spend(&spent));
                     own = Some(Arc::new(core.recorded_by(recorder)));
                 }
                 Err(error) => return Poll::Ready(Some(failed(error))),
@@ -299,7 +299,7 @@ pub fn recorded_by<'r, T: Send + 'r>(
 }
 
 /// Whether something else keeps the calls of a map already, and what to do.
-fn twice(core: &RunCore, shared: &Shared) -> Option<&'static str> {
+fn second_journal_fault(core: &RunCore, shared: &Shared) -> Option<&'static str> {
     if shared.core.is_some() {
         return Some("the map has more than one journal; leave out one `resume`");
     }
@@ -333,4 +333,4 @@ impl<'r, T: Send + 'r> IntoFuture for Map<'r, T> {
     }
 }
 
-debug_shows!([T] Map<'_, T>: total, concurrency);
+impl_debug!([T] Map<'_, T>: total, concurrency);

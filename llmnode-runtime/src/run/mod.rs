@@ -1,63 +1,64 @@
 //! Running nodes: the run, one call of a node, many calls, and the attempt loop beneath them.
 
-mod asking;
+mod answer_reader;
+mod arc_state;
 mod attempt;
-mod attempts;
+mod attempt_loop;
 mod batch;
-mod behind;
 mod bounded;
 mod call;
 mod cx;
-mod doubts;
 mod examples;
-mod executing;
+mod exec_attempts;
 mod failure;
 mod fallback;
 mod feedback;
-mod judge;
 mod listener;
-mod looped;
 mod map;
+mod map_hint;
+mod model_attempts;
 mod name;
 mod node;
 mod observer;
+mod other_request;
 mod parallel;
 mod pool;
 mod progress;
 mod repetition;
-mod requesting;
 mod results;
 mod resume;
 #[expect(clippy::module_inception, reason = "the file holds `Run`")]
 mod run;
-mod shell;
 mod stream;
 mod tools;
+mod typed_node;
+mod usage_checks;
 
+pub use arc_state::exec_on_arc;
 pub use batch::Batch;
-pub use behind::exec_behind;
-pub use bounded::{Bounded, CONCURRENCY, Ended, Source, no_next_item};
+pub use bounded::{BoundedFutures, CONCURRENCY, ItemOutcome, Source, items_panicked};
 pub use call::{Call, CallReport};
-pub use call::{MAX_NESTING, Within};
+pub use call::{CallContext, MAX_NESTING};
 pub use cx::{
-    Cx, calls, context, handed_on, keeping, kept, on_core, paused, rounds, with_origin, yield_in_time,
+    Cx, child_calls, context, core_with_node_data, forwarded_settings, node_data, paused, tool_conversation,
+    with_core, with_origin, yield_in_time,
 };
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
-pub use fallback::{Falling, fallback, fallback_with_state};
+pub use fallback::{FallbackFuture, fallback, fallback_with_state};
 pub use map::{Map, recorded_by};
 pub use node::{Exec, LlmNode};
-pub use observer::{Observer, OfFlow};
+pub use observer::{FlowContext, Observer};
+pub use other_request::{OtherRequest, request};
 pub use progress::BatchProgress;
-pub use progress::{Counter, OnProgress, known};
-pub use requesting::{Requests, request};
+pub use progress::{OnProgress, ProgressCounter, exact_size};
 pub use results::Results;
 pub use resume::Origin;
 pub use run::Run;
-pub use run::{RunCore, core, keep, parts};
-pub use shell::exec;
+pub use run::{RunCore, core, parts, with_node_data};
 pub use stream::{CallStream, Event, Items};
 pub use tools::{
-    Calls, CloneArgument, CloneNothing, CloneValue, Lent, MAX_RESULT, Replied, ResultOf, Tool, ToolError,
-    ToolReply, ToolRun, Tools, Toolset, ask_handler, capped, execute_tool, fallible, refused_arguments,
-    reply,
+    CloneArgument, CloneNothing, CloneProbe, CloneValue, MAX_RESULT, Replied, ResultOf, Tool, ToolError,
+    ToolFn, ToolReply, ToolRun, Tools, Toolset, ask_handler, capped, execute_tool, fallible,
+    refused_arguments, reply,
 };
+pub use typed_node::exec;

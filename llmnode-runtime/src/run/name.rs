@@ -4,15 +4,15 @@
 const LONGEST: usize = 200;
 
 /// A name that is put together by the compiler: a constant has no `format!`.
-pub(super) struct Name {
+pub(super) struct ConstName {
     bytes: [u8; LONGEST],
     length: usize,
 }
 
-impl Name {
+impl ConstName {
     /// The parts between two words, a comma between each two.
     pub(super) const fn list(open: &str, parts: &[&str], close: &str) -> Self {
-        let mut name = Name { bytes: [0; LONGEST], length: 0 }.then(open);
+        let mut name = ConstName { bytes: [0; LONGEST], length: 0 }.then(open);
         let mut index = 0;
         while index < parts.len() {
             if index > 0 {
@@ -53,14 +53,14 @@ mod tests {
 
     #[test]
     fn parts_stand_between_commas() {
-        assert_eq!(Name::list("(", &["Weather", "News"], ")").as_str(), "(Weather, News)");
-        assert_eq!(Name::list("Batch<", &["Summarize"], ">").as_str(), "Batch<Summarize>");
+        assert_eq!(ConstName::list("(", &["Weather", "News"], ")").as_str(), "(Weather, News)");
+        assert_eq!(ConstName::list("Batch<", &["Summarize"], ">").as_str(), "Batch<Summarize>");
     }
 
     #[test]
     fn a_long_name_is_cut_at_a_character() {
         let long = "ü".repeat(150);
-        assert_eq!(Name::list("", &[&long], "").as_str(), "ü".repeat(100));
-        assert_eq!(Name::list("x", &[&long], "").as_str(), format!("x{}", "ü".repeat(99)));
+        assert_eq!(ConstName::list("", &[&long], "").as_str(), "ü".repeat(100));
+        assert_eq!(ConstName::list("x", &[&long], "").as_str(), format!("x{}", "ü".repeat(99)));
     }
 }

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::cx::Cx;
-use super::fallback::Falling;
+use super::fallback::FallbackFuture;
 use super::tools::Tools;
 use crate::BoxError;
 use crate::error::NodeError;
@@ -129,7 +129,11 @@ pub trait LlmNode<S: ?Sized>: Node {
 
     /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
     /// The error has the record of the call so far.
-    fn fallback<'a>(&'a self, state: &'a S, error: &'a NodeError) -> Option<Falling<'a, Self::Output>> {
+    fn fallback<'a>(
+        &'a self,
+        state: &'a S,
+        error: &'a NodeError,
+    ) -> Option<FallbackFuture<'a, Self::Output>> {
         let _ = (state, error);
         None
     }

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::stream::Event;
-use crate::ledger::Tally;
+use crate::ledger::UsageSum;
 
 /// Observes a step of a flow, and all that is called within it.
 pub trait Observer: Sync {
@@ -19,9 +19,9 @@ pub trait Observer: Sync {
 
 /// What all calls within a step of a flow have in common.
 #[derive(Clone, Copy)]
-pub struct OfFlow<'r> {
+pub struct FlowContext<'r> {
     /// What adds up their attempts.
-    pub tally: &'r Tally<'r>,
+    pub usage_sum: &'r UsageSum<'r>,
     /// Who observes them.
     pub observer: Option<&'r dyn Observer>,
 }

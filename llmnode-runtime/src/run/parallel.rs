@@ -1,7 +1,7 @@
 //! Nodes side by side: a tuple of nodes is a node.
 
 use super::cx::Cx;
-use super::name::Name;
+use super::name::ConstName;
 use super::node::Exec;
 use crate::BoxError;
 use crate::node::Node;
@@ -13,7 +13,7 @@ macro_rules! side_by_side {
         #[diagnostic::do_not_recommend]
         impl<$($N: Node),+> Node for ($($N,)+) {
             type Output = ($($N::Output,)+);
-            const NAME: &'static str = const { &Name::list("(", &[$($N::NAME),+], ")") }.as_str();
+            const NAME: &'static str = const { &ConstName::list("(", &[$($N::NAME),+], ")") }.as_str();
             const IDEMPOTENT: bool = true $(&& $N::IDEMPOTENT)+;
         }
 
@@ -22,7 +22,7 @@ macro_rules! side_by_side {
             const TRIES_ITSELF: bool = true;
 
             async fn exec(&self, cx: &Cx<'_, S>) -> Result<Self::Output, BoxError> {
-                cx.hands_on(async { tokio::try_join!($(cx.call(&self.$n).settings(cx.handed_on())),+) }).await
+                cx.with_call_deadline(async { tokio::try_join!($(cx.call(&self.$n).settings(cx.forwarded_settings())),+) }).await
             }
         }
     };

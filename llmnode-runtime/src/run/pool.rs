@@ -29,7 +29,7 @@ struct Woken {
 
 impl Woken {
     /// Keeps the waker of the task. Wakers are code of the executor: none wakes or is dropped under the lock.
-    fn tell(&self, waker: &Waker) {
+    fn set_task_waker(&self, waker: &Waker) {
         let mut task = lock(&self.task);
         if task.as_ref().is_some_and(|known| known.will_wake(waker)) {
             return;
@@ -96,7 +96,7 @@ impl<'r, T> Pool<'r, T> {
 
     /// The next future that has ended. Pending for ever if the pool is empty.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<(usize, T)> {
-        self.woken.tell(cx.waker());
+        self.woken.set_task_waker(cx.waker());
         // Those that are woken meanwhile wait for the next time: a future that always wakes itself would
         // otherwise keep the task here for ever.
         let woken = lock(&self.woken.queue).len();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::clock::Clock;
-use crate::panics::guarded;
+use crate::panics::catch_panic;
 
 /// The progress of a map or of a batch of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,37 +24,37 @@ pub struct BatchProgress {
 pub type OnProgress<'r> = Box<dyn FnMut(&BatchProgress) + Send + 'r>;
 
 /// Counts what ends, and tells of it.
-pub struct Counter<'r> {
-    tell: Option<OnProgress<'r>>,
+pub struct ProgressCounter<'r> {
+    on_progress: Option<OnProgress<'r>>,
     clock: &'r dyn Clock,
     began: Option<Instant>,
     so_far: BatchProgress,
 }
 
-impl<'r> Counter<'r> {
+impl<'r> ProgressCounter<'r> {
     /// Nothing has ended yet.
-    pub fn new(tell: Option<OnProgress<'r>>, total: Option<usize>, clock: &'r dyn Clock) -> Self {
+    pub fn new(on_progress: Option<OnProgress<'r>>, total: Option<usize>, clock: &'r dyn Clock) -> Self {
         let so_far = BatchProgress { done: 0, failed: 0, total, elapsed: Duration::ZERO };
-        Counter { tell, clock, began: None, so_far }
+        ProgressCounter { on_progress, clock, began: None, so_far }
     }
 
     /// The first item is asked for now, if none was before.
     pub fn begin(&mut self) {
-        if self.tell.is_some() && self.began.is_none() {
-            self.began = guarded(|| self.clock.now()).ok();
+        if self.on_progress.is_some() && self.began.is_none() {
+            self.began = catch_panic(|| self.clock.now()).ok();
         }
     }
 
     /// An item has ended. A panic of the program's function is its own.
     pub fn ended(&mut self, failed: bool) {
-        let Some(tell) = &mut self.tell else { return };
+        let Some(on_progress) = &mut self.on_progress else { return };
         self.so_far.done += 1;
         self.so_far.failed += usize::from(failed);
-        let told = guarded(|| {
+        let told = catch_panic(|| {
             let began = self.began;
             self.so_far.elapsed =
                 began.map(|began| self.clock.now().saturating_duration_since(began)).unwrap_or_default();
-            tell(&self.so_far);
+            on_progress(&self.so_far);
         });
         if let Err(said) = told {
             tracing::error!(target: "llmnode::hook", "the function of `on_progress` panicked: {said}");
@@ -62,14 +62,14 @@ impl<'r> Counter<'r> {
     }
 }
 
-impl fmt::Debug for Counter<'_> {
+impl fmt::Debug for ProgressCounter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.so_far.fmt(f)
     }
 }
 
 /// How many items there are, where that is known.
-pub fn known(size_hint: impl FnOnce() -> (usize, Option<usize>)) -> Option<usize> {
-    let (least, most) = guarded(size_hint).ok()?;
+pub fn exact_size(size_hint: impl FnOnce() -> (usize, Option<usize>)) -> Option<usize> {
+    let (least, most) = catch_panic(size_hint).ok()?;
     most.filter(|most| *most == least)
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 
-use super::bounded::Bounded;
+use super::bounded::BoundedFutures;
 use crate::error::NodeError;
 
 type Next<'r, I> = dyn FnMut(&mut Context<'_>) -> Poll<Option<I>> + Send + 'r;
@@ -46,7 +46,7 @@ impl<I> fmt::Debug for Results<'_, I> {
 
 /// Results in the order of their nodes.
 pub(super) struct InOrder<'r, T> {
-    bounded: Bounded<'r, Result<T, NodeError>>,
+    bounded: BoundedFutures<'r, Result<T, NodeError>>,
     /// From the next result on, as far as calls have ended; `None`: one that is under way.
     ended: VecDeque<Option<Result<T, NodeError>>>,
     /// How many of these have ended.
@@ -55,7 +55,7 @@ pub(super) struct InOrder<'r, T> {
 }
 
 impl<'r, T> InOrder<'r, T> {
-    pub(super) fn new(bounded: Bounded<'r, Result<T, NodeError>>) -> Self {
+    pub(super) fn new(bounded: BoundedFutures<'r, Result<T, NodeError>>) -> Self {
         InOrder { bounded, ended: VecDeque::new(), waiting: 0, taken: 0 }
     }
 

@@ -6,10 +6,10 @@ use serde_json::json;
 
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::CallScope;
+use crate::ledger::CallGuard;
 use crate::model::Request;
 use crate::pause::{Conversation, Paused};
-use crate::text::hashed;
+use crate::text::sha256_hex;
 
 /// The conversation that a call belongs to.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub struct Origin<'r> {
     /// its own.
     pub(super) tool: Option<(&'r str, String)>,
     /// The name of that call where results are kept, if they are.
-    pub(super) kept: Option<String>,
+    pub(super) journal: Option<String>,
 }
 
 impl<'r> Origin<'r> {
@@ -41,7 +41,7 @@ impl<'r> Origin<'r> {
     }
 
     /// The call that it is made for, which stands within so many, is executed: its agents have the same places as the last time.
-    pub(super) fn executes(&self, depth: usize) {
+    pub(super) fn restart_agents(&self, depth: usize) {
         if depth == self.depth {
             self.agents.store(0, Ordering::Relaxed);
         }
@@ -78,7 +78,7 @@ impl<'r> Origin<'r> {
         &self,
         fingerprint: &str,
         root: Option<&str>,
-        call: &CallScope<'_>,
+        call: &CallGuard<'_>,
     ) -> Result<Option<&'r Conversation>, NodeError> {
         let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
         let Some(paused) = self.paused.filter(|_| !self.taken.load(Ordering::Relaxed)) else {
@@ -132,5 +132,5 @@ pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {
     let output = output.as_ref().map(|output| (output.name(), output.plain()));
     let tools: Vec<_> =
         tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema.plain()])).collect();
-    hashed(json!([messages.get(..prompt), tools, output]).to_string().as_bytes())
+    sha256_hex(json!([messages.get(..prompt), tools, output]).to_string().as_bytes())
 }

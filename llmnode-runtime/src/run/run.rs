@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 
-use super::call::{Call, Within};
+use super::call::{Call, CallContext};
 use super::map::Map;
 use super::node::Exec;
 use crate::clock::{Clock, TokioClock};
@@ -20,7 +20,7 @@ use crate::node::{Node, path};
 use crate::pause::{Approval, Approver, WaitingCall};
 use crate::prices::Prices;
 use crate::settings::{Resolved, Settings};
-use crate::text::debug_shows;
+use crate::text::impl_debug;
 
 /// Models to ask, a state to read, and a ledger of everything spent.
 ///
@@ -51,7 +51,7 @@ pub struct RunCore {
     /// Who is asked before a tool runs that needs an approval.
     pub(super) approver: Option<Arc<Approver>>,
     /// What crates above keep for their nodes, by the node's type.
-    pub(super) kept: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
+    pub(super) node_data: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
 }
 
 /// A model to ask, by the name under which it was asked for.
@@ -75,7 +75,7 @@ impl RunCore {
     }
 
     /// Calls a node, with nothing set.
-    pub fn call<'r, S, N>(&'r self, within: Within<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
+    pub fn call<'r, S, N>(&'r self, within: CallContext<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
     where
         S: ?Sized,
         N: Exec<S>,
@@ -91,18 +91,18 @@ impl RunCore {
     }
 
     /// The model that a node holds, unless the run only shows what would be asked.
-    pub(super) fn asked_in_place<'r>(&self, held: Option<&'r dyn ChatModel>) -> Option<&'r dyn ChatModel> {
+    pub(super) fn held_model<'r>(&self, held: Option<&'r dyn ChatModel>) -> Option<&'r dyn ChatModel> {
         held.filter(|_| !self.limits.ignored)
     }
 
     /// The name by which the same model would be asked once more; of `own`, its id.
-    pub(super) fn known_as(&self, target: &Target<'_>, own: &dyn ChatModel) -> Option<String> {
+    pub(super) fn model_name(&self, target: &Target<'_>, own: &dyn ChatModel) -> Option<String> {
         let own = || own.model().filter(|id| !self.models.contains_key(*id)).map(str::to_owned);
         target.name.clone().or_else(own)
     }
 
     /// That a model which is not found may have been meant as a registered one; empty where that cannot be.
-    pub(super) fn unregistered(&self, target: &Target<'_>) -> String {
+    pub(super) fn unregistered_hint(&self, target: &Target<'_>) -> String {
         match &target.name {
             Some(name) if target.settings.is_none() && !self.models.is_empty() => {
                 let names: Vec<_> = self.models.keys().take(16).map(String::as_str).collect();
@@ -125,9 +125,9 @@ impl Target<'_> {
     }
 
     /// Says in a request what holds when this model is asked.
-    pub(super) fn tell(&self, request: &mut Request, settings: &Resolved<'_>) -> Result<(), NodeError> {
+    pub(super) fn apply_to(&self, request: &mut Request, settings: &Resolved<'_>) -> Result<(), NodeError> {
         let id = if self.settings.is_some() { None } else { self.name.clone() };
-        settings.tell(request, id, self.settings)
+        settings.apply_to(request, id, self.settings)
     }
 }
 
@@ -144,7 +144,7 @@ impl Run {
             clock: Arc::new(TokioClock),
             limits: RunLimits::default(),
             approver: None,
-            kept: BTreeMap::new(),
+            node_data: BTreeMap::new(),
         };
         Run { core: Arc::new(core), state: () }
     }
@@ -368,7 +368,7 @@ impl<S> Run<S> {
     where
         N: Exec<S, Output = T>,
     {
-        Call::new(&self.core, Within::default(), &self.state, node)
+        Call::new(&self.core, CallContext::default(), &self.state, node)
     }
 
     /// Calls a node on a state that the run does not own.
@@ -377,7 +377,7 @@ impl<S> Run<S> {
         T: ?Sized,
         N: Exec<T>,
     {
-        Call::new(&self.core, Within::default(), state, node)
+        Call::new(&self.core, CallContext::default(), state, node)
     }
 
     /// Calls many nodes, eight at a time by default ([`concurrency`](Map::concurrency)). The results are in the order
@@ -386,7 +386,7 @@ impl<S> Run<S> {
     where
         N: Exec<S> + Send + 'r,
     {
-        Map::new(&self.core, Within::default(), &self.state, nodes.into_iter())
+        Map::new(&self.core, CallContext::default(), &self.state, nodes.into_iter())
     }
 
     /// Calls many nodes that come from an async stream. See [`map`](Run::map). The next node is taken only when there
@@ -395,7 +395,7 @@ impl<S> Run<S> {
     where
         N: Exec<S> + Send + 'r,
     {
-        Map::of_stream(&self.core, Within::default(), &self.state, nodes)
+        Map::of_stream(&self.core, CallContext::default(), &self.state, nodes)
     }
 }
 
@@ -405,8 +405,8 @@ pub fn core<S>(run: &Run<S>) -> &RunCore {
 }
 
 /// Keeps something for all calls of a node's type, in place of what was kept before.
-pub fn keep<N: Node, S>(mut run: Run<S>, value: Arc<dyn Any + Send + Sync>) -> Run<S> {
-    Arc::make_mut(&mut run.core).kept.insert(path::<N>(), value);
+pub fn with_node_data<N: Node, S>(mut run: Run<S>, value: Arc<dyn Any + Send + Sync>) -> Run<S> {
+    Arc::make_mut(&mut run.core).node_data.insert(path::<N>(), value);
     run
 }
 
@@ -415,7 +415,7 @@ pub fn parts<S>(run: &mut Run<S>) -> (&RunCore, &mut S) {
     (&run.core, &mut run.state)
 }
 
-debug_shows!(RunCore:);
+impl_debug!(RunCore:);
 
 impl<S> fmt::Debug for Run<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

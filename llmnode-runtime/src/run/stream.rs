@@ -17,7 +17,7 @@ use super::listener::Listener;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::ToolCall;
-use crate::output::Growing;
+use crate::output::IncrementalParser;
 
 /// What happens while an answer is written: see [`Call::stream`](crate::Call::stream).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct CallStream<'r, T> {
     listener: Arc<Listener<'r>>,
     outcome: Option<Outcome<T>>,
     /// The answer's JSON, and what of its text is not yet read.
-    growing: Growing,
+    growing: IncrementalParser,
     unread: String,
 }
 
@@ -65,7 +65,13 @@ impl<'r, T> CallStream<'r, T> {
     pub(super) fn new(mut call: Call<'r, T>) -> Self {
         let listener = Arc::new(Listener::default());
         call.listener = Some(Arc::clone(&listener));
-        CallStream { call, listener, outcome: None, growing: Growing::default(), unread: String::new() }
+        CallStream {
+            call,
+            listener,
+            outcome: None,
+            growing: IncrementalParser::default(),
+            unread: String::new(),
+        }
     }
 
     /// Returns the next event, or `None` when the call has ended.
@@ -114,7 +120,7 @@ impl<'r, T> CallStream<'r, T> {
     /// ```
     pub fn items<I: DeserializeOwned>(self, path: &str) -> Items<'r, T, I> {
         let path: Vec<_> = path.split('.').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-        self.listener.of_list(&path);
+        self.listener.require_list(&path);
         Items { stream: self, path, taken: 0, item: PhantomData }
     }
 
@@ -161,7 +167,7 @@ impl<'r, T> CallStream<'r, T> {
         match event {
             Event::Text(text) if self.listener.json().is_some() => self.unread.push_str(text),
             Event::Restarted { .. } | Event::ToolCalls(_) => {
-                self.growing = Growing::default();
+                self.growing = IncrementalParser::default();
                 self.unread.clear();
             }
             Event::Text(_) | Event::Reasoning(_) | Event::ToolResult { .. } => {}

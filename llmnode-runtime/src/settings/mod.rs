@@ -6,7 +6,7 @@ mod resolved;
 mod settings;
 
 pub use recovery::{Backoff, Failures, Recovery};
-pub(crate) use recovery::{Failed, Nature, Next, Progress, Stacks};
+pub(crate) use recovery::{FailedAttempt, Next, NodeKind, Progress, Stacks};
 pub(crate) use resolved::{Resolved, faults};
 pub use settings::Settings;
-pub(crate) use settings::{SILENT, setters};
+pub(crate) use settings::{EMPTY_SETTINGS, setters};

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::recovery::{Failures, Nature, Recovery, Stacks, check};
-use super::settings::{SILENT, Settings};
+use super::recovery::{Failures, NodeKind, Recovery, Stacks, check};
+use super::settings::{EMPTY_SETTINGS, Settings};
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{Dialect, Request};
-use crate::output::{Answers, Reader, StrictError};
+use crate::model::{Request, ResponseFormat};
+use crate::output::{AnswerKind, Reader, StrictError};
 
 pub(crate) struct Resolved<'p> {
     call: &'p Settings,
@@ -29,14 +29,14 @@ impl<'p> Resolved<'p> {
     /// Resolves the settings of call, run and node, nearest first: the first value of a field wins.
     pub(crate) fn new(
         levels @ [call, run, node]: [&'p Settings; 3],
-        nature: Nature,
+        node_kind: NodeKind,
     ) -> Result<Self, NodeError> {
         let resolved = Resolved {
             call,
             run,
             node,
             model: levels.iter().find_map(|level| level.model.as_deref()),
-            stacks: Stacks::new(levels, nature),
+            stacks: Stacks::new(levels, node_kind),
             deadline: levels.iter().find_map(|level| level.deadline),
             max_wait: levels.iter().find_map(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT),
             max_output_bytes: levels.iter().find_map(|level| level.max_output_bytes).unwrap_or(usize::MAX),
@@ -44,43 +44,44 @@ impl<'p> Resolved<'p> {
             stop_on_repeat: levels.iter().find_map(|level| level.stop_on_repeat).unwrap_or(false),
             exact: levels.iter().find_map(|level| level.exact).unwrap_or(false),
         };
-        let faults = match nature.answers {
-            Some(answers) => resolved.faults(nature, answers),
-            None => resolved.faults_of_executions(nature),
+        let faults = match node_kind.answers {
+            Some(answers) => resolved.faults(node_kind, answers),
+            None => resolved.exec_faults(node_kind),
         };
-        NodeError::refuse(faults.into_iter().chain(no_time("deadline", resolved.deadline)).collect())?;
+        NodeError::refuse(faults.into_iter().chain(zero_duration("deadline", resolved.deadline)).collect())?;
         Ok(resolved)
     }
 
     /// Drops the run's setting `model`: it replaces the run's model, but the node has its own.
-    pub(crate) fn of_own_model(&mut self) {
+    pub(crate) fn ignore_run_model(&mut self) {
         self.model = [self.call, self.node].into_iter().find_map(|level| level.model.as_deref());
     }
 
     /// Writes the settings into a request to this model: the run's own, or a registered one with its settings.
-    pub(crate) fn tell(
+    pub(crate) fn apply_to(
         &self,
         request: &mut Request,
         id: Option<String>,
         model: Option<&Settings>,
     ) -> Result<(), NodeError> {
-        let model = model.unwrap_or(SILENT);
+        let model = model.unwrap_or(EMPTY_SETTINGS);
         let levels = [self.call, model, self.run, self.node];
         request.model = model.model.as_deref().map(str::to_owned).or(id);
         request.temperature = levels.iter().find_map(|level| level.temperature);
         request.max_tokens = levels.iter().find_map(|level| level.max_tokens);
         request.attempt_timeout = levels.iter().find_map(|level| level.attempt_timeout);
-        request.dialect = levels.iter().find_map(|level| level.dialect);
+        request.response_format = levels.iter().find_map(|level| level.response_format);
         let extra = levels.iter().rev().flat_map(|level| &level.extra);
         request.extra = extra.map(|(field, value)| (field.clone(), value.clone())).collect();
-        let absurd = absurd(request.model.as_deref(), request.temperature, request.max_tokens);
+        let invalid_values =
+            invalid_values(request.model.as_deref(), request.temperature, request.max_tokens);
         NodeError::refuse(
-            absurd
-                .chain(no_time("attempt_timeout", request.attempt_timeout))
-                .chain(not_of_a_model(model))
-                .chain(request.own_fields_in_extra())
-                .chain(said_twice(request))
-                .chain(inexpressible(request))
+            invalid_values
+                .chain(zero_duration("attempt_timeout", request.attempt_timeout))
+                .chain(misplaced_on_model(model))
+                .chain(request.reserved_fields_in_extra())
+                .chain(conflicting_extra(request))
+                .chain(strict_fault(request))
                 .collect(),
         )
     }
@@ -88,7 +89,7 @@ impl<'p> Resolved<'p> {
     /// The longest time of one attempt, if no model has its own.
     pub(crate) fn attempt_timeout(&self) -> Result<Option<Duration>, NodeError> {
         let timeout = [self.call, self.run, self.node].iter().find_map(|level| level.attempt_timeout);
-        NodeError::refuse(no_time("attempt_timeout", timeout).into_iter().collect())?;
+        NodeError::refuse(zero_duration("attempt_timeout", timeout).into_iter().collect())?;
         Ok(timeout)
     }
 
@@ -98,10 +99,10 @@ impl<'p> Resolved<'p> {
 
     /// Everything that is wrong with how often a node that asks no model is to be executed. The run's settings are for
     /// nodes of all kinds; what a node cannot do, it leaves out.
-    fn faults_of_executions(&self, nature: Nature) -> Vec<String> {
+    fn exec_faults(&self, node_kind: NodeKind) -> Vec<String> {
         let Resolved { call, run, node, .. } = self;
         let none = [call, run, node].iter().find_map(|level| level.attempts) == Some(0);
-        let again = call.attempts.or(node.attempts).filter(|attempts| *attempts > 1 && !nature.idempotent);
+        let again = call.attempts.or(node.attempts).filter(|attempts| *attempts > 1 && !node_kind.idempotent);
         let none = none.then(|| {
             "attempts is 0; it counts all executions of the node, the first included: write 1 or more"
                 .to_owned()
@@ -113,22 +114,22 @@ impl<'p> Resolved<'p> {
         let stacks = [call, run, node].into_iter().flat_map(|level| level.recover.iter());
         let stacks = stacks.filter(|(failures, _)| *failures == executions);
         let stacks =
-            stacks.filter_map(|(failures, steps)| check(*failures, steps, true, Answers::Read).err());
-        none.into_iter().chain(again).chain(self.falling_wait()).chain(stacks).collect()
+            stacks.filter_map(|(failures, steps)| check(*failures, steps, true, AnswerKind::Json).err());
+        none.into_iter().chain(again).chain(self.inverted_wait()).chain(stacks).collect()
     }
 
-    fn falling_wait(&self) -> Option<String> {
+    fn inverted_wait(&self) -> Option<String> {
         let wait = self.stacks.wait.filter(|wait| wait.to < wait.from)?;
         Some(format!("the wait {wait} goes down"))
     }
 
     /// Everything that is wrong with the settings, whichever model is asked.
-    fn faults(&self, nature: Nature, answers: Answers) -> Vec<String> {
+    fn faults(&self, node_kind: NodeKind, answers: AnswerKind) -> Vec<String> {
         let Resolved { call, run, node, .. } = self;
         let retries = call.retries.or(node.retries).is_some_and(|retries| retries > 0);
         let fallback_model = self.stacks.fallback_model.is_some_and(|name| name.trim().is_empty());
         let attempts = call.attempts.or(node.attempts);
-        let again = (!nature.idempotent && asks_again(call)).then(|| {
+        let again = (!node_kind.idempotent && asks_again(call)).then(|| {
             "this node states `idempotent = false`, so a call of it may set no retries, no other model and no recover \
              that asks again"
                 .to_owned()
@@ -141,12 +142,12 @@ impl<'p> Resolved<'p> {
                  answers, each one less than the attempts meant",
             ),
             (
-                answers != Answers::Read && call.exact == Some(true),
+                answers != AnswerKind::Json && call.exact == Some(true),
                 "exact says how JSON is read, but this node's answer is raw text; set an output type, or leave it out",
             ),
             (
-                answers != Answers::Read && call.dialect.or(node.dialect).is_some(),
-                "dialect says how a model is asked for an answer of a type, but this node's answer is raw text; set an \
+                answers != AnswerKind::Json && call.response_format.or(node.response_format).is_some(),
+                "response_format says how a model is asked for an answer of a type, but this node's answer is raw text; set an \
                  output type, or leave it out",
             ),
             (self.max_output_bytes == 0, "max_output_bytes is 0; an answer needs at least one byte"),
@@ -156,19 +157,19 @@ impl<'p> Resolved<'p> {
             ),
             (fallback_model, "the fallback model's name is empty"),
             (
-                answers == Answers::Taken && retries,
+                answers == AnswerKind::RawText && retries,
                 "retries correct bad answers, but this node's answer is raw text that nothing checks; set an \
                  output type or `validate = path`, or use transport_retries",
             ),
         ];
         let stacks = [
-            stated(call, nature.fallback, answers),
+            recovery_faults(call, node_kind.fallback, answers),
             // The run's settings are for nodes of all kinds; a node ignores what it cannot do.
-            stated(run, true, Answers::Read),
-            stated(node, nature.fallback, answers),
+            recovery_faults(run, true, AnswerKind::Json),
+            recovery_faults(node, node_kind.fallback, answers),
         ];
         let alone = alone.into_iter().filter(|(is, _)| *is).map(|(_, fault)| fault.to_owned());
-        alone.chain(self.falling_wait()).chain(again).chain(stacks.into_iter().flatten()).collect()
+        alone.chain(self.inverted_wait()).chain(again).chain(stacks.into_iter().flatten()).collect()
     }
 }
 
@@ -183,7 +184,7 @@ fn asks_again(call: &Settings) -> bool {
 }
 
 /// What is wrong with the recovery that a level states.
-fn stated(level: &Settings, fallback: bool, answers: Answers) -> Vec<String> {
+fn recovery_faults(level: &Settings, fallback: bool, answers: AnswerKind) -> Vec<String> {
     let mut keys = Vec::new();
     let fault = |(failures, steps): &(Failures, Cow<'static, [Recovery]>)| {
         if let Err(fault) = check(*failures, steps, fallback, answers) {
@@ -206,7 +207,7 @@ fn stated(level: &Settings, fallback: bool, answers: Answers) -> Vec<String> {
 }
 
 /// The settings of a registered model that do not belong on a model.
-fn not_of_a_model(model: &Settings) -> impl Iterator<Item = String> {
+fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
     let stated = [
         ("retries", model.retries.is_some()),
         ("transport_retries", model.transport_retries.is_some()),
@@ -230,17 +231,17 @@ fn not_of_a_model(model: &Settings) -> impl Iterator<Item = String> {
 }
 
 /// The fields in `extra` that have a setting of their own.
-fn said_twice(request: &Request) -> impl Iterator<Item = String> {
+fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
     let (temperature, max_tokens) = (request.temperature.is_some(), request.max_tokens.is_some());
-    let dialect = request.dialect.filter(|_| request.output.is_some());
-    let (formatted, called) = (dialect.is_some(), dialect == Some(Dialect::Tool));
+    let response_format = request.response_format.filter(|_| request.output.is_some());
+    let (formatted, called) = (response_format.is_some(), response_format == Some(ResponseFormat::Tool));
     let said = [
         (temperature, "temperature", "temperature"),
         (max_tokens, "max_tokens", "max_tokens"),
         (max_tokens, "max_tokens", "max_completion_tokens"),
-        (formatted, "dialect", "response_format"),
-        (called, "dialect", "tools"),
-        (called, "dialect", "tool_choice"),
+        (formatted, "response_format", "response_format"),
+        (called, "response_format", "tools"),
+        (called, "response_format", "tool_choice"),
     ];
     let said = said.into_iter().filter(|(is, _, field)| *is && request.extra.contains_key(*field));
     said.map(|(_, name, field)| {
@@ -249,13 +250,14 @@ fn said_twice(request: &Request) -> impl Iterator<Item = String> {
 }
 
 /// Why the chosen strict dialect cannot say what the type of the answer is, whatever model is asked.
-fn inexpressible(request: &Request) -> Option<String> {
-    let schema = request.output.as_deref().filter(|_| request.dialect == Some(Dialect::Strict))?;
+fn strict_fault(request: &Request) -> Option<String> {
+    let schema =
+        request.output.as_deref().filter(|_| request.response_format == Some(ResponseFormat::Strict))?;
     schema.strict().err().map(StrictError::with_remedy)
 }
 
 /// Values that no request can have.
-fn absurd(
+fn invalid_values(
     model: Option<&str>,
     temperature: Option<f64>,
     max_tokens: Option<u32>,
@@ -268,15 +270,18 @@ fn absurd(
     [temperature, max_tokens, model].into_iter().flatten()
 }
 
-fn no_time(name: &str, time: Option<Duration>) -> Option<String> {
+fn zero_duration(name: &str, time: Option<Duration>) -> Option<String> {
     (time? == Duration::ZERO).then(|| format!("{name} is 0, so no request could be made"))
 }
 
 /// Everything that is wrong with what a node with a typed answer states at run time.
 pub(crate) fn faults(own: &Settings) -> Vec<String> {
-    let stacks = stated(own, false, Answers::Read);
-    absurd(own.model.as_deref(), own.temperature, own.max_tokens)
-        .chain(absurd(own.fallback_model.as_deref(), None, None).map(|fault| format!("fallback: {fault}")))
+    let stacks = recovery_faults(own, false, AnswerKind::Json);
+    invalid_values(own.model.as_deref(), own.temperature, own.max_tokens)
+        .chain(
+            invalid_values(own.fallback_model.as_deref(), None, None)
+                .map(|fault| format!("fallback: {fault}")),
+        )
         .chain(stacks)
         .collect()
 }
@@ -288,7 +293,7 @@ mod tests {
     use crate::limits::Limits;
     use serde_json::{Value, json};
 
-    const PLAIN: Nature = Nature { fallback: false, idempotent: true, answers: Some(Answers::Read) };
+    const PLAIN: NodeKind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::Json) };
 
     fn request(
         call: &Settings,
@@ -298,7 +303,7 @@ mod tests {
     ) -> Result<Request, NodeError> {
         let mut request = Request::new(Vec::new());
         let resolved = Resolved::new([call, run, node], PLAIN)?;
-        resolved.tell(&mut request, resolved.model.map(str::to_owned), Some(model))?;
+        resolved.apply_to(&mut request, resolved.model.map(str::to_owned), Some(model))?;
         Ok(request)
     }
 
@@ -387,19 +392,21 @@ mod tests {
     }
 
     #[test]
-    fn a_dialect_for_raw_text_is_refused_unless_the_run_says_it() {
+    fn a_response_format_for_raw_text_is_refused_unless_the_run_says_it() {
         let silent = Settings::new();
-        let said = Settings::new().dialect(Dialect::Schema);
-        for answers in [Answers::Taken, Answers::Checked] {
+        let said = Settings::new().response_format(ResponseFormat::Schema);
+        for answers in [AnswerKind::RawText, AnswerKind::CheckedText] {
             for (call, node) in [(&said, &silent), (&silent, &said)] {
-                let error = Resolved::new([call, &silent, node], Nature { answers: Some(answers), ..PLAIN })
-                    .err()
-                    .unwrap();
+                let error =
+                    Resolved::new([call, &silent, node], NodeKind { answers: Some(answers), ..PLAIN })
+                        .err()
+                        .unwrap();
                 assert_eq!(error.category(), Category::ConfigError);
                 assert!(error.message().contains("raw text; set an output type"), "{error}");
             }
             assert!(
-                Resolved::new([&silent, &said, &silent], Nature { answers: Some(answers), ..PLAIN }).is_ok()
+                Resolved::new([&silent, &said, &silent], NodeKind { answers: Some(answers), ..PLAIN })
+                    .is_ok()
             );
         }
         assert!(Resolved::new([&said, &silent, &silent], PLAIN).is_ok());
@@ -423,7 +430,7 @@ mod tests {
             .recover(Category::SchemaError, [Recovery::repair(1)])
             .recover(Failures::Transport, [Recovery::retry(1), Recovery::Fallback]);
         let silent = Settings::new();
-        let taken = Nature { answers: Some(Answers::Taken), ..PLAIN };
+        let taken = NodeKind { answers: Some(AnswerKind::RawText), ..PLAIN };
         let resolved = Resolved::new([&silent, &run, &silent], taken).unwrap();
         assert_eq!(resolved.stacks.of(Category::Network, None).1, [Recovery::retry(1)]);
         assert!(Resolved::new([&run, &silent, &silent], taken).is_err());

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::recovery::{Backoff, Failures, Recovery};
 use crate::limits::Limits;
-use crate::model::Dialect;
+use crate::model::ResponseFormat;
 use crate::text::const_setters;
 
 /// How a model is asked, and what follows a failure. All levels have this one type:
@@ -24,7 +24,7 @@ use crate::text::const_setters;
 ///
 /// The nearest level wins, field by field: the call, then the registered model, the run, the node, and last the
 /// model's handle. A registered model sets only how it is asked: its id as `model`, `temperature`, `max_tokens`,
-/// `attempt_timeout`, `dialect`, `extra`. An impossible value is a `config_error` of the call, before any request.
+/// `attempt_timeout`, `response_format`, `extra`. An impossible value is a `config_error` of the call, before any request.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -43,10 +43,10 @@ pub struct Settings {
     pub temperature: Option<f64>,
     /// The most tokens an answer may have, 1 or more. Default: the provider's.
     pub max_tokens: Option<u32>,
-    /// How the model is asked for the type of an answer. Default: the model decides. A run's `dialect` does not apply
-    /// to nodes whose answer is raw text; a call's is an error there. So is [`Strict`](Dialect::Strict) for a type
+    /// How the model is asked for the type of an answer. Default: the model decides. A run's `response_format` does not apply
+    /// to nodes whose answer is raw text; a call's is an error there. So is [`Strict`](ResponseFormat::Strict) for a type
     /// that it cannot express.
-    pub dialect: Option<Dialect>,
+    pub response_format: Option<ResponseFormat>,
     /// Further requests after a bad answer. It is short for `recover` of the group answer with as many `repair`
     /// steps, then the fallbacks. Default 0. For a node whose answer is raw text, a run's `retries` apply to empty
     /// answers only; a call's are an error there.
@@ -104,7 +104,7 @@ pub struct Settings {
 }
 
 /// The settings of whoever says nothing.
-pub(crate) const SILENT: &Settings = &Settings::new();
+pub(crate) const EMPTY_SETTINGS: &Settings = &Settings::new();
 
 /// Shows the names of the further fields, not what is in them.
 impl fmt::Debug for Settings {
@@ -113,7 +113,7 @@ impl fmt::Debug for Settings {
             .field("model", &self.model)
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
-            .field("dialect", &self.dialect)
+            .field("response_format", &self.response_format)
             .field("retries", &self.retries)
             .field("transport_retries", &self.transport_retries)
             .field("attempts", &self.attempts)
@@ -134,12 +134,12 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The setters of what holds settings, and lends them by `given`.
+/// The setters of what holds settings, and lends them by `overrides`.
 macro_rules! setters {
     ($($(#[$about:meta])* $setting:ident: $type:ty,)*) => {$(
         $(#[$about])*
         pub fn $setting(mut self, $setting: $type) -> Self {
-            self.given().$setting = Some($setting.into());
+            self.overrides().$setting = Some($setting.into());
             self
         }
     )*};
@@ -156,7 +156,7 @@ impl Settings {
             model: None,
             temperature: None,
             max_tokens: None,
-            dialect: None,
+            response_format: None,
             retries: None,
             transport_retries: None,
             attempts: None,
@@ -189,7 +189,7 @@ impl Settings {
         /// Sets the most tokens an answer may have.
         max_tokens: u32,
         /// Sets how the model is asked for the type of an answer.
-        dialect: Dialect,
+        response_format: ResponseFormat,
         /// Sets how many further requests follow a bad answer.
         retries: u32,
         /// Sets how many further requests follow a failure of the transport.

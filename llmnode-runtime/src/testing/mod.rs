@@ -10,13 +10,13 @@
 //!
 //! A variable that is empty, `0` or `false` counts as not set.
 
-mod ask;
 pub(crate) mod guard;
 mod prompt;
+mod request_of;
 
-pub use ask::request_of;
 pub use guard::{forbid_all_requests, forbid_requests};
 pub use prompt::assert_prompt;
+pub use request_of::request_of;
 
 pub use crate::clock::TestClock;
 pub use crate::model::{FnModel, Reply, ScriptedModel};

@@ -8,21 +8,21 @@ use crate::BoxFuture;
 
 /// Which answer of a call a validator sees, or which execution of a node without a model [it is](crate::Cx::attempt).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attempt {
+pub struct AttemptInfo {
     index: u32,
     maximum: u32,
     /// Another model or a fallback value follows when this one's corrections are used up.
-    others: bool,
+    has_fallback: bool,
 }
 
-impl Attempt {
+impl AttemptInfo {
     /// Creates the attempt number `index`, from 0, of a call with at most `maximum` corrections.
     pub fn new(index: u32, maximum: u32) -> Self {
-        Attempt { index, maximum, others: false }
+        AttemptInfo { index, maximum, has_fallback: false }
     }
 
-    pub(crate) fn before_others(self, others: bool) -> Self {
-        Attempt { others, ..self }
+    pub(crate) fn with_fallback(self, has_fallback: bool) -> Self {
+        AttemptInfo { has_fallback, ..self }
     }
 
     /// Returns how many bad answers of this model, or failed executions, came before: 0 for the first attempt.
@@ -37,20 +37,20 @@ impl Attempt {
 
     /// Returns whether nothing follows a bad answer: no correction, no other model, no fallback value.
     pub fn is_last(&self) -> bool {
-        self.index >= self.maximum && !self.others
+        self.index >= self.maximum && !self.has_fallback
     }
 }
 
-pub(super) type Said = Result<(), Invalid>;
-type SyncCheck<'a, S> = dyn FnOnce(&S, &Attempt) -> Said + Send + 'a;
-type AsyncCheck<'a, S> = dyn FnOnce(&'a S, &'a Attempt) -> BoxFuture<'a, Said> + Send + 'a;
+pub(super) type CheckResult = Result<(), Invalid>;
+type SyncCheck<'a, S> = dyn FnOnce(&S, &AttemptInfo) -> CheckResult + Send + 'a;
+type AsyncCheck<'a, S> = dyn FnOnce(&'a S, &'a AttemptInfo) -> BoxFuture<'a, CheckResult> + Send + 'a;
 
 pub(super) enum Check<'a, S: ?Sized> {
     Sync(Box<SyncCheck<'a, S>>),
     Async(Box<AsyncCheck<'a, S>>),
 }
 
-pub(super) struct Collected<'a, S: ?Sized> {
+pub(super) struct PendingCheck<'a, S: ?Sized> {
     pub(super) path: String,
     /// Rust names of the type's fields that differ from their JSON names.
     pub(super) names: &'static [(&'static str, &'static str)],
@@ -62,7 +62,7 @@ pub(super) struct Collected<'a, S: ?Sized> {
 pub struct Checks<'a, S: ?Sized> {
     path: String,
     names: &'static [(&'static str, &'static str)],
-    pub(super) list: Vec<Collected<'a, S>>,
+    pub(super) list: Vec<PendingCheck<'a, S>>,
 }
 
 impl<S: ?Sized> Default for Checks<'_, S> {
@@ -77,7 +77,11 @@ impl<'a, S: ?Sized> Checks<'a, S> {
     }
 
     /// Adds a validator that needs no waiting.
-    pub fn sync(&mut self, validator: &'static str, check: impl FnOnce(&S, &Attempt) -> Said + Send + 'a) {
+    pub fn sync(
+        &mut self,
+        validator: &'static str,
+        check: impl FnOnce(&S, &AttemptInfo) -> CheckResult + Send + 'a,
+    ) {
         self.push(validator, Check::Sync(Box::new(check)));
     }
 
@@ -85,9 +89,9 @@ impl<'a, S: ?Sized> Checks<'a, S> {
     pub fn future<F>(
         &mut self,
         validator: &'static str,
-        check: impl FnOnce(&'a S, &'a Attempt) -> F + Send + 'a,
+        check: impl FnOnce(&'a S, &'a AttemptInfo) -> F + Send + 'a,
     ) where
-        F: Future<Output = Said> + Send + 'a,
+        F: Future<Output = CheckResult> + Send + 'a,
     {
         self.push(validator, Check::Async(Box::new(|state, attempt| Box::pin(check(state, attempt)))));
     }
@@ -116,7 +120,7 @@ impl<'a, S: ?Sized> Checks<'a, S> {
     }
 
     pub(super) fn push(&mut self, validator: &'static str, check: Check<'a, S>) {
-        self.list.push(Collected { path: self.path.clone(), names: self.names, validator, check });
+        self.list.push(PendingCheck { path: self.path.clone(), names: self.names, validator, check });
     }
 }
 
@@ -175,8 +179,8 @@ mod tests {
 
     #[test]
     fn the_last_attempt_knows_it() {
-        assert!(!Attempt::new(1, 2).is_last());
-        assert!(Attempt::new(2, 2).is_last());
-        assert!(Attempt::new(0, 0).is_last());
+        assert!(!AttemptInfo::new(1, 2).is_last());
+        assert!(AttemptInfo::new(2, 2).is_last());
+        assert!(AttemptInfo::new(0, 0).is_last());
     }
 }

@@ -5,26 +5,26 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use super::checks::Checks;
-use super::dive::{Validate, ValidateFields, Validated, ValidatedFields};
-use super::reach::Reach;
+use super::coverage::Coverage;
+use super::traverse::{Validate, ValidateFields, Validated, ValidatedFields};
 
 macro_rules! container {
-    ([$($generics:tt)*] $container:ty, |$value:ident, $to:ident, $dive:ident| $walk:expr) => {
+    ([$($generics:tt)*] $container:ty, |$value:ident, $to:ident, $traverse:ident| $walk:expr) => {
         impl<T: ValidatedFields, $($generics)*> ValidatedFields for $container {
-            fn reach(to: &mut Reach) {
-                T::reach(to);
+            fn coverage(to: &mut Coverage) {
+                T::coverage(to);
             }
         }
         impl<T: Validated, $($generics)*> Validated for $container {}
         impl<S: ?Sized, T: ValidateFields<S>, $($generics)*> ValidateFields<S> for $container {
             fn fields<'a>(&'a self, $to: &mut Checks<'a, S>) {
-                let ($value, $dive) = (self, T::fields);
+                let ($value, $traverse) = (self, T::fields);
                 $walk
             }
         }
         impl<S: ?Sized, Any, T: Validate<S, Any>, $($generics)*> Validate<S, Any> for $container {
             fn checks<'a>(&'a self, $to: &mut Checks<'a, S>) {
-                let ($value, $dive) = (self, T::checks);
+                let ($value, $traverse) = (self, T::checks);
                 $walk
             }
         }
@@ -33,39 +33,39 @@ macro_rules! container {
 
 macro_rules! sequence {
     ($([$($generics:tt)*] $container:ty),* $(,)?) => {$(
-        container!([$($generics)*] $container, |value, to, dive| {
+        container!([$($generics)*] $container, |value, to, traverse| {
             for (index, item) in value.iter().enumerate() {
-                to.index(index, |to| dive(item, to));
+                to.index(index, |to| traverse(item, to));
             }
         });
     )*};
 }
 
-container!([] Option<T>, |value, to, dive| if let Some(value) = value { dive(value, to) });
-container!([] Box<T>, |value, to, dive| dive(value, to));
-container!([] Arc<T>, |value, to, dive| dive(value, to));
+container!([] Option<T>, |value, to, traverse| if let Some(value) = value { traverse(value, to) });
+container!([] Box<T>, |value, to, traverse| traverse(value, to));
+container!([] Arc<T>, |value, to, traverse| traverse(value, to));
 sequence!([] Vec<T>, [] VecDeque<T>, [const N: usize] [T; N]);
-container!([K: Display] BTreeMap<K, T>, |value, to, dive| {
+container!([K: Display] BTreeMap<K, T>, |value, to, traverse| {
     for (key, item) in value {
-        to.field(&key.to_string(), |to| dive(item, to));
+        to.field(&key.to_string(), |to| traverse(item, to));
     }
 });
-container!([K: Display, H] HashMap<K, T, H>, |value, to, dive| {
+container!([K: Display, H] HashMap<K, T, H>, |value, to, traverse| {
     // In the order of the keys, so that the same answer gives the same feedback.
     let mut entries: Vec<_> = value.iter().map(|(key, item)| (key.to_string(), item)).collect();
     entries.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (key, item) in entries {
-        to.field(&key, |to| dive(item, to));
+        to.field(&key, |to| traverse(item, to));
     }
 });
 
 /// Containers of several types. A dive does the same with all elements: where all have validators of their own, these
-/// run, and where one has none, the fields are dived into; `Reach` then tells what was passed over.
+/// run, and where one has none, the fields are dived into; `Coverage` then tells what was passed over.
 macro_rules! tuples {
     ($($($ty:ident $index:tt)*;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($ty: ValidatedFields),*> ValidatedFields for ($($ty,)*) {
-            fn reach(to: &mut Reach) {
+            fn coverage(to: &mut Coverage) {
                 $(to.element::<$ty>();)*
             }
         }
@@ -102,7 +102,7 @@ tuples! {
 }
 
 impl<T: ValidatedFields, E: ValidatedFields> ValidatedFields for Result<T, E> {
-    fn reach(to: &mut Reach) {
+    fn coverage(to: &mut Coverage) {
         to.element::<T>();
         to.element::<E>();
     }
@@ -128,7 +128,7 @@ impl<S: ?Sized, Any, T: Validate<S, Any>, E: Validate<S, Any>> Validate<S, Any> 
 macro_rules! plain {
     ($($plain:ty),* $(,)?) => {$(
         impl ValidatedFields for $plain {
-            fn reach(_: &mut Reach) {}
+            fn coverage(_: &mut Coverage) {}
         }
         impl Validated for $plain {}
         impl<S: ?Sized> ValidateFields<S> for $plain {

@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 
-use super::checks::{Attempt, Check, Checks, Said};
-use crate::function::Gives;
+use super::checks::{AttemptInfo, Check, CheckResult, Checks};
+use crate::into_outcome::IntoOutcome;
 
 /// What generated code makes of `validate = path` on a node without a state. That the function is called here, and not
 /// there, lets the compiler say at the path how it has to look.
@@ -11,11 +11,11 @@ pub fn validate<'a, T, S, Value, Kind>(
     to: &mut Checks<'a, S>,
     validator: &'static str,
     value: &'a T,
-    path: impl FnOnce(&'a T, &'a Attempt) -> Value + Send + 'a,
+    path: impl FnOnce(&'a T, &'a AttemptInfo) -> Value + Send + 'a,
 ) where
     T: ?Sized + Sync,
     S: ?Sized,
-    Value: Gives<Said, Infallible, Kind, Kept: Send> + 'a,
+    Value: IntoOutcome<CheckResult, Infallible, Kind, Pending: Send> + 'a,
 {
     validate_with_state(to, validator, value, |value, _, attempt| path(value, attempt));
 }
@@ -25,16 +25,16 @@ pub fn validate_with_state<'a, T, S, Value, Kind>(
     to: &mut Checks<'a, S>,
     validator: &'static str,
     value: &'a T,
-    path: impl FnOnce(&'a T, &'a S, &'a Attempt) -> Value + Send + 'a,
+    path: impl FnOnce(&'a T, &'a S, &'a AttemptInfo) -> Value + Send + 'a,
 ) where
     T: ?Sized + Sync,
     S: ?Sized,
-    Value: Gives<Said, Infallible, Kind, Kept: Send> + 'a,
+    Value: IntoOutcome<CheckResult, Infallible, Kind, Pending: Send> + 'a,
 {
     to.push(
         validator,
         Check::Async(Box::new(move |state, attempt| {
-            let said = path(value, state, attempt).later();
+            let said = path(value, state, attempt).into_outcome();
             Box::pin(async move { said.await.unwrap_or_else(|never| match never {}) })
         })),
     );

@@ -28,16 +28,23 @@ pub struct Violation {
     pub(crate) more: bool,
     /// What the model is asked to do about it, which is nothing that is wrong; empty where that goes without saying.
     #[serde(skip)]
-    pub(crate) ask: Cow<'static, str>,
+    pub(crate) remedy: Cow<'static, str>,
 }
 
-const LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 
 impl Violation {
     /// Creates a violation at a path. An empty path is the whole answer.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         let (path, message) = (path.into(), message.into());
-        Violation { path, message, allowed: Vec::new(), warning: false, more: false, ask: Cow::Borrowed("") }
+        Violation {
+            path,
+            message,
+            allowed: Vec::new(),
+            warning: false,
+            more: false,
+            remedy: Cow::Borrowed(""),
+        }
     }
 
     /// The violation as a model and a record see it: on one line of about a kilobyte, of which what is allowed
@@ -136,7 +143,7 @@ impl Invalid {
             && let Some(last) = violations.last_mut()
         {
             let mut values = values.into_iter();
-            last.allowed = values.by_ref().take(LISTED).map(|value| value.to_string()).collect();
+            last.allowed = values.by_ref().take(MAX_LISTED).map(|value| value.to_string()).collect();
             last.more = values.next().is_some();
         }
         self

@@ -5,21 +5,23 @@
 
 mod checks;
 mod containers;
-mod dive;
+mod coverage;
 mod function;
 mod invalid;
 mod marks;
-mod reach;
 mod run;
+mod traverse;
 
-pub use checks::{Attempt, Checks};
-pub use dive::{
-    Dive, DiveFields, DiveNothing, DiveValidators, Validate, ValidateFields, ValidateFieldsWithAnyState,
-    ValidateWithAnyState, Validated, ValidatedFields,
+pub use checks::{AttemptInfo, Checks};
+pub(crate) use coverage::Uncovered;
+pub use coverage::{
+    CoverFields, CoverNothing, CoverSchema, CoverValidators, Coverage, CoverageProbe, Marked, Unmarked,
 };
 pub use function::{validate, validate_with_state};
 pub use invalid::{Invalid, Violation};
 pub(crate) use marks::{MARK, marks_of, schema_with_marks};
-pub(crate) use reach::Unreached;
-pub use reach::{Marked, Reach, ReachFields, ReachNothing, ReachSchema, ReachValidators, Reached, Unmarked};
-pub(crate) use run::{Verdict, run};
+pub(crate) use run::{CheckOutcome, run};
+pub use traverse::{
+    Traverse, TraverseFields, TraverseNothing, TraverseValidators, Validate, ValidateFields,
+    ValidateFieldsWithAnyState, ValidateWithAnyState, Validated, ValidatedFields,
+};

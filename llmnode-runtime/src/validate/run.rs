@@ -2,13 +2,13 @@
 
 use std::error::Error;
 
-use super::checks::{Attempt, Check, Checks, Collected, join};
+use super::checks::{AttemptInfo, Check, Checks, PendingCheck, join};
 use super::invalid::{Invalid, Violation};
-use crate::panics::{caught, guarded};
+use crate::panics::{catch_panic, catch_panic_async};
 
-pub(crate) enum Verdict {
+pub(crate) enum CheckOutcome {
     /// Every check ran; these are the complaints and warnings.
-    Judged(Vec<Violation>),
+    Completed(Vec<Violation>),
     /// A check ended the call with an error of the program.
     Aborted(Box<dyn Error + Send + Sync>),
     /// A check panicked; the name of the validator and what it said.
@@ -17,21 +17,25 @@ pub(crate) enum Verdict {
 
 /// Runs every check, in the order of the dive. Complaints do not keep later checks from running; an abort
 /// and a panic do.
-pub(crate) async fn run<'a, S: ?Sized>(checks: Checks<'a, S>, state: &'a S, attempt: &'a Attempt) -> Verdict {
+pub(crate) async fn run<'a, S: ?Sized>(
+    checks: Checks<'a, S>,
+    state: &'a S,
+    attempt: &'a AttemptInfo,
+) -> CheckOutcome {
     let mut violations = Vec::new();
-    for Collected { path, names, validator, check } in checks.list {
+    for PendingCheck { path, names, validator, check } in checks.list {
         let outcome = match check {
-            Check::Sync(check) => guarded(|| check(state, attempt)),
-            Check::Async(check) => caught(|| check(state, attempt)).await,
+            Check::Sync(check) => catch_panic(|| check(state, attempt)),
+            Check::Async(check) => catch_panic_async(|| check(state, attempt)).await,
         };
         match outcome.map(|said| said.map_err(Invalid::into_violations)) {
             Ok(Ok(())) => {}
             Ok(Err(Ok(found))) => violations.extend(
                 found.into_iter().map(|one| Violation { path: join(&path, names, &one.path), ..one }),
             ),
-            Ok(Err(Err(error))) => return Verdict::Aborted(error),
-            Err(said) => return Verdict::Panicked(format!("validator `{validator}` panicked: {said}")),
+            Ok(Err(Err(error))) => return CheckOutcome::Aborted(error),
+            Err(said) => return CheckOutcome::Panicked(format!("validator `{validator}` panicked: {said}")),
         }
     }
-    Verdict::Judged(violations)
+    CheckOutcome::Completed(violations)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::{BAD, Choose, GOAL, GOOD, Mood, Say, World, say, script, world};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, FnModel, LedgerReport, Limits,
+    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, FnModel, LedgerSnapshot, Limits,
     ModelError, Node, Price, Prices, Reply, Request, Run, ScriptedModel, Sink, TokenUsage,
 };
 
@@ -221,7 +221,7 @@ async fn cost_stands_in_records_and_sums_wherever_a_price_is_known() {
     let json = run.ledger().to_json();
     assert_eq!(json["total"]["cost"], serde_json::json!({"known": 0.024, "unknown_calls": 2}));
     assert_eq!(json["calls"][0]["attempts"][0]["cost"], 0.012);
-    assert_eq!(LedgerReport::from_json(&json.to_string()).unwrap().total.cost, total);
+    assert_eq!(LedgerSnapshot::from_json(&json.to_string()).unwrap().total.cost, total);
 }
 
 #[tokio::test(start_paused = true)]

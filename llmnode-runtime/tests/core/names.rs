@@ -59,7 +59,7 @@ async fn names_without_end_do_not_grow_the_book_without_end() {
     }
     run.call(&say("x")).await.unwrap();
     run.call(&Named("request 0".to_owned())).await.unwrap();
-    let nodes = run.ledger().report().nodes;
+    let nodes = run.ledger().snapshot().nodes;
     assert!(nodes.len() < 1010, "{} names", nodes.len());
     assert_eq!((nodes["request 0"].visits, nodes["say"].visits), (2, 1));
     assert_eq!(nodes["named"].visits, calls - 1000);
@@ -75,7 +75,7 @@ async fn no_name_hides_the_figures_of_another() {
         run.call(&Named(name.to_owned())).await.unwrap();
     }
     run.call(&say("x")).await.unwrap();
-    let report = run.ledger().report();
+    let report = run.ledger().snapshot();
     assert_eq!(report.nodes[&format!("say ({path})")].visits, 2);
     assert_eq!((report.total, report.total.requests), (run.ledger().total(), 3));
 }

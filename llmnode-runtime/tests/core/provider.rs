@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::{BAD, GOAL, GOOD, World, busy, run, say, script, world};
-use llmnode_runtime::private::{Checks, LlmNode, OutputSpec, Prompt, Reach, Segment};
+use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Dialect, Exec, Failures, Flag, Invalid,
-    ModelError, Node, Recovery, Reply, Request, Retry, RetryBudget, Run, ScriptedModel, Settings, Sink,
+    BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Failures, Flag, Invalid, ModelError,
+    Node, Recovery, Reply, Request, ResponseFormat, Retry, RetryBudget, Run, ScriptedModel, Settings, Sink,
     TokenUsage,
 };
 use schemars::JsonSchema;
@@ -32,7 +32,7 @@ impl ChatModel for Reporting {
         request: &'a Request,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        sink.dialect(Dialect::Strict);
+        sink.response_format(ResponseFormat::Strict);
         sink.usage(TokenUsage { input: Some(10), total: Some(3), ..TokenUsage::default() });
         self.script.complete(request, sink)
     }
@@ -43,13 +43,13 @@ impl ChatModel for Reporting {
 }
 
 #[tokio::test]
-async fn a_dialect_and_figures_that_cannot_be_stand_in_the_record() {
+async fn a_response_format_and_figures_that_cannot_be_stand_in_the_record() {
     let possible = TokenUsage { input: Some(10), ..TokenUsage::default() };
     for usage in [None, Some(TokenUsage { total: Some(9), ..possible })] {
         let model = Reporting::script(script([Reply::text(GOOD).usage(usage)]));
         let report = Run::new(model).with_state(world()).call(&GOAL).report().await.unwrap();
         let attempt = &report.record.attempts[0];
-        assert_eq!(attempt.dialect, Some(Dialect::Strict));
+        assert_eq!(attempt.response_format, Some(ResponseFormat::Strict));
         assert_eq!(attempt.usage, Some(possible), "what cannot be is unknown");
         assert_eq!(attempt.flags, [Flag::ImpossibleUsage], "once, however often it is reported");
     }
@@ -121,7 +121,7 @@ impl LlmNode<World> for AskRenamed {
         fn collect<'a>(renamed: &'a Renamed, to: &mut Checks<'a, World>) {
             to.sync("no", |_, _| Err(Invalid::at("item_name", format!("{} is bad", renamed.item_name))));
         }
-        OutputSpec::json(|_: &mut Reach| {}, collect)
+        OutputSpec::json(|_: &mut Coverage| {}, collect)
     }
 }
 

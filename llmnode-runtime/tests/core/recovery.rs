@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::support::{
     BAD, Choice, Choose, GOAL, GOOD, Mood, World, busy, node_like_choose, run, script, world,
 };
-use llmnode_runtime::private::{Falling, fallback_with_state};
+use llmnode_runtime::private::{FallbackFuture, fallback_with_state};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt};
 use llmnode_runtime::{
     AttemptKind, Backoff, CallRecord, Category, Cx, Degraded, Exec, Failures, Limits, ModelError, Node,

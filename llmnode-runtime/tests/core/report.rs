@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use crate::support::{BAD, GOAL, GOOD, Say, World, say, world};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    AttemptKind, BoxError, Category, Cx, Degraded, Exec, FormatError, LedgerReport, ModelError, Node, Price,
-    Prices, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
+    AttemptKind, BoxError, Category, Cx, Degraded, Exec, FormatError, LedgerSnapshot, ModelError, Node,
+    Price, Prices, Reply, Run, ScriptedModel, Settings, TestClock, TokenUsage,
 };
 
 /// The form of version 2. Every file of this version that was ever written is read by what reads this one.
@@ -82,7 +82,7 @@ async fn everything() -> String {
     run.call(&say("x")).label("tenant", "x").await.unwrap_err();
     run.call(&Steady).await.unwrap();
 
-    let json = serde_json::to_string_pretty(&run.ledger().report()).unwrap() + "\n";
+    let json = serde_json::to_string_pretty(&run.ledger().snapshot()).unwrap() + "\n";
     let json = run.ledger().calls().iter().fold(json, |json, call| {
         let started = call.started.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
         json.replace(&format!("\"started_unix_ms\": {started},"), "\"started_unix_ms\": 1790000000000,")
@@ -99,7 +99,7 @@ async fn what_is_written_is_version_2() {
 
 #[test]
 fn version_2_is_read() {
-    let report = LedgerReport::from_json(GOLDEN).unwrap();
+    let report = LedgerSnapshot::from_json(GOLDEN).unwrap();
     assert_eq!(serde_json::to_string_pretty(&report).unwrap() + "\n", GOLDEN);
     assert_everything(&report);
     let usage = report.total;
@@ -111,7 +111,7 @@ fn version_2_is_read() {
 
 #[test]
 fn version_1_is_read() {
-    let report = LedgerReport::from_json(VERSION_1).unwrap();
+    let report = LedgerSnapshot::from_json(VERSION_1).unwrap();
     assert_everything(&report);
     let (usage, say) = (report.total, &report.nodes["say"].usage);
     assert_eq!((usage.reasoning.known, usage.reasoning.total()), (6, None));
@@ -121,11 +121,11 @@ fn version_1_is_read() {
         "a 0 that nobody reported"
     );
     assert_eq!(usage.cost.unknown_calls, usage.requests, "it had no costs");
-    let again = LedgerReport::from_json(&serde_json::to_string(&report).unwrap()).unwrap();
+    let again = LedgerSnapshot::from_json(&serde_json::to_string(&report).unwrap()).unwrap();
     assert_eq!(again.total, report.total);
 }
 
-fn assert_everything(report: &LedgerReport) {
+fn assert_everything(report: &LedgerSnapshot) {
     let (usage, choose) = (report.total, &report.calls[0]);
     assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (8, 80, 4));
     assert_eq!(usage.estimated, report.nodes.values().map(|node| node.usage.estimated).sum::<u64>());
@@ -146,7 +146,7 @@ fn assert_everything(report: &LedgerReport) {
 
 #[test]
 fn what_is_no_ledger_of_a_known_version_is_refused_by_name() {
-    let fault = |json: &str| LedgerReport::from_json(json).map(|_| ()).unwrap_err();
+    let fault = |json: &str| LedgerSnapshot::from_json(json).map(|_| ()).unwrap_err();
     let newer = GOLDEN.replacen("\"version\": 2", "\"version\": 3", 1);
     let error = fault(&newer);
     assert!(matches!(error, FormatError::Newer { version: 3, newest: 2, .. }));
@@ -174,9 +174,9 @@ async fn json_has_no_content() {
     run.call(&GOAL).await.unwrap();
     let json = run.ledger().to_json().to_string();
     assert!(!json.contains("secret") && !json.contains(GOAL.goal), "{json}");
-    let read = LedgerReport::from_json(&json).unwrap();
+    let read = LedgerSnapshot::from_json(&json).unwrap();
     assert_eq!(read.calls[0].last_answer(), None);
-    assert!(!format!("{:?}", run.ledger().report()).contains("secret"));
+    assert!(!format!("{:?}", run.ledger().snapshot()).contains("secret"));
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn a_report_is_readable_while_calls_run() {
     let node = say("x");
     let mut call = Box::pin(run.call(&node));
     assert!(tokio::time::timeout(Duration::from_millis(1), &mut call).await.is_err());
-    let report = run.ledger().report();
+    let report = run.ledger().snapshot();
     assert_eq!((report.nodes["say"].visits, report.total.requests, report.calls.len()), (1, 0, 0));
     drop(call);
     assert_eq!(run.ledger().of::<Say>().unwrap().usage.requests, 1);

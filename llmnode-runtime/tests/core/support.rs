@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use llmnode_runtime::private::{Checks, Reach};
+use llmnode_runtime::private::{Checks, Coverage};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    Attempt, BoxError, Category, Cx, Exec, Invalid, ModelError, Node, Reply, Run, ScriptedModel, Settings,
-    TestClock, Violation,
+    AttemptInfo, BoxError, Category, Cx, Exec, Invalid, ModelError, Node, Reply, Run, ScriptedModel,
+    Settings, TestClock, Violation,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,7 +54,7 @@ impl Choice {
         Err(Invalid::at("item", format!("{:?} is not available", self.item)).allowed(&world.inventory))
     }
 
-    async fn mood(&self, world: &World, attempt: &Attempt) -> Result<(), Invalid> {
+    async fn mood(&self, world: &World, attempt: &AttemptInfo) -> Result<(), Invalid> {
         match world.mood {
             Mood::Calm | Mood::PanicAtOnce => Ok(()),
             Mood::Yield => {
@@ -118,7 +118,7 @@ impl LlmNode<World> for Choose {
             to.sync("item_is_available", |world, _| choice.item_is_available(world));
             to.future("mood", |world, attempt| choice.mood(world, attempt));
         }
-        OutputSpec::json(|_: &mut Reach| {}, collect)
+        OutputSpec::json(|_: &mut Coverage| {}, collect)
     }
 }
 
@@ -194,7 +194,7 @@ macro_rules! node_like_choose {
             fn output(&self) -> OutputSpec<Choice, World> {
                 GOAL.output()
             }
-            $(fn fallback<'a>(&'a self, state: &'a World, error: &'a NodeError) -> Option<Falling<'a, Choice>> {
+            $(fn fallback<'a>(&'a self, state: &'a World, error: &'a NodeError) -> Option<FallbackFuture<'a, Choice>> {
                 Some(fallback_with_state(self, state, error, $fallback))
             })?
         }

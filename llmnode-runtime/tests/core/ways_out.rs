@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::support::{
     BAD, Choice, Choose, GOAL, GOOD, Mood, Say, World, node_like_choose, say, script, world,
 };
-use llmnode_runtime::private::{Falling, Reach, fallback_with_state};
+use llmnode_runtime::private::{Coverage, FallbackFuture, fallback_with_state};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, ModelError, Node,
@@ -74,7 +74,7 @@ impl LlmNode<()> for Faulty {
     }
 
     fn output(&self) -> OutputSpec<Answer, ()> {
-        OutputSpec::json(|_: &mut Reach| {}, |answer, _| assert_ne!(answer.how, "\"collect\"", "a bug"))
+        OutputSpec::json(|_: &mut Coverage| {}, |answer, _| assert_ne!(answer.how, "\"collect\"", "a bug"))
     }
 }
 

@@ -7,22 +7,22 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use llmnode_runtime::internal::{OfFlow, Position, Tally, Within, parts};
+use llmnode_runtime::internal::{CallContext, FlowContext, Position, UsageSum, parts};
 use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Paused, Run};
 use tracing::Instrument;
 
-use super::book::FlowWatch;
-use super::drive::{Drive, Orders, Outlined, Runner};
+use super::cursor::{FlowCursor, Progress};
+use super::drive::{FlowDriver, OutlineFn, RunOptions, Runner};
 use super::event::FlowEvent;
-use super::flowing::{Flowing, Progress};
-#[cfg(feature = "journal")]
-use super::follow::Follower;
-use super::log::Log;
+use super::log::StepLog;
 use super::outline::Outline;
-use super::place::Place;
 use super::record::FlowRecord;
+#[cfg(feature = "journal")]
+use super::replay::Replayer;
+use super::runnable::Runnable;
 use super::spans::StepSpan;
 use super::step::Step;
+use super::watch::FlowWatch;
 
 /// One run of a flow. It starts when it is first polled.
 ///
@@ -31,8 +31,8 @@ use super::step::Step;
 #[must_use = "a flow does nothing until it is awaited"]
 pub struct FlowCall<'r, S, A> {
     name: Cow<'static, str>,
-    outline: Arc<Outlined<'r>>,
-    orders: Orders<'r, S, A>,
+    outline: Arc<OutlineFn<'r>>,
+    options: RunOptions<'r, S, A>,
     /// What starts it; none once it has.
     start: Option<(&'r mut Run<S>, Runner<'r, S, A>)>,
     under_way: Option<BoxFuture<'r, Result<A, NodeError>>>,
@@ -44,53 +44,59 @@ where
     N: Step<S> + Send + 'static,
     S: Send + Sync,
 {
-    let (mut at, tally, mut log) = (Position::default(), Tally::default(), Alone);
+    let (mut at, usage_sum, mut log) = (Position::default(), UsageSum::default(), SpanOnly);
     let (core, state) = parts(run);
     let (at, log, happened) = (&mut at, &mut log, &mut None);
-    let of_flow = OfFlow { tally: &tally, observer: None };
-    let within = Within::default().of_flow(&of_flow);
-    let flowing = Flowing { core, state, at, depth: 0, within, log, happened };
-    match <N as Place<S>>::advance(flowing, None).await? {
+    let of_flow = FlowContext { usage_sum: &usage_sum, observer: None };
+    let within = CallContext::default().of_flow(&of_flow);
+    let flowing = FlowCursor { core, state, at, depth: 0, within, log, happened };
+    match <N as Runnable<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),
         // A node is done when it has been advanced.
-        Progress::On => Err(NodeError::new(Category::ConfigError, "a node went on after its end")),
+        Progress::Continue => Err(NodeError::new(Category::ConfigError, "a node went on after its end")),
     }
 }
 
 /// A step outside of any flow has its span, and nobody else looks on.
-struct Alone;
+struct SpanOnly;
 
-impl Log for Alone {
-    fn begins(&mut self, at: &Position, node: &str) -> tracing::Span {
+impl StepLog for SpanOnly {
+    fn begin_step(&mut self, at: &Position, node: &str) -> tracing::Span {
         StepSpan::begin(at, node).span().clone()
     }
 
-    fn takes(&mut self, _: &Position, _: usize, _: &str) {}
+    fn edge_taken(&mut self, _: &Position, _: usize, _: &str) {}
 }
 
 impl<'r, S, A> FlowCall<'r, S, A> {
     pub(super) fn new(run: &'r mut Run<S>, runner: Runner<'r, S, A>) -> Self {
         let (name, outline) = (runner.name.clone(), Arc::clone(&runner.outline));
-        FlowCall { name, outline, orders: Orders::default(), start: Some((run, runner)), under_way: None }
+        FlowCall {
+            name,
+            outline,
+            options: RunOptions::default(),
+            start: Some((run, runner)),
+            under_way: None,
+        }
     }
 
     /// The same for who may have said nothing.
     pub(super) fn at_most(mut self, steps: Option<u64>) -> Self {
-        self.orders.max_steps = steps;
+        self.options.max_steps = steps;
         self
     }
 
     /// Sets how many steps it may take, including those of nested flows. Default: the flow's own number, or 1000. One
     /// more step is a [`Category::LimitExceeded`].
     pub fn max_steps(mut self, steps: u64) -> Self {
-        self.orders.max_steps = Some(steps);
+        self.options.max_steps = Some(steps);
         self
     }
 
     /// Starts at this step, such as the one where an earlier run of the flow [ended](NodeError::position). The
     /// parameters of flows around it are not written again.
     pub fn from(mut self, position: Position) -> Self {
-        self.orders.from = position;
+        self.options.from = position;
         self
     }
 
@@ -98,7 +104,7 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// waited is decided. No request and no tool is repeated. The state must be as it was before the step; a flow
     /// that pauses leaves it like this.
     pub fn approve(mut self, paused: Paused) -> Self {
-        self.orders.paused = Some(paused);
+        self.options.paused = Some(paused);
         self
     }
 
@@ -111,7 +117,7 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
     /// nothing.
     pub fn on_step(mut self, hook: impl FnMut(&FlowEvent<'_>) + Send + 'r) -> Self {
-        self.orders.watchers.hooks.push(Box::new(hook));
+        self.options.watchers.hooks.push(Box::new(hook));
         self
     }
 
@@ -125,13 +131,13 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// It runs within the flow, so it should be quick. A panic in it is logged under `llmnode::hook` and changes
     /// nothing.
     pub fn on_event(mut self, listener: impl FnMut(&Position, &Event) + Send + 'r) -> Self {
-        self.orders.watchers.listeners.push(Box::new(listener));
+        self.options.watchers.listeners.push(Box::new(listener));
         self
     }
 
     /// Lets a watch follow the flow, while it runs, and after it failed or was dropped.
     pub fn watch(mut self, watch: &FlowWatch) -> Self {
-        self.orders.watchers.watches.push(watch.clone());
+        self.options.watchers.watches.push(watch.clone());
         self
     }
 
@@ -156,14 +162,14 @@ impl<'r, S, A> FlowCall<'r, S, A> {
 
     /// Sets who follows the flow from step to step.
     #[cfg(feature = "journal")]
-    pub(crate) fn follow(&mut self, follower: impl Follower<S, A> + 'r) {
-        self.orders.follower = Some(Box::new(follower));
+    pub(crate) fn follow(&mut self, replayer: impl Replayer<S, A> + 'r) {
+        self.options.replayer = Some(Box::new(replayer));
     }
 
     /// Whether it is set who follows the flow.
     #[cfg(feature = "journal")]
-    pub(crate) fn is_followed(&self) -> bool {
-        self.orders.follower.is_some()
+    pub(crate) fn has_replayer(&self) -> bool {
+        self.options.replayer.is_some()
     }
 
     /// Returns the outline of the flow.
@@ -182,9 +188,9 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if let Some((run, runner)) = self.start.take() {
             let (core, state) = parts(run);
-            let orders = std::mem::take(&mut self.orders);
+            let options = std::mem::take(&mut self.options);
             self.under_way = Some(Box::pin(async move {
-                let drive = Drive::begin(core, state, runner, orders)?;
+                let drive = FlowDriver::begin(core, state, runner, options)?;
                 let span = drive.span();
                 drive.finish().instrument(span).await
             }));
@@ -211,7 +217,7 @@ impl<S, A> fmt::Debug for FlowCall<'_, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlowCall")
             .field("flow", &self.name)
-            .field("from", &self.orders.from)
+            .field("from", &self.options.from)
             .field("under_way", &self.under_way.is_some())
             .finish_non_exhaustive()
     }

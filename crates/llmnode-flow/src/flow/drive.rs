@@ -5,14 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::{
-    CallLimits, Observer, OfFlow, Origin, Position, RunCore, Tally, Within, error_at,
+    CallContext, CallLimits, FlowContext, Observer, Origin, Position, RunCore, UsageSum, error_at,
 };
 use llmnode_runtime::{BoxFuture, Category, Limits, NodeError, Paused};
 
-use super::flowing::{Flowing, Progress};
-use super::follow::{Beginning, Begun, Follower, Happened};
-use super::log::Recorder;
+use super::cursor::{FlowCursor, Progress};
+use super::log::FlowRecorder;
 use super::outline::Outline;
+use super::replay::{FlowStart, ReplayedOutput, Replayer, StartPoint};
 use super::watchers::Watchers;
 
 /// How many steps a flow may take that says nothing else.
@@ -34,16 +34,16 @@ pub trait RunFlow<'r, S> {
 }
 
 /// What tells what a flow looks like.
-pub(super) type Outlined<'r> = dyn Fn() -> Outline + Send + Sync + 'r;
+pub(super) type OutlineFn<'r> = dyn Fn() -> Outline + Send + Sync + 'r;
 
 type Advance<'r, S, A> =
-    dyn for<'f> FnMut(Flowing<'f, S>) -> BoxFuture<'f, Result<Progress<A>, NodeError>> + Send + 'r;
+    dyn for<'f> FnMut(FlowCursor<'f, S>) -> BoxFuture<'f, Result<Progress<A>, NodeError>> + Send + 'r;
 
 /// How a flow is run.
 pub struct Runner<'r, S, A> {
     pub(super) name: Cow<'static, str>,
     pub(super) max_steps: Option<u64>,
-    pub(super) outline: Arc<Outlined<'r>>,
+    pub(super) outline: Arc<OutlineFn<'r>>,
     pub(super) advance: Box<Advance<'r, S, A>>,
     pub(super) bounds: Bounds,
 }
@@ -68,78 +68,90 @@ impl<S, A> Runner<'_, S, A> {
 }
 
 /// A flow under way. Between two steps it may be left as it is: position and state belong together.
-pub(super) struct Drive<'r, S, A> {
+pub(super) struct FlowDriver<'r, S, A> {
     core: &'r RunCore,
     /// What a follower has its calls run on instead.
-    followed: Option<Box<RunCore>>,
+    recording_core: Option<Box<RunCore>>,
     state: &'r mut S,
     runner: Runner<'r, S, A>,
     at: Position,
     max_steps: u64,
     taken: u64,
-    tally: Tally<'r>,
+    usage_sum: UsageSum<'r>,
     /// What its calls are made in; nothing, unless the flow runs within a node.
-    within: Within<'r>,
+    within: CallContext<'r>,
     /// What it may spend.
     limits: Option<CallLimits<'r>>,
-    recorder: Recorder<'r>,
-    follower: Option<Box<dyn Follower<S, A> + 'r>>,
+    recorder: FlowRecorder<'r>,
+    replayer: Option<Box<dyn Replayer<S, A> + 'r>>,
     /// What the first step has given already.
-    happened: Option<Happened>,
+    happened: Option<ReplayedOutput>,
     /// The conversation that the first step continues.
     paused: Option<Paused>,
 }
 
 /// What one run of a flow was told.
-pub(super) struct Orders<'r, S, A> {
+pub(super) struct RunOptions<'r, S, A> {
     pub(super) max_steps: Option<u64>,
     pub(super) from: Position,
     pub(super) watchers: Watchers<'r>,
-    pub(super) follower: Option<Box<dyn Follower<S, A> + 'r>>,
+    pub(super) replayer: Option<Box<dyn Replayer<S, A> + 'r>>,
     /// The conversation that the first step continues.
     pub(super) paused: Option<Paused>,
     /// What its calls are made in; nothing, unless the flow runs within a node.
-    pub(super) within: Within<'r>,
+    pub(super) within: CallContext<'r>,
 }
 
-impl<S, A> Default for Orders<'_, S, A> {
+impl<S, A> Default for RunOptions<'_, S, A> {
     fn default() -> Self {
         let (from, watchers) = (Position::default(), Watchers::default());
-        Orders { max_steps: None, from, watchers, follower: None, paused: None, within: Within::default() }
+        RunOptions {
+            max_steps: None,
+            from,
+            watchers,
+            replayer: None,
+            paused: None,
+            within: CallContext::default(),
+        }
     }
 }
 
-impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
+impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
     pub(super) fn begin(
         core: &'r RunCore,
         state: &'r mut S,
         runner: Runner<'r, S, A>,
-        orders: Orders<'r, S, A>,
+        options: RunOptions<'r, S, A>,
     ) -> Result<Self, NodeError> {
-        let Orders { max_steps, from, watchers, follower, paused, within } = orders;
+        let RunOptions { max_steps, from, watchers, replayer, paused, within } = options;
         // Who follows the flow knows where it stands.
-        let stands = paused.as_ref().filter(|_| follower.is_none()).and_then(Paused::position);
+        let stands = paused.as_ref().filter(|_| replayer.is_none()).and_then(Paused::position);
         let at = stands.cloned().unwrap_or(from);
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
         let max_steps = runner.bounds.max_steps.map_or(max_steps, |most| most.min(max_steps));
         let limits = limits(&runner, &within, core)?;
-        let recorder =
-            Recorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, (watchers, within.depth()));
-        let tally = Tally::within(within.flow().map(|flow| flow.tally));
-        let (followed, taken, happened) = (None, 0, None);
-        Ok(Drive {
+        let recorder = FlowRecorder::begin(
+            &runner.name,
+            &*runner.outline,
+            &at,
+            &*core.clock,
+            (watchers, within.depth()),
+        );
+        let usage_sum = UsageSum::with_parent(within.flow().map(|flow| flow.usage_sum));
+        let (recording_core, taken, happened) = (None, 0, None);
+        Ok(FlowDriver {
             core,
-            followed,
+            recording_core,
             state,
             runner,
             at,
             max_steps,
             taken,
-            tally,
+            usage_sum,
             within,
             limits,
             recorder,
-            follower,
+            replayer,
             happened,
             paused,
         })
@@ -158,7 +170,7 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
     }
 
     async fn run(&mut self) -> Result<A, NodeError> {
-        if let Some(action) = self.begin_followed().await? {
+        if let Some(action) = self.begin_replay().await? {
             return Ok(action);
         }
         while self.taken < self.max_steps {
@@ -178,15 +190,15 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
 
     /// Takes one step. From the end of its exec on nothing waits but a follower, who is told of a step that is done.
     async fn step(&mut self) -> Result<Progress<A>, NodeError> {
-        let left = self.follower.is_some().then(|| self.at.clone());
+        let left = self.replayer.is_some().then(|| self.at.clone());
         let paused = self.paused.take();
         let origin = paused.as_ref().map(Origin::paused);
         let observer = self.recorder.observer();
         let observer = observer.as_deref().map(|watching| watching as &dyn Observer);
-        let of_flow = OfFlow { tally: &self.tally, observer };
-        let within = self.within.of_flow(&of_flow).going_on(origin.as_ref());
-        let flowing = Flowing {
-            core: self.followed.as_deref().unwrap_or(self.core),
+        let of_flow = FlowContext { usage_sum: &self.usage_sum, observer };
+        let within = self.within.of_flow(&of_flow).with_origin(origin.as_ref());
+        let flowing = FlowCursor {
+            core: self.recording_core.as_deref().unwrap_or(self.core),
             state: self.state,
             at: &mut self.at,
             depth: 0,
@@ -196,28 +208,28 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
         };
         let progress = (self.runner.advance)(flowing).await;
         match &progress {
-            Ok(Progress::On) => self.recorder.step_ended(&self.at, false, &self.tally),
-            Ok(Progress::Done(_)) => self.recorder.step_ended(&self.at, true, &self.tally),
-            Err(error) => self.recorder.step_failed(&self.at, error.category(), &self.tally),
+            Ok(Progress::Continue) => self.recorder.step_ended(&self.at, false, &self.usage_sum),
+            Ok(Progress::Done(_)) => self.recorder.step_ended(&self.at, true, &self.usage_sum),
+            Err(error) => self.recorder.step_failed(&self.at, error.category(), &self.usage_sum),
         }
-        if let (Some(follower), Some(left)) = (&mut self.follower, left) {
-            follow(&mut **follower, left, &self.at, self.state, &progress).await?;
+        if let (Some(replayer), Some(left)) = (&mut self.replayer, left) {
+            follow(&mut **replayer, left, &self.at, self.state, &progress).await?;
         }
         progress
     }
 
     /// Lets a follower put the flow where it was left; what it had ended with, if it had.
-    async fn begin_followed(&mut self) -> Result<Option<A>, NodeError> {
-        let Some(follower) = &mut self.follower else { return Ok(None) };
+    async fn begin_replay(&mut self) -> Result<Option<A>, NodeError> {
+        let Some(replayer) = &mut self.replayer else { return Ok(None) };
         let outline = (self.runner.outline)();
         let (core, limits) = (self.core, self.limits.as_ref());
-        let flow = Beginning { outline, core, state: &mut *self.state, at: &mut self.at, limits };
-        match follower.begin(flow).await? {
-            Begun::Steps { core, taken, happened } => {
-                (self.followed, self.taken, self.happened) = (Some(core), taken, happened);
+        let flow = FlowStart { outline, core, state: &mut *self.state, at: &mut self.at, limits };
+        match replayer.begin(flow).await? {
+            StartPoint::Steps { core, taken, happened } => {
+                (self.recording_core, self.taken, self.happened) = (Some(core), taken, happened);
                 Ok(None)
             }
-            Begun::Ended(action) => Ok(Some(action)),
+            StartPoint::Ended(action) => Ok(Some(action)),
         }
     }
 }
@@ -225,7 +237,7 @@ impl<'r, S: Send + Sync, A: Send> Drive<'r, S, A> {
 /// What the flow may spend; `None`: it has no bounds of its own.
 fn limits<'r, S, A>(
     runner: &Runner<'_, S, A>,
-    within: &Within<'r>,
+    within: &CallContext<'r>,
     core: &'r RunCore,
 ) -> Result<Option<CallLimits<'r>>, NodeError> {
     let Bounds { limits, requests, .. } = runner.bounds;
@@ -239,17 +251,17 @@ fn limits<'r, S, A>(
 
 /// Tells the follower what a step came to.
 fn follow<'f, S, A>(
-    follower: &'f mut dyn Follower<S, A>,
+    replayer: &'f mut dyn Replayer<S, A>,
     left: Position,
     at: &Position,
     state: &S,
     progress: &Result<Progress<A>, NodeError>,
 ) -> BoxFuture<'f, Result<(), NodeError>> {
     match progress {
-        Ok(Progress::On) => follower.stepped(left, at, state, None),
-        Ok(Progress::Done(action)) => follower.stepped(left, at, state, Some(action)),
+        Ok(Progress::Continue) => replayer.stepped(left, at, state, None),
+        Ok(Progress::Done(action)) => replayer.stepped(left, at, state, Some(action)),
         Err(_) => {
-            let kept = follower.failed();
+            let kept = replayer.failed();
             Box::pin(async move {
                 kept.await;
                 Ok(())
@@ -258,9 +270,9 @@ fn follow<'f, S, A>(
     }
 }
 
-impl<S, A> Drop for Drive<'_, S, A> {
+impl<S, A> Drop for FlowDriver<'_, S, A> {
     fn drop(&mut self) {
-        self.recorder.cancel(&self.at, &self.tally);
+        self.recorder.cancel(&self.at, &self.usage_sum);
     }
 }
 

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use llmnode_runtime::internal::{
-    Bounded, CONCURRENCY, Counter, Ended, OnProgress, core, error_of_item, guarded, known, no_next_item,
+    BoundedFutures, CONCURRENCY, ItemOutcome, OnProgress, ProgressCounter, catch_panic, core, error_of_item,
+    exact_size, items_panicked,
 };
 use llmnode_runtime::{BatchProgress, BoxFuture, Category, NodeError, Run};
 
 use super::call::FlowCall;
+use super::cursor::panicked;
 use super::drive::{RunFlow, Runner};
-use super::flowing::panicked;
 
 /// Runs of flows on one state, one after the other. They start when this is awaited. It returns their actions, or the
 /// first error, after which no further flow begins. [`NodeError::item`] says which flow failed. A panic of the
@@ -44,17 +45,17 @@ impl<'r, S, P, A> Fork<'r, S, P, A> {
     where
         F: RunFlow<'r, P, Action = A>,
     {
-        let total = known(|| items.size_hint());
+        let total = exact_size(|| items.size_hint());
         let parts = Box::new(move |state: &S| {
             let item = items.next()?;
-            let split = guarded(|| {
+            let split = catch_panic(|| {
                 let (part, flow) = split(state, item);
                 (part, flow.runner())
             });
             Some(split.map_err(|said| panicked("the function that splits the state", said)))
         });
-        let how = How { total, concurrency: CONCURRENCY, max_steps: None, on_progress: None };
-        Fork { run, parts, how }
+        let options = ForkOptions { total, concurrency: CONCURRENCY, max_steps: None, on_progress: None };
+        Fork { run, parts, options }
     }
 }
 
@@ -71,8 +72,8 @@ where
 
     /// Calls this function as each flow ends, for a progress bar. It should be quick. A panic in it is logged under
     /// `llmnode::hook` and changes nothing.
-    pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
-        self.on_progress = Some(Box::new(tell));
+    pub fn on_progress(mut self, callback: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
+        self.on_progress = Some(Box::new(callback));
         self
     }
 
@@ -91,13 +92,13 @@ where
     async fn each(self, mut take: impl FnMut(Result<A, NodeError>) -> bool + Send) {
         let Flows { run, mut flows, max_steps, on_progress } = self;
         let clock = Arc::clone(&core(run).clock);
-        let mut counter = Counter::new(on_progress, known(|| flows.size_hint()), &*clock);
+        let mut counter = ProgressCounter::new(on_progress, exact_size(|| flows.size_hint()), &*clock);
         counter.begin();
         for index in 0.. {
-            let (outcome, further) = match guarded(|| flows.next()) {
+            let (outcome, further) = match catch_panic(|| flows.next()) {
                 Ok(None) => return,
                 Ok(Some(runner)) => (FlowCall::new(&mut *run, runner).at_most(max_steps).await, true),
-                Err(said) => (Err(no_next_item(&said)), false),
+                Err(said) => (Err(items_panicked(&said)), false),
             };
             counter.ended(outcome.is_err());
             if !take(outcome.map_err(|error| error_of_item(error, index))) || !further {
@@ -149,10 +150,10 @@ where
 pub struct Fork<'r, S, P, A> {
     run: &'r mut Run<S>,
     parts: Parts<'r, S, P, A>,
-    how: How<'r>,
+    options: ForkOptions<'r>,
 }
 
-struct How<'r> {
+struct ForkOptions<'r> {
     total: Option<usize>,
     concurrency: usize,
     max_steps: Option<u64>,
@@ -163,17 +164,17 @@ struct How<'r> {
 type Parts<'r, S, P, A> = Box<dyn FnMut(&S) -> Option<Result<(P, Runner<'r, P, A>), NodeError>> + Send + 'r>;
 
 /// What one of several flows side by side came to, and the state that it had for itself.
-struct Forked<P, A> {
+struct ForkOutcome<P, A> {
     /// None where no flow began.
     state: Option<P>,
     outcome: Result<A, NodeError>,
 }
 
-impl<P, A> Ended for Forked<P, A> {
+impl<P, A> ItemOutcome for ForkOutcome<P, A> {
     type Output = (P, A);
 
     fn failed(error: NodeError) -> Self {
-        Forked { state: None, outcome: Err(error) }
+        ForkOutcome { state: None, outcome: Err(error) }
     }
 
     fn has_failed(&self) -> bool {
@@ -181,7 +182,7 @@ impl<P, A> Ended for Forked<P, A> {
     }
 
     fn of_item(self, index: usize) -> Self {
-        Forked { outcome: self.outcome.map_err(|error| error_of_item(error, index)), ..self }
+        ForkOutcome { outcome: self.outcome.map_err(|error| error_of_item(error, index)), ..self }
     }
 
     fn into_result(self) -> Result<(P, A), NodeError> {
@@ -201,28 +202,28 @@ where
 {
     /// Sets how many flows run at once. Default 8; 0 counts as 1.
     pub fn concurrency(mut self, flows: usize) -> Self {
-        self.how.concurrency = flows;
+        self.options.concurrency = flows;
         self
     }
 
     /// Sets how many steps each flow may take. Default: the flow's own number, or 1000.
     pub fn max_steps(mut self, steps: u64) -> Self {
-        self.how.max_steps = Some(steps);
+        self.options.max_steps = Some(steps);
         self
     }
 
     /// Calls this function as each flow ends, for a progress bar. It should be quick. A panic in it is logged under
     /// `llmnode::hook` and changes nothing.
-    pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
-        self.how.on_progress = Some(Box::new(tell));
+    pub fn on_progress(mut self, callback: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
+        self.options.on_progress = Some(Box::new(callback));
         self
     }
 
     /// Continues after an error. Returns for each item, in order, the state as its flow left it, and the flow's
     /// action or error. There is no state if the function that splits it panicked.
     pub async fn all(self) -> Vec<(Option<P>, Result<A, NodeError>)> {
-        let all = side_by_side(self.run, self.parts, self.how).all().await;
-        all.into_iter().map(|Forked { state, outcome }| (state, outcome)).collect()
+        let all = side_by_side(self.run, self.parts, self.options).all().await;
+        all.into_iter().map(|ForkOutcome { state, outcome }| (state, outcome)).collect()
     }
 
     /// Writes the state and the action of each flow back into the state of the run, in the order of the items, after
@@ -232,10 +233,10 @@ where
     /// The error of the flow that failed first; nothing is written then. A panic of `join` is the error of its item;
     /// what was written before it stays.
     pub async fn join(self, mut join: impl FnMut(&mut S, P, A) + Send) -> Result<(), NodeError> {
-        let Fork { run, parts, how } = self;
-        let parts = side_by_side(run, parts, how).try_all().await?;
+        let Fork { run, parts, options } = self;
+        let parts = side_by_side(run, parts, options).try_all().await?;
         parts.into_iter().enumerate().try_for_each(|(index, (part, action))| {
-            let joined = guarded(|| join(run.state_mut(), part, action));
+            let joined = catch_panic(|| join(run.state_mut(), part, action));
             joined.map_err(|said| error_of_item(panicked("the function that joins the states", said), index))
         })
     }
@@ -251,48 +252,48 @@ where
     type IntoFuture = BoxFuture<'r, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { side_by_side(self.run, self.parts, self.how).try_all().await })
+        Box::pin(async move { side_by_side(self.run, self.parts, self.options).try_all().await })
     }
 }
 
 fn side_by_side<'x, 'r: 'x, S, P, A>(
     run: &'x Run<S>,
     mut parts: Parts<'r, S, P, A>,
-    how: How<'r>,
-) -> Bounded<'x, Forked<P, A>>
+    options: ForkOptions<'r>,
+) -> BoundedFutures<'x, ForkOutcome<P, A>>
 where
     S: Sync,
     P: Send + Sync + 'r,
     A: Send + 'static,
 {
-    let How { total, concurrency, max_steps, on_progress } = how;
-    let counter = Counter::new(on_progress, total, &*core(run).clock);
-    let flow = move |split: Result<(P, Runner<'r, P, A>), NodeError>| -> BoxFuture<'x, Forked<P, A>> {
+    let ForkOptions { total, concurrency, max_steps, on_progress } = options;
+    let counter = ProgressCounter::new(on_progress, total, &*core(run).clock);
+    let flow = move |split: Result<(P, Runner<'r, P, A>), NodeError>| -> BoxFuture<'x, ForkOutcome<P, A>> {
         let (part, runner) = match split {
             Ok(parts) => parts,
-            Err(error) => return Box::pin(ready(Forked::failed(error))),
+            Err(error) => return Box::pin(ready(ForkOutcome::failed(error))),
         };
         let mut run = run.with_state(part);
         Box::pin(async move {
             let outcome = FlowCall::new(&mut run, runner).at_most(max_steps).await;
-            Forked { state: Some(run.into_state()), outcome }
+            ForkOutcome { state: Some(run.into_state()), outcome }
         })
     };
     let source = move |_: &mut Context<'_>| Poll::Ready(parts(run.state()).map(&flow));
-    Bounded::new(Box::new(source), concurrency, counter)
+    BoundedFutures::new(Box::new(source), concurrency, counter)
 }
 
 impl<S, A> fmt::Debug for Flows<'_, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Flows").field("total", &known(|| self.flows.size_hint())).finish_non_exhaustive()
+        f.debug_struct("Flows").field("total", &exact_size(|| self.flows.size_hint())).finish_non_exhaustive()
     }
 }
 
 impl<S, P, A> fmt::Debug for Fork<'_, S, P, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fork")
-            .field("total", &self.how.total)
-            .field("concurrency", &self.how.concurrency)
+            .field("total", &self.options.total)
+            .field("concurrency", &self.options.concurrency)
             .finish_non_exhaustive()
     }
 }

@@ -91,63 +91,65 @@
 //! ```
 
 mod action;
+mod action_dispatch;
 mod batch;
-mod book;
 mod call;
+mod cursor;
+mod cx_ext;
 mod drive;
+mod erased_step;
 mod event;
-mod flowing;
 mod flows;
-mod follow;
-pub(crate) mod given;
 mod graph;
 mod log;
 mod node_step;
 mod outline;
 mod parallel;
 mod picture;
-mod place;
 pub(crate) mod post;
 pub(crate) mod prep;
+pub(crate) mod prep_value;
 mod record;
+mod record_json;
+mod replay;
 mod run;
+mod runnable;
 mod spans;
-mod stand;
 mod step;
+mod step_error;
 mod table;
-mod then;
 mod typed;
+mod watch;
 mod watchers;
-mod within;
-mod written;
-mod wrong;
 
 pub use action::Action;
 pub use batch::BatchStep;
-pub use book::FlowWatch;
 pub use call::{FlowCall, FlowReport};
+pub use cx_ext::CxExt;
 pub use drive::RunFlow;
 pub use event::FlowEvent;
 pub use flows::{Flows, Fork};
-#[cfg(feature = "journal")]
-pub(crate) use follow::{Beginning, Begun, Follower, Happened};
 pub use graph::{Flow, FlowBuilder};
 #[doc(inline)]
 pub use llmnode_runtime::internal::{Batch, Position};
 pub use outline::{Outline, OutlineStep, To};
-pub use place::outline_of;
 pub use record::{FlowRecord, StepRecord, StepStats};
+#[cfg(feature = "journal")]
+pub(crate) use replay::{FlowStart, ReplayedOutput, Replayer, StartPoint};
 pub use run::RunExt;
+pub use runnable::outline_of;
 pub use step::Step;
-pub use within::CxExt;
+pub use watch::FlowWatch;
 
 /// What only the expansion of `flow!` names.
 pub(crate) mod generated {
+    pub use super::action_dispatch::{
+        ErrorAction, HasArms, MatchAction, MatchOn, Parameter, UnitAction, plain_arrow, write,
+    };
+    pub use super::cursor::{FlowCursor, Progress};
     pub use super::drive::{Bounds, Runner};
-    pub use super::flowing::{Flowing, Progress};
-    pub use super::outline::Around;
-    pub use super::place::{Place, Starts};
+    pub use super::outline::OuterFlows;
+    pub use super::runnable::{Runnable, Startable};
     pub use super::table::{Arm, Edge, Table, Target};
-    pub use super::then::{Arms, Decided, Decides, Parameter, Undecided, Unknown, onward, write};
     pub use super::typed::{FlowType, advance, outline, runner};
 }

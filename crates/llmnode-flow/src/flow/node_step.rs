@@ -1,17 +1,17 @@
 //! A step's course: prep, exec, post.
 
-use llmnode_runtime::internal::{caught, error_of_node, guarded};
+use llmnode_runtime::internal::{catch_panic, catch_panic_async, error_of_node};
 use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 use tracing::Instrument;
 
-use super::flowing::{Flowing, Progress, panicked};
-use super::outline::{Around, Outline};
-use super::place::{Place, Starts};
+use super::cursor::{FlowCursor, Progress, panicked};
+use super::outline::{OuterFlows, Outline};
+use super::runnable::{Runnable, Startable};
 use super::step::Step;
-use super::wrong::wrong;
+use super::step_error::step_error;
 
 #[diagnostic::do_not_recommend]
-impl<S, N> Place<S> for N
+impl<S, N> Runnable<S> for N
 where
     S: Send + Sync,
     N: Step<S> + Send + 'static,
@@ -19,10 +19,10 @@ where
     type Action = N::Action;
 
     fn advance<'f>(
-        mut flow: Flowing<'f, S>,
+        mut flow: FlowCursor<'f, S>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<N::Action>, NodeError>> {
-        let span = flow.begins(N::NAME);
+        let span = flow.begin_step(N::NAME);
         let course = async move {
             let node = match prepared {
                 Some(node) => node,
@@ -35,13 +35,13 @@ where
         Box::pin(course.instrument(span))
     }
 
-    fn outline_within(_: Around<'_>) -> Outline {
+    fn outline_within(_: OuterFlows<'_>) -> Outline {
         N::step_outline()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<S, N> Starts<S> for N
+impl<S, N> Startable<S> for N
 where
     S: Send + Sync,
     N: Step<S> + Send + 'static,
@@ -50,7 +50,7 @@ where
 
 /// What the node gives, or has given before a crash.
 pub(super) async fn executed<S, N>(
-    flow: &mut Flowing<'_, S>,
+    flow: &mut FlowCursor<'_, S>,
     node: &N,
 ) -> Result<<N as Node>::Output, NodeError>
 where
@@ -64,10 +64,9 @@ where
 }
 
 pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
-    match caught(|| N::prep(state)).await {
-        Ok(prepared) => {
-            prepared.map_err(|error| error_of_node(wrong(Category::PrepError, "prep failed", error), N::NAME))
-        }
+    match catch_panic_async(|| N::prep(state)).await {
+        Ok(prepared) => prepared
+            .map_err(|error| error_of_node(step_error(Category::PrepError, "prep failed", error), N::NAME)),
         Err(said) => Err(error_of_node(panicked("prep", said), N::NAME)),
     }
 }
@@ -78,9 +77,9 @@ pub(super) fn post<S, N: Step<S>>(
     state: &mut S,
 ) -> Result<N::Action, NodeError> {
     let name = node.name();
-    match guarded(|| node.post(output, state)) {
+    match catch_panic(|| node.post(output, state)) {
         Ok(action) => {
-            action.map_err(|error| error_of_node(wrong(Category::Aborted, "post failed", error), name))
+            action.map_err(|error| error_of_node(step_error(Category::Aborted, "post failed", error), name))
         }
         Err(said) => Err(error_of_node(panicked("post", said), name)),
     }

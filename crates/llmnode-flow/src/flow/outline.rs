@@ -71,11 +71,11 @@ impl From<String> for To {
 
 /// The flows around a place that is outlined: one of them that stands there again would have no end.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Around<'a>(Option<(TypeId, &'a Around<'a>)>);
+pub struct OuterFlows<'a>(Option<(TypeId, &'a OuterFlows<'a>)>);
 
-impl<'a> Around<'a> {
+impl<'a> OuterFlows<'a> {
     /// These, and a flow of this type within them; `None`, if it is one of them.
-    pub(super) fn and<F: 'static>(&'a self) -> Option<Around<'a>> {
+    pub(super) fn and<F: 'static>(&'a self) -> Option<OuterFlows<'a>> {
         let flow = TypeId::of::<F>();
         let mut outer = self;
         while let Some((other, next)) = outer.0 {
@@ -84,6 +84,6 @@ impl<'a> Around<'a> {
             }
             outer = next;
         }
-        Some(Around(Some((flow, self))))
+        Some(OuterFlows(Some((flow, self))))
     }
 }

@@ -10,7 +10,7 @@ use super::step::Step;
 /// by one in the order of the tuple, after the last of them has ended. None runs if one of them failed.
 macro_rules! side_by_side {
     ($($N:ident $n:tt),+) => {
-        impl<S: Sync, $($N: Beside<S> + Send),+> Step<S> for ($($N,)+) {
+        impl<S: Sync, $($N: ParallelStep<S> + Send),+> Step<S> for ($($N,)+) {
             type Output = <Self as Node>::Output;
             type Action = ();
 
@@ -37,10 +37,10 @@ macro_rules! side_by_side {
     note = "several actions could not route one flow, and flows side by side would write to one state; put it before or \
             after the others, or run flows side by side with `run.fork(..)`, each on a state of its own"
 )]
-pub trait Beside<S>: Step<S, Action = ()> {}
+pub trait ParallelStep<S>: Step<S, Action = ()> {}
 
 #[diagnostic::do_not_recommend]
-impl<S, N: Step<S, Action = ()>> Beside<S> for N {}
+impl<S, N: Step<S, Action = ()>> ParallelStep<S> for N {}
 
 side_by_side!(A 0, B 1);
 side_by_side!(A 0, B 1, C 2);

@@ -3,10 +3,10 @@
 //! That the program's functions are called here, and not in generated code, lets the compiler say at their paths how they
 //! have to look.
 
-use llmnode_runtime::internal::GivesNow;
+use llmnode_runtime::internal::IntoOutcomeNow;
 use llmnode_runtime::{BoxError, Category};
 
-use super::wrong::wrong;
+use super::step_error::step_error;
 
 /// What generated code makes of `store = path`.
 pub fn store<V: Stored<T>, T>(place: &mut T, value: V) {
@@ -41,10 +41,10 @@ pub fn route<'a, A, O, S, Value, Kind>(
 ) -> Result<A, BoxError>
 where
     O: ?Sized,
-    Value: GivesNow<A, BoxError, Kind>,
+    Value: IntoOutcomeNow<A, BoxError, Kind>,
 {
-    let decided = path(output, state).now();
-    Ok(decided.map_err(|error: BoxError| wrong(Category::Aborted, "route failed", error))?)
+    let decided = path(output, state).into_outcome_now();
+    Ok(decided.map_err(|error: BoxError| step_error(Category::Aborted, "route failed", error))?)
 }
 
 /// What generated code makes of `post = path`.
@@ -58,7 +58,7 @@ pub fn post<'a, A, N, O, S, Value, Kind>(
     path: impl FnOnce(N, O, &'a mut S) -> Value,
 ) -> Result<A, BoxError>
 where
-    Value: GivesNow<A, BoxError, Kind>,
+    Value: IntoOutcomeNow<A, BoxError, Kind>,
 {
-    path(node, output, state).now()
+    path(node, output, state).into_outcome_now()
 }

@@ -2,10 +2,10 @@
 
 use std::future::Future;
 
-use llmnode_runtime::internal::Gives;
+use llmnode_runtime::internal::IntoOutcome;
 use llmnode_runtime::{BoxError, BoxFuture, Category};
 
-use super::wrong::wrong;
+use super::step_error::step_error;
 
 /// A step made by the expressions of its fields: what generated code makes of `#[prep(..)]`.
 #[expect(
@@ -29,9 +29,9 @@ pub fn prep<'a, N, S, Value, Kind>(
 where
     N: 'a,
     S: ?Sized,
-    Value: Gives<N, BoxError, Kind, Kept: Send> + 'a,
+    Value: IntoOutcome<N, BoxError, Kind, Pending: Send> + 'a,
 {
-    path(state).later()
+    path(state).into_outcome()
 }
 
 /// The same for `batch = path`.
@@ -42,10 +42,10 @@ pub fn batch<'a, N, S, Value, Kind>(
 where
     N: 'a,
     S: ?Sized,
-    Value: Gives<Vec<N>, BoxError, Kind, Kept: Send> + 'a,
+    Value: IntoOutcome<Vec<N>, BoxError, Kind, Pending: Send> + 'a,
 {
-    let made = path(state).later();
-    Box::pin(
-        async move { made.await.map_err(|error| wrong(Category::PrepError, "batch failed", error).into()) },
-    )
+    let made = path(state).into_outcome();
+    Box::pin(async move {
+        made.await.map_err(|error| step_error(Category::PrepError, "batch failed", error).into())
+    })
 }

@@ -71,7 +71,7 @@ impl StepSpan {
         &self.0
     }
 
-    pub(crate) fn takes(&self, action: &str) {
+    pub(crate) fn edge_taken(&self, action: &str) {
         self.0.record(STEP_ACTION, action);
     }
 

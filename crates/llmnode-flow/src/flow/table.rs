@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use llmnode_runtime::internal::{Label, Walk, guarded, one_line};
+use llmnode_runtime::internal::{Label, PositionExt, catch_panic, one_line};
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 
 use super::action::DEFAULT;
-use super::flowing::{Flowing, Progress, panicked};
-use super::outline::{Around, Outline, OutlineStep, To};
-use super::place::{Place, Starts};
-use super::stand::{Stand, Stands};
+use super::cursor::{FlowCursor, Progress, panicked};
+use super::erased_step::{ErasedStep, TypedStep};
+use super::outline::{OuterFlows, Outline, OutlineStep, To};
+use super::runnable::{Runnable, Startable};
 
 /// A flow over `S` that decides an `A` in the end.
 pub struct Table<S, A> {
@@ -23,7 +23,7 @@ pub struct Table<S, A> {
 pub(super) struct TableStep<S, A> {
     pub(super) label: Label,
     pub(super) edges: Vec<Edge>,
-    pub(super) stand: Box<dyn Stand<S, A>>,
+    pub(super) erased_step: Box<dyn ErasedStep<S, A>>,
 }
 
 /// An edge that leaves a step.
@@ -49,13 +49,13 @@ pub enum Target {
 /// The edge that is taken, and the flow's own action, if it may lead out.
 #[derive(Debug)]
 pub struct Arm<A> {
-    pub(super) edge: By<A>,
+    pub(super) edge: EdgeSelector<A>,
     pub(super) action: Option<A>,
 }
 
 /// What tells an edge.
 #[derive(Debug)]
-pub(super) enum By<A> {
+pub(super) enum EdgeSelector<A> {
     Index(usize),
     /// The name of the action, and what makes it the flow's own where it leads out.
     Action(Cow<'static, str>, fn(Cow<'static, str>) -> A),
@@ -76,12 +76,12 @@ impl Edge {
 impl<A> Arm<A> {
     /// To a step, or to none yet.
     pub fn to(edge: usize) -> Self {
-        Arm { edge: By::Index(edge), action: None }
+        Arm { edge: EdgeSelector::Index(edge), action: None }
     }
 
     /// Out of the flow.
     pub fn end(edge: usize, action: A) -> Self {
-        Arm { edge: By::Index(edge), action: Some(action) }
+        Arm { edge: EdgeSelector::Index(edge), action: Some(action) }
     }
 }
 
@@ -93,7 +93,7 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
 
     /// Adds a step that begins by itself, and what follows from its action.
     #[must_use]
-    pub fn step<N: Starts<S>>(
+    pub fn step<N: Startable<S>>(
         self,
         label: &'static str,
         edges: impl Into<Vec<Edge>>,
@@ -104,19 +104,19 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
 
     /// Adds a step that begins by itself on a part of the state.
     #[must_use]
-    pub fn step_in<N: Starts<P>, P: Send + 'static>(
+    pub fn step_in<N: Startable<P>, P: Send + 'static>(
         self,
         label: &'static str,
         edges: impl Into<Vec<Edge>>,
         part: for<'s> fn(&'s mut S) -> &'s mut P,
         then: fn(N::Action) -> Arm<A>,
     ) -> Self {
-        self.stand(label, edges, Stands { made: None::<fn(&S) -> N>, part, then })
+        self.erased_step(label, edges, TypedStep { made: None::<fn(&S) -> N>, part, then })
     }
 
     /// Adds a step that the flow itself prepares.
     #[must_use]
-    pub fn step_made<N: Place<P>, P: Send + 'static>(
+    pub fn step_with<N: Runnable<P>, P: Send + 'static>(
         self,
         label: &'static str,
         edges: impl Into<Vec<Edge>>,
@@ -124,17 +124,17 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
         part: for<'s> fn(&'s mut S) -> &'s mut P,
         then: fn(N::Action) -> Arm<A>,
     ) -> Self {
-        self.stand(label, edges, Stands { made: Some(make), part, then })
+        self.erased_step(label, edges, TypedStep { made: Some(make), part, then })
     }
 
-    fn stand(
+    fn erased_step(
         mut self,
         label: &'static str,
         edges: impl Into<Vec<Edge>>,
-        stand: impl Stand<S, A> + 'static,
+        erased_step: impl ErasedStep<S, A> + 'static,
     ) -> Self {
-        let (label, edges) = (Label::Known(label), edges.into());
-        self.steps.push(TableStep { label, edges, stand: Box::new(stand) });
+        let (label, edges) = (Label::Static(label), edges.into());
+        self.steps.push(TableStep { label, edges, erased_step: Box::new(erased_step) });
         self
     }
 }
@@ -143,28 +143,28 @@ impl<S, A> Table<S, A> {
     /// Executes the step at which the flow stands. `enter` writes the flow's parameters into the state, as it begins.
     pub(super) fn advance<'f>(
         &'f self,
-        mut flow: Flowing<'f, S>,
+        mut flow: FlowCursor<'f, S>,
         enter: Option<impl FnOnce(&mut S)>,
     ) -> BoxFuture<'f, Result<Progress<A>, NodeError>>
     where
         A: Send + 'f,
     {
-        match self.stands(&mut flow, enter) {
-            Ok(step) => step.stand.advance(flow, (self, step)),
+        match self.current_step(&mut flow, enter) {
+            Ok(step) => step.erased_step.advance(flow, (self, step)),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }
 
     /// The step at which the flow stands: the first, if it begins.
-    fn stands(
+    fn current_step(
         &self,
-        flow: &mut Flowing<'_, S>,
+        flow: &mut FlowCursor<'_, S>,
         enter: Option<impl FnOnce(&mut S)>,
     ) -> Result<&TableStep<S, A>, NodeError> {
         flow.check_depth()?;
         if flow.at.at(flow.depth).is_none() {
             if let Some(enter) = enter {
-                flow.entered(enter)?;
+                flow.write_parameters(enter)?;
             }
             if let Some(first) = self.steps.first() {
                 flow.at.go(flow.depth, 0, first.label.clone());
@@ -172,44 +172,44 @@ impl<S, A> Table<S, A> {
         }
         let label = |step: usize| self.steps.get(step).map(|step| step.label.as_str());
         let index = flow.at.step(flow.depth, self.steps.len(), label);
-        index.and_then(|index| self.steps.get(index)).ok_or_else(|| flow.no_step(&self.name))
+        index.and_then(|index| self.steps.get(index)).ok_or_else(|| flow.unknown_step(&self.name))
     }
 
     /// Takes the edge that follows from an action.
-    pub(super) fn take(
+    pub(super) fn take_edge(
         &self,
         step: &TableStep<S, A>,
-        flow: &mut Flowing<'_, S>,
+        flow: &mut FlowCursor<'_, S>,
         then: impl FnOnce() -> Arm<A>,
     ) -> Result<Progress<A>, NodeError> {
-        let arm = guarded(then).map_err(|said| panicked("what follows from an action", said))?;
+        let arm = catch_panic(then).map_err(|said| panicked("what follows from an action", said))?;
         let edge = match &arm.edge {
-            By::Index(index) => step.edges.get(*index),
-            By::Action(action, _) => step.edges.iter().find(|edge| edge.action == *action),
+            EdgeSelector::Index(index) => step.edges.get(*index),
+            EdgeSelector::Action(action, _) => step.edges.iter().find(|edge| edge.action == *action),
         };
         let next = |to: usize| Some((to, self.steps.get(to)?));
         let shown = edge.map_or("", Edge::shown);
         match (edge.map(|edge| edge.to), arm) {
             (Some(Target::End), Arm { action: Some(action), .. }) => {
-                flow.ends(shown);
+                flow.leave_flow(shown);
                 Ok(Progress::Done(action))
             }
-            (Some(Target::End), Arm { edge: By::Action(action, own), .. }) => {
-                flow.ends(shown);
+            (Some(Target::End), Arm { edge: EdgeSelector::Action(action, own), .. }) => {
+                flow.leave_flow(shown);
                 Ok(Progress::Done(own(action)))
             }
             (Some(Target::Step(to)), _) if let Some((to, next)) = next(to) => {
-                flow.goes(shown, to, next.label.clone());
-                Ok(Progress::On)
+                flow.follow_edge(shown, to, next.label.clone());
+                Ok(Progress::Continue)
             }
             (_, arm) => Err(NodeError::new(Category::ConfigError, self.nowhere(step, edge, &arm.edge))),
         }
     }
 
     /// Why a step leads nowhere.
-    fn nowhere(&self, step: &TableStep<S, A>, edge: Option<&Edge>, by: &By<A>) -> String {
+    fn nowhere(&self, step: &TableStep<S, A>, edge: Option<&Edge>, by: &EdgeSelector<A>) -> String {
         let (label, name) = (step.label.as_str(), &self.name);
-        if let (None, By::Action(action, _)) = (edge, by) {
+        if let (None, EdgeSelector::Action(action, _)) = (edge, by) {
             let known: Vec<_> = step.edges.iter().map(|edge| format!("`{}`", edge.action)).collect();
             let (action, known) = (one_line(&**action, 200), one_line(known.join(", "), 500));
             return format!(
@@ -222,10 +222,10 @@ impl<S, A> Table<S, A> {
     }
 
     /// What it looks like within these flows.
-    pub(super) fn outline(&self, around: Around<'_>) -> Outline {
+    pub(super) fn outline(&self, around: OuterFlows<'_>) -> Outline {
         let steps = self.steps.iter().map(|step| OutlineStep {
             label: step.label.to_cow(),
-            place: step.stand.outline(around),
+            place: step.erased_step.outline(around),
             edges: step
                 .edges
                 .iter()

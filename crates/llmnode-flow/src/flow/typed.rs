@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use llmnode_runtime::{BoxFuture, NodeError};
 
+use super::cursor::{FlowCursor, Progress};
 use super::drive::{Bounds, Runner};
-use super::flowing::{Flowing, Progress};
-use super::outline::{Around, Outline};
+use super::outline::{OuterFlows, Outline};
 use super::table::Table;
 
 /// What `flow!` states about a flow over `S`.
@@ -23,16 +23,16 @@ pub trait FlowType<S: 'static>: Sized + 'static {
     }
 }
 
-/// What `Place::advance` of a typed flow is.
+/// What `Runnable::advance` of a typed flow is.
 pub fn advance<'f, F: FlowType<S>, S: 'static>(
-    flow: Flowing<'f, S>,
+    flow: FlowCursor<'f, S>,
     prepared: Option<F>,
 ) -> BoxFuture<'f, Result<Progress<F::Action>, NodeError>> {
     F::table().advance(flow, prepared.map(|flow| |state: &mut S| flow.enter(state)))
 }
 
-/// What `Place::outline_within` of a typed flow is.
-pub fn outline<F: FlowType<S>, S: 'static>(around: Around<'_>) -> Outline {
+/// What `Runnable::outline_within` of a typed flow is.
+pub fn outline<F: FlowType<S>, S: 'static>(around: OuterFlows<'_>) -> Outline {
     match around.and::<F>() {
         Some(around) => F::table().outline(around),
         None => Outline::Flow(F::table().name.clone(), Vec::new()),
@@ -49,7 +49,7 @@ where
     Runner {
         name: F::table().name.clone(),
         max_steps: F::table().max_steps,
-        outline: Arc::new(|| outline::<F, S>(Around::default())),
+        outline: Arc::new(|| outline::<F, S>(OuterFlows::default())),
         advance: Box::new(move |flow| advance(flow, entering.take())),
         bounds: Bounds::default(),
     }

@@ -4,11 +4,11 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use llmnode_runtime::Event;
-use llmnode_runtime::internal::{Observer, Position, Walk, guarded};
+use llmnode_runtime::internal::{Observer, Position, PositionExt, catch_panic};
 
-use super::book::{Book, FlowWatch};
 use super::event::FlowEvent;
 use super::record::StepRecord;
+use super::watch::{FlowWatch, LiveRecord};
 
 /// Who looks on.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl<'r> Watchers<'r> {
             }));
         }
         watchers.hooks.push(Box::new(move |event| {
-            if let Some(mut inner) = Inner::of(event) {
+            if let Some(mut inner) = NestedEvent::of(event) {
                 around.step(&calls, &mut inner);
             }
         }));
@@ -44,22 +44,22 @@ impl<'r> Watchers<'r> {
 }
 
 /// Those who look on, while the flow runs.
-pub(super) struct Watching<'r> {
+pub(super) struct ActiveWatchers<'r> {
     /// How many calls stand around those of the flow's steps.
     depth: usize,
     listens: bool,
     /// Whether somebody wants to know what happens within a step.
     pub(super) observes: bool,
-    who: Mutex<Who<'r>>,
+    state: Mutex<WatcherState<'r>>,
 }
 
-struct Who<'r> {
+struct WatcherState<'r> {
     watchers: Watchers<'r>,
     /// The step under way.
     at: Position,
 }
 
-impl<'r> Watching<'r> {
+impl<'r> ActiveWatchers<'r> {
     /// None, if nobody does.
     pub(super) fn begin(watchers: Watchers<'r>, depth: usize) -> Option<Arc<Self>> {
         let Watchers { watches, hooks, listeners } = &watchers;
@@ -68,30 +68,30 @@ impl<'r> Watching<'r> {
         if !observes && watches.is_empty() {
             return None;
         }
-        let who = Mutex::new(Who { watchers, at: Position::default() });
-        Some(Arc::new(Watching { depth, listens, observes, who }))
+        let state = Mutex::new(WatcherState { watchers, at: Position::default() });
+        Some(Arc::new(ActiveWatchers { depth, listens, observes, state }))
     }
 
     /// The step at this position begins.
     pub(super) fn step_begins(&self, at: &Position, node: &str) {
         self.lock().at = at.clone();
         self.note(|book| book.position = Some(at.clone()));
-        self.tell(&FlowEvent::StepBegins { position: at, node });
+        self.notify(&FlowEvent::StepBegins { position: at, node });
     }
 
     /// Writes something down in each book.
-    pub(super) fn note(&self, note: impl Fn(&mut Book)) {
+    pub(super) fn note(&self, note: impl Fn(&mut LiveRecord)) {
         self.lock().watchers.watches.iter().for_each(|watch| watch.note(&note));
     }
 
     /// A hook's panic is its own: the flow knows nothing of it.
-    pub(super) fn tell(&self, event: &FlowEvent<'_>) {
-        self.lock().watchers.hooks.iter_mut().for_each(|hook| alone(|| hook(event)));
+    pub(super) fn notify(&self, event: &FlowEvent<'_>) {
+        self.lock().watchers.hooks.iter_mut().for_each(|hook| run_hook(|| hook(event)));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Who<'r>> {
+    fn lock(&self) -> MutexGuard<'_, WatcherState<'r>> {
         // What panics while it is held is caught there.
-        self.who.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the names of calls within the step say, below its position.
@@ -100,47 +100,47 @@ impl<'r> Watching<'r> {
     }
 }
 
-impl Observer for Watching<'_> {
+impl Observer for ActiveWatchers<'_> {
     fn listens(&self) -> bool {
         self.listens
     }
 
     fn event(&self, calls: &[String], event: &Event) {
-        let Who { watchers, at } = &mut *self.lock();
+        let WatcherState { watchers, at } = &mut *self.lock();
         let below = self.below(calls);
         let inner = (!below.is_empty()).then(|| at.below(below.iter().map(String::as_str)));
         let at = inner.as_ref().unwrap_or(at);
-        watchers.listeners.iter_mut().for_each(|listener| alone(|| listener(at, event)));
+        watchers.listeners.iter_mut().for_each(|listener| run_hook(|| listener(at, event)));
     }
 
     fn step(&self, calls: &[String], step: &mut dyn Any) {
-        let Some(inner) = step.downcast_mut::<Inner>() else { return };
-        inner.stand_below(&self.lock().at.below(self.below(calls).iter().map(String::as_str)));
-        self.tell(&inner.event());
+        let Some(inner) = step.downcast_mut::<NestedEvent>() else { return };
+        inner.nest_under(&self.lock().at.below(self.below(calls).iter().map(String::as_str)));
+        self.notify(&inner.event());
     }
 }
 
-fn alone(hook: impl FnOnce()) {
-    if let Err(said) = guarded(hook) {
+fn run_hook(hook: impl FnOnce()) {
+    if let Err(said) = catch_panic(hook) {
         tracing::error!(target: "llmnode::hook", "a hook of a flow panicked: {said}");
     }
 }
 
 /// What a flow within a call tells the flow around.
-enum Inner {
+enum NestedEvent {
     Begins { position: Position, node: String },
     Ended { step: Box<StepRecord>, next: Option<Position> },
 }
 
-impl Inner {
+impl NestedEvent {
     /// The end of a flow within is told as the end of the step around it.
     fn of(event: &FlowEvent<'_>) -> Option<Self> {
         match event {
             FlowEvent::StepBegins { position, node } => {
-                Some(Inner::Begins { position: (*position).clone(), node: (*node).to_owned() })
+                Some(NestedEvent::Begins { position: (*position).clone(), node: (*node).to_owned() })
             }
             FlowEvent::StepEnded { step, next } => {
-                Some(Inner::Ended { step: Box::new((*step).clone()), next: next.cloned() })
+                Some(NestedEvent::Ended { step: Box::new((*step).clone()), next: next.cloned() })
             }
             FlowEvent::FlowEnded { .. } => None,
         }
@@ -148,16 +148,16 @@ impl Inner {
 
     fn event(&self) -> FlowEvent<'_> {
         match self {
-            Inner::Begins { position, node } => FlowEvent::StepBegins { position, node },
-            Inner::Ended { step, next } => FlowEvent::StepEnded { step, next: next.as_ref() },
+            NestedEvent::Begins { position, node } => FlowEvent::StepBegins { position, node },
+            NestedEvent::Ended { step, next } => FlowEvent::StepEnded { step, next: next.as_ref() },
         }
     }
 
-    fn stand_below(&mut self, around: &Position) {
+    fn nest_under(&mut self, around: &Position) {
         let below = |position: &mut Position| *position = around.below(position.labels());
         match self {
-            Inner::Begins { position, .. } => below(position),
-            Inner::Ended { step, next } => {
+            NestedEvent::Begins { position, .. } => below(position),
+            NestedEvent::Ended { step, next } => {
                 below(&mut step.position);
                 next.iter_mut().for_each(below);
             }

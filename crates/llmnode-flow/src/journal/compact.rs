@@ -8,14 +8,14 @@ use std::sync::Arc;
 use llmnode_runtime::Message;
 use llmnode_runtime::internal::{create_new, fnv};
 
-use super::beside;
 use super::error::JournalError;
-use super::line::{self, Found};
+use super::line::{self, LineContent};
 use super::open::{OpenFile, Superseded, io_error, run_of, scan};
 use super::record::{Answered, Entry, Record, Started, Stepped, ToolEnded};
+use super::sidecar;
 
 /// Superseded states of fewer bytes stay where they are.
-const BEARABLE: u64 = 1 << 20;
+const MIN_REWRITE_BYTES: u64 = 1 << 20;
 
 /// How many names there are for the new file. One that somebody else has taken is left alone.
 const NAMES: usize = 4;
@@ -27,19 +27,19 @@ impl OpenFile {
     /// Writes the file anew without superseded states, where that pays. The last record is that of a step.
     pub(super) fn tidy(&mut self, ended: bool) {
         let Some(end) = self.end else { return };
-        let Superseded { bytes, bearable, answers, .. } = self.superseded;
+        let Superseded { bytes, rewrite_threshold, answers, .. } = self.superseded;
         // A flow that has ended leaves nothing of what models and tools said.
         let erases = ended && answers;
         if !erases
-            && (bytes < BEARABLE.max(bearable)
-                || bytes < (end.whole - bytes.min(end.whole)).saturating_mul(4))
+            && (bytes < MIN_REWRITE_BYTES.max(rewrite_threshold)
+                || bytes < (end.valid_len - bytes.min(end.valid_len)).saturating_mul(4))
         {
             return;
         }
         if let Err(error) = self.compact() {
             // The file as it is serves as well; it is only longer.
             tracing::warn!(target: "llmnode::journal", path = %self.path.display(), "not rewritten: {error}");
-            self.superseded.bearable = bytes.saturating_mul(2);
+            self.superseded.rewrite_threshold = bytes.saturating_mul(2);
         }
     }
 
@@ -67,7 +67,7 @@ impl OpenFile {
         };
         let journal = self.file.metadata().map_err(failed(&self.path))?;
         for path in self.names() {
-            if self.left(&path) {
+            if self.is_leftover(&path) {
                 fs::remove_file(&path).map_err(failed(&path))?;
             }
             match create_new(&path, Some(&journal)) {
@@ -87,12 +87,12 @@ impl OpenFile {
             n => format!(".{run}-{n}.compacting"),
         };
         let suffixes = run.into_iter().flat_map(move |run| (0..NAMES).map(move |n| suffix(&run, n)));
-        suffixes.map(|suffix| beside::path(&self.path, &suffix))
+        suffixes.map(|suffix| sidecar::path(&self.path, &suffix))
     }
 
     /// Removes what a process left of this run that died as it wrote the file anew.
     pub(super) fn remove_leftovers(&self) {
-        for path in self.names().filter(|path| self.left(path)) {
+        for path in self.names().filter(|path| self.is_leftover(path)) {
             if let Err(error) = fs::remove_file(&path) {
                 tracing::warn!(target: "llmnode::journal", path = %path.display(), "left by a crash, and not removed: {error}");
             }
@@ -101,7 +101,7 @@ impl OpenFile {
 
     /// Whether this file is a journal of the same run. Everything else is somebody else's: also a link, and a file whose
     /// first line is not whole.
-    fn left(&self, path: &Path) -> bool {
+    fn is_leftover(&self, path: &Path) -> bool {
         let regular = fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
         regular && first_record(path).as_ref().and_then(run_of).is_some_and(|run| Some(run) == self.run)
     }
@@ -113,12 +113,9 @@ impl OpenFile {
         let mut to = BufWriter::new(file);
         let (mut n, mut length) = (0, 0);
         scan(&self.path, &self.file, &mut |json, line| {
-            let keeps = n == last || !leaves(&line.record);
-            let bytes = if keeps {
-                line::frame(json)
-            } else {
-                line::write(n, line.unix_ms, &stateless(line.record))?
-            };
+            let keeps = n == last || !is_prunable(&line.record);
+            let bytes =
+                if keeps { line::frame(json) } else { line::write(n, line.unix_ms, &pruned(line.record))? };
             (n, length) = (n + 1, length + bytes.len() as u64);
             to.write_all(&bytes)?;
             // By its first line it is known as what it is, should this process die.
@@ -137,19 +134,19 @@ fn first_record(path: &Path) -> Option<Record> {
     BufReader::new(File::open(path).ok()?.take(FIRST_LINE)).read_until(b'\n', &mut bytes).ok()?;
     bytes.pop_if(|byte| *byte == b'\n')?;
     match line::look(&bytes, true) {
-        Found::Whole(json) => line::read(json, 0).ok().map(|line| line.record),
+        LineContent::Complete(json) => line::read(json, 0).ok().map(|line| line.record),
         _ => None,
     }
 }
 
 /// Whether a record has something that a step which is completed since has made needless.
-fn leaves(record: &Record) -> bool {
+fn is_prunable(record: &Record) -> bool {
     use Entry::{Answered, Started, Stepped, ToolEnded};
     matches!(record.0, Started(_) | Stepped(_) | Answered(_) | ToolEnded(_))
 }
 
 /// A record without it. It still stands where it stood: records are counted.
-fn stateless(record: Record) -> Record {
+fn pruned(record: Record) -> Record {
     Record(match record.0 {
         Entry::Answered(_) => Entry::Answered(Answered::default()),
         Entry::ToolEnded(ended) => Entry::ToolEnded(Box::new(ToolEnded {

@@ -3,47 +3,47 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{Import, RunCore, guarded};
+use llmnode_runtime::internal::{LedgerImport, RunCore, catch_panic};
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::JournalError;
 use super::history::{History, prefix};
-use super::interface::Journal;
-use super::keeper::Keeper;
-use super::kept::Kept;
-use super::permits::{Permits, refused, step_at};
+use super::journal::Journal;
 use super::record::{Entry, Record, Resumed, Started, Stepped};
+use super::recorder::JournalRecorder;
+use super::replay::ReplayStore;
+use super::resume_check::{ResumeCheck, config_error, step_at};
 use super::value::{json, panicked, read_back, readable};
-use crate::flow::{Beginning, Begun, FlowCall, Follower, Happened, Position};
+use crate::flow::{FlowCall, FlowStart, Position, ReplayedOutput, Replayer, StartPoint};
 
 pub(super) type Carry<'r, S> = Box<dyn FnOnce(&mut S, S) + Send + 'r>;
 
 /// Follows a flow with a journal.
-pub(super) struct Durable<'r, S> {
+pub(super) struct JournalReplayer<'r, S> {
     journal: Option<Box<dyn Journal>>,
-    keeper: Option<Arc<Keeper>>,
+    recorder: Option<Arc<JournalRecorder>>,
     /// The run that the journal has, and how many steps of it are completed.
     run: (String, u64),
     /// The flow was given a journal before this one.
-    second: bool,
-    pub(super) permits: Permits,
+    has_other_journal: bool,
+    pub(super) resume_check: ResumeCheck,
     pub(super) carry: Option<Carry<'r, S>>,
-    pub(super) happened: Option<Happened>,
+    pub(super) happened: Option<ReplayedOutput>,
 }
 
-impl<S> Durable<'_, S> {
+impl<S> JournalReplayer<'_, S> {
     pub(super) fn new<A>(call: &FlowCall<'_, S, A>, journal: impl Journal + 'static, resumes: bool) -> Self {
         let journal: Option<Box<dyn Journal>> = Some(Box::new(journal));
-        let second = call.is_followed();
-        let permits = Permits { resumes, ..Permits::default() };
-        Durable {
+        let has_other_journal = call.has_replayer();
+        let resume_check = ResumeCheck { resumes, ..ResumeCheck::default() };
+        JournalReplayer {
             journal,
-            keeper: None,
+            recorder: None,
             run: Default::default(),
-            second,
-            permits,
+            has_other_journal,
+            resume_check,
             carry: None,
             happened: None,
         }
@@ -55,11 +55,11 @@ impl<S> Durable<'_, S> {
         S: DeserializeOwned,
     {
         let Some(json) = history.kept_state() else {
-            return Err(refused("the journal has no state".to_owned()));
+            return Err(config_error("the journal has no state".to_owned()));
         };
         let given = std::mem::replace(state, read_back(json, "the state in the journal")?);
         if let Some(carry) = self.carry.take() {
-            guarded(|| carry(state, given)).map_err(|said| panicked("carrying over the state", &said))?;
+            catch_panic(|| carry(state, given)).map_err(|said| panicked("carrying over the state", &said))?;
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl<S> Durable<'_, S> {
     async fn start(
         &mut self,
         journal: Box<dyn Journal>,
-        flow: Beginning<'_, S>,
+        flow: FlowStart<'_, S>,
     ) -> Result<Box<RunCore>, NodeError>
     where
         S: Serialize + DeserializeOwned,
@@ -77,10 +77,10 @@ impl<S> Durable<'_, S> {
         read_back::<S>(&state, "the state that was just written")?;
         let started =
             Started { id: random_id(), outline: flow.outline, at: flow.at.clone(), state: Some(state) };
-        flow.core.ledger.note_journal(&started.id, 1);
+        flow.core.ledger.set_journal_records(&started.id, 1);
         self.run = (started.id.clone(), 0);
-        let kept = Kept::new(prefix(&started.id, 0), Vec::new());
-        self.keep(journal, Entry::Started(started).into(), kept, flow.at, flow.core).await
+        let replay = ReplayStore::new(prefix(&started.id, 0), Vec::new());
+        self.keep(journal, Entry::Started(started).into(), replay, flow.at, flow.core).await
     }
 
     /// Writes the first record of this process.
@@ -88,26 +88,26 @@ impl<S> Durable<'_, S> {
         &mut self,
         journal: Box<dyn Journal>,
         record: Record,
-        kept: Kept,
+        replay: ReplayStore,
         at: &Position,
         core: &RunCore,
     ) -> Result<Box<RunCore>, NodeError> {
-        let keeper = Arc::new(Keeper::new(journal, at.clone(), kept));
-        keeper.add(record, at.clone());
-        keeper.append_all().await.map_err(failed)?;
-        self.keeper = Some(Arc::clone(&keeper));
-        Ok(Box::new(core.recorded_by(keeper)))
+        let recorder = Arc::new(JournalRecorder::new(journal, at.clone(), replay));
+        recorder.add(record, at.clone());
+        recorder.append_all().await.map_err(failed)?;
+        self.recorder = Some(Arc::clone(&recorder));
+        Ok(Box::new(core.recorded_by(recorder)))
     }
 
     async fn begin<A: DeserializeOwned + Send>(
         &mut self,
-        flow: Beginning<'_, S>,
-    ) -> Result<Begun<A>, NodeError>
+        flow: FlowStart<'_, S>,
+    ) -> Result<StartPoint<A>, NodeError>
     where
         S: Serialize + DeserializeOwned + Sync,
     {
-        if self.second {
-            return Err(refused(
+        if self.has_other_journal {
+            return Err(config_error(
                 "the flow has more than one journal; leave out `.journal(..)` before `.resume(..)`, which also starts a run if \
                  the journal is empty"
                     .to_owned(),
@@ -115,48 +115,52 @@ impl<S> Durable<'_, S> {
         }
         // There is one: a flow begins once.
         let Some(mut journal) = self.journal.take() else {
-            return Err(refused("a flow began twice".to_owned()));
+            return Err(config_error("a flow began twice".to_owned()));
         };
         let mut history = History::counting(flow.core);
         journal.read(&mut |record| history.take(record)).await.map_err(failed)?;
         history.close();
-        self.permits.check_happened(&history, self.happened.as_ref())?;
+        self.resume_check.check_happened(&history, self.happened.as_ref())?;
         if history.is_empty() {
-            return Ok(Begun::Steps { core: self.start(journal, flow).await?, taken: 0, happened: None });
+            return Ok(StartPoint::Steps {
+                core: self.start(journal, flow).await?,
+                taken: 0,
+                happened: None,
+            });
         }
         if history.outline().is_none() {
-            return Err(refused(
+            return Err(config_error(
                 "the journal is that of a map; give the flow a journal of its own".to_owned(),
             ));
         }
-        self.permits.check(&history, &flow.outline, flow.at, self.happened.is_some())?;
+        self.resume_check.check(&history, &flow.outline, flow.at, self.happened.is_some())?;
         let ended =
             history.action().map(|action| read_back(action, "the action in the journal")).transpose()?;
         self.restore(&history, flow.state)?;
         *flow.at = history.position().clone();
         let (taken, core) = (history.steps(), flow.core);
         self.run = (history.run().to_owned(), taken);
-        let kept = history.kept();
+        let replay = history.replay();
         let spent = history.count(core);
         if let Some(limits) = flow.limits {
-            limits.carry_over(&spent);
+            limits.add_prior_spend(&spent);
         }
         if let Some(action) = ended {
-            return Ok(Begun::Ended(action));
+            return Ok(StartPoint::Ended(action));
         }
-        let resumed = Entry::Resumed(Resumed { rerun: self.permits.rerun }).into();
-        let core = self.keep(journal, resumed, kept, flow.at, core).await?;
-        Ok(Begun::Steps { core, taken, happened: self.happened.take() })
+        let resumed = Entry::Resumed(Resumed { rerun: self.resume_check.rerun }).into();
+        let core = self.keep(journal, resumed, replay, flow.at, core).await?;
+        Ok(StartPoint::Steps { core, taken, happened: self.happened.take() })
     }
 }
 
-impl<S, A> Follower<S, A> for Durable<'_, S>
+impl<S, A> Replayer<S, A> for JournalReplayer<'_, S>
 where
     S: Serialize + DeserializeOwned + Send + Sync,
     A: Serialize + DeserializeOwned + Send + 'static,
 {
-    fn begin<'f>(&'f mut self, flow: Beginning<'f, S>) -> BoxFuture<'f, Result<Begun<A>, NodeError>> {
-        Box::pin(Durable::begin(self, flow))
+    fn begin<'f>(&'f mut self, flow: FlowStart<'f, S>) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>> {
+        Box::pin(JournalReplayer::begin(self, flow))
     }
 
     fn stepped(
@@ -166,24 +170,24 @@ where
         state: &S,
         action: Option<&A>,
     ) -> BoxFuture<'_, Result<(), NodeError>> {
-        let Some(keeper) = self.keeper.clone() else { return Box::pin(std::future::ready(Ok(()))) };
+        let Some(recorder) = self.recorder.clone() else { return Box::pin(std::future::ready(Ok(()))) };
         let step = stepped(left, at, state, action);
         let at = at.clone();
         self.run.1 += 1;
         let prefix = prefix(&self.run.0, self.run.1);
         Box::pin(async move {
-            let unfit = step.map(|step| keeper.stepped(Entry::Stepped(step).into(), at, prefix)).err();
+            let unfit = step.map(|step| recorder.stepped(Entry::Stepped(step).into(), at, prefix)).err();
             // What the step used is kept in any case.
-            let written = keeper.append_all().await.map_err(failed);
+            let written = recorder.append_all().await.map_err(failed);
             unfit.map_or(written, Err)
         })
     }
 
     fn failed(&mut self) -> BoxFuture<'_, ()> {
-        let keeper = self.keeper.clone();
+        let recorder = self.recorder.clone();
         Box::pin(async move {
-            if let Some(keeper) = keeper
-                && let Err(error) = keeper.append_all().await
+            if let Some(recorder) = recorder
+                && let Err(error) = recorder.append_all().await
             {
                 // The flow ends with the error of its step, which says more.
                 tracing::warn!(target: "llmnode::journal", "{error}");

@@ -10,7 +10,7 @@ use llmnode_runtime::BoxFuture;
 
 use super::error::JournalError;
 use super::history::History;
-use super::interface::Journal;
+use super::journal::Journal;
 use super::lock::Lock;
 use super::open::{Fsync, OpenFile, io_error, scan};
 use super::record::{Entry, Record};
@@ -90,7 +90,7 @@ impl JournalFile {
     }
 
     /// Makes sure that nobody else writes.
-    fn be_the_writer(&mut self) -> Result<(), JournalError> {
+    fn acquire_writer_lock(&mut self) -> Result<(), JournalError> {
         if self.lock.is_none() {
             let mut open = self.opened();
             let lock = Lock::take(&open.path, &open.file)?;
@@ -102,7 +102,7 @@ impl JournalFile {
     }
 
     /// Writes a record, and gives what has to be synced to the disk.
-    fn write(&self, record: &Record) -> Result<Option<Forced>, JournalError> {
+    fn write(&self, record: &Record) -> Result<Option<PendingSync>, JournalError> {
         let mut open = self.opened();
         if open.without_answers && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_)) {
             return Ok(None);
@@ -122,7 +122,7 @@ impl JournalFile {
                 started || of_map || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_))
             }
         };
-        Ok(forced.then(|| Forced {
+        Ok(forced.then(|| PendingSync {
             path: open.path.clone(),
             file: Arc::clone(&open.file),
             name: started || open.renamed,
@@ -131,14 +131,14 @@ impl JournalFile {
 }
 
 /// What is to be synced to the disk.
-struct Forced {
+struct PendingSync {
     path: PathBuf,
     file: Arc<File>,
     /// Also the file's name, which stands in its directory.
     name: bool,
 }
 
-impl Forced {
+impl PendingSync {
     fn sync(&self) -> Result<(), JournalError> {
         let outcome =
             self.file.sync_data().and_then(|()| if self.name { sync_name(&self.path) } else { Ok(()) });
@@ -152,7 +152,7 @@ impl Journal for JournalFile {
         each: &'j mut (dyn FnMut(Record) + Send),
     ) -> BoxFuture<'j, Result<(), JournalError>> {
         Box::pin(async move {
-            self.be_the_writer()?;
+            self.acquire_writer_lock()?;
             let mut open = self.opened();
             open.read(each)?;
             open.remove_leftovers();
@@ -163,7 +163,7 @@ impl Journal for JournalFile {
     /// The write itself does not wait, so it is done, or not begun, wherever the call around it is dropped.
     fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
         Box::pin(async move {
-            self.be_the_writer()?;
+            self.acquire_writer_lock()?;
             let Some(forced) = self.write(record)? else { return Ok(()) };
             let name = forced.name;
             let synced = tokio::task::spawn_blocking(move || forced.sync());
@@ -201,7 +201,7 @@ impl fmt::Debug for JournalFile {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::journal::beside;
+    use crate::journal::sidecar;
 
     fn record(json: &str) -> Record {
         serde_json::from_str(json).unwrap()
@@ -229,7 +229,7 @@ mod tests {
             steps += 1;
             assert!(steps < 20, "it is written anew before that");
         }
-        assert!(beside::is_at(&path, &journal.opened().file).unwrap());
+        assert!(sidecar::is_same_file(&path, &journal.opened().file).unwrap());
 
         // The next record that is forced forces the name too.
         journal = journal.fsync(Fsync::EachStep);

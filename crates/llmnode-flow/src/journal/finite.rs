@@ -9,7 +9,7 @@ use serde::ser::{self, Serialize, Serializer};
 /// # Errors
 /// Where it stands.
 pub(super) fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), NotFinite> {
-    value.serialize(Look)
+    value.serialize(FiniteCheck)
 }
 
 /// A number that is not finite, and where it stands.
@@ -17,7 +17,7 @@ pub(super) fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), NotFinite> {
 pub(super) struct NotFinite {
     /// The names and indices that lead there, the last one first.
     path: Vec<String>,
-    said: String,
+    message: String,
 }
 
 impl NotFinite {
@@ -25,7 +25,7 @@ impl NotFinite {
         if number.is_finite() {
             return Ok(());
         }
-        Err(NotFinite { path: Vec::new(), said: format!("is {number}, which JSON does not have") })
+        Err(NotFinite { path: Vec::new(), message: format!("is {number}, which JSON does not have") })
     }
 
     fn within(mut self, step: impl Display) -> Self {
@@ -42,40 +42,40 @@ impl Display for NotFinite {
                 path.iter().rev().map(String::as_str).collect::<String>().trim_start_matches('.'),
             )?,
         }
-        write!(f, " {}", self.said)
+        write!(f, " {}", self.message)
     }
 }
 
 impl std::error::Error for NotFinite {}
 
 impl ser::Error for NotFinite {
-    fn custom<T: Display>(said: T) -> Self {
-        NotFinite { path: Vec::new(), said: said.to_string() }
+    fn custom<T: Display>(message: T) -> Self {
+        NotFinite { path: Vec::new(), message: message.to_string() }
     }
 }
 
 /// Writes nothing.
-struct Look;
+struct FiniteCheck;
 
 /// What has members.
 #[derive(Default)]
-struct Members {
+struct CompoundCheck {
     /// How many were seen.
     seen: usize,
     /// The key of the next one.
     key: String,
 }
 
-impl Members {
-    fn look<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
+impl CompoundCheck {
+    fn check_item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
         let index = self.seen;
         self.seen += 1;
-        value.serialize(Look).map_err(|error| error.within(format_args!("[{index}]")))
+        value.serialize(FiniteCheck).map_err(|error| error.within(format_args!("[{index}]")))
     }
 }
 
 fn named<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<(), NotFinite> {
-    value.serialize(Look).map_err(|error| error.within(format_args!(".{name}")))
+    value.serialize(FiniteCheck).map_err(|error| error.within(format_args!(".{name}")))
 }
 
 macro_rules! plain {
@@ -88,22 +88,22 @@ macro_rules! plain {
 
 macro_rules! members {
     ($($method:ident($($given:ty),*);)*) => {$(
-        fn $method(self, $(_: $given),*) -> Result<Members, NotFinite> {
-            Ok(Members::default())
+        fn $method(self, $(_: $given),*) -> Result<CompoundCheck, NotFinite> {
+            Ok(CompoundCheck::default())
         }
     )*};
 }
 
-impl Serializer for Look {
+impl Serializer for FiniteCheck {
     type Ok = ();
     type Error = NotFinite;
-    type SerializeSeq = Members;
-    type SerializeTuple = Members;
-    type SerializeTupleStruct = Members;
-    type SerializeTupleVariant = Members;
-    type SerializeMap = Members;
-    type SerializeStruct = Members;
-    type SerializeStructVariant = Members;
+    type SerializeSeq = CompoundCheck;
+    type SerializeTuple = CompoundCheck;
+    type SerializeTupleStruct = CompoundCheck;
+    type SerializeTupleVariant = CompoundCheck;
+    type SerializeMap = CompoundCheck;
+    type SerializeStruct = CompoundCheck;
+    type SerializeStructVariant = CompoundCheck;
 
     plain! {
         serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
@@ -171,12 +171,12 @@ impl Serializer for Look {
 
 macro_rules! in_order {
     ($($kind:ident $method:ident),*) => {$(
-        impl ser::$kind for Members {
+        impl ser::$kind for CompoundCheck {
             type Ok = ();
             type Error = NotFinite;
 
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
-                self.look(value)
+                self.check_item(value)
             }
 
             fn end(self) -> Result<(), NotFinite> {
@@ -193,7 +193,7 @@ in_order! {
 
 macro_rules! by_name {
     ($($kind:ident),*) => {$(
-        impl ser::$kind for Members {
+        impl ser::$kind for CompoundCheck {
             type Ok = ();
             type Error = NotFinite;
 
@@ -214,7 +214,7 @@ macro_rules! by_name {
 
 by_name!(SerializeStruct, SerializeStructVariant);
 
-impl ser::SerializeMap for Members {
+impl ser::SerializeMap for CompoundCheck {
     type Ok = ();
     type Error = NotFinite;
 
@@ -225,7 +225,7 @@ impl ser::SerializeMap for Members {
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
-        value.serialize(Look).map_err(|error| error.within(format_args!("[{}]", self.key)))
+        value.serialize(FiniteCheck).map_err(|error| error.within(format_args!("[{}]", self.key)))
     }
 
     fn end(self) -> Result<(), NotFinite> {
@@ -255,22 +255,22 @@ mod tests {
     #[derive(Serialize)]
     struct Point(f64, f64);
 
-    fn said<T: Serialize>(value: T) -> Option<String> {
+    fn message<T: Serialize>(value: T) -> Option<String> {
         check(&value).err().map(|error| error.to_string())
     }
 
     #[test]
     fn a_number_that_is_not_finite_is_found_wherever_it_stands() {
         let all = [
-            (said(f64::NAN), "it is NaN"),
-            (said(Figure::One(Some(f64::INFINITY))), "One is inf"),
-            (said(Figure::Two(f32::NEG_INFINITY, 1.0)), "[0] is -inf"),
-            (said([Figure::None, Figure::Named { low: f64::NAN }]), "[1].low is NaN"),
-            (said((1_u8, "a", Point(0.0, f64::NAN))), "[2][1] is NaN"),
-            (said(BTreeMap::from([(7, vec![Some(f64::NAN)])])), "[7][0] is NaN"),
+            (message(f64::NAN), "it is NaN"),
+            (message(Figure::One(Some(f64::INFINITY))), "One is inf"),
+            (message(Figure::Two(f32::NEG_INFINITY, 1.0)), "[0] is -inf"),
+            (message([Figure::None, Figure::Named { low: f64::NAN }]), "[1].low is NaN"),
+            (message((1_u8, "a", Point(0.0, f64::NAN))), "[2][1] is NaN"),
+            (message(BTreeMap::from([(7, vec![Some(f64::NAN)])])), "[7][0] is NaN"),
         ];
-        for (said, expected) in all {
-            assert_eq!(said, Some(format!("{expected}, which JSON does not have")));
+        for (message, expected) in all {
+            assert_eq!(message, Some(format!("{expected}, which JSON does not have")));
         }
     }
 
@@ -278,7 +278,7 @@ mod tests {
     fn all_else_passes() {
         let value =
             (Unit, (), 'c', true, [1.5, f64::MAX], Figure::One(None), BTreeMap::from([("x", i128::MIN)]));
-        assert_eq!(said(value), None);
-        assert_eq!(said((1_i8, 2_u128, "text", Some(Figure::None), std::net::Ipv4Addr::LOCALHOST)), None);
+        assert_eq!(message(value), None);
+        assert_eq!(message((1_i8, 2_u128, "text", Some(Figure::None), std::net::Ipv4Addr::LOCALHOST)), None);
     }
 }

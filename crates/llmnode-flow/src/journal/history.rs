@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, SystemTime};
 
-use llmnode_runtime::internal::{Carried, Import, NodeKey, RunCore, cut_short, is_old_hash};
+use llmnode_runtime::internal::{LedgerImport, NodeKey, PriorSpend, RunCore, cut_short, is_old_hash};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger, Usage};
 
-use super::kept::{Kept, Left};
 use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped, ToolEnded};
+use super::replay::{ReplayEntry, ReplayStore};
 use crate::flow::{Outline, Position};
 
 /// The content of a journal: where its flow is, and what was spent on it. For the journal of a map, only what was
@@ -28,23 +28,23 @@ pub struct History {
     open: BTreeMap<CallId, OpenCall>,
     /// Calls, since the last step was completed, of nodes that must not be executed again: the call, and behind it those around it in
     /// which it has ended.
-    once: Vec<(Vec<CallId>, UnderWay)>,
+    non_idempotent_calls: Vec<(Vec<CallId>, PendingStep)>,
     /// Answers and results since then.
-    left: Vec<Left>,
+    replay_entries: Vec<ReplayEntry>,
     /// How many answers and results since then have hashes of an older version.
-    old: (usize, usize),
+    old_hashes: (usize, usize),
     /// Calls that gave answers which were not accepted.
     rejected: HashSet<CallId>,
-    unknown: Vec<UnderWay>,
+    unknown: Vec<PendingStep>,
     /// The calls that have ended.
     ledger: Ledger,
-    counting: Option<Counting>,
+    counting: Option<UsageImport>,
 }
 
 /// Something that began, and whose end the journal does not know.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct UnderWay {
+pub struct PendingStep {
     /// The node's name.
     pub node: String,
     /// The step it belongs to.
@@ -54,11 +54,11 @@ pub struct UnderWay {
 }
 
 /// What was spent, for the process that resumes.
-struct Counting {
-    book: Ledger,
+struct UsageImport {
+    run_ledger: Ledger,
     /// How many records of this journal the book has.
     known: u64,
-    carried: Carried,
+    prior_spend: PriorSpend,
 }
 
 struct OpenCall {
@@ -79,7 +79,11 @@ struct OpenCall {
 impl History {
     /// A history whose figures will count for a run, except those that the run's ledger already has.
     pub(super) fn counting(core: &RunCore) -> Self {
-        let counting = Counting { book: core.ledger.clone(), known: 0, carried: core.limits.carrying() };
+        let counting = UsageImport {
+            run_ledger: core.ledger.clone(),
+            known: 0,
+            prior_spend: core.limits.new_prior_spend(),
+        };
         History { counting: Some(counting), ..History::default() }
     }
 
@@ -91,11 +95,12 @@ impl History {
             Entry::Stepped(step) => self.step(step),
             Entry::Resumed(resumed) => {
                 if resumed.rerun {
-                    self.once.clear();
+                    self.non_idempotent_calls.clear();
                 }
             }
             Entry::CallBegan(call) => {
-                self.once.push((vec![call.id], UnderWay { node: call.node, at: call.at, attempt: None }));
+                self.non_idempotent_calls
+                    .push((vec![call.id], PendingStep { node: call.node, at: call.at, attempt: None }));
             }
             Entry::AttemptBegan(began) => {
                 let id = began.attempt.id;
@@ -112,8 +117,10 @@ impl History {
                 call.attempts.insert(attempt.id, *attempt);
                 if std::mem::take(&mut call.answered) {
                     let used = std::mem::take(&mut call.used);
-                    let of_call = |one: &&mut Left| matches!(one, Left::Answer(it, _) if it.call == Some(id));
-                    if let Some(Left::Answer(_, usage)) = self.left.iter_mut().rev().find(of_call) {
+                    let of_call = |one: &&mut ReplayEntry| matches!(one, ReplayEntry::Answer(it, _) if it.call == Some(id));
+                    if let Some(ReplayEntry::Answer(_, usage)) =
+                        self.replay_entries.iter_mut().rev().find(of_call)
+                    {
                         *usage = Some(Box::new(used));
                     }
                 }
@@ -122,23 +129,24 @@ impl History {
             Entry::CallEnded(ended) => self.end(*ended),
             Entry::Answered(answered) => {
                 // No request has its name any more, but what it cost is listed.
-                self.old.0 += usize::from(is_old_hash(&answered.request));
+                self.old_hashes.0 += usize::from(is_old_hash(&answered.request));
                 if let Some((id, call)) = answered.call.and_then(|id| Some((id, self.open.get_mut(&id)?))) {
                     call.answered = true;
                     self.rejected.extend(answered.rejected.then_some(id));
                 }
-                self.left.push(Left::Answer(answered, None));
+                self.replay_entries.push(ReplayEntry::Answer(answered, None));
             }
             // A call of a tool that must not be executed again stays in doubt.
             Entry::ToolEnded(ended) if is_old_hash(&ended.call) => {
-                self.executed(&ended);
-                self.old.1 += 1;
+                self.count_tool(&ended);
+                self.old_hashes.1 += 1;
             }
             Entry::ToolEnded(ended) => {
-                self.executed(&ended);
+                self.count_tool(&ended);
                 // Its result is given again, so neither it nor what it called is executed again.
-                self.once.retain(|(calls, _)| !calls.iter().any(|call| Some(*call) == ended.by));
-                self.left.push(Left::Result(*ended));
+                self.non_idempotent_calls
+                    .retain(|(calls, _)| !calls.iter().any(|call| Some(*call) == ended.by));
+                self.replay_entries.push(ReplayEntry::Result(*ended));
             }
         }
         self.records += 1;
@@ -146,7 +154,7 @@ impl History {
 
     fn identify(&mut self, run: String) {
         if let Some(counting) = &mut self.counting {
-            counting.known = counting.book.has_of(&run);
+            counting.known = counting.run_ledger.journal_records(&run);
         }
         self.run = run;
     }
@@ -163,24 +171,24 @@ impl History {
         self.at = step.at;
         self.state = step.state.or(self.state.take());
         self.action = step.action;
-        self.once.clear();
-        self.left.clear();
-        self.old = (0, 0);
+        self.non_idempotent_calls.clear();
+        self.replay_entries.clear();
+        self.old_hashes = (0, 0);
         self.rejected.clear();
     }
 
     /// Whether the book of this process has what this record says of a call.
     fn has(&self, id: CallId) -> bool {
-        self.counting.as_ref().is_some_and(|of| self.records < of.known || of.book.made(id))
+        self.counting.as_ref().is_some_and(|of| self.records < of.known || of.run_ledger.issued(id))
     }
 
     /// Counts a tool that was executed.
-    fn executed(&mut self, ended: &ToolEnded) {
+    fn count_tool(&mut self, ended: &ToolEnded) {
         let Some(caller) = &ended.of else { return };
         let own = self.has(caller.id);
         if let Some(counting) = &mut self.counting {
             let node = NodeKey::foreign(caller.path.clone(), Cow::Owned(caller.node.clone()));
-            counting.carried.add_tool(&node, own);
+            counting.prior_spend.add_tool(&node, own);
         }
     }
 
@@ -210,7 +218,7 @@ impl History {
         if self.rejected.remove(&record.id) && record.category.is_some() {
             self.forget_rejected(record.id);
         }
-        for (calls, _) in &mut self.once {
+        for (calls, _) in &mut self.non_idempotent_calls {
             if calls.last() == Some(&record.id) {
                 calls.extend(record.parent);
             }
@@ -227,23 +235,23 @@ impl History {
     /// A call has failed: answers that were not accepted, and that none took the place of, are asked for again.
     fn forget_rejected(&mut self, call: CallId) {
         let of = |one: &Answered| (one.conversation.clone(), one.request.clone());
-        let answers = self.left.iter().filter_map(|one| match one {
-            Left::Answer(answer, _) if !answer.rejected => Some(of(answer)),
+        let answers = self.replay_entries.iter().filter_map(|one| match one {
+            ReplayEntry::Answer(answer, _) if !answer.rejected => Some(of(answer)),
             _ => None,
         });
         let accepted: HashSet<_> = answers.collect();
-        self.left.retain(|one| match one {
-            Left::Answer(it, _) => !it.rejected || it.call != Some(call) || accepted.contains(&of(it)),
-            Left::Result(_) => true,
+        self.replay_entries.retain(|one| match one {
+            ReplayEntry::Answer(it, _) => !it.rejected || it.call != Some(call) || accepted.contains(&of(it)),
+            ReplayEntry::Result(_) => true,
         });
     }
 
     fn enter(&mut self, node: NodeKey, record: CallRecord, counts: bool) {
         if let Some(counting) = &mut self.counting {
-            record.attempts.iter().for_each(|attempt| counting.carried.add(&node, attempt, !counts));
+            record.attempts.iter().for_each(|attempt| counting.prior_spend.add(&node, attempt, !counts));
         }
         if counts {
-            self.ledger.enter(node, record);
+            self.ledger.import_call(node, record);
         }
     }
 
@@ -261,12 +269,12 @@ impl History {
     }
 
     /// Counts what was spent for the run that this was made for. Gives all that was spent, also what the run itself did.
-    pub(super) fn count(self, core: &RunCore) -> Carried {
-        let Some(Counting { carried, .. }) = self.counting else { return Carried::default() };
-        core.ledger.enter_all(&self.ledger);
-        core.ledger.note_journal(&self.run, self.records);
-        core.limits.carry_over(&carried);
-        carried
+    pub(super) fn count(self, core: &RunCore) -> PriorSpend {
+        let Some(UsageImport { prior_spend, .. }) = self.counting else { return PriorSpend::default() };
+        core.ledger.import_all(&self.ledger);
+        core.ledger.set_journal_records(&self.run, self.records);
+        core.limits.add_prior_spend(&prior_spend);
+        prior_spend
     }
 
     /// The names of conversations of the step under way begin with this.
@@ -275,15 +283,15 @@ impl History {
     }
 
     /// The answers and results of the step under way.
-    pub(super) fn kept(&mut self) -> Kept {
-        if self.old != (0, 0) {
+    pub(super) fn replay(&mut self) -> ReplayStore {
+        if self.old_hashes != (0, 0) {
             tracing::warn!(
                 target: "llmnode::journal", run = %self.run,
                 "answers: {}, results of tools: {}; they have hashes of an older version, which can be forged, so their requests are made again",
-                self.old.0, self.old.1
+                self.old_hashes.0, self.old_hashes.1
             );
         }
-        Kept::new(self.prefix(), std::mem::take(&mut self.left))
+        ReplayStore::new(self.prefix(), std::mem::take(&mut self.replay_entries))
     }
 
     /// What tells the run from others; empty where the journal has none yet.
@@ -343,15 +351,15 @@ impl History {
 
     /// Returns the requests whose end and usage are unknown, because they were under way when a process ended. While a
     /// process runs the flow, the requests under way now are among them.
-    pub fn unknown(&self) -> &[UnderWay] {
+    pub fn unknown(&self) -> &[PendingStep] {
         &self.unknown
     }
 
     /// Returns the call of a node with `idempotent = false` in a step that was not completed. It may have taken
     /// effect or not, so `resume` needs [`happened`](super::Resume::happened) or [`rerun`](super::Resume::rerun).
     /// While a process runs the flow, the call that is under way now.
-    pub fn in_doubt(&self) -> Option<&UnderWay> {
-        self.once.first().map(|(_, call)| call)
+    pub fn in_doubt(&self) -> Option<&PendingStep> {
+        self.non_idempotent_calls.first().map(|(_, call)| call)
     }
 
     /// Returns what was spent on the flow or the map, in all processes. A request that is [unknown](History::unknown) counts as one that
@@ -368,8 +376,8 @@ pub(super) fn prefix(run: &str, steps: u64) -> String {
 
 impl OpenCall {
     /// The attempts of which the end is not told.
-    fn lost(&self) -> impl Iterator<Item = UnderWay> {
-        self.under_way.values().map(|began| UnderWay {
+    fn lost(&self) -> impl Iterator<Item = PendingStep> {
+        self.under_way.values().map(|began| PendingStep {
             node: began.node.clone(),
             at: began.at.clone(),
             attempt: Some(cancelled(began.attempt.clone())),

@@ -53,9 +53,9 @@ pub(super) fn frame(json: &str) -> Vec<u8> {
 
 /// What the bytes up to a line break, or to the end of the file, are.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found<'b> {
+pub(super) enum LineContent<'b> {
     /// A whole line.
-    Whole(&'b str),
+    Complete(&'b str),
     /// The start of a line whose writing was cut short.
     Torn,
     /// Something else, and what.
@@ -63,21 +63,22 @@ pub(super) enum Found<'b> {
 }
 
 /// Looks at a line without its break. `ended`: there was one.
-pub(super) fn look(line: &[u8], ended: bool) -> Found<'_> {
+pub(super) fn look(line: &[u8], ended: bool) -> LineContent<'_> {
     // Blocks of a file that were never written read as zeros.
     let zeros = line.iter().rev().take_while(|byte| **byte == 0).count();
     let begin = if ended { line } else { &line[..line.len() - zeros] };
     match begin.split_at_checked(FRAME) {
-        None if !ended => Found::Torn,
-        None => Found::Damaged("it is too short"),
+        None if !ended => LineContent::Torn,
+        None => LineContent::Damaged("it is too short"),
         Some((frame, json)) => match numbers(frame) {
-            None => Found::Damaged("it does not begin with a checksum and a length"),
-            Some((_, length)) if !ended && json.len() < length => Found::Torn,
-            Some((_, length)) if json.len() != length => Found::Damaged("its length does not match"),
+            None => LineContent::Damaged("it does not begin with a checksum and a length"),
+            Some((_, length)) if !ended && json.len() < length => LineContent::Torn,
+            Some((_, length)) if json.len() != length => LineContent::Damaged("its length does not match"),
             Some((checksum, _)) if crc32fast::hash(json) != checksum => {
-                Found::Damaged("its checksum does not match")
+                LineContent::Damaged("its checksum does not match")
             }
-            Some(_) => std::str::from_utf8(json).map_or(Found::Damaged("it is not text"), Found::Whole),
+            Some(_) => std::str::from_utf8(json)
+                .map_or(LineContent::Damaged("it is not text"), LineContent::Complete),
         },
     }
 }

@@ -4,11 +4,11 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use llmnode_runtime::internal::{create_new, share};
+use llmnode_runtime::internal::{copy_permissions, create_new};
 
-use super::beside;
 use super::error::JournalError;
 use super::open::io_error;
+use super::sidecar;
 
 /// The lock of the journal's one writer, until this is dropped or the process ends.
 ///
@@ -20,7 +20,7 @@ impl Lock {
     /// Locks the journal. It does not wait.
     pub(super) fn take(journal: &Path, like: &File) -> Result<Self, JournalError> {
         let failed = |source| io_error(journal, "locked", source);
-        let path = beside::path(journal, ".lock");
+        let path = sidecar::path(journal, ".lock");
         let file = open(&path, like).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {
@@ -38,7 +38,7 @@ impl Lock {
         let own = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0);
         if own && let Ok(like) = like.metadata() {
             // It locks out other writers all the same.
-            let _ = share(&self.0, &like);
+            let _ = copy_permissions(&self.0, &like);
         }
     }
 }

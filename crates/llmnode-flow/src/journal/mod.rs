@@ -17,8 +17,6 @@
 //! }
 //! ```
 
-mod answers;
-mod beside;
 mod changes;
 mod compact;
 mod durable;
@@ -26,22 +24,24 @@ mod error;
 mod file;
 mod finite;
 mod history;
-mod interface;
-mod keeper;
-mod kept;
+mod journal;
 mod line;
 mod lock;
+mod map_resume;
 mod open;
-mod permits;
 mod record;
+mod recorder;
+mod replay;
 mod resume;
+mod resume_check;
+mod sidecar;
 mod value;
 
-pub use answers::MapExt;
 pub use error::JournalError;
 pub use file::JournalFile;
-pub use history::{History, UnderWay};
-pub use interface::Journal;
+pub use history::{History, PendingStep};
+pub use journal::Journal;
+pub use map_resume::MapExt;
 pub use open::Fsync;
 pub use record::Record;
 pub use resume::Resume;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use llmnode_runtime::FormatError;
 use llmnode_runtime::internal::read_format;
 
-use super::beside;
 use super::error::JournalError;
-use super::keeper::now;
-use super::line::{self, FORMAT, Found, Line, VERSION};
+use super::line::{self, FORMAT, Line, LineContent, VERSION};
 use super::record::{Answered, Entry, Record};
+use super::recorder::now;
+use super::sidecar;
 
 /// When what was written is also synced to the disk (`fsync`), so that it survives a crash of the whole machine. What was
 /// written survives a crash of the program in any case.
@@ -49,11 +49,11 @@ pub(super) struct OpenFile {
 pub(super) struct End {
     pub(super) records: u64,
     /// The bytes up to there.
-    pub(super) whole: u64,
+    pub(super) valid_len: u64,
     /// The bytes of the file.
     length: u64,
     /// The last line lacks its break, though it is whole.
-    unbroken: bool,
+    missing_newline: bool,
 }
 
 /// States in the file that nobody needs, since later ones are there.
@@ -64,20 +64,20 @@ pub(super) struct Superseded {
     /// There are answers of models or results of tools.
     pub(super) answers: bool,
     /// Not below that many bytes is the file written anew.
-    pub(super) bearable: u64,
+    pub(super) rewrite_threshold: u64,
 }
 
 impl End {
     /// The same records in a file of another length.
     pub(super) fn moved_to(self, length: u64) -> Self {
-        End { records: self.records, whole: length, length, unbroken: false }
+        End { records: self.records, valid_len: length, length, missing_newline: false }
     }
 }
 
 impl Superseded {
     /// They are there no longer.
     pub(super) fn dropped(self) -> Self {
-        Superseded { bytes: 0, bearable: 0, answers: false, ..self }
+        Superseded { bytes: 0, rewrite_threshold: 0, answers: false, ..self }
     }
 
     fn see(&mut self, record: &Record) {
@@ -141,7 +141,8 @@ impl OpenFile {
 
     /// Reads all records, and finds where they end.
     pub(super) fn read(&mut self, each: &mut dyn FnMut(Record)) -> Result<(), JournalError> {
-        self.superseded = Superseded { bearable: self.superseded.bearable, ..Superseded::default() };
+        self.superseded =
+            Superseded { rewrite_threshold: self.superseded.rewrite_threshold, ..Superseded::default() };
         let (mut superseded, mut run) = (self.superseded, None);
         let end = scan(&self.path, &self.file, &mut |_, line| {
             superseded.see(&line.record);
@@ -159,31 +160,33 @@ impl OpenFile {
             self.read(&mut |_| {})?;
         }
         let Some(end) = self.end else { return Ok(()) };
-        self.check_alone(end)?;
+        self.check_unchanged(end)?;
         let failed = |source| io_error(&self.path, "written", source);
         let line = line::write(end.records, now(), record).map_err(|error| failed(error.into()))?;
-        let line = if end.unbroken { [b"\n".as_slice(), &line].concat() } else { line };
-        if end.length > end.whole {
-            self.file.set_len(end.whole).map_err(failed)?;
+        let line = if end.missing_newline { [b"\n".as_slice(), &line].concat() } else { line };
+        if end.length > end.valid_len {
+            self.file.set_len(end.valid_len).map_err(failed)?;
         }
         if let Err(source) = (&*self.file).write_all(&line) {
             // What was written of it is a torn line, which a reader drops, also where it cannot be taken back here.
-            let _ = self.file.set_len(end.whole);
+            let _ = self.file.set_len(end.valid_len);
             self.end = None;
             return Err(failed(source));
         }
-        let whole = end.whole + line.len() as u64;
-        self.end = Some(End { records: end.records + 1, whole, length: whole, unbroken: false });
+        let valid_len = end.valid_len + line.len() as u64;
+        self.end =
+            Some(End { records: end.records + 1, valid_len, length: valid_len, missing_newline: false });
         self.superseded.see(record);
         self.run = self.run.take().or_else(|| run_of(record));
         Ok(())
     }
 
     /// Nobody else has written since.
-    fn check_alone(&self, end: End) -> Result<(), JournalError> {
+    fn check_unchanged(&self, end: End) -> Result<(), JournalError> {
         let there =
             std::fs::metadata(&self.path).map_err(|source| io_error(&self.path, "written", source))?;
-        let same = there.len() == end.length && beside::is_at(&self.path, &self.file).unwrap_or(false);
+        let same =
+            there.len() == end.length && sidecar::is_same_file(&self.path, &self.file).unwrap_or(false);
         if same { Ok(()) } else { Err(JournalError::TakenOver { path: self.path.clone() }) }
     }
 }
@@ -209,7 +212,8 @@ pub(super) fn scan(
     let failed = |source| io_error(path, "read", source);
     file.rewind().map_err(failed)?;
     let mut reader = BufReader::with_capacity(64 * 1024, file);
-    let (mut bytes, mut end) = (Vec::new(), End { records: 0, whole: 0, length: 0, unbroken: false });
+    let (mut bytes, mut end) =
+        (Vec::new(), End { records: 0, valid_len: 0, length: 0, missing_newline: false });
     loop {
         bytes.clear();
         let read = reader.read_until(b'\n', &mut bytes).map_err(failed)? as u64;
@@ -218,20 +222,20 @@ pub(super) fn scan(
         let damaged = |fault: String| JournalError::Damaged {
             path: path.to_owned(),
             line: end.records + 1,
-            whole: end.whole,
+            whole: end.valid_len,
             fault,
         };
         match line::look(&bytes, ended) {
             _ if read == 0 => return Ok(end),
-            Found::Torn if end.records == 0 && !line::may_begin(&bytes) => {
+            LineContent::Torn if end.records == 0 && !line::may_begin(&bytes) => {
                 return Err(JournalError::Foreign { path: path.to_owned() });
             }
-            Found::Torn => return Ok(end),
-            Found::Damaged(_) if end.records == 0 && line::is_foreign(&bytes) => {
+            LineContent::Torn => return Ok(end),
+            LineContent::Damaged(_) if end.records == 0 && line::is_foreign(&bytes) => {
                 return Err(JournalError::Foreign { path: path.to_owned() });
             }
-            Found::Damaged(fault) => return Err(damaged(fault.to_owned())),
-            Found::Whole(json) => {
+            LineContent::Damaged(fault) => return Err(damaged(fault.to_owned())),
+            LineContent::Complete(json) => {
                 if end.records == 0 {
                     check_format(json)?;
                 }
@@ -239,9 +243,9 @@ pub(super) fn scan(
                 each(json, line).map_err(failed)?;
                 end = End {
                     records: end.records + 1,
-                    whole: end.whole + 18 + json.len() as u64 + u64::from(ended),
+                    valid_len: end.valid_len + 18 + json.len() as u64 + u64::from(ended),
                     length: end.length,
-                    unbroken: !ended,
+                    missing_newline: !ended,
                 };
             }
         }

@@ -8,9 +8,9 @@ use llmnode_runtime::{Node, NodeError, Paused};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::durable::Durable;
-use super::interface::Journal;
-use crate::flow::{FlowCall, FlowReport, Happened};
+use super::durable::JournalReplayer;
+use super::journal::Journal;
+use crate::flow::{FlowCall, FlowReport, ReplayedOutput};
 
 /// A type that a journal can keep: the state and the action of a flow that survives a crash.
 /// It is implemented for every type that serde can write and read.
@@ -38,7 +38,7 @@ where
         S: Keep + Send + Sync,
         A: Keep,
     {
-        let durable = Durable::new(&self, journal, false);
+        let durable = JournalReplayer::new(&self, journal, false);
         self.follow(durable);
         self
     }
@@ -56,7 +56,7 @@ where
         S: Keep + Send + Sync,
         A: Keep,
     {
-        let durable = Durable::new(&self, journal, true);
+        let durable = JournalReplayer::new(&self, journal, true);
         Resume { call: self, durable: Some((durable, FlowCall::follow)) }
     }
 }
@@ -66,17 +66,17 @@ where
 pub struct Resume<'r, S, A> {
     call: FlowCall<'r, S, A>,
     /// What follows it, and how it does; none once the flow has started.
-    durable: Option<(Durable<'r, S>, Follow<'r, S, A>)>,
+    durable: Option<(JournalReplayer<'r, S>, Follow<'r, S, A>)>,
 }
 
 /// That the state can be kept was known where this was made.
-type Follow<'r, S, A> = fn(&mut FlowCall<'r, S, A>, Durable<'r, S>);
+type Follow<'r, S, A> = fn(&mut FlowCall<'r, S, A>, JournalReplayer<'r, S>);
 
 impl<'r, S, A> Resume<'r, S, A> {
     /// Executes again what may have been executed before the crash, even a node with `idempotent = false`. If you
     /// know that it was executed, use [`happened`](Resume::happened) instead.
     pub fn rerun(self) -> Self {
-        self.with(|durable| durable.permits.rerun = true)
+        self.with(|durable| durable.resume_check.rerun = true)
     }
 
     /// Continues with the output that the node of the step under way returned before the crash, so that it is not
@@ -89,7 +89,7 @@ impl<'r, S, A> Resume<'r, S, A> {
     /// that names the right one. It is also a `config_error` if nothing is in doubt. If the process dies again before
     /// the step is completed, call `happened` again.
     pub fn happened<N: Node + 'static>(self, output: N::Output) -> Self {
-        self.with(|durable| durable.happened = Some(Happened::of::<N>(output)))
+        self.with(|durable| durable.happened = Some(ReplayedOutput::of::<N>(output)))
     }
 
     /// Continues a conversation that [paused](Paused) in the step under way. The journal has what was asked and done so far.
@@ -101,7 +101,7 @@ impl<'r, S, A> Resume<'r, S, A> {
 
     /// Continues even if the flow has changed. The flow must still have the label where the run stopped.
     pub fn allow_changes(self) -> Self {
-        self.with(|durable| durable.permits.allow_changes = true)
+        self.with(|durable| durable.resume_check.allow_changes = true)
     }
 
     /// Copies from the state of the run what the journal's state lacks, such as a database handle in a field with
@@ -110,7 +110,7 @@ impl<'r, S, A> Resume<'r, S, A> {
         self.with(|durable| durable.carry = Some(Box::new(carry)))
     }
 
-    fn with(mut self, set: impl FnOnce(&mut Durable<'r, S>)) -> Self {
+    fn with(mut self, set: impl FnOnce(&mut JournalReplayer<'r, S>)) -> Self {
         if let Some((durable, _)) = &mut self.durable {
             set(durable);
         }

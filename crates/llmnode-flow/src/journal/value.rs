@@ -1,6 +1,6 @@
 //! The program's own values, written and read: whatever it says of them is an error.
 
-use llmnode_runtime::internal::guarded;
+use llmnode_runtime::internal::catch_panic;
 use llmnode_runtime::{BoxError, Category, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +9,8 @@ use super::finite;
 use super::record::Json;
 
 pub(super) fn json<T: Serialize + ?Sized>(value: &T, what: &str) -> Result<Json, NodeError> {
-    let written = guarded(|| written(value)).map_err(|said| panicked(&format!("writing {what}"), &said))?;
+    let written =
+        catch_panic(|| written(value)).map_err(|said| panicked(&format!("writing {what}"), &said))?;
     written.map_err(|error| {
         let message = format!("{what} cannot be written to the journal as JSON: {error}");
         NodeError::new(Category::Aborted, message).with_source(error)
@@ -26,7 +27,7 @@ fn written<T: Serialize + ?Sized>(value: &T) -> Result<Json, BoxError> {
 }
 
 pub(super) fn read_back<T: DeserializeOwned>(json: &Json, what: &str) -> Result<T, NodeError> {
-    let read = guarded(|| serde_json::from_str(json.get()));
+    let read = catch_panic(|| serde_json::from_str(json.get()));
     read.map_err(|said| panicked(&format!("reading {what}"), &said))?.map_err(|error| {
         let message = format!("{what} cannot be read as `{}`: {error}", std::any::type_name::<T>());
         NodeError::new(Category::ConfigError, message).with_source(error)

@@ -1,8 +1,8 @@
 //! A flow as `flow!` states it, over steps that are written by hand.
 
 use llmnode_flow::flow::{Outline, Position, RunExt, RunFlow, Step, To, outline_of};
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
-use llmnode_flow::private::{Place, Starts};
+use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
+use llmnode_flow::private::{Runnable, Startable};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 #[derive(Default)]
@@ -106,17 +106,17 @@ impl FlowType<Part> for Inner {
     }
 }
 
-impl Place<Part> for Inner {
+impl Runnable<Part> for Inner {
     type Action = &'static str;
 
     fn advance<'f>(
-        flow: Flowing<'f, Part>,
+        flow: FlowCursor<'f, Part>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<&'static str>, NodeError>> {
         llmnode_flow::private::advance(flow, prepared)
     }
 
-    fn outline_within(around: llmnode_flow::private::Around<'_>) -> Outline {
+    fn outline_within(around: llmnode_flow::private::OuterFlows<'_>) -> Outline {
         llmnode_flow::private::outline::<Self, Part>(around)
     }
 }
@@ -144,7 +144,7 @@ impl FlowType<World> for Outer {
                     Decision::Again => Arm::to(0),
                     Decision::Enough => Arm::to(1),
                 })
-                .step_made::<Inner, _>(
+                .step_with::<Inner, _>(
                     "Inner",
                     entered,
                     |state| Inner { name: format!("{}", state.count) },
@@ -162,22 +162,22 @@ impl FlowType<World> for Outer {
     }
 }
 
-impl Place<World> for Outer {
+impl Runnable<World> for Outer {
     type Action = ();
 
     fn advance<'f>(
-        flow: Flowing<'f, World>,
+        flow: FlowCursor<'f, World>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<()>, NodeError>> {
         llmnode_flow::private::advance(flow, prepared)
     }
 
-    fn outline_within(around: llmnode_flow::private::Around<'_>) -> Outline {
+    fn outline_within(around: llmnode_flow::private::OuterFlows<'_>) -> Outline {
         llmnode_flow::private::outline::<Self, World>(around)
     }
 }
 
-impl Starts<World> for Outer {}
+impl Startable<World> for Outer {}
 
 impl<'r> RunFlow<'r, World> for Outer {
     type Action = ();

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, Outline, RunExt, RunFlow, Step};
-use llmnode_flow::private::Place;
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
+use llmnode_flow::private::Runnable;
+use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 /// What the flows work on.
@@ -98,17 +98,17 @@ impl FlowType<Desk> for File {
     }
 }
 
-impl Place<Desk> for File {
+impl Runnable<Desk> for File {
     type Action = usize;
 
     fn advance<'f>(
-        flow: Flowing<'f, Desk>,
+        flow: FlowCursor<'f, Desk>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<usize>, NodeError>> {
         llmnode_flow::private::advance(flow, prepared)
     }
 
-    fn outline_within(around: llmnode_flow::private::Around<'_>) -> Outline {
+    fn outline_within(around: llmnode_flow::private::OuterFlows<'_>) -> Outline {
         llmnode_flow::private::outline::<Self, Desk>(around)
     }
 }

@@ -107,7 +107,7 @@ async fn a_made_step_has_its_own_name_in_pictures_records_and_the_ledger() {
     // What the branches asked stands in the record of their step, and under the names of their nodes.
     assert_eq!(nodes, [("parallel", 2), ("agent", 1)]);
     let visits: Vec<_> =
-        run.ledger().report().nodes.iter().map(|(name, node)| (name.clone(), node.visits)).collect();
+        run.ledger().snapshot().nodes.iter().map(|(name, node)| (name.clone(), node.visits)).collect();
     assert_eq!(visits, [("both".to_owned(), 1), ("check".to_owned(), 1), ("write".to_owned(), 2)]);
     assert!(two().outline().mermaid().contains("agent"));
 }

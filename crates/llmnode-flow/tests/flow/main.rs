@@ -20,11 +20,11 @@ macro_rules! typed_flow {
             }
         }
 
-        impl llmnode_flow::private::Place<$state> for $flow {
+        impl llmnode_flow::private::Runnable<$state> for $flow {
             type Action = $action;
 
             fn advance<'f>(
-                flow: llmnode_flow::private::Flowing<'f, $state>,
+                flow: llmnode_flow::private::FlowCursor<'f, $state>,
                 prepared: Option<Self>,
             ) -> llmnode_runtime::BoxFuture<
                 'f,
@@ -33,12 +33,12 @@ macro_rules! typed_flow {
                 llmnode_flow::private::advance(flow, prepared)
             }
 
-            fn outline_within(around: llmnode_flow::private::Around<'_>) -> llmnode_flow::flow::Outline {
+            fn outline_within(around: llmnode_flow::private::OuterFlows<'_>) -> llmnode_flow::flow::Outline {
                 llmnode_flow::private::outline::<Self, $state>(around)
             }
         }
 
-        impl llmnode_flow::private::Starts<$state> for $flow {}
+        impl llmnode_flow::private::Startable<$state> for $flow {}
 
         impl<'r> llmnode_flow::flow::RunFlow<'r, $state> for $flow {
             type Action = $action;

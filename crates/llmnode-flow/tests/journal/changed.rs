@@ -1,8 +1,8 @@
 //! Flows that are not what they were.
 
 use llmnode_flow::flow::{Outline, RunExt, RunFlow};
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
-use llmnode_flow::private::{Place, Starts};
+use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
+use llmnode_flow::private::{Runnable, Startable};
 use llmnode_runtime::Category;
 use llmnode_runtime::{BoxFuture, NodeError};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use llmnode_flow::flow::RunExt;
 use llmnode_flow::journal::{Fsync, Journal, JournalError, JournalFile, MapExt, Record};
-use llmnode_runtime::private::{Checks, LlmNode, OutputSpec, Prompt, Reach, Segment};
+use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, Clock, Cx, Exec, FnModel, Invalid, Limits, Node, NodeError, Reply, Run,
     Settings, TestClock, TokenUsage, Tokens,
@@ -45,7 +45,7 @@ impl LlmNode<u32> for Rate {
                 },
             );
         }
-        OutputSpec::json(|_: &mut Reach| {}, collect)
+        OutputSpec::json(|_: &mut Coverage| {}, collect)
     }
 }
 

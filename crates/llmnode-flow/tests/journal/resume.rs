@@ -180,8 +180,8 @@ fn as_text<S: serde::Serializer>(figure: &f64, to: S) -> Result<S::Ok, S::Error>
 async fn a_state_that_cannot_be_read_back_is_an_error_before_anything_runs() {
     use llmnode_flow::flow::{Outline, RunFlow};
     use llmnode_flow::private as flow;
-    use llmnode_flow::private::Place;
-    use llmnode_flow::private::{Flowing, Progress, Runner};
+    use llmnode_flow::private::Runnable;
+    use llmnode_flow::private::{FlowCursor, Progress, Runner};
     use llmnode_runtime::BoxFuture;
 
     struct Nothing;
@@ -192,15 +192,15 @@ async fn a_state_that_cannot_be_read_back_is_an_error_before_anything_runs() {
             TABLE.get_or_init(|| flow::Table::new("nothing", None))
         }
     }
-    impl Place<OneWay> for Nothing {
+    impl Runnable<OneWay> for Nothing {
         type Action = ();
         fn advance<'f>(
-            at: Flowing<'f, OneWay>,
+            at: FlowCursor<'f, OneWay>,
             prepared: Option<Self>,
         ) -> BoxFuture<'f, Result<Progress<()>, NodeError>> {
             flow::advance(at, prepared)
         }
-        fn outline_within(around: llmnode_flow::private::Around<'_>) -> Outline {
+        fn outline_within(around: llmnode_flow::private::OuterFlows<'_>) -> Outline {
             flow::outline::<Self, OneWay>(around)
         }
     }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::journal::{Journal, JournalError, Record};
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, OnceLock, Progress, Runner, Table, Target};
-use llmnode_flow::private::{Place, Starts};
+use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
+use llmnode_flow::private::{Runnable, Startable};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, FnModel, Node, NodeError, Reply, Run, TokenUsage};
 use serde::{Deserialize, Serialize};
@@ -129,22 +129,22 @@ impl FlowType<World> for Research {
 
 macro_rules! runs_by_hand {
     ($flow:ty, $action:ty) => {
-        impl Place<World> for $flow {
+        impl Runnable<World> for $flow {
             type Action = $action;
 
             fn advance<'f>(
-                flow: Flowing<'f, World>,
+                flow: FlowCursor<'f, World>,
                 prepared: Option<Self>,
             ) -> BoxFuture<'f, Result<Progress<$action>, NodeError>> {
                 llmnode_flow::private::advance(flow, prepared)
             }
 
-            fn outline_within(around: llmnode_flow::private::Around<'_>) -> Outline {
+            fn outline_within(around: llmnode_flow::private::OuterFlows<'_>) -> Outline {
                 llmnode_flow::private::outline::<Self, World>(around)
             }
         }
 
-        impl Starts<World> for $flow {}
+        impl Startable<World> for $flow {}
 
         impl<'r> RunFlow<'r, World> for $flow {
             type Action = $action;

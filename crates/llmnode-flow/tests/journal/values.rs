@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::journal::JournalFile;
 use llmnode_flow::private as flow;
-use llmnode_flow::private::Place;
-use llmnode_flow::private::{Arm, Edge, FlowType, Flowing, Progress, Runner, Table, Target};
+use llmnode_flow::private::Runnable;
+use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, Progress, Runner, Table, Target};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -98,17 +98,17 @@ impl<S: State, A: Default + Send + 'static, const ONCE: bool> FlowType<S> for Tw
     }
 }
 
-impl<S: State, A: Default + Send + Sync + 'static, const ONCE: bool> Place<S> for Two<A, ONCE> {
+impl<S: State, A: Default + Send + Sync + 'static, const ONCE: bool> Runnable<S> for Two<A, ONCE> {
     type Action = A;
 
     fn advance<'f>(
-        at: Flowing<'f, S>,
+        at: FlowCursor<'f, S>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<A>, NodeError>> {
         flow::advance(at, prepared)
     }
 
-    fn outline_within(around: llmnode_flow::private::Around<'_>) -> Outline {
+    fn outline_within(around: llmnode_flow::private::OuterFlows<'_>) -> Outline {
         flow::outline::<Self, S>(around)
     }
 }

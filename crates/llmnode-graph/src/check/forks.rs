@@ -2,36 +2,36 @@
 
 use std::collections::HashSet;
 
-use super::ways::Roots;
-use super::{Drawn, Link};
+use super::reachability::Roots;
+use super::{Link, StepGraph};
 use crate::facts::Facts;
 use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;
-use crate::shape::{BadFork, DEPTH, FoundFork, To, Trouble, forks, reach};
+use crate::shape::{BadFork, DEPTH, ForkProblem, FoundFork, To, forks, reach};
 
 /// Checks the forks of a graph; returns those whose branches are known.
 pub(super) fn check(
     file: &GraphFile,
     facts: &[Facts],
-    drawn: &Drawn<'_>,
+    step_graph: &StepGraph<'_>,
     roots: &Roots,
     faults: &mut Faults,
 ) -> Vec<FoundFork> {
     let begin: Vec<usize> = roots.start.iter().chain(&roots.others).copied().collect();
     // If the start is not known, neither is what runs beside a branch.
-    let reached = reach(&drawn.shape, roots.start.as_slice());
-    let (found, bad) = forks(&drawn.shape, roots.start, &begin, &reached);
-    let words = Words { file, edges: &drawn.edges };
+    let reached = reach(&step_graph.shape, roots.start.as_slice());
+    let (found, bad) = forks(&step_graph.shape, roots.start, &begin, &reached);
+    let words = ForkMessages { file, edges: &step_graph.edges };
     // What comes of edges that may be those of another node is no mistake of theirs.
-    let is_sure = |bad: &&BadFork| !bad.nodes().any(|node| facts[node].is_shared);
+    let is_sure = |bad: &&BadFork| !bad.nodes().any(|node| facts[node].has_shared_id);
     for bad in bad.iter().filter(is_sure) {
         let (at, kind, message) = words.of(bad);
         faults.fault(at, kind, message);
     }
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for fork in &found {
         for node in fork.branches.iter().flatten().filter(|node| facts[**node].pauses) {
-            if told.insert(*node) {
+            if reported.insert(*node) {
                 let message = format!(
                     "waits for an approval in a branch of the fork at {}, while other branches run: move it before {}, or behind {}",
                     words.node(fork.from),
@@ -52,12 +52,12 @@ pub(super) fn check(
     found
 }
 
-struct Words<'w> {
+struct ForkMessages<'w> {
     file: &'w GraphFile,
     edges: &'w [&'w Link],
 }
 
-impl Words<'_> {
+impl ForkMessages<'_> {
     fn node(&self, node: usize) -> String {
         format!("{:?}", shown(&self.file.nodes[node].id))
     }
@@ -76,8 +76,8 @@ impl Words<'_> {
     fn of(&self, bad: &BadFork) -> (String, FaultKind, String) {
         let edge = |edge: usize| self.edges[edge].at.clone();
         let from = self.node(bad.from);
-        match &bad.trouble {
-            Trouble::ToJoin { edge: which } => {
+        match &bad.problem {
+            ForkProblem::ToJoin { edge: which } => {
                 let message = match bad.join {
                     To::Node(join) => format!(
                         "{from} leads directly to {join}, where its other branches meet; {join} runs after them anyway: remove this edge",
@@ -89,7 +89,7 @@ impl Words<'_> {
                 };
                 (edge(*which), FaultKind::ForkToJoin, message)
             }
-            Trouble::Back { head, edge: which, to } => {
+            ForkProblem::Back { head, edge: which, to } => {
                 let message = format!(
                     "this edge leads from {} back to {}, while other branches run: let all branches meet in one node, and loop from there",
                     self.branch(*head, bad.from),
@@ -97,7 +97,7 @@ impl Words<'_> {
                 );
                 (edge(*which), FaultKind::ForkBack, message)
             }
-            Trouble::Shared { heads: [one, other], node } => {
+            ForkProblem::Shared { heads: [one, other], node } => {
                 let message = format!(
                     "the branches {} and {} of the fork at {from} both lead to {node}, but not on all their paths, so it would run twice: let every path of both lead to {node}, or give each branch a node of its own",
                     self.node(*one),
@@ -106,7 +106,7 @@ impl Words<'_> {
                 );
                 (self.file.nodes[*node].at.clone(), FaultKind::ForkShared, message)
             }
-            Trouble::Entered { head, edge: which, from: outside, to } => {
+            ForkProblem::Entered { head, edge: which, from: outside, to } => {
                 let message = format!(
                     "this edge leads from {} into {}, which runs beside other branches: let it lead to {from} or to {}, or to a node of its own instead of {}",
                     self.node(*outside),
@@ -116,7 +116,7 @@ impl Words<'_> {
                 );
                 (edge(*which), FaultKind::ForkEntered, message)
             }
-            Trouble::Start { head, start } => {
+            ForkProblem::Start { head, start } => {
                 let message = format!(
                     "the graph starts in {}, which runs beside other branches: let it start at {from}",
                     self.branch(*head, bad.from)

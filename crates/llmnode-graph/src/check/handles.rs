@@ -27,14 +27,14 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
         let Facts { handles, role, .. } = &facts[from];
         match &link.handle {
             None => _ = unknown.insert(from),
-            Some(name) if handles.open || *role == Role::Tool || handles.known.contains(name) => {
+            Some(name) if handles.allows_unknown || *role == Role::Tool || handles.known.contains(name) => {
                 used.insert((from, name.clone()));
             }
             Some(name) => wrong.push((edge, from, name)),
         }
     }
     for (edge, from, name) in wrong {
-        let meant = tell(file, links, facts, (edge, from, name), faults);
+        let meant = report_unknown_handle(file, links, facts, (edge, from, name), faults);
         let mut lacking = facts[from].handles.required.iter();
         let lacking = |used: &HashSet<_>| {
             let mut lacking = lacking.by_ref().filter(|handle| !used.contains(&(from, (*handle).clone())));
@@ -48,11 +48,13 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
         }
     }
     // An edge whose source is unknown may leave any node.
-    let stray = links.edges.iter().filter(|link| link.from.is_none() && !link.is_shared);
+    let stray = links.edges.iter().filter(|link| link.from.is_none() && !link.has_shared_id);
     let stray = stray.map(|link| link.handle.as_deref());
     let stray: HashSet<Option<&str>> = stray.collect();
     let mut missing = Vec::new();
-    for (node, of) in facts.iter().enumerate().filter(|(_, of)| of.role != Role::Apart && !of.is_shared) {
+    for (node, of) in
+        facts.iter().enumerate().filter(|(_, of)| of.role != Role::InvalidId && !of.has_shared_id)
+    {
         for handle in of.handles.required.iter().filter(|handle| !used.contains(&(node, (*handle).clone()))) {
             if !unknown.contains(&node) && !stray.contains(&None) && !stray.contains(&Some(handle)) {
                 let (id, name) = (shown(&file.nodes[node].id), shown(handle));
@@ -68,7 +70,7 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
 }
 
 /// Notes a handle that its node does not have; returns the one that was meant.
-fn tell(
+fn report_unknown_handle(
     file: &GraphFile,
     links: &Links,
     facts: &[Facts],

@@ -20,11 +20,11 @@ impl<'k> Keys<'k> {
 
 /// A set of keys.
 #[derive(Clone, Default, PartialEq)]
-pub(super) struct Set(Vec<u64>);
+pub(super) struct KeySet(Vec<u64>);
 
-impl Set {
+impl KeySet {
     pub(super) fn new(keys: usize, full: bool) -> Self {
-        Set(vec![if full { u64::MAX } else { 0 }; keys.div_ceil(64)])
+        KeySet(vec![if full { u64::MAX } else { 0 }; keys.div_ceil(64)])
     }
 
     pub(super) fn has(&self, key: usize) -> bool {
@@ -35,7 +35,7 @@ impl Set {
         self.0[key / 64] |= 1 << (key % 64);
     }
 
-    pub(super) fn join(&mut self, other: &Set, with: impl Fn(u64, u64) -> u64) {
+    pub(super) fn join(&mut self, other: &KeySet, with: impl Fn(u64, u64) -> u64) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own = with(*own, *other));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::faults::{FaultKind, Faults, shown};
-use crate::file::{GraphFile, Id, is_end, is_start};
+use crate::file::{GraphFile, IdState, is_end, is_start};
 use crate::shape::To;
 
 /// The edges, resolved.
@@ -25,7 +25,7 @@ pub(crate) struct Link {
     /// Whether it leaves a node that is not in the file.
     pub(crate) is_foreign: bool,
     /// Whether it leaves one of two nodes with the same id.
-    pub(crate) is_shared: bool,
+    pub(crate) has_shared_id: bool,
     /// Where it stands: `/edges/3`.
     pub(crate) at: String,
 }
@@ -60,9 +60,9 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
             None => {
                 let message = format!("no node {:?}", shown(name));
                 let at = file.place(&format!("{}/source", edge.at));
-                let meant = faults.unknown(true, at, FaultKind::UnknownNode, message, name, names.all());
-                (is_guess, is_foreign) = (true, meant.is_none() && names.all_clear);
-                names.meant(meant)
+                let intended = faults.unknown(true, at, FaultKind::UnknownNode, message, name, names.all());
+                (is_guess, is_foreign) = (true, intended.is_none() && names.all_clear);
+                names.intended(intended)
             }
         });
         let mut to = target.and_then(|name| match names.ids.get(name) {
@@ -75,7 +75,7 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
                 is_guess = true;
                 match faults.unknown(true, at, FaultKind::UnknownNode, message, name, known) {
                     Some("END") => Some(To::End),
-                    meant => names.meant(meant).map(To::Node),
+                    intended => names.intended(intended).map(To::Node),
                 }
             }
         });
@@ -107,9 +107,9 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
                 continue;
             }
         }
-        let is_shared = source.is_some_and(|name| names.ids.get(name) == Some(&None));
+        let has_shared_id = source.is_some_and(|name| names.ids.get(name) == Some(&None));
         let (handle, at) = (edge.handle.clone(), edge.at.clone());
-        links.edges.push(Link { from, handle, to, is_foreign, is_shared, at });
+        links.edges.push(Link { from, handle, to, is_foreign, has_shared_id, at });
     }
     links
 }
@@ -127,17 +127,17 @@ impl<'f> Names<'f> {
     fn of(file: &'f GraphFile) -> Self {
         let mut ids = HashMap::new();
         for (index, node) in file.nodes.iter().enumerate().filter(|(_, node)| !node.id.is_empty()) {
-            ids.entry(node.id.as_str()).or_insert(Some(index).filter(|_| node.id_is != Id::Wrong));
+            ids.entry(node.id.as_str()).or_insert(Some(index).filter(|_| node.id_state != IdState::Invalid));
         }
         ids.extend(file.unclear_name.iter().map(|name| (name.as_str(), None)));
-        Names { ids, file, all_clear: file.nodes.iter().all(|node| node.id_is == Id::Own) }
+        Names { ids, file, all_clear: file.nodes.iter().all(|node| node.id_state == IdState::Own) }
     }
 
     fn all(&self) -> impl Iterator<Item = &'f str> {
         self.file.nodes.iter().map(|node| node.id.as_str()).filter(|id| !id.is_empty())
     }
 
-    fn meant(&self, name: Option<&str>) -> Option<usize> {
+    fn intended(&self, name: Option<&str>) -> Option<usize> {
         self.exactly(name.filter(|_| self.all_clear))
     }
 

@@ -3,18 +3,18 @@
 //! A fault counts as mended for all further checks, by what it proposes. Where it is not clear what was meant, the place is
 //! unknown, and nothing is said that may follow from it.
 
-mod data;
-mod flat;
-mod flow;
+mod dataflow;
 mod forks;
 mod handles;
 mod keys;
 mod links;
+mod order;
+mod reachability;
+mod reads_writes;
 mod start;
 #[cfg(test)]
 mod tests;
 mod types;
-mod ways;
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ use crate::facts::{Facts, Role};
 use crate::faults::Faults;
 use crate::file::GraphFile;
 pub(crate) use crate::shape::{Fork, Next, Region, To};
-use crate::shape::{Handle, Shape, Way, region};
+use crate::shape::{Handle, OutEdge, Shape, region};
 
 /// A graph as it runs.
 #[derive(Debug)]
@@ -34,24 +34,29 @@ pub(crate) struct Plan {
 }
 
 /// Handles that are no way on: where they have no edge, nothing ends.
-const NO_WAYS: &[&str] = &["error", "rejected", "tool-call"];
+const NON_FLOW_HANDLES: &[&str] = &["error", "rejected", "tool-call"];
 
 /// Notes what is wrong with a graph. `facts`: of each node of the file. `None`: there are faults.
 pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &mut Faults) -> Option<Plan> {
     let handles = handles::check(file, links, facts, faults);
     let steps: Vec<bool> = facts.iter().map(|facts| facts.role == Role::Step).collect();
-    let drawn = drawn(file, links, facts, &steps, &handles);
-    let start = start::start(file, links, &drawn, (facts, &steps), faults);
-    let roots = ways::check(file, facts, &drawn, &steps, &start, faults);
-    let found = forks::check(file, facts, &drawn, &roots, faults);
-    let needs = data::Data { file, facts, steps: &steps }.check(&drawn.shape, &roots, &found, faults);
+    let step_graph = step_graph(file, links, facts, &steps, &handles);
+    let start = start::start(file, links, &step_graph, (facts, &steps), faults);
+    let roots = reachability::check(file, facts, &step_graph, &steps, &start, faults);
+    let found = forks::check(file, facts, &step_graph, &roots, faults);
+    let needs = reads_writes::ReadsWrites { file, facts, steps: &steps }.check(
+        &step_graph.shape,
+        &roots,
+        &found,
+        faults,
+    );
     types::check(file, facts, faults);
     let start = roots.start.filter(|_| faults.is_empty())?;
-    Some(Plan { region: region(&drawn.shape, start, &found), needs })
+    Some(Plan { region: region(&step_graph.shape, start, &found), needs })
 }
 
 /// The steps and their edges as a graph.
-struct Drawn<'l> {
+struct StepGraph<'l> {
     shape: Shape,
     /// The edges of the file by the numbers that the shape gives them.
     edges: Vec<&'l Link>,
@@ -63,13 +68,13 @@ struct Drawn<'l> {
     has_unknown_target: bool,
 }
 
-fn drawn<'l>(
+fn step_graph<'l>(
     file: &GraphFile,
     links: &'l Links,
     facts: &[Facts],
     steps: &[bool],
     handles: &'l handles::Handles,
-) -> Drawn<'l> {
+) -> StepGraph<'l> {
     let count = file.nodes.len();
     let mut ways: Vec<Vec<Handle>> = vec![Vec::new(); count];
     let mut places: HashMap<(usize, String), usize> = HashMap::new();
@@ -77,13 +82,13 @@ fn drawn<'l>(
         let ways = &mut ways[node];
         let place = *places.entry((node, name.clone())).or_insert_with(|| {
             // Edges of another node with the same id are no branches.
-            ways.push(Handle { name, to: Vec::new(), strays: facts[node].is_shared });
+            ways.push(Handle { name, to: Vec::new(), unknown_exits: facts[node].has_shared_id });
             ways.len() - 1
         });
         (node, place)
     };
     let (mut edges, mut entered, mut unknown_sources) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut all, mut strays) = (Vec::new(), Vec::new());
+    let (mut all, mut unknown_exits) = (Vec::new(), Vec::new());
     for (link, handle) in links.edges.iter().zip(&handles.of_edge) {
         let (to_step, to_node) = match link.to {
             Some(To::Node(to)) => (steps[to], Some(to)),
@@ -104,22 +109,22 @@ fn drawn<'l>(
                 };
                 let place = of_handle(from, name);
                 match link.to {
-                    Some(to) => all.push((place, Way { to, edge: edges.len() })),
-                    None => strays.push(place),
+                    Some(to) => all.push((place, OutEdge { to, edge: edges.len() })),
+                    None => unknown_exits.push(place),
                 }
                 edges.push(link);
             }
             Some(_) => {}
         }
     }
-    strays.extend(
+    unknown_exits.extend(
         handles
             .missing
             .iter()
             .filter(|(node, _)| steps[*node])
             .map(|(node, name)| of_handle(*node, name.clone())),
     );
-    let mut shape = Shape { ways, ends: vec![false; count], strays: vec![false; count] };
+    let mut shape = Shape { ways, ends: vec![false; count], unknown_exits: vec![false; count] };
     for ((node, place), way) in all {
         let to = &mut shape.ways[node][place].to;
         // A misspelled edge may be the same as another.
@@ -127,30 +132,31 @@ fn drawn<'l>(
             to.push(way);
         }
     }
-    for (node, place) in &strays {
-        shape.ways[*node][*place].strays = true;
-        shape.strays[*node] = true;
+    for (node, place) in &unknown_exits {
+        shape.ways[*node][*place].unknown_exits = true;
+        shape.unknown_exits[*node] = true;
     }
     for node in (0..count).filter(|node| steps[*node]) {
         let of = &facts[node].handles;
         let has = |handle: &str| shape.ways[node].iter().any(|one| one.name == handle);
-        let is_way =
-            |handle: &&str| !NO_WAYS.contains(handle) && !of.required.iter().any(|one| one == handle);
-        let known = of.known.iter().map(String::as_str).chain(of.open.then_some("default"));
+        let is_way = |handle: &&str| {
+            !NON_FLOW_HANDLES.contains(handle) && !of.required.iter().any(|one| one == handle)
+        };
+        let known = of.known.iter().map(String::as_str).chain(of.allows_unknown.then_some("default"));
         for handle in known.filter(is_way).filter(|handle| !has(handle)) {
             // An edge whose source is unknown may leave here.
             let may_leave = |link: &&Link| {
-                let is_free = link.from.is_none() && (!link.is_shared || facts[node].is_shared);
+                let is_free = link.from.is_none() && (!link.has_shared_id || facts[node].has_shared_id);
                 is_free && link.handle.as_deref().is_none_or(|by| by == handle)
             };
             match unknown_sources.iter().any(may_leave) {
-                true => shape.strays[node] = true,
+                true => shape.unknown_exits[node] = true,
                 false => shape.ends[node] = true,
             }
         }
     }
-    let has_unknown_target = !strays.is_empty()
+    let has_unknown_target = !unknown_exits.is_empty()
         || links.start_is_unknown
         || links.edges.iter().any(|link| link.from.is_none() && link.to.is_none());
-    Drawn { shape, edges, entered, unknown_sources, has_unknown_target }
+    StepGraph { shape, edges, entered, unknown_sources, has_unknown_target }
 }

@@ -1,9 +1,9 @@
 //! Where a graph starts. Nothing is guessed.
 
-use super::{Drawn, Links};
+use super::{Links, StepGraph};
 use crate::facts::Facts;
 use crate::faults::{FaultKind, Faults, listed, shown};
-use crate::file::{GraphFile, Id};
+use crate::file::{GraphFile, IdState};
 use crate::shape::{Shape, To};
 use crate::template::key;
 
@@ -21,7 +21,7 @@ pub(super) enum Start {
 pub(super) fn start(
     file: &GraphFile,
     links: &Links,
-    drawn: &Drawn<'_>,
+    step_graph: &StepGraph<'_>,
     (facts, steps): (&[Facts], &[bool]),
     faults: &mut Faults,
 ) -> Start {
@@ -50,17 +50,17 @@ pub(super) fn start(
         }
         ([], _) => {}
     }
-    let mut found = without_incoming(&drawn.shape, steps, |_, _| true);
+    let mut found = without_incoming(&step_graph.shape, steps, |_, _| true);
     let is_cycle = found.is_empty();
     if is_cycle {
-        found = starts_of_cycle(file, drawn, facts, steps);
+        found = starts_of_cycle(file, step_graph, facts, steps);
     }
-    found.retain(|node| drawn.entered.iter().all(|(entered, _)| entered != node));
+    found.retain(|node| step_graph.entered.iter().all(|(entered, _)| entered != node));
     let message = match &*found {
         [only] if !links.start_is_unknown => return Start::At(*only),
         // It may be a node whose id is wrong, or that is missing.
-        [] if drawn.unknown_sources.is_empty()
-            && file.nodes.iter().all(|node| node.id_is != Id::Wrong)
+        [] if step_graph.unknown_sources.is_empty()
+            && file.nodes.iter().all(|node| node.id_state != IdState::Invalid)
             && !file.nodes.is_empty() =>
         {
             match steps.contains(&true) {
@@ -72,10 +72,10 @@ pub(super) fn start(
             }
         }
         // One of them may be where an unknown edge leads.
-        [_, _, ..] if is_cycle && !drawn.has_unknown_target => {
+        [_, _, ..] if is_cycle && !step_graph.has_unknown_target => {
             format!("an edge leads to every node, and {} may each be the first: {REMEDY}", ids(&found))
         }
-        [_, _, ..] if !drawn.has_unknown_target => {
+        [_, _, ..] if !step_graph.has_unknown_target => {
             format!("no edge leads to {}, so each may be the first: {REMEDY}", ids(&found))
         }
         _ => String::new(),
@@ -88,14 +88,19 @@ pub(super) fn start(
 }
 
 /// The iterators of inputs, and the steps to which only `next` leads.
-fn starts_of_cycle(file: &GraphFile, drawn: &Drawn<'_>, facts: &[Facts], steps: &[bool]) -> Vec<usize> {
+fn starts_of_cycle(
+    file: &GraphFile,
+    step_graph: &StepGraph<'_>,
+    facts: &[Facts],
+    steps: &[bool],
+) -> Vec<usize> {
     let is_of_input = |node: usize| {
         let list = facts[node].iterates.as_ref().filter(|_| steps[node]);
         list.is_some_and(|list| file.inputs.contains_key(key(&list.name)))
     };
     // What such an iterator leads to comes after it.
     let counts = |from, handle: &str| handle != "next" || is_of_input(from);
-    let others = without_incoming(&drawn.shape, steps, counts);
+    let others = without_incoming(&step_graph.shape, steps, counts);
     (0..steps.len()).filter(|node| is_of_input(*node) || others.contains(node)).collect()
 }
 
@@ -105,7 +110,7 @@ fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> S
         return Start::At(node);
     }
     let of = &file.nodes[node];
-    if of.id_is != Id::Wrong {
+    if of.id_state != IdState::Invalid {
         let message = format!(
             "{:?} is a tool of an agent, so it cannot be the start: start at the agent",
             shown(&of.id)

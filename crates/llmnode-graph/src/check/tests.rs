@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::facts::{Handles, Place, Read, Write};
+use crate::facts::{Handles, Read, ReadContext, Write};
 use crate::faults::{FaultKind, GraphFaults};
 use crate::file::{NodeFile, read};
 
@@ -17,7 +17,7 @@ fn facts(node: &NodeFile) -> Facts {
     let has = |name: &str| of(name) == Some(&Value::Bool(true));
     let known =
         of("handles").map_or_else(|| vec!["default".to_owned(), "error".to_owned()], |_| texts("handles"));
-    let read = |place: Place, name: &'static str| {
+    let read = |place: ReadContext, name: &'static str| {
         texts(name).into_iter().map(move |read| Read {
             name: read,
             at: format!("{}/{name}", node.data.at()),
@@ -25,10 +25,10 @@ fn facts(node: &NodeFile) -> Facts {
         })
     };
     let list = || {
-        read(Place::Any, "reads").next().unwrap_or_else(|| Read {
+        read(ReadContext::Any, "reads").next().unwrap_or_else(|| Read {
             name: "q".to_owned(),
             at: node.data.at(),
-            place: Place::Any,
+            place: ReadContext::Any,
         })
     };
     let write = |key: String| Write {
@@ -38,22 +38,22 @@ fn facts(node: &NodeFile) -> Facts {
         schema: None,
     };
     Facts {
-        handles: Handles { known, required: texts("required"), open: has("unclear") },
+        handles: Handles { known, required: texts("required"), allows_unknown: has("unclear") },
         iterates: has("iterator").then(list),
         pauses: has("pauses"),
-        reads: read(Place::Any, "reads").chain(read(Place::System, "system")).collect(),
-        reads_or_message: read(Place::Any, "or_message").collect(),
-        prompts: Vec::new(),
-        passes: Vec::new(),
+        reads: read(ReadContext::Any, "reads").chain(read(ReadContext::System, "system")).collect(),
+        reads_or_message: read(ReadContext::Any, "or_message").collect(),
+        system_prompt_reads: Vec::new(),
+        value_flows: Vec::new(),
         writes: texts("writes").into_iter().map(write).collect(),
         also_writes: texts("also"),
-        perhaps_writes: Vec::new(),
+        possible_writes: Vec::new(),
         braced: Vec::new(),
         writes_anything: has("anything"),
         untrusted: has("untrusted"),
         retrieved: has("retrieved"),
         unclear: has("unclear"),
-        is_shared: false,
+        has_shared_id: false,
         role: if has("tool") { Role::Tool } else { Role::Step },
     }
 }
@@ -85,7 +85,7 @@ fn graph(nodes: &[(&str, Value)], edges: &[&str]) -> Value {
     json!({"format": "llmnode/graph", "version": 1, "inputs": {"q": {}}, "nodes": nodes, "edges": edges})
 }
 
-fn told(faults: &[crate::Fault]) -> Vec<(&str, &str)> {
+fn reported(faults: &[crate::Fault]) -> Vec<(&str, &str)> {
     faults.iter().map(|fault| (&*fault.pointer, fault.kind.as_str())).collect()
 }
 
@@ -93,23 +93,23 @@ fn told(faults: &[crate::Fault]) -> Vec<(&str, &str)> {
 #[track_caller]
 fn refused(file: &Value, expected: &[(&str, &str)]) -> GraphFaults {
     let (faults, _) = load(file);
-    assert_eq!(told(&faults.faults), expected, "{faults}");
-    assert_eq!(told(&faults.warnings), [], "{faults:?}");
+    assert_eq!(reported(&faults.faults), expected, "{faults}");
+    assert_eq!(reported(&faults.warnings), [], "{faults:?}");
     faults
 }
 
 #[track_caller]
 fn loaded(file: &Value) -> Plan {
     let (faults, plan) = load(file);
-    assert_eq!((told(&faults.faults), told(&faults.warnings)), (vec![], vec![]), "{faults:?}");
+    assert_eq!((reported(&faults.faults), reported(&faults.warnings)), (vec![], vec![]), "{faults:?}");
     plan.unwrap()
 }
 
 #[track_caller]
 fn warned(file: &Value, expected: &[(&str, &str)]) -> Plan {
     let (faults, plan) = load(file);
-    assert_eq!(told(&faults.faults), [], "{faults}");
-    assert_eq!(told(&faults.warnings), expected, "{faults:?}");
+    assert_eq!(reported(&faults.faults), [], "{faults}");
+    assert_eq!(reported(&faults.warnings), expected, "{faults:?}");
     plan.unwrap()
 }
 
@@ -321,7 +321,7 @@ fn a_system_prompt_does_not_read_what_models_wrote() {
     object.remove("format");
     object.remove("version");
     let (faults, _) = load(&file);
-    assert_eq!(told(&faults.faults), []);
+    assert_eq!(reported(&faults.faults), []);
     let untrusted = faults.warnings.iter().filter(|fault| fault.kind == FaultKind::Untrusted);
     assert_eq!(untrusted.count(), 2, "{faults:?}");
 }
@@ -337,12 +337,12 @@ fn names_that_nobody_writes_are_found_beside_other_faults() {
     let nodes = &[("a", json!({"reads": ["qq", "late"]})), ("b", json!({"writes": ["late"]}))];
     let (faults, _) = load(&graph(nodes, &["a > b", "b > c"]));
     assert_eq!(
-        told(&faults.faults),
+        reported(&faults.faults),
         [("/nodes/0/data/reads", "data"), ("/edges/1/target", "unknown_node")],
         "{faults}"
     );
     // The unknown edge may lead back to the reader.
-    assert_eq!(told(&faults.warnings), [("/nodes/0/data/reads", "data")]);
+    assert_eq!(reported(&faults.warnings), [("/nodes/0/data/reads", "data")]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use llmnode_runtime::internal::nearest;
 use serde_json::Value;
 
-use super::data::ERROR;
+use super::reads_writes::ERROR;
 use crate::facts::{Facts, Read, Write};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 use crate::file::{Field, GraphFile, Reducer, allows};
@@ -50,17 +50,17 @@ static OF_ERROR: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// The schemas of values by their keys.
-type Known<'f> = HashMap<&'f str, &'f Value>;
+type Schemas<'f> = HashMap<&'f str, &'f Value>;
 
 /// What the file declares, and what the only node that writes a value declares of it.
-fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Known<'f> {
+fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
     let mut by_nodes: HashMap<&str, Option<&Value>> = HashMap::new();
     for facts in facts {
         for write in &facts.writes {
             let schema = write.schema.as_ref();
             by_nodes.entry(&write.key).and_modify(|known| *known = None).or_insert(schema);
         }
-        let others = facts.also_writes.iter().chain(&facts.perhaps_writes);
+        let others = facts.also_writes.iter().chain(&facts.possible_writes);
         others.for_each(|key| _ = by_nodes.insert(key, None));
     }
     let is_open = facts.iter().any(|facts| facts.writes_anything || facts.unclear);
@@ -76,7 +76,7 @@ fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Known<'f> {
 }
 
 /// The type that is declared of what is read; `None`: nothing is declared of it.
-fn declared<'f>(known: &Known<'f>, read: &Read) -> Option<&'f Value> {
+fn declared<'f>(known: &Schemas<'f>, read: &Read) -> Option<&'f Value> {
     let mut parts = path(&read.name);
     let first = *known.get(parts.next()?)?;
     parts.try_fold(first, |schema, part| match member(schema, part) {
@@ -115,7 +115,7 @@ fn member<'s>(schema: &'s Value, part: &str) -> Member<'s> {
 }
 
 /// Notes a member that what is read does not have.
-fn members(known: &Known<'_>, read: &Read, faults: &mut Faults) {
+fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
     let mut parts = path(&read.name);
     let Some(key) = parts.next() else { return };
     let (mut so_far, mut schema) = (key.to_owned(), known.get(key).copied());

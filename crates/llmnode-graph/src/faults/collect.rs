@@ -6,12 +6,12 @@ use super::{Fault, FaultKind, GraphFaults, LISTED, shown};
 
 /// How many names are compared in all to find those that were meant: a file of 10,000 edges with wrong targets is
 /// refused as soon as any other.
-const COMPARED: usize = 100_000;
+const MAX_COMPARISONS: usize = 100_000;
 /// Of so many faults nobody reads in each one which names there are.
-const MANY: usize = 1_000;
+const MAX_WITH_NAMES: usize = 1_000;
 
 /// The most faults that are kept: a file of one line may have any number.
-const KEPT: usize = 20_000;
+const MAX_FAULTS: usize = 20_000;
 
 /// Collects what is wrong while a graph is loaded.
 #[derive(Debug, Default)]
@@ -59,7 +59,8 @@ impl Faults {
         let mut known: Vec<&str> = known.into_iter().collect();
         known.dedup();
         self.compared += known.len();
-        let proposal = if self.compared <= COMPARED { nearest(name, known.iter().copied()) } else { None };
+        let proposal =
+            if self.compared <= MAX_COMPARISONS { nearest(name, known.iter().copied()) } else { None };
         // Of several that are as near, another is the first from behind.
         let meant = proposal.filter(|first| nearest(name, known.iter().rev().copied()) == Some(*first));
         let mut message = message.into();
@@ -68,7 +69,7 @@ impl Faults {
         }
         let mut fault = Fault::new(pointer, kind, message);
         fault.proposal = proposal.map(str::to_owned);
-        if self.faults.len() < MANY {
+        if self.faults.len() < MAX_WITH_NAMES {
             fault.known = known.into_iter().take(LISTED).map(shown).collect();
         }
         self.noted += usize::from(is_fault);
@@ -77,7 +78,7 @@ impl Faults {
     }
 
     /// If members that are like none that is known are among the faults from this one on, these faults are forgotten.
-    pub(crate) fn forget_strangers(&mut self, from: usize) -> bool {
+    pub(crate) fn discard_if_unknown_members(&mut self, from: usize) -> bool {
         let is_strange = |fault: &Fault| fault.kind == FaultKind::UnknownMember && fault.proposal.is_none();
         let is_strange = self.faults.iter().skip(from).any(is_strange);
         if is_strange {
@@ -141,7 +142,7 @@ impl Faults {
 }
 
 fn note(list: &mut Vec<Fault>, fault: Fault) -> &mut Fault {
-    let at = list.len().min(KEPT - 1);
+    let at = list.len().min(MAX_FAULTS - 1);
     list.truncate(at);
     list.push(fault);
     &mut list[at]

@@ -3,8 +3,8 @@
 use llmnode_runtime::internal::nearest;
 use serde_json::{Map, Value};
 
-use super::fit::misfit;
-use super::words::told;
+use super::describe::describe;
+use super::schema_check::schema_mismatch;
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
 /// The rules that a declared type may have. Others would be passed over in silence.
@@ -37,7 +37,7 @@ pub(super) fn check(schema: &Value, at: &str, also: &[&str], faults: &mut Faults
     rules(schema, at, also, faults);
     if faults.len() == before
         && let Some(default) = schema.get("default")
-        && let Some(wrong) = misfit(schema, default)
+        && let Some(wrong) = schema_mismatch(schema, default)
     {
         faults.fault(
             format!("{at}/default"),
@@ -50,7 +50,7 @@ pub(super) fn check(schema: &Value, at: &str, also: &[&str], faults: &mut Faults
 fn rules(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
     let Value::Object(all) = schema else {
         let message =
-            format!("is {}, but must be a JSON schema, such as {{\"type\": \"string\"}}", told(schema));
+            format!("is {}, but must be a JSON schema, such as {{\"type\": \"string\"}}", describe(schema));
         faults.fault(at, FaultKind::WrongKind, message);
         return;
     };
@@ -80,7 +80,7 @@ fn rules(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
                 faults.fault(
                     place,
                     FaultKind::WrongKind,
-                    format!("is {}, which is not a valid {known:?}", told(rule)),
+                    format!("is {}, which is not a valid {known:?}", describe(rule)),
                 );
             }
             (name, _) if also.contains(&name) => {}
@@ -94,16 +94,16 @@ fn rules(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
 }
 
 /// A declared type whose misspelled rules have their right names.
-pub(super) fn mended(rules: &Map<String, Value>, also: &[&str]) -> Map<String, Value> {
-    let mut mended = rules.clone();
+pub(super) fn corrected(rules: &Map<String, Value>, also: &[&str]) -> Map<String, Value> {
+    let mut corrected = rules.clone();
     for (name, rule) in rules.iter().filter(|(name, _)| !RULES.contains(&name.as_str())) {
         let meant = nearest(name, RULES.iter().chain(also).copied());
         if let Some(meant) = meant.filter(|meant| !rules.contains_key(*meant)) {
-            mended.insert(meant.to_owned(), rule.clone());
-            mended.remove(name);
+            corrected.insert(meant.to_owned(), rule.clone());
+            corrected.remove(name);
         }
     }
-    mended
+    corrected
 }
 
 fn types(kind: &Value, at: &str, faults: &mut Faults) {
@@ -114,7 +114,7 @@ fn types(kind: &Value, at: &str, faults: &mut Faults) {
             faults.unknown(true, at, FaultKind::UnknownName, message, name, TYPES.iter().copied());
         }
         other => {
-            let message = format!("is {}, but must be the name of a type", told(other));
+            let message = format!("is {}, but must be the name of a type", describe(other));
             faults.fault(at, FaultKind::WrongKind, message);
         }
     };

@@ -11,57 +11,64 @@ use crate::faults::escaped;
 
 /// What a file holds.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct Document {
     pub(crate) value: Value,
     /// The pointers of members that stand a second time; the first of a name counts.
-    pub(crate) twice: Vec<String>,
+    pub(crate) duplicates: Vec<String>,
 }
 
 /// The longest name of a member, in bytes: pointers repeat it.
 const NAME: usize = 1024;
 /// So many members that stand twice are told of.
-const TWICE: usize = 1000;
+const MAX_DUPLICATES: usize = 1000;
 
 /// Reads JSON whose lists and objects are nested `nesting` deep at most.
-pub(super) fn read(text: &str, nesting: usize) -> Result<Text, serde_json::Error> {
-    let twice = RefCell::new(Vec::new());
-    let place = Place { parent: None, part: Part::Whole, left: nesting, most: nesting, twice: &twice };
+pub(super) fn read(text: &str, nesting: usize) -> Result<Document, serde_json::Error> {
+    let duplicates = RefCell::new(Vec::new());
+    let place =
+        ValueSeed { parent: None, part: Part::Root, left: nesting, most: nesting, duplicates: &duplicates };
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = place.deserialize(&mut reader)?;
     reader.end()?;
-    Ok(Text { value, twice: twice.into_inner() })
+    Ok(Document { value, duplicates: duplicates.into_inner() })
 }
 
 /// The value at a place of the file.
 #[derive(Clone, Copy)]
-struct Place<'p> {
-    parent: Option<&'p Place<'p>>,
+struct ValueSeed<'p> {
+    parent: Option<&'p ValueSeed<'p>>,
     part: Part<'p>,
     /// How many more levels there may be.
     left: usize,
     most: usize,
-    twice: &'p RefCell<Vec<String>>,
+    duplicates: &'p RefCell<Vec<String>>,
 }
 
 #[derive(Clone, Copy)]
 enum Part<'p> {
-    Whole,
+    Root,
     Member(&'p str),
     Item(usize),
 }
 
-impl Place<'_> {
+impl ValueSeed<'_> {
     fn pointer(&self) -> String {
-        let outer = self.parent.map(Place::pointer).unwrap_or_default();
+        let outer = self.parent.map(ValueSeed::pointer).unwrap_or_default();
         match self.part {
-            Part::Whole => outer,
+            Part::Root => outer,
             Part::Member(name) => format!("{outer}/{}", escaped(name)),
             Part::Item(at) => format!("{outer}/{at}"),
         }
     }
 
-    fn within<'c>(&'c self, part: Part<'c>) -> Place<'c> {
-        Place { parent: Some(self), part, left: self.left - 1, most: self.most, twice: self.twice }
+    fn within<'c>(&'c self, part: Part<'c>) -> ValueSeed<'c> {
+        ValueSeed {
+            parent: Some(self),
+            part,
+            left: self.left - 1,
+            most: self.most,
+            duplicates: self.duplicates,
+        }
     }
 
     fn enter<E: Error>(&self) -> Result<(), E> {
@@ -72,7 +79,7 @@ impl Place<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Place<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
@@ -80,7 +87,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,8 +140,8 @@ impl<'de> Visitor<'de> for Place<'_> {
             }
             let place = self.within(Part::Member(&name));
             if members.contains_key(&name) {
-                if self.twice.borrow().len() < TWICE {
-                    self.twice.borrow_mut().push(place.pointer());
+                if self.duplicates.borrow().len() < MAX_DUPLICATES {
+                    self.duplicates.borrow_mut().push(place.pointer());
                 }
                 from.next_value::<IgnoredAny>()?;
             } else {
@@ -158,7 +165,7 @@ mod tests {
     fn members_that_stand_twice_are_found_wherever_they_are() {
         let text = r#"{"a": 1, "a": {"b": 1, "b": 2}, "l": [0, {"x/y": 1, "x/y": 2, "x/y": 3}], "~": {"": 1, "": 2}}"#;
         let read = read(text, 8).unwrap();
-        assert_eq!(read.twice, ["/a", "/l/1/x~1y", "/l/1/x~1y", "/~0/"]);
+        assert_eq!(read.duplicates, ["/a", "/l/1/x~1y", "/l/1/x~1y", "/~0/"]);
         assert_eq!(read.value["a"], 1);
     }
 

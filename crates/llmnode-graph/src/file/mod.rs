@@ -2,33 +2,33 @@
 
 mod data;
 mod declared;
-mod fit;
+mod describe;
 mod json;
-mod mend;
+mod react_flow;
 mod read;
+mod recovery;
 mod schema;
-mod seed;
+mod schema_check;
 #[cfg(test)]
 mod tests;
 mod text;
 mod values;
-mod words;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-pub(crate) use self::data::Data;
+pub(crate) use self::data::NodeSettings;
 pub(crate) use self::declared::allows;
-pub(crate) use self::fit::{FRONT_END, misfit};
-pub(crate) use self::mend::Mends;
 pub(crate) use self::read::read;
+pub(crate) use self::recovery::Repairs;
 pub(crate) use self::schema::{schema, with_common};
+pub(crate) use self::schema_check::{FRONT_END, schema_mismatch};
 pub(crate) use self::text::Reducer;
 #[cfg(feature = "openai")]
 pub(crate) use self::{
-    fit::Fit,
-    read::{document, head, note_twice},
+    read::{document, head, report_duplicates},
+    schema_check::SchemaChecker,
 };
 
 /// What a file names as its format.
@@ -38,17 +38,17 @@ pub(crate) const VERSION: u64 = 1;
 
 /// In which form a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum FileFormat {
     /// With a `format`: strict.
     Own,
     /// As React Flow's front ends write it: what is unknown is passed over with a warning.
-    Seed,
+    ReactFlow,
 }
 
 /// A graph as its file has it.
 #[derive(Debug)]
 pub(crate) struct GraphFile {
-    pub(crate) form: Form,
+    pub(crate) form: FileFormat,
     /// Empty: it has none.
     pub(crate) name: String,
     /// The declared types of what a run is given, as JSON schemas.
@@ -71,7 +71,7 @@ pub(crate) struct GraphFile {
 impl GraphFile {
     /// The place in the file of a pointer.
     pub(crate) fn place(&self, pointer: &str) -> String {
-        mend::through(&self.moved, pointer)
+        recovery::remap_pointer(&self.moved, pointer)
     }
 }
 
@@ -105,23 +105,23 @@ pub(crate) struct NodeFile {
     pub(crate) is_start: bool,
     /// Where it stands: `/nodes/3`.
     pub(crate) at: String,
-    pub(crate) data: Data,
+    pub(crate) data: NodeSettings,
     /// Whether the settings could not be read at all.
     pub(crate) has_lost_data: bool,
     /// The texts beside its settings, which may be settings.
-    pub(crate) strangers: Vec<String>,
-    pub(crate) id_is: Id,
+    pub(crate) unknown_texts: Vec<String>,
+    pub(crate) id_state: IdState,
 }
 
 /// Whether it is known which node an id means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Id {
+pub(crate) enum IdState {
     /// This one.
     Own,
     /// This one, or one behind it with the same id: edges of both are taken for edges of this one.
     Shared,
     /// Not this one: it has no id, or that of another node or of the end.
-    Wrong,
+    Invalid,
 }
 
 /// An edge as the file has it. What could not be read is `None`.

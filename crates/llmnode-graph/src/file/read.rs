@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use llmnode_runtime::internal::nearest;
 use serde_json::{Map, Value};
 
-use super::fit::{FRONT_END, Fit};
-use super::json::Text;
-use super::mend::{Mends, through};
+use super::describe::describe;
+use super::json::Document;
+use super::recovery::{Repairs, remap_pointer};
+use super::schema_check::{FRONT_END, SchemaChecker};
 use super::text::FileText;
 use super::values::{inputs, limits, state};
-use super::words::told;
 use super::{
-    Data, EdgeFile, FORMAT, Form, GraphFile, Id, NodeFile, VERSION, handle, is_end, is_start, json, seed,
+    EdgeFile, FORMAT, FileFormat, GraphFile, IdState, NodeFile, NodeSettings, VERSION, handle, is_end,
+    is_start, json, react_flow,
 };
 use crate::faults::{FaultKind, Faults, shown};
 
@@ -28,12 +29,12 @@ const NAMES: usize = 20;
 
 /// Reads a file; `None`: it is no graph at all, as the faults say.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
-    let Text { value, twice } = document(text, faults)?;
-    from_json(value, twice, faults)
+    let Document { value, duplicates } = document(text, faults)?;
+    from_json(value, duplicates, faults)
 }
 
 /// Reads the JSON of a file within the caps.
-pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Text> {
+pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Document> {
     let (kind, message) = if text.len() > BYTES {
         (
             FaultKind::Cap,
@@ -51,15 +52,15 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Text> {
 }
 
 /// Notes members that stand in their object for a second time.
-pub(crate) fn note_twice(twice: Vec<String>, faults: &mut Faults) {
-    for pointer in twice {
+pub(crate) fn report_duplicates(duplicates: Vec<String>, faults: &mut Faults) {
+    for pointer in duplicates {
         faults.fault(pointer, FaultKind::DuplicateMember, "occurs twice in its object; remove one");
     }
 }
 
-fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<GraphFile> {
+fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Option<GraphFile> {
     let Value::Object(mut file) = value else {
-        faults.fault("", FaultKind::WrongKind, format!("is {}, but must be an object", told(&value)));
+        faults.fault("", FaultKind::WrongKind, format!("is {}, but must be an object", describe(&value)));
         return None;
     };
     let form = form(&file, faults)?;
@@ -77,23 +78,23 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
     if too_many {
         return None;
     }
-    note_twice(twice, faults);
-    if form == Form::Seed {
+    report_duplicates(duplicates, faults);
+    if form == FileFormat::ReactFlow {
         // What is null is not there.
         file.retain(|_, value| !value.is_null());
     }
     let schema = schemars::schema_for!(FileText);
     let place = |pointer: &str| pointer.to_owned();
-    let fit = Fit::of_file(schema.as_value(), form == Form::Seed, &place, faults);
-    let (Value::Object(mut file), mends) = fit.file(Value::Object(file)) else { return None };
+    let fit = SchemaChecker::of_file(schema.as_value(), form == FileFormat::ReactFlow, &place, faults);
+    let (Value::Object(mut file), repairs) = fit.file(Value::Object(file)) else { return None };
     let list = |value: Option<Value>| match value {
         Some(Value::Array(list)) => list,
         _ => Vec::new(),
     };
     let (nodes, edges) = (list(file.remove("nodes")), list(file.remove("edges")));
-    if nodes.is_empty() && !mends.has_lost("/nodes") {
+    if nodes.is_empty() && !repairs.has_lost("/nodes") {
         faults.fault(
-            through(&mends.moved, "/nodes"),
+            remap_pointer(&repairs.moved, "/nodes"),
             FaultKind::OutOfRange,
             "is empty, but a graph needs at least one node",
         );
@@ -102,11 +103,11 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
         form,
         name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
         // Of what was lost nothing is said to be missing.
-        open_inputs: form == Form::Seed && !file.contains_key("inputs")
-            || mends.lost.iter().any(|lost| lost == "/inputs" || lost == "/state"),
-        inputs: inputs(&file, &mends, faults),
-        state: state(&file, &mends, faults),
-        has_lost_state: mends.lost.iter().any(|lost| lost == "/state"),
+        open_inputs: form == FileFormat::ReactFlow && !file.contains_key("inputs")
+            || repairs.lost.iter().any(|lost| lost == "/inputs" || lost == "/state"),
+        inputs: inputs(&file, &repairs, faults),
+        state: state(&file, &repairs, faults),
+        has_lost_state: repairs.lost.iter().any(|lost| lost == "/state"),
         max_steps: file.get("max_steps").and_then(Value::as_u64),
         limits: limits(&file),
         nodes: Vec::new(),
@@ -114,25 +115,25 @@ fn from_json(value: Value, twice: Vec<String>, faults: &mut Faults) -> Option<Gr
         moved: BTreeMap::new(),
         unclear_name: None,
     };
-    read_nodes(nodes, &mends, &mut graph, faults);
-    read_edges(&edges, &mends, &mut graph);
-    graph.moved = mends.moved;
-    name_node(&mut graph);
+    read_nodes(nodes, &repairs, &mut graph, faults);
+    read_edges(&edges, &repairs, &mut graph);
+    graph.moved = repairs.moved;
+    infer_missing_id(&mut graph);
     Some(graph)
 }
 
 /// The form of a file. A version that is not read is refused before anything else is judged.
-fn form(file: &Map<String, Value>, faults: &mut Faults) -> Option<Form> {
+fn form(file: &Map<String, Value>, faults: &mut Faults) -> Option<FileFormat> {
     match file.get("format") {
-        None | Some(Value::Null) => Some(Form::Seed),
-        Some(_) => head(file, FORMAT, VERSION, faults).then_some(Form::Own),
+        None | Some(Value::Null) => Some(FileFormat::ReactFlow),
+        Some(_) => head(file, FORMAT, VERSION, faults).then_some(FileFormat::Own),
     }
 }
 
 /// Whether a file is of a format and version that is read. A version that is missing is a fault, but the file is read.
 pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults: &mut Faults) -> bool {
     if let Some(other) = file.get("format").filter(|other| *other != format) {
-        faults.fault("/format", FaultKind::Format, format!("is {}, but must be {format:?}", told(other)));
+        faults.fault("/format", FaultKind::Format, format!("is {}, but must be {format:?}", describe(other)));
         return false;
     }
     match file.get("version") {
@@ -147,7 +148,11 @@ pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults:
             false
         }
         Some(other) => {
-            faults.fault("/version", FaultKind::Version, format!("is {}, but must be {newest}", told(other)));
+            faults.fault(
+                "/version",
+                FaultKind::Version,
+                format!("is {}, but must be {newest}", describe(other)),
+            );
             false
         }
         None => {
@@ -161,17 +166,17 @@ pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults:
     }
 }
 
-fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &mut Faults) {
+fn read_nodes(nodes: Vec<Value>, repairs: &Repairs, graph: &mut GraphFile, faults: &mut Faults) {
     let mut ids: HashMap<String, usize> = HashMap::new();
     for (index, node) in nodes.into_iter().enumerate() {
-        let at = through(&mends.moved, &format!("/nodes/{index}"));
+        let at = remap_pointer(&repairs.moved, &format!("/nodes/{index}"));
         let text = |name: &str| node.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (id, kind) = (text("id"), text("type"));
-        let mut id_is = if id.is_empty() { Id::Wrong } else { Id::Own };
+        let mut id_state = if id.is_empty() { IdState::Invalid } else { IdState::Own };
         if is_end(&id) {
             let message = format!("{id:?} is the end of every graph: choose another id");
             faults.fault(format!("{at}/id"), FaultKind::BadName, message);
-            id_is = Id::Wrong;
+            id_state = IdState::Invalid;
         } else if let Some(other) = ids.get(&id) {
             let message = format!(
                 "{:?} is already the id of {}: choose another id",
@@ -179,20 +184,21 @@ fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &
                 graph.nodes[*other].at
             );
             faults.fault(format!("{at}/id"), FaultKind::Duplicate, message);
-            (id_is, graph.nodes[*other].id_is) = (Id::Wrong, Id::Shared);
-        } else if id_is == Id::Own {
+            (id_state, graph.nodes[*other].id_state) = (IdState::Invalid, IdState::Shared);
+        } else if id_state == IdState::Own {
             ids.insert(id.clone(), index);
         }
-        let place = through(&mends.moved, &format!("/nodes/{index}/data"));
-        let has_lost_data = mends.lost.iter().any(|lost| *lost == place || *lost == at);
+        let place = remap_pointer(&repairs.moved, &format!("/nodes/{index}/data"));
+        let has_lost_data = repairs.lost.iter().any(|lost| *lost == place || *lost == at);
         let values = node.get("data").and_then(Value::as_object).cloned().unwrap_or_default();
-        let mut data = Data::new(values, place);
-        if graph.form == Form::Seed {
-            seed::translate(&kind, &mut data, faults);
+        let mut data = NodeSettings::new(values, place);
+        if graph.form == FileFormat::ReactFlow {
+            react_flow::translate(&kind, &mut data, faults);
         }
         let is_own = |name: &str| matches!(name, "id" | "type" | "data") || FRONT_END.contains(&name);
-        let strangers = node.as_object().into_iter().flatten().filter(|(name, _)| !is_own(name));
-        let strangers = strangers.filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect();
+        let unknown_texts = node.as_object().into_iter().flatten().filter(|(name, _)| !is_own(name));
+        let unknown_texts =
+            unknown_texts.filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect();
         let is_set = |name: &str| data.values.get(name).and_then(Value::as_bool).unwrap_or_default();
         graph.nodes.push(NodeFile {
             label: data.values.get("label").and_then(Value::as_str).map(str::to_owned),
@@ -202,23 +208,23 @@ fn read_nodes(nodes: Vec<Value>, mends: &Mends, graph: &mut GraphFile, faults: &
             at,
             data,
             has_lost_data,
-            strangers,
-            id_is,
+            unknown_texts,
+            id_state,
         });
     }
 }
 
-fn read_edges(edges: &[Value], mends: &Mends, graph: &mut GraphFile) {
+fn read_edges(edges: &[Value], repairs: &Repairs, graph: &mut GraphFile) {
     let routers = graph.nodes.iter().filter(|node| node.kind == "router");
     let routers: HashSet<String> = routers.map(|node| node.id.clone()).collect();
-    let lost: HashSet<&str> = mends.lost.iter().map(String::as_str).collect();
+    let lost: HashSet<&str> = repairs.lost.iter().map(String::as_str).collect();
     if lost.contains("/edges") {
         // There are some.
         let at = "/edges".to_owned();
         graph.edges.push(EdgeFile { source: None, target: None, handle: None, at });
     }
     for (index, edge) in edges.iter().enumerate() {
-        let at = through(&mends.moved, &format!("/edges/{index}"));
+        let at = remap_pointer(&repairs.moved, &format!("/edges/{index}"));
         let text = |name: &str| edge.get(name).and_then(Value::as_str).map(str::to_owned);
         let (source, target) = (text("source"), text("target"));
         let is_lost = lost.contains(&*at) || lost.contains(&*format!("{at}/sourceHandle"));
@@ -232,8 +238,8 @@ fn read_edges(edges: &[Value], mends: &Mends, graph: &mut GraphFile) {
 }
 
 /// If one id is missing or used twice, and edges have one name that no node has, that is the id that was meant.
-fn name_node(graph: &mut GraphFile) {
-    let mut wrong = (0..graph.nodes.len()).filter(|node| graph.nodes[*node].id_is == Id::Wrong);
+fn infer_missing_id(graph: &mut GraphFile) {
+    let mut wrong = (0..graph.nodes.len()).filter(|node| graph.nodes[*node].id_state == IdState::Invalid);
     let (Some(node), None) = (wrong.next(), wrong.next()) else { return };
     let known: HashSet<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
     let ends = || graph.edges.iter().flat_map(|edge| [&edge.source, &edge.target]).flatten();
@@ -249,7 +255,7 @@ fn name_node(graph: &mut GraphFile) {
     let mut meant = unknown.into_iter().filter(|name| !is_slip(name));
     let (Some(name), None) = (meant.next().cloned(), meant.next()) else { return };
     if graph.nodes[node].id.is_empty() {
-        (graph.nodes[node].id, graph.nodes[node].id_is) = (name, Id::Own);
+        (graph.nodes[node].id, graph.nodes[node].id_state) = (name, IdState::Own);
     } else {
         graph.unclear_name = Some(name);
     }

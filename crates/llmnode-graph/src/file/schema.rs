@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fit::{FRONT_END, SEED, WHAT};
+use super::schema_check::{FRONT_END, X_SEED, X_WHAT};
 use super::text::{CommonText, FileText};
 
 /// The schema of a graph's file of our own form. `types`: of each node type its names and the schema of its settings.
@@ -79,13 +79,13 @@ fn renamed(schema: &mut Value, own: &str) {
 fn closed(schema: &mut Value) {
     match schema {
         Value::Object(rules) => {
-            rules.remove(SEED);
-            rules.remove(WHAT);
+            rules.remove(X_SEED);
+            rules.remove(X_WHAT);
             let is_open = rules.contains_key("additionalProperties");
             if let Some(members) = rules.get_mut("properties").and_then(Value::as_object_mut)
                 && !members.is_empty()
             {
-                members.retain(|_, rule| rule.get(SEED) != Some(&Value::Bool(true)));
+                members.retain(|_, rule| rule.get(X_SEED) != Some(&Value::Bool(true)));
             }
             let is_object = rules.get("type").is_some_and(|kind| kind == "object");
             if is_object && !is_open && rules.contains_key("properties") {

@@ -9,14 +9,14 @@ fn load(text: &str) -> (Option<GraphFile>, GraphFaults) {
     (file, faults.into_parts(None))
 }
 
-fn told(faults: &[crate::Fault]) -> Vec<(&str, &str)> {
+fn reported(faults: &[crate::Fault]) -> Vec<(&str, &str)> {
     faults.iter().map(|fault| (&*fault.pointer, fault.kind.as_str())).collect()
 }
 
 #[track_caller]
 fn refused(file: &Value, expected: &[(&str, &str)]) -> GraphFaults {
     let (_, faults) = load(&file.to_string());
-    assert_eq!(told(&faults.faults), expected, "{faults}");
+    assert_eq!(reported(&faults.faults), expected, "{faults}");
     faults
 }
 
@@ -45,7 +45,7 @@ fn what_is_no_graph_is_refused_as_a_whole() {
     ] {
         let (file, faults) = load(text);
         assert!(file.is_none());
-        assert_eq!(told(&faults.faults), [("", kind)], "{}", &text[..text.len().min(20)]);
+        assert_eq!(reported(&faults.faults), [("", kind)], "{}", &text[..text.len().min(20)]);
     }
 }
 
@@ -85,7 +85,7 @@ fn unknown_members_are_faults_with_the_nearest_name_in_a_file_of_ours() {
     );
     let proposals: Vec<_> = faults.faults.iter().map(|fault| fault.proposal.as_deref()).collect();
     assert_eq!(proposals[2], Some("sourceHandle"));
-    assert_eq!(told(&faults.warnings), []);
+    assert_eq!(reported(&faults.warnings), []);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn unknown_members_are_warnings_in_a_file_of_react_flow() {
         "edges": [{"id": "e", "source": "a", "target": "END", "sourceHandle": null, "animated": true, "glow": 1}],
     });
     let (_, faults) = load(&file.to_string());
-    assert_eq!(told(&faults.faults), []);
-    let warned = told(&faults.warnings);
+    assert_eq!(reported(&faults.faults), []);
+    let warned = reported(&faults.warnings);
     let expected = ["/nodes/0/shade", "/edges/0/glow", "/colour"].map(|at| (at, "unknown_member"));
     assert!(warned.len() == 3 && expected.iter().all(|one| warned.contains(one)), "{warned:?}");
 }
@@ -118,7 +118,7 @@ fn members_that_stand_twice_are_faults_and_the_first_counts() {
     let text = r#"{"nodes": [{"id": "a", "id": "b", "type": "x", "data": {"k": 1, "k": 2}}], "nodes": []}"#;
     let (file, faults) = load(text);
     let expected = ["/nodes", "/nodes/0/data/k", "/nodes/0/id"].map(|at| (at, "duplicate_member"));
-    assert_eq!(told(&faults.faults), expected, "{faults}");
+    assert_eq!(reported(&faults.faults), expected, "{faults}");
     assert_eq!(file.unwrap().nodes[0].id, "a");
 }
 
@@ -174,7 +174,7 @@ fn ids_are_one_nodes_own() {
 }
 
 /// The settings of one node of React Flow's.
-fn translated(kind: &str, data: Value) -> (Data, GraphFaults) {
+fn translated(kind: &str, data: Value) -> (NodeSettings, GraphFaults) {
     let (file, faults) = load(&json!({"nodes": [{"id": "a", "type": kind, "data": data}]}).to_string());
     (file.unwrap().nodes.remove(0).data, faults)
 }
@@ -186,7 +186,7 @@ fn settings_of_react_flow_become_ours_and_keep_their_places() {
         json!({"label": "A", "profile_id": 1, "max_iterations": "10", "tools": null, "output_schema": [
             {"name": "score", "type": "number", "description": "0 to 1"}, {"name": "why", "type": "text"}]}),
     );
-    assert_eq!(told(&faults.faults), []);
+    assert_eq!(reported(&faults.faults), []);
     assert_eq!(
         Value::Object(data.values.clone()),
         json!({"label": "A", "profile": "1", "max_iterations": 10, "output_schema": {"type": "object", "required": ["score", "why"],
@@ -201,7 +201,7 @@ fn settings_of_react_flow_become_ours_and_keep_their_places() {
             {"id": "r", "condition": "equals", "value": "x", "source": "context", "context_key": "k", "target_handle": "h"},
             {"condition": "contains", "value": "y", "source": "message", "context_key": "", "target_handle": "i"}]}),
     );
-    assert_eq!(told(&faults.faults), []);
+    assert_eq!(reported(&faults.faults), []);
     assert_eq!(
         data.values["routes"],
         json!([{"condition": "equals", "value": "x", "source": "k", "handle": "h"},
@@ -222,7 +222,7 @@ fn what_cannot_become_ours_is_a_fault_at_its_place() {
         json!({"routes": [{"source": "context"}, {"source": "contxt"}, {"source": 3}, {"source": "context", "context_key": 3}]}),
     );
     assert_eq!(
-        told(&faults.faults),
+        reported(&faults.faults),
         [
             ("/nodes/0/data/routes/0", "missing"),
             ("/nodes/0/data/routes/1/source", "unknown_name"),
@@ -235,7 +235,7 @@ fn what_cannot_become_ours_is_a_fault_at_its_place() {
         json!({"output_schema": [{"type": "string"}, {"name": "a", "type": "strin"}, {"name": "b"}, {"name": "b"}]}),
     );
     assert_eq!(
-        told(&faults.faults),
+        reported(&faults.faults),
         [
             ("/nodes/0/data/output_schema/0", "missing"),
             ("/nodes/0/data/output_schema/1/type", "unknown_name"),
@@ -250,14 +250,14 @@ fn of_a_whole_profile_only_the_name_counts() {
         "smart_node",
         json!({"llm_profile": {"id": 2, "name": "fast", "base_url": null, "temperature": 0.1}}),
     );
-    assert_eq!((told(&faults.faults), &data.values["profile"]), (vec![], &json!("fast")));
+    assert_eq!((reported(&faults.faults), &data.values["profile"]), (vec![], &json!("fast")));
     assert_eq!(data.pointer("/profile"), "/nodes/0/data/llm_profile/name");
     let (_, faults) = translated(
         "smart_node",
         json!({"llm_profile": {"id": 2, "api_key": "sk-1", "base_url": "http://x", "max_tokens": 3}}),
     );
     assert_eq!(
-        told(&faults.faults),
+        reported(&faults.faults),
         [("/nodes/0/data/llm_profile/api_key", "setting"), ("/nodes/0/data/llm_profile/base_url", "setting")]
     );
     assert!(faults.faults[0].message.contains("register the profile"), "{faults}");
@@ -279,9 +279,12 @@ fn handles_of_the_way_on_are_one() {
 #[test]
 fn declared_types_are_checked_against_values() {
     let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "items": {"type": "integer"}}}});
-    assert_eq!(misfit(&schema, &json!({"a": [1], "b": 2})), None);
-    let wrong = misfit(&schema, &json!({"a": [1, "x"]})).unwrap();
+    assert_eq!(schema_mismatch(&schema, &json!({"a": [1], "b": 2})), None);
+    let wrong = schema_mismatch(&schema, &json!({"a": [1, "x"]})).unwrap();
     assert!(wrong.starts_with("/a/1: is \"x\""), "{wrong}");
-    assert_eq!(misfit(&json!({}), &json!(null)), None);
-    assert_eq!(misfit(&json!({"enum": ["yes", "no"]}), &json!("maybe")).unwrap(), "no value \"maybe\"");
+    assert_eq!(schema_mismatch(&json!({}), &json!(null)), None);
+    assert_eq!(
+        schema_mismatch(&json!({"enum": ["yes", "no"]}), &json!("maybe")).unwrap(),
+        "no value \"maybe\""
+    );
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::mend::{Mends, through};
-use super::words::told;
+use super::describe::describe;
+use super::recovery::{Repairs, remap_pointer};
 use super::{Field, FileLimits, Reducer, declared};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
@@ -30,12 +30,12 @@ fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
 
 pub(super) fn inputs(
     file: &Map<String, Value>,
-    mends: &Mends,
+    repairs: &Repairs,
     faults: &mut Faults,
 ) -> BTreeMap<String, Value> {
     let mut inputs = BTreeMap::new();
     for (name, schema) in file.get("inputs").and_then(Value::as_object).into_iter().flatten() {
-        let at = through(&mends.moved, &format!("/inputs/{}", escaped(name)));
+        let at = remap_pointer(&repairs.moved, &format!("/inputs/{}", escaped(name)));
         name_of_key(name, &at, faults);
         declared::check(schema, &at, &[], faults);
         inputs.insert(name.clone(), schema.clone());
@@ -45,15 +45,15 @@ pub(super) fn inputs(
 
 pub(super) fn state(
     file: &Map<String, Value>,
-    mends: &Mends,
+    repairs: &Repairs,
     faults: &mut Faults,
 ) -> BTreeMap<String, Field> {
     let mut state = BTreeMap::new();
     for (name, field) in file.get("state").and_then(Value::as_object).into_iter().flatten() {
-        let at = through(&mends.moved, &format!("/state/{}", escaped(name)));
+        let at = remap_pointer(&repairs.moved, &format!("/state/{}", escaped(name)));
         name_of_key(name, &at, faults);
         let Value::Object(rules) = field else { continue };
-        let mut rules = declared::mended(rules, &["reducer"]);
+        let mut rules = declared::corrected(rules, &["reducer"]);
         let reducer =
             rules.remove("reducer").and_then(|name| Reducer::of(name.as_str()?)).unwrap_or_default();
         declared::check(field, &at, &["reducer"], faults);
@@ -67,12 +67,12 @@ pub(super) fn state(
             let message = format!(
                 "{:?} makes {words} of the value, but its type is {}: write \"type\": {kind:?}, or remove the reducer",
                 reducer.name(),
-                rules.get("type").map(told).unwrap_or_default()
+                rules.get("type").map(describe).unwrap_or_default()
             );
             faults.fault(format!("{at}/reducer"), FaultKind::WrongKind, message);
         }
         let default = rules.remove("default");
-        let is_unclear = mends.guesses.contains(&format!("/state/{}/reducer", escaped(name)));
+        let is_unclear = repairs.guesses.contains(&format!("/state/{}/reducer", escaped(name)));
         state.insert(name.clone(), Field { schema: Value::Object(rules), reducer, default, is_unclear });
     }
     state

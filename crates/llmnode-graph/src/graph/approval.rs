@@ -1,6 +1,6 @@
 //! Approval: a node that waits for a person, and the calls of tools within it.
 
-use llmnode_runtime::internal::{NodePause, ask_handler, hashed, paused};
+use llmnode_runtime::internal::{NodePause, ask_handler, paused, sha256_hex};
 use llmnode_runtime::{Category, Cx, NodeError, Paused, ToolCall};
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use crate::graph::step::GraphStep;
 use crate::state::State;
 
 /// Whether a node may run.
-pub(crate) enum Gate {
+pub(crate) enum ApprovalGate {
     /// Nothing waits.
     Open,
     /// A person let it run, with these changes to the values.
@@ -21,16 +21,16 @@ pub(crate) enum Gate {
     Refused(String),
 }
 
-impl Gate {
+impl ApprovalGate {
     /// What holds for a node on this state. It waits if nobody has decided. `call`: the call of a `tool`, as the state makes it.
     pub(crate) async fn of(
         step: &GraphStep,
         cx: &Cx<'_, State>,
         call: Option<&ToolCall>,
-    ) -> Result<Gate, NodeError> {
+    ) -> Result<ApprovalGate, NodeError> {
         let Some(paused) = paused(cx) else {
-            if !step.unit().approval {
-                return Ok(Gate::Open);
+            if !step.loaded_node().approval {
+                return Ok(ApprovalGate::Open);
             }
             let paused = step.pause(cx.state(), None, &Map::new(), call, call);
             return match ask_handler(cx, paused.clone()).await? {
@@ -57,14 +57,14 @@ impl Gate {
     }
 }
 
-fn decision_of_call(step: &GraphStep, paused: &Paused, call: &ToolCall) -> Result<Gate, NodeError> {
+fn decision_of_call(step: &GraphStep, paused: &Paused, call: &ToolCall) -> Result<ApprovalGate, NodeError> {
     let with = |arguments: String| ToolCall::new(&*call.id, &*call.name, arguments);
     let (call, within) = match paused.node_pause() {
         Some(NodePause::Yes) => (call.clone(), None),
         Some(NodePause::Within(paused, arguments)) => (with(arguments.to_owned()), Some(paused.clone())),
         Some(NodePause::Edit(arguments)) => {
             let call = with(arguments.to_string());
-            if let Some(wrong) = step.unit().call.as_ref().and_then(|calling| calling.refuses(&call)) {
+            if let Some(wrong) = step.loaded_node().call.as_ref().and_then(|calling| calling.refuses(&call)) {
                 let (id, tool) = (step.id(), &call.name);
                 let why = format!(
                     "the edit of `{id}` is not what the tool `{tool}` takes, and nothing ran; decide anew. {wrong}"
@@ -75,18 +75,18 @@ fn decision_of_call(step: &GraphStep, paused: &Paused, call: &ToolCall) -> Resul
         }
         _ => return decision(step, paused, None),
     };
-    Ok(Gate::Call(call, within))
+    Ok(ApprovalGate::Call(call, within))
 }
 
-fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Result<Gate, NodeError> {
+fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Result<ApprovalGate, NodeError> {
     if let Some(call) = call {
         return decision_of_call(step, paused, call);
     }
     let id = step.id();
     let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
     match paused.node_pause() {
-        Some(NodePause::Yes) => Ok(Gate::Decided(Map::new())),
-        Some(NodePause::No(why)) => Ok(Gate::Refused(why.to_owned())),
+        Some(NodePause::Yes) => Ok(ApprovalGate::Decided(Map::new())),
+        Some(NodePause::No(why)) => Ok(ApprovalGate::Refused(why.to_owned())),
         Some(NodePause::Edit(Value::Object(values))) => {
             match values.keys().find(|key| key.starts_with('_')) {
                 Some(key) => refused(format!(
@@ -97,7 +97,7 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
                     for (key, value) in values {
                         step.loaded().rules.check(key, value)?;
                     }
-                    Ok(Gate::Decided(values.clone()))
+                    Ok(ApprovalGate::Decided(values.clone()))
                 }
             }
         }
@@ -105,7 +105,7 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
             refused(format!("`Approval::edit` of `{id}` takes an object: values of the state by name"))
         }
         Some(NodePause::Within(paused, edits)) => {
-            Ok(Gate::Within(paused.clone(), serde_json::from_str(edits).unwrap_or_default()))
+            Ok(ApprovalGate::Within(paused.clone(), serde_json::from_str(edits).unwrap_or_default()))
         }
         Some(NodePause::Undecided) => {
             refused(format!("`{id}` is not decided; `paused.decide({id:?}, ..)` does that"))
@@ -119,7 +119,7 @@ impl GraphStep {
     fn fingerprint(&self, state: &State, call: Option<&ToolCall>) -> String {
         let shown = json!([self.loaded().hash, self.id(), state]);
         let shown = call.map_or(shown.clone(), |call| json!([shown, call.name, call.arguments]));
-        hashed(shown.to_string().as_bytes())
+        sha256_hex(shown.to_string().as_bytes())
     }
 
     /// The pause of the node, or of what waits within it once it has these values. `call`: as the state makes it; `shown`: the same, or

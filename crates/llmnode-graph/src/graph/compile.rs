@@ -13,50 +13,51 @@ use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Group, Node, Node
 use serde_json::json;
 
 use crate::check::{Fork, Next, Region, To as Target};
-use crate::graph::loaded::Loaded;
+use crate::graph::loaded::LoadedGraph;
 use crate::graph::step::{DEFAULT, ERROR, GraphStep, Output, REJECTED};
 use crate::state::{Logged, State, Update};
 
-/// The flow of a graph. `errors_out`: a failure that no edge takes leaves it by `error`, for the graph around it.
+/// The flow of a graph. `has_error_exit`: a failure that no edge takes leaves it by `error`, for the graph around it.
 pub(crate) fn flow(
-    loaded: &Arc<Loaded>,
+    loaded: &Arc<LoadedGraph>,
     region: &Region,
-    errors_out: bool,
+    has_error_exit: bool,
 ) -> Result<Flow<State>, NodeError> {
-    Compiling { loaded, errors_out }.region(region, loaded.name.clone().into())
+    FlowCompiler { loaded, has_error_exit }.region(region, loaded.name.clone().into())
 }
 
-struct Compiling<'c> {
-    loaded: &'c Arc<Loaded>,
-    errors_out: bool,
+struct FlowCompiler<'c> {
+    loaded: &'c Arc<LoadedGraph>,
+    has_error_exit: bool,
 }
 
-impl Compiling<'_> {
+impl FlowCompiler<'_> {
     fn region(&self, region: &Region, name: Cow<'static, str>) -> Result<Flow<State>, NodeError> {
         let here: HashSet<usize> = region.nodes.iter().copied().collect();
         let label = |target: Target| match target {
-            Target::Node(node) if here.contains(&node) => To::from(&*self.loaded.unit(node).id),
+            Target::Node(node) if here.contains(&node) => To::from(&*self.loaded.loaded_node(node).id),
             _ => To::End,
         };
         let forks: Vec<String> = region.forks.iter().map(|fork| self.label(fork)).collect();
         let mut flow = Flow::builder(name);
         for &node in &region.nodes {
-            let unit = self.loaded.unit(node);
+            let loaded_node = self.loaded.loaded_node(node);
             let next = |handle: &str| match region.next.get(&(node, handle.to_owned())) {
                 Some(Next::One(target)) => Some(label(*target)),
                 Some(Next::Fork(fork)) => Some(To::from(&*forks[*fork])),
                 None => None,
             };
             let ways = self.ways(node, &next);
-            let id = unit.id.clone();
-            flow = match &unit.subgraph {
+            let id = loaded_node.id.clone();
+            flow = match &loaded_node.subgraph {
                 Some(graph) => {
-                    flow.flow(id.clone(), &graph.flow_within(next(ERROR).is_some() || self.errors_out)?)
+                    flow.flow(id.clone(), &graph.flow_within(next(ERROR).is_some() || self.has_error_exit)?)
                 }
                 None => {
-                    let (loaded, catches) = (Arc::clone(self.loaded), unit.error_edge || self.errors_out);
+                    let (loaded, catches) =
+                        (Arc::clone(self.loaded), loaded_node.error_edge || self.has_error_exit);
                     let actions: Vec<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
-                    flow.made(id.clone(), unit.kind.clone(), actions, move |_: &State| {
+                    flow.made(id.clone(), loaded_node.kind.clone(), actions, move |_: &State| {
                         Ok(GraphStep::new(Arc::clone(&loaded), node, catches))
                     })
                 }
@@ -73,13 +74,13 @@ impl Compiling<'_> {
                 loaded: Arc::clone(self.loaded),
                 label: label_of.clone(),
                 branches: branches.into(),
-                catches: self.errors_out,
+                catches: self.has_error_exit,
             };
-            let ways = if self.errors_out { &[DEFAULT, ERROR][..] } else { &[DEFAULT] };
+            let ways = if self.has_error_exit { &[DEFAULT, ERROR][..] } else { &[DEFAULT] };
             flow =
                 flow.made(label_of.clone(), outline, ways.iter().copied(), move |_: &State| Ok(step.clone()));
             flow = flow.on(label_of.clone(), DEFAULT, label(fork.join));
-            if self.errors_out {
+            if self.has_error_exit {
                 flow = flow.on(label_of.clone(), ERROR, To::End);
             }
         }
@@ -87,23 +88,23 @@ impl Compiling<'_> {
     }
 
     fn branch(&self, region: &Region) -> Result<Flow<State>, NodeError> {
-        self.region(region, self.loaded.unit(region.entry).id.clone().into())
+        self.region(region, self.loaded.loaded_node(region.entry).id.clone().into())
     }
 
     /// The ways out of a node: each action that it may give, and where it leads.
     fn ways(&self, node: usize, next: &dyn Fn(&str) -> Option<To>) -> Vec<(String, To)> {
-        let unit = self.loaded.unit(node);
+        let loaded_node = self.loaded.loaded_node(node);
         let mut ways: Vec<(String, To)> = Vec::new();
-        for handle in &unit.handles {
+        for handle in &loaded_node.handles {
             match (handle.as_str(), next(handle)) {
                 (_, Some(to)) => ways.push((handle.clone(), to)),
-                (ERROR, None) if self.errors_out => ways.push((handle.clone(), To::End)),
+                (ERROR, None) if self.has_error_exit => ways.push((handle.clone(), To::End)),
                 (ERROR | REJECTED, None) => {}
                 (_, None) => ways.push((handle.clone(), To::End)),
             }
         }
         // The handle by which a subgraph ends is not one of this graph's.
-        if let Some(graph) = &unit.subgraph {
+        if let Some(graph) = &loaded_node.subgraph {
             let onward = next(DEFAULT).unwrap_or(To::End);
             let known: HashSet<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
             let others = graph.ends().into_iter().filter(|end| !known.contains(end));
@@ -114,23 +115,23 @@ impl Compiling<'_> {
 
     /// The label of a fork: those of its branches.
     fn label(&self, fork: &Fork) -> String {
-        let heads = fork.branches.iter().map(|branch| self.loaded.unit(branch.entry).id.as_str());
+        let heads = fork.branches.iter().map(|branch| self.loaded.loaded_node(branch.entry).id.as_str());
         let label = heads.collect::<Vec<_>>().join(" & ");
         if self.loaded.ids.contains_key(&label) {
-            return format!("{label} (from {} by {})", self.loaded.unit(fork.from).id, fork.handle);
+            return format!("{label} (from {} by {})", self.loaded.loaded_node(fork.from).id, fork.handle);
         }
         label
     }
 }
 
 /// The handles by which a graph may end.
-pub(crate) fn ends(loaded: &Loaded, region: &Region) -> BTreeSet<String> {
+pub(crate) fn ends(loaded: &LoadedGraph, region: &Region) -> BTreeSet<String> {
     let here: HashSet<usize> = region.nodes.iter().copied().collect();
     let mut ends = BTreeSet::from([DEFAULT.to_owned()]);
     for &node in &region.nodes {
-        let unit = loaded.unit(node);
-        let within = unit.subgraph.iter().flat_map(|graph| graph.ends());
-        for handle in unit.handles.iter().cloned().chain(within) {
+        let loaded_node = loaded.loaded_node(node);
+        let within = loaded_node.subgraph.iter().flat_map(|graph| graph.ends());
+        for handle in loaded_node.handles.iter().cloned().chain(within) {
             let stays = match region.next.get(&(node, handle.clone())) {
                 Some(Next::One(Target::Node(to))) => here.contains(to),
                 Some(Next::Fork(_)) => true,
@@ -148,7 +149,7 @@ pub(crate) fn ends(loaded: &Loaded, region: &Region) -> BTreeSet<String> {
 /// last has ended. The first error cancels the others, and nothing is written.
 #[derive(Clone)]
 struct ForkStep {
-    loaded: Arc<Loaded>,
+    loaded: Arc<LoadedGraph>,
     label: String,
     branches: Arc<[Flow<State>]>,
     catches: bool,

@@ -13,7 +13,7 @@ use crate::graph::registry::{Registered, is_name};
 const LARGEST: u64 = 1 << 20;
 
 /// Why a file of the folder cannot be read.
-pub(crate) enum Unread {
+pub(crate) enum FolderError {
     BadName,
     NoFolder,
     NotThere,
@@ -23,32 +23,32 @@ pub(crate) enum Unread {
 }
 
 /// The text of a file in the registry's folder. Nothing outside of it is opened.
-pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Unread> {
+pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, FolderError> {
     if !is_name(name) {
-        return Err(Unread::BadName);
+        return Err(FolderError::BadName);
     }
-    let folder = registry.folder().ok_or(Unread::NoFolder)?;
+    let folder = registry.folder().ok_or(FolderError::NoFolder)?;
     let path = folder.join(format!("{name}.json"));
     let found = |path: &Path| match path.canonicalize() {
         Ok(path) => Ok(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Unread::NotThere),
-        Err(error) => Err(Unread::Io(error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FolderError::NotThere),
+        Err(error) => Err(FolderError::Io(error)),
     };
     let (folder, path) = (found(folder)?, found(&path)?);
     if path.parent() != Some(&*folder) {
-        return Err(Unread::Outside);
+        return Err(FolderError::Outside);
     }
     let mut text = String::new();
-    let file = fs::File::open(&path).map_err(Unread::Io)?;
-    file.take(LARGEST + 1).read_to_string(&mut text).map_err(Unread::Io)?;
+    let file = fs::File::open(&path).map_err(FolderError::Io)?;
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(FolderError::Io)?;
     if u64::try_from(text.len()).is_ok_and(|length| length > LARGEST) {
-        Err(Unread::TooLarge)
+        Err(FolderError::TooLarge)
     } else {
         Ok(text)
     }
 }
 
-impl Unread {
+impl FolderError {
     /// Notes it; returns the name that was meant.
     pub(crate) fn note(
         self,
@@ -59,7 +59,7 @@ impl Unread {
     ) -> Option<String> {
         let named = format!("{:?}", shown(name));
         match self {
-            Unread::NotThere => {
+            FolderError::NotThere => {
                 let known = files_of(registry);
                 let message = format!("no graph {named} in the registry's folder");
                 let known = known.iter().map(String::as_str);
@@ -67,25 +67,25 @@ impl Unread {
                     .unknown(true, place, FaultKind::UnknownName, message, name, known)
                     .map(str::to_owned);
             }
-            Unread::BadName => {
+            FolderError::BadName => {
                 let message = format!(
                     "{named} is not a valid name of a graph: use 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`"
                 );
                 faults.fault(place, FaultKind::BadName, message);
             }
-            Unread::NoFolder => {
+            FolderError::NoFolder => {
                 let message = format!(
                     "{named} cannot be loaded, because the registry has no folder: set one with `Registry::folder`"
                 );
                 faults.fault(place, FaultKind::Setting, message);
             }
-            Unread::Outside => {
+            FolderError::Outside => {
                 let message = format!(
                     "the file of {named} is a link that leads out of the folder: put the file itself into the folder"
                 );
                 faults.fault(place, FaultKind::BadName, message);
             }
-            Unread::TooLarge => {
+            FolderError::TooLarge => {
                 faults.fault(
                     place,
                     FaultKind::Cap,
@@ -94,7 +94,7 @@ impl Unread {
                     ),
                 );
             }
-            Unread::Io(error) => {
+            FolderError::Io(error) => {
                 let message =
                     format!("the file of {named} cannot be read: {}", one_line(error.to_string(), 200));
                 faults.fault(place, FaultKind::Syntax, message);

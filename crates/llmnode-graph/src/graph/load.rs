@@ -4,36 +4,36 @@ use std::sync::Arc;
 
 use llmnode_flow::private::Bounds;
 use llmnode_runtime::Limits;
-use llmnode_runtime::internal::hashed;
+use llmnode_runtime::internal::sha256_hex;
 use serde_json::json;
 
 use crate::check;
 use crate::facts::{Facts, Handles, Role};
 use crate::faults::{FaultKind, Faults, GraphFaults, shown};
-use crate::file::{self, GraphFile, Id, Mends, NodeFile};
+use crate::file::{self, GraphFile, IdState, NodeFile, Repairs};
 use crate::graph::Graph;
-use crate::graph::door::NodeType;
 use crate::graph::folder::text_of;
-use crate::graph::loaded::{Inputs, Loaded, Unit};
-use crate::graph::loading::Loading;
+use crate::graph::loaded::{Inputs, LoadedGraph, LoadedNode};
+use crate::graph::loading::NodeLoader;
+use crate::graph::node_type::NodeType;
 use crate::graph::registry::Registered;
 use crate::graph::roles::{TOOL_CALL, ToolLink, roles};
 use crate::graph::step::{DEFAULT, ERROR, REJECTED};
-use crate::graph::whole::{pauses_of_tools, untrusted, whole};
-use crate::graph::within::{Around, Known};
+use crate::graph::subgraphs::{LoadCache, Nesting};
+use crate::graph::summary::{pauses_of_tools, summary, untrusted};
 use crate::state::Rules;
 
 /// How many requests a run makes at most, if neither its limits nor the file say how many.
 const REQUESTS: u64 = 500;
 
 pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
-    load(text, None, registry, Around { names: &[], known: &Known::default() })
+    load(text, None, registry, Nesting { names: &[], cache: &LoadCache::default() })
 }
 
 pub(crate) fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
     match text_of(name, registry) {
-        Ok(text) => load(&text, Some(name), registry, Around { names: &[], known: &Known::default() }),
+        Ok(text) => load(&text, Some(name), registry, Nesting { names: &[], cache: &LoadCache::default() }),
         Err(wrong) => {
             wrong.note("", name, registry, &mut faults);
             Err(faults.into_parts(Some(shown(name))))
@@ -46,10 +46,10 @@ pub(crate) fn load(
     text: &str,
     name: Option<&str>,
     registry: &Registered,
-    around: Around<'_>,
+    nesting: Nesting<'_>,
 ) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
-    let graph = loaded(text, name, registry, around, &mut faults);
+    let graph = loaded(text, name, registry, nesting, &mut faults);
     match graph {
         Some((mut loaded, region, own)) if faults.is_empty() => {
             loaded.warnings = faults.into_parts(None).warnings;
@@ -65,38 +65,41 @@ pub(crate) fn load(
     }
 }
 
-type Checked = (Loaded, check::Region, Option<String>);
+type Checked = (LoadedGraph, check::Region, Option<String>);
 
 fn loaded(
     text: &str,
     name: Option<&str>,
     registry: &Registered,
-    around: Around<'_>,
+    nesting: Nesting<'_>,
     faults: &mut Faults,
 ) -> Option<Checked> {
     let mut file = file::read(text, faults)?;
     let own = Some(file.name.clone()).filter(|name| !name.is_empty()).or_else(|| name.map(str::to_owned));
     // The root has a place among the graphs around its subgraphs, whatever its name.
     let names: Vec<String> =
-        around.names.iter().cloned().chain([name.unwrap_or_default().to_owned()]).collect();
-    let around = Around { names: &names, ..around };
+        nesting.names.iter().cloned().chain([name.unwrap_or_default().to_owned()]).collect();
+    let nesting = Nesting { names: &names, ..nesting };
     let links = check::links(&file, faults);
     let (roles, called) = roles(&file, &links);
     let mut facts = Vec::with_capacity(file.nodes.len());
-    let mut units = Vec::with_capacity(file.nodes.len());
+    let mut loaded_nodes = Vec::with_capacity(file.nodes.len());
     for (at, role) in roles.into_iter().enumerate() {
-        let made = node(&file, at, role, &called[at], registry, around, faults);
+        let made = node(&file, at, role, &called[at], registry, nesting, faults);
         file.nodes[at].is_start |= made.is_start;
         facts.push(made.facts);
-        units.push(made.unit);
+        loaded_nodes.push(made.loaded_node);
     }
     pauses_of_tools(&mut facts, &called);
-    share(&file, &mut facts);
+    merge_shared_ids(&file, &mut facts);
     let plan = check::check(&file, &links, &facts, faults)?;
-    let units = units.into_iter().collect::<Option<Vec<Unit>>>()?;
-    let units = with_edges(units, &facts, &links);
-    let height =
-        units.iter().filter_map(|unit| Some(unit.subgraph.as_ref()?.height() + 1)).max().unwrap_or(0);
+    let loaded_nodes = loaded_nodes.into_iter().collect::<Option<Vec<LoadedNode>>>()?;
+    let loaded_nodes = with_edges(loaded_nodes, &facts, &links);
+    let height = loaded_nodes
+        .iter()
+        .filter_map(|loaded_node| Some(loaded_node.subgraph.as_ref()?.height() + 1))
+        .max()
+        .unwrap_or(0);
     let ids = file.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
     let untrusted = untrusted(&facts);
     let retrieved = facts.iter().filter(|one| one.retrieved).flat_map(Facts::keys).cloned().collect();
@@ -105,22 +108,24 @@ fn loaded(
     let limits = file.limits.tokens.map_or(limits, |tokens| limits.tokens(tokens));
     let limits = file.limits.money.map_or(limits, |money| limits.money(money));
     // An approval is of the graph with all that is within it.
-    let within: Vec<&str> =
-        units.iter().filter_map(|unit| Some(unit.subgraph.as_ref()?.loaded.hash.as_str())).collect();
-    let hash = hashed(json!([text, within]).to_string().as_bytes());
-    let loaded = Loaded {
+    let within: Vec<&str> = loaded_nodes
+        .iter()
+        .filter_map(|loaded_node| Some(loaded_node.subgraph.as_ref()?.loaded.hash.as_str()))
+        .collect();
+    let hash = sha256_hex(json!([text, within]).to_string().as_bytes());
+    let loaded = LoadedGraph {
         name: own.clone().unwrap_or_default(),
         hash,
         rules: Rules(file.state),
-        units,
+        loaded_nodes,
         ids,
         inputs: Inputs {
             declared: file.inputs,
             read: plan.needs.into_iter().collect(),
-            open: file.open_inputs,
+            allows_unknown: file.open_inputs,
         },
         bounds: Bounds { max_steps: file.max_steps, limits, requests: Some(REQUESTS) },
-        facts: whole(&facts, &untrusted),
+        facts: summary(&facts, &untrusted),
         untrusted,
         retrieved,
         warnings: Vec::new(),
@@ -130,26 +135,28 @@ fn loaded(
 }
 
 /// What nodes with the id of another write, that one may write.
-fn share(file: &GraphFile, facts: &mut [Facts]) {
-    for at in (0..facts.len()).filter(|at| file.nodes[*at].id_is == Id::Wrong) {
-        let keys: Vec<String> = facts[at].keys().chain(&facts[at].perhaps_writes).cloned().collect();
-        let twin =
-            file.nodes.iter().position(|node| node.id == file.nodes[at].id && node.id_is == Id::Shared);
+fn merge_shared_ids(file: &GraphFile, facts: &mut [Facts]) {
+    for at in (0..facts.len()).filter(|at| file.nodes[*at].id_state == IdState::Invalid) {
+        let keys: Vec<String> = facts[at].keys().chain(&facts[at].possible_writes).cloned().collect();
+        let twin = file
+            .nodes
+            .iter()
+            .position(|node| node.id == file.nodes[at].id && node.id_state == IdState::Shared);
         if let Some(twin) = twin {
             let unclear = facts[at].unclear;
             let twin = &mut facts[twin];
-            twin.perhaps_writes.extend(keys);
+            twin.possible_writes.extend(keys);
             twin.unclear |= unclear;
-            (twin.is_shared, twin.handles.open) = (true, true);
+            (twin.has_shared_id, twin.handles.allows_unknown) = (true, true);
         }
     }
 }
 
 /// A node that was loaded.
-struct Made {
+struct LoadOutcome {
     /// What is known of it, whatever is wrong.
     facts: Facts,
-    unit: Option<Unit>,
+    loaded_node: Option<LoadedNode>,
     is_start: bool,
 }
 
@@ -160,22 +167,22 @@ fn node(
     role: Role,
     links: &[ToolLink],
     registry: &Registered,
-    around: Around<'_>,
+    nesting: Nesting<'_>,
     faults: &mut Faults,
-) -> Made {
+) -> LoadOutcome {
     let node = &file.nodes[at];
     let handles = Handles { known: vec![DEFAULT.to_owned()], ..Handles::default() };
     let mut facts = Facts { handles, role, ..Facts::default() };
     let found = type_of(node, registry, faults).filter(|_| !node.has_lost_data);
     let (before, noted) = (faults.len(), faults.noted());
-    let mut loading = Loading {
+    let mut loading = NodeLoader {
         node,
         settings: node.data.clone(),
-        mends: Mends::default(),
+        repairs: Repairs::default(),
         form: file.form,
         registry,
         links,
-        around,
+        nesting,
         subgraph: None,
         call: None,
         facts: &mut facts,
@@ -184,7 +191,7 @@ fn node(
     let made = found.and_then(|(kind, _)| kind.load(&mut loading));
     let (subgraph, call, settings) = (loading.subgraph.take(), loading.call.take(), loading.settings);
     // Settings of another type refute a guess.
-    let is_refuted = found.is_some_and(|(_, is_guess)| is_guess) && faults.forget_strangers(before);
+    let is_refuted = found.is_some_and(|(_, is_guess)| is_guess) && faults.discard_if_unknown_members(before);
     let made = made.filter(|_| !is_refuted);
     let is_set = |name: &str| settings.values.get(name).is_some_and(|value| value == true);
     facts.pauses |= is_set("require_approval");
@@ -195,13 +202,13 @@ fn node(
         facts.handles.known.push(REJECTED.to_owned());
     }
     // Of a type that is not known no edge is wrong.
-    facts.handles.open |= made.is_none();
+    facts.handles.allows_unknown |= made.is_none();
     facts.unclear |= made.is_none();
     if let (None, Some((kind, false)), true) = (&made, found, faults.noted() == noted) {
         let message = format!("the type {:?} refused the node without saying why", kind.name());
         faults.fault(&node.at, FaultKind::Setting, message);
     }
-    let unit = made.zip(found).map(|(made, (kind, _))| Unit {
+    let loaded_node = made.zip(found).map(|(made, (kind, _))| LoadedNode {
         id: node.id.clone(),
         label: node.label.clone().unwrap_or_else(|| node.id.clone()),
         kind: kind.name().to_owned(),
@@ -214,7 +221,7 @@ fn node(
         untrusted: facts.untrusted,
         handles: facts.handles.known.clone(),
     });
-    Made { facts, unit, is_start: is_set("isStart") }
+    LoadOutcome { facts, loaded_node, is_start: is_set("isStart") }
 }
 
 /// The type of a node, and whether it was guessed; `None`: it is not known, which is noted.
@@ -237,21 +244,21 @@ fn type_of<'r>(
 }
 
 /// The nodes with what their edges say: the handles of calls are told apart by their targets.
-fn with_edges(mut units: Vec<Unit>, facts: &[Facts], links: &check::Links) -> Vec<Unit> {
-    let ids: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
-    for unit in &mut units {
-        unit.handles.retain(|handle| handle != TOOL_CALL);
+fn with_edges(mut loaded_nodes: Vec<LoadedNode>, facts: &[Facts], links: &check::Links) -> Vec<LoadedNode> {
+    let ids: Vec<String> = loaded_nodes.iter().map(|loaded_node| loaded_node.id.clone()).collect();
+    for loaded_node in &mut loaded_nodes {
+        loaded_node.handles.retain(|handle| handle != TOOL_CALL);
     }
     for link in &links.edges {
-        let Some(unit) = link.from.and_then(|from| units.get_mut(from)) else { continue };
-        unit.error_edge |= link.handle.as_deref() == Some(ERROR);
-        unit.rejected_edge |= link.handle.as_deref() == Some(REJECTED);
+        let Some(loaded_node) = link.from.and_then(|from| loaded_nodes.get_mut(from)) else { continue };
+        loaded_node.error_edge |= link.handle.as_deref() == Some(ERROR);
+        loaded_node.rejected_edge |= link.handle.as_deref() == Some(REJECTED);
     }
     for (from, to, _) in links.by(TOOL_CALL) {
         let handle = format!("{TOOL_CALL}:{}", ids[to]);
-        if facts[to].role == Role::Step && !units[from].handles.contains(&handle) {
-            units[from].handles.push(handle);
+        if facts[to].role == Role::Step && !loaded_nodes[from].handles.contains(&handle) {
+            loaded_nodes[from].handles.push(handle);
         }
     }
-    units
+    loaded_nodes
 }

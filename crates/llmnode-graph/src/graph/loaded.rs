@@ -9,18 +9,18 @@ use serde_json::Value;
 use crate::facts::Facts;
 use crate::faults::Fault;
 use crate::graph::Graph;
-use crate::graph::door::GraphNode;
-use crate::graph::nodes::Calling;
+use crate::graph::node_type::GraphNode;
+use crate::graph::nodes::ToolCallNode;
 use crate::state::Rules;
 
 /// A graph that was loaded: what its steps share.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedGraph {
     pub(crate) name: String,
     /// Of the file.
     pub(crate) hash: String,
     pub(crate) rules: Rules,
     /// By their place in the file.
-    pub(crate) units: Vec<Unit>,
+    pub(crate) loaded_nodes: Vec<LoadedNode>,
     /// The places of the nodes by their ids.
     pub(crate) ids: HashMap<String, usize>,
     pub(crate) inputs: Inputs,
@@ -44,11 +44,11 @@ pub(crate) struct Inputs {
     /// Those that a node reads and no node writes, where the file declares none.
     pub(crate) read: BTreeSet<String>,
     /// Whether a run may be given others.
-    pub(crate) open: bool,
+    pub(crate) allows_unknown: bool,
 }
 
 /// A node of a graph.
-pub(crate) struct Unit {
+pub(crate) struct LoadedNode {
     pub(crate) id: String,
     pub(crate) label: String,
     /// The name of its type.
@@ -59,21 +59,21 @@ pub(crate) struct Unit {
     pub(crate) rejected_edge: bool,
     pub(crate) subgraph: Option<Graph>,
     /// The call of a tool that it makes, which is what a person approves.
-    pub(crate) call: Option<Arc<Calling>>,
+    pub(crate) call: Option<Arc<ToolCallNode>>,
     /// Whether what it writes is the text of a model, a tool or a search.
     pub(crate) untrusted: bool,
     /// The handles that it may be left by.
     pub(crate) handles: Vec<String>,
 }
 
-impl Loaded {
-    pub(crate) fn unit(&self, at: usize) -> &Unit {
-        &self.units[at]
+impl LoadedGraph {
+    pub(crate) fn loaded_node(&self, at: usize) -> &LoadedNode {
+        &self.loaded_nodes[at]
     }
 
     /// The name of a node that people see; of one of another graph, its id.
     pub(crate) fn label_of<'l>(&'l self, id: &'l str) -> &'l str {
-        self.ids.get(id).map_or(id, |at| &self.units[*at].label)
+        self.ids.get(id).map_or(id, |at| &self.loaded_nodes[*at].label)
     }
 
     /// Whether a value may be what a model, a tool or a search wrote.

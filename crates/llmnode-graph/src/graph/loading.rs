@@ -9,39 +9,39 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::facts::{Facts, Place, Read, Write};
+use crate::facts::{Facts, Read, ReadContext, Write};
 use crate::faults::{FaultKind, Faults};
-use crate::file::{Data, FRONT_END, Form, Mends, NodeFile};
+use crate::file::{FRONT_END, FileFormat, NodeFile, NodeSettings, Repairs};
 use crate::graph::Graph;
-use crate::graph::nodes::Calling;
+use crate::graph::nodes::ToolCallNode;
 use crate::graph::registry::Registered;
 use crate::graph::roles::ToolLink;
-use crate::graph::within::Around;
+use crate::graph::subgraphs::Nesting;
 use crate::template::Template;
 
 /// The settings that every node may have.
 const COMMON: &[&str] = &["label", "isStart", "require_approval"];
 
 /// One node while it is loaded. It has the settings, and the node type notes in it mistakes and what the node does.
-pub struct Loading<'l> {
+pub struct NodeLoader<'l> {
     pub(crate) node: &'l NodeFile,
     /// Its settings; where they are wrong, what was probably meant.
-    pub(crate) settings: Data,
-    pub(crate) mends: Mends,
-    pub(crate) form: Form,
+    pub(crate) settings: NodeSettings,
+    pub(crate) repairs: Repairs,
+    pub(crate) form: FileFormat,
     pub(crate) registry: &'l Registered,
     /// The nodes to which it leads by `tool-call`.
     pub(crate) links: &'l [ToolLink],
-    pub(crate) around: Around<'l>,
+    pub(crate) nesting: Nesting<'l>,
     /// What a subgraph's type loads.
     pub(crate) subgraph: Option<Graph>,
     /// The call that a `tool` makes.
-    pub(crate) call: Option<Arc<Calling>>,
+    pub(crate) call: Option<Arc<ToolCallNode>>,
     pub(crate) facts: &'l mut Facts,
     pub(crate) faults: &'l mut Faults,
 }
 
-impl<'l> Loading<'l> {
+impl<'l> NodeLoader<'l> {
     /// Returns the id.
     pub fn id(&self) -> &'l str {
         &self.node.id
@@ -54,17 +54,17 @@ impl<'l> Loading<'l> {
 
     /// Returns whether the file is one of React Flow's.
     pub fn is_seed(&self) -> bool {
-        self.form == Form::Seed
+        self.form == FileFormat::ReactFlow
     }
 
     /// Reads the settings. All mistakes in them are noted. A setting that is wrong counts as what was probably meant, or as
     /// absent, so that the rest can be checked. Returns `None` if nothing can be read.
     pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
-        let schema = self.around.schema_of::<T>();
+        let schema = self.nesting.schema_of::<T>();
         let before = self.faults.noted();
-        self.mends = self.settings.check(&schema, self.form, self.faults);
-        self.facts.perhaps_writes.extend(self.mends.texts.iter().chain(&self.node.strangers).cloned());
-        self.facts.unclear |= self.mends.is_unclear;
+        self.repairs = self.settings.check(&schema, self.form, self.faults);
+        self.facts.possible_writes.extend(self.repairs.texts.iter().chain(&self.node.unknown_texts).cloned());
+        self.facts.unclear |= self.repairs.is_unclear;
         let is_own = |name: &str| !COMMON.contains(&name) && !FRONT_END.contains(&name);
         let own = self.settings.values.iter().filter(|(name, _)| is_own(name));
         let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -86,7 +86,7 @@ impl<'l> Loading<'l> {
 
     pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
         // Of what stands for a wrong value enough was said.
-        if !self.mends.guesses.iter().any(|guess| guess == place) {
+        if !self.repairs.guesses.iter().any(|guess| guess == place) {
             self.faults.fault(self.settings.pointer(place), kind, message);
         }
     }
@@ -105,7 +105,7 @@ impl<'l> Loading<'l> {
         known: impl IntoIterator<Item = &'n str>,
     ) {
         let message = format!("no {what} {:?}", one_line(name, 80));
-        if !self.mends.guesses.iter().any(|guess| guess == place) {
+        if !self.repairs.guesses.iter().any(|guess| guess == place) {
             let place = self.settings.pointer(place);
             self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
         }
@@ -113,13 +113,13 @@ impl<'l> Loading<'l> {
 
     /// Reads a template. Values that it names count as read, and what is wrong with it is noted.
     pub fn template(&mut self, place: &str, text: &str) -> Template {
-        self.template_in(place, text, Place::Any)
+        self.template_in(place, text, ReadContext::Any)
     }
 
-    pub(crate) fn template_in(&mut self, place: &str, text: &str, stands: Place) -> Template {
+    pub(crate) fn template_in(&mut self, place: &str, text: &str, context: ReadContext) -> Template {
         let (template, wrong) = Template::parse(text);
-        template.names().for_each(|name| self.read(place, name, stands));
-        let braced = template.braced().map(|name| self.read_at(place, name, stands)).collect::<Vec<_>>();
+        template.names().for_each(|name| self.read(place, name, context));
+        let braced = template.braced().map(|name| self.read_at(place, name, context)).collect::<Vec<_>>();
         self.facts.braced.extend(braced);
         wrong.into_iter().for_each(|message| self.fault_of(FaultKind::Template, place, message));
         template
@@ -127,13 +127,13 @@ impl<'l> Loading<'l> {
 
     /// Notes that the node reads a value of the state, named at this place.
     pub fn reads(&mut self, place: &str, name: &str) {
-        self.read(place, name, Place::Any);
+        self.read(place, name, ReadContext::Any);
     }
 
     /// Notes that the node reads values of the state, each named at its place, if the graph has one of them. If it has none, the node
     /// takes the last message.
     pub fn reads_or_message<'n>(&mut self, reads: impl IntoIterator<Item = (String, &'n str)>) {
-        let read = |(place, name): (String, &str)| self.read_at(&place, name, Place::Any);
+        let read = |(place, name): (String, &str)| self.read_at(&place, name, ReadContext::Any);
         let reads: Vec<Read> = reads.into_iter().map(read).collect();
         self.facts.reads_or_message.extend(reads);
     }
@@ -144,12 +144,12 @@ impl<'l> Loading<'l> {
         self.facts.iterates = self.facts.reads.last().cloned();
     }
 
-    fn read(&mut self, place: &str, name: &str, stands: Place) {
-        let read = self.read_at(place, name, stands);
+    fn read(&mut self, place: &str, name: &str, context: ReadContext) {
+        let read = self.read_at(place, name, context);
         self.facts.reads.push(read);
     }
 
-    fn read_at(&self, place: &str, name: &str, place_of_value: Place) -> Read {
+    fn read_at(&self, place: &str, name: &str, place_of_value: ReadContext) -> Read {
         Read { name: name.to_owned(), at: self.settings.pointer(place), place: place_of_value }
     }
 
@@ -166,7 +166,7 @@ impl<'l> Loading<'l> {
             self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));
         }
         // The name may be another.
-        self.facts.unclear |= self.mends.guesses.iter().any(|guess| guess == place);
+        self.facts.unclear |= self.repairs.guesses.iter().any(|guess| guess == place);
         let at = self.settings.pointer(place);
         let write = Write { key: key.to_owned(), at, types: types.to_vec(), schema: None };
         self.facts.writes.push(write);
@@ -208,7 +208,7 @@ impl<'l> Loading<'l> {
     }
 }
 
-impl fmt::Debug for Loading<'_> {
+impl fmt::Debug for NodeLoader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loading").field("id", &self.node.id).finish_non_exhaustive()
     }

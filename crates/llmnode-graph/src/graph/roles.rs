@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::check::{Link, Links};
 use crate::facts::Role;
-use crate::file::{GraphFile, Id};
+use crate::file::{GraphFile, IdState};
 use crate::graph::registry::is_name;
 use crate::shape::To;
 
@@ -34,12 +34,12 @@ pub(crate) enum LinkKind {
     /// No tool itself: the agent's tools run in its loop, and their trace stands there.
     Executor,
     /// The agent's visit ends with its calls of tools, which are executed there.
-    ExecutorOnWay,
+    ExecutorStep,
 }
 
 impl ToolLink {
     /// Whether it is a tool that the model may call by name.
-    pub(crate) fn is_called(&self) -> bool {
+    pub(crate) fn is_callable(&self) -> bool {
         matches!(self.kind, LinkKind::Tool | LinkKind::Handoff)
     }
 
@@ -75,8 +75,8 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
         .filter(|(_, node)| node.is_start)
         .for_each(|(node, _)| is_tool[node] = false);
     links.starts.iter().for_each(|(node, _)| is_tool[*node] = false);
-    let role = |node: usize| match (file.nodes[node].id_is, is_tool[node]) {
-        (Id::Wrong, _) => Role::Apart,
+    let role = |node: usize| match (file.nodes[node].id_state, is_tool[node]) {
+        (IdState::Invalid, _) => Role::InvalidId,
         (_, true) => Role::Tool,
         (_, false) => Role::Step,
     };
@@ -91,7 +91,7 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
         let kind = match (is_tool[to] || is_tool[from], executes) {
             (true, true) => LinkKind::Executor,
             (true, false) => LinkKind::Tool,
-            (false, true) => LinkKind::ExecutorOnWay,
+            (false, true) => LinkKind::ExecutorStep,
             (false, false) => LinkKind::Handoff,
         };
         called[from].push(ToolLink { name, node: to, id: node.id.clone(), label, kind, at: link.at.clone() });

@@ -9,9 +9,9 @@ use llmnode_runtime::internal::{Origin, error_of_execution, one_line, with_origi
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, ToolCall};
 use serde_json::{Map, Value, json};
 
-use crate::graph::approval::Gate;
-use crate::graph::door::Visit;
-use crate::graph::loaded::{Loaded, Unit};
+use crate::graph::approval::ApprovalGate;
+use crate::graph::loaded::{LoadedGraph, LoadedNode};
+use crate::graph::node_type::Visit;
 use crate::state::{Logged, State, Turn, Update, text_of};
 use crate::template::key;
 
@@ -21,17 +21,17 @@ const DEPTH: usize = 8;
 /// One visit of a node: the call that stands under the node's id in the ledger.
 #[derive(Clone)]
 pub(crate) struct GraphStep {
-    loaded: Arc<Loaded>,
+    loaded: Arc<LoadedGraph>,
     at: usize,
     /// The agents that called it as a tool, the outermost first; of a step none.
-    around: Vec<usize>,
+    callers: Vec<usize>,
     /// Whether a failure leads on, by the handle `error`.
     catches: bool,
 }
 
 /// Why a node is not called as a tool.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Depth {
+pub(crate) enum NestingError {
     /// It is at work on this already.
     Within,
     TooDeep,
@@ -61,25 +61,25 @@ pub(crate) const REJECTED: &str = "rejected";
 const HANDED: &str = "_handed_";
 
 /// Where the query stands that is handed to a node.
-pub(crate) fn handed(id: &str) -> String {
+pub(crate) fn handoff_key(id: &str) -> String {
     format!("{HANDED}{id}")
 }
 
 impl GraphStep {
-    pub(crate) fn new(loaded: Arc<Loaded>, at: usize, catches: bool) -> Self {
-        GraphStep { loaded, at, around: Vec::new(), catches }
+    pub(crate) fn new(loaded: Arc<LoadedGraph>, at: usize, catches: bool) -> Self {
+        GraphStep { loaded, at, callers: Vec::new(), catches }
     }
 
     /// Another node of the graph, called as a tool by this one.
-    pub(crate) fn called(&self, at: usize) -> Result<Self, Depth> {
-        let around: Vec<usize> = self.around.iter().copied().chain([self.at]).collect();
-        if around.contains(&at) {
-            return Err(Depth::Within);
+    pub(crate) fn called(&self, at: usize) -> Result<Self, NestingError> {
+        let callers: Vec<usize> = self.callers.iter().copied().chain([self.at]).collect();
+        if callers.contains(&at) {
+            return Err(NestingError::Within);
         }
-        if around.len() >= DEPTH {
-            return Err(Depth::TooDeep);
+        if callers.len() >= DEPTH {
+            return Err(NestingError::TooDeep);
         }
-        Ok(GraphStep { loaded: Arc::clone(&self.loaded), at, around, catches: false })
+        Ok(GraphStep { loaded: Arc::clone(&self.loaded), at, callers, catches: false })
     }
 
     /// A state in which the query is the only message.
@@ -89,25 +89,25 @@ impl GraphStep {
 
     /// Whether it runs as a tool of an agent.
     pub(crate) fn is_called(&self) -> bool {
-        !self.around.is_empty()
+        !self.callers.is_empty()
     }
 
-    pub(crate) fn unit(&self) -> &Unit {
-        self.loaded.unit(self.at)
+    pub(crate) fn loaded_node(&self) -> &LoadedNode {
+        self.loaded.loaded_node(self.at)
     }
 
-    pub(crate) fn loaded(&self) -> &Loaded {
+    pub(crate) fn loaded(&self) -> &LoadedGraph {
         &self.loaded
     }
 
     pub(crate) fn id(&self) -> &str {
-        &self.unit().id
+        &self.loaded_node().id
     }
 
     /// Whether a call of that node waits for an approval. The call of a `tool` waits within it, where its arguments are known.
     pub(crate) fn waits(&self, at: usize) -> bool {
-        let unit = self.loaded.unit(at);
-        unit.approval && unit.call.is_none()
+        let loaded_node = self.loaded.loaded_node(at);
+        loaded_node.approval && loaded_node.call.is_none()
     }
 
     pub(crate) fn label_of(&self, id: &str) -> String {
@@ -130,7 +130,7 @@ impl GraphStep {
 
     /// Runs the subgraph that stands here, within the call.
     pub(crate) async fn run_subgraph(&self, cx: &Cx<'_, State>) -> Result<Update, BoxError> {
-        let Some(graph) = &self.unit().subgraph else {
+        let Some(graph) = &self.loaded_node().subgraph else {
             return Err(NodeError::new(Category::ConfigError, "no graph stands here").into());
         };
         let (state, _) = cx.flow(graph, cx.state().clone()).await?;
@@ -139,7 +139,7 @@ impl GraphStep {
 
     /// The call of a `tool` that waits for an approval.
     fn call(&self, cx: &Cx<'_, State>) -> Result<Option<ToolCall>, NodeError> {
-        let calling = self.unit().call.as_ref().filter(|_| self.unit().approval);
+        let calling = self.loaded_node().call.as_ref().filter(|_| self.loaded_node().approval);
         calling.map(|calling| calling.call(&Visit { cx, step: self, approved: None })).transpose()
     }
 
@@ -147,8 +147,8 @@ impl GraphStep {
     async fn visit(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, BoxError> {
         let visit = Visit { cx, step: self, approved };
         yield_in_time(cx).await?;
-        let mut update = self.unit().node.exec(&visit).await?;
-        update.untrusted |= self.unit().untrusted;
+        let mut update = self.loaded_node().node.exec(&visit).await?;
+        update.untrusted |= self.loaded_node().untrusted;
         Ok(update)
     }
 
@@ -172,13 +172,13 @@ impl GraphStep {
     /// A step of the flow: what was handed to it, what a person decided, then the node.
     async fn stepped(&self, cx: &Cx<'_, State>) -> Result<Output, NodeError> {
         let call = self.call(cx)?;
-        let gate = Gate::of(self, cx, call.as_ref()).await?;
+        let gate = ApprovalGate::of(self, cx, call.as_ref()).await?;
         let (edits, approved, within) = match &gate {
-            Gate::Open => (Map::new(), None, None),
-            Gate::Decided(edits) => (edits.clone(), None, None),
-            Gate::Call(call, within) => (Map::new(), Some(call), within.as_ref()),
-            Gate::Within(paused, edits) => (edits.clone(), None, Some(paused)),
-            Gate::Refused(why) => return self.refused(why),
+            ApprovalGate::Open => (Map::new(), None, None),
+            ApprovalGate::Decided(edits) => (edits.clone(), None, None),
+            ApprovalGate::Call(call, within) => (Map::new(), Some(call), within.as_ref()),
+            ApprovalGate::Within(paused, edits) => (edits.clone(), None, Some(paused)),
+            ApprovalGate::Refused(why) => return self.refused(why),
         };
         let (state, taken_over) = match self.own_state(cx.state(), &edits) {
             Some((state, taken_over)) => (Some(state), taken_over),
@@ -207,7 +207,7 @@ impl GraphStep {
             let said = format!("not allowed: {}", one_line(why, 500));
             return Ok(self.output(Update::new().with_message(Message::assistant(said))));
         }
-        if self.unit().rejected_edge {
+        if self.loaded_node().rejected_edge {
             return Ok(self.output(Update::new().with_action(REJECTED)));
         }
         let message = format!("`{}` was not allowed to run: {}", self.id(), one_line(why, 500));
@@ -217,8 +217,8 @@ impl GraphStep {
     /// The state as the node sees it, if that is another than the flow's: with what a person changed, and, where a conversation was
     /// handed to the node, with the query as its only message.
     fn own_state(&self, state: &State, edits: &Map<String, Value>) -> Option<(State, bool)> {
-        let handed = |(key, _): &(&String, &Value)| key.strip_prefix(HANDED) == Some(self.id());
-        let query = state.values.iter().find(handed).map(|(_, query)| text_of(query).into_owned());
+        let handoff_key = |(key, _): &(&String, &Value)| key.strip_prefix(HANDED) == Some(self.id());
+        let query = state.values.iter().find(handoff_key).map(|(_, query)| text_of(query).into_owned());
         if query.is_none() && edits.is_empty() {
             return None;
         }
@@ -245,7 +245,7 @@ impl Exec<State> for GraphStep {
 
     async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
         // A call that waits is shown where an agent makes it, too.
-        if self.is_called() && !(self.unit().approval && self.unit().call.is_some()) {
+        if self.is_called() && !(self.loaded_node().approval && self.loaded_node().call.is_some()) {
             return Ok(self.output(self.visit(cx, None).await?));
         }
         Ok(self.stepped(cx).await?)
@@ -262,7 +262,7 @@ impl Step<State> for GraphStep {
 
     fn post(self, output: Output, state: &mut State) -> Result<String, BoxError> {
         if output.taken_over {
-            state.values.remove(&handed(self.id()));
+            state.values.remove(&handoff_key(self.id()));
         }
         output.write(self.id(), &self.loaded, state)
     }
@@ -270,7 +270,7 @@ impl Step<State> for GraphStep {
 
 impl Output {
     /// Writes it to the state, as given by the node of this id.
-    pub(crate) fn write(self, id: &str, loaded: &Loaded, state: &mut State) -> Result<String, BoxError> {
+    pub(crate) fn write(self, id: &str, loaded: &LoadedGraph, state: &mut State) -> Result<String, BoxError> {
         let Output { edits, own, writes, action, .. } = self;
         loaded.rules.set(edits, state)?;
         loaded.rules.apply(id, own, state)?;

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use std::time::Duration;
 
-use llmnode_runtime::{Dialect, Primitive, Run};
+use llmnode_runtime::{Primitive, ResponseFormat, Run};
 use llmnode_stub::{Reply, StubServer};
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ fn profiles_are_models_with_settings() {
     let profiles = read(
         &json!({
             "1": {"model": "gpt", "settings": {"temperature": 0.5, "max_tokens": 9, "attempt_timeout_s": 1.5,
-                "dialect": "json_object", "extra": {"seed": 1}}},
+                "response_format": "json_object", "extra": {"seed": 1}}},
             "local": {"base_url": "http://127.0.0.1:1/v1", "model": "m"},
             "far": {"base_url": "https://models.example/v1", "model": "m", "api_key_env": "FAR_API_KEY"},
         }),
@@ -42,7 +42,10 @@ fn profiles_are_models_with_settings() {
     assert_eq!(settings.model.as_deref(), Some("gpt"));
     assert_eq!((settings.temperature, settings.max_tokens), (Some(0.5), Some(9)));
     assert_eq!(settings.attempt_timeout, Some(Duration::from_millis(1500)));
-    assert_eq!((settings.dialect, settings.extra["seed"].as_u64()), (Some(Dialect::JsonObject), Some(1)));
+    assert_eq!(
+        (settings.response_format, settings.extra["seed"].as_u64()),
+        (Some(ResponseFormat::JsonObject), Some(1))
+    );
 }
 
 #[test]
@@ -57,7 +60,7 @@ fn a_url_is_read_as_the_client_reads_it() {
 }
 
 #[test]
-fn every_fault_is_told_at_its_place() {
+fn every_fault_is_reported_at_its_place() {
     refused(
         &json!({
             "a": {"base_url": "http://169.254.169.254", "model": "m"},
@@ -84,14 +87,14 @@ fn every_fault_is_told_at_its_place() {
         &json!({
             "a": {"model": "m", "api_key": "sk-verysecret"},
             "b": {"modle": "m"},
-            "c": {"model": "m", "settings": {"temperature": -1, "dialect": "strickt", "attempt_timeout_s": 0}},
+            "c": {"model": "m", "settings": {"temperature": -1, "response_format": "strickt", "attempt_timeout_s": 0}},
             "d": 3,
         }),
         &[
             ("/profiles/a/api_key", "unknown_member"),
             ("/profiles/b/modle", "unknown_member"),
             ("/profiles/c/settings/attempt_timeout_s", "out_of_range"),
-            ("/profiles/c/settings/dialect", "unknown_name"),
+            ("/profiles/c/settings/response_format", "unknown_name"),
             ("/profiles/c/settings/temperature", "out_of_range"),
             ("/profiles/d", "wrong_kind"),
         ],

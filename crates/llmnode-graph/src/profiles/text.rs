@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use llmnode_runtime::{Dialect, Settings};
+use llmnode_runtime::{ResponseFormat, Settings};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::faults::{FaultKind, Faults, escaped};
-use crate::file::{Fit, document, head, note_twice};
+use crate::file::{SchemaChecker, document, head, report_duplicates};
 
 const FORMAT: &str = "llmnode/profiles";
 const VERSION: u64 = 1;
@@ -27,12 +27,12 @@ pub(super) fn listed(text: &str, faults: &mut Faults) -> Option<Vec<(String, Pro
     if !head(&file, FORMAT, VERSION, faults) {
         return None;
     }
-    note_twice(read.twice, faults);
+    report_duplicates(read.duplicates, faults);
     let before = faults.len();
     let schema = schemars::schema_for!(FileText);
     let place = |pointer: &str| pointer.to_owned();
     let file = Value::Object(file);
-    Fit::of_file(schema.as_value(), false, &place, faults).check(&file);
+    SchemaChecker::of_file(schema.as_value(), false, &place, faults).check(&file);
     if faults.len() > before {
         return None;
     }
@@ -78,8 +78,8 @@ struct SettingsText {
     max_tokens: Option<u32>,
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 86_400))]
     attempt_timeout_s: Option<f64>,
-    #[schemars(extend("enum" = ["strict", "schema", "json_object", "prompt", "tool", null], "x-what" = "dialect"), with = "Option<String>")]
-    dialect: Option<Dialect>,
+    #[schemars(extend("enum" = ["strict", "schema", "json_object", "prompt", "tool", null], "x-what" = "response format"), with = "Option<String>")]
+    response_format: Option<ResponseFormat>,
     #[serde(default)]
     extra: Map<String, Value>,
 }
@@ -92,7 +92,7 @@ impl ProfileText {
         settings.max_tokens = text.max_tokens;
         settings.attempt_timeout =
             text.attempt_timeout_s.and_then(|time| Duration::try_from_secs_f64(time).ok());
-        settings.dialect = text.dialect;
+        settings.response_format = text.response_format;
         settings.extra.extend(text.extra.clone());
         settings
     }

@@ -4,7 +4,7 @@
 pub(super) struct Dominators {
     /// Of each node the nearest other one that every way to it passes. The root's is itself; `usize::MAX`: no way leads to
     /// the node.
-    above: Vec<usize>,
+    idom: Vec<usize>,
     /// How many stand above.
     depth: Vec<usize>,
 }
@@ -25,46 +25,46 @@ impl Dominators {
                 into[*to].push(*node);
             }
         }
-        let mut above = vec![NOWHERE; out.len()];
-        above[root] = root;
+        let mut idom = vec![NOWHERE; out.len()];
+        idom[root] = root;
         let mut has_changed = true;
         while has_changed {
             has_changed = false;
             for node in order.iter().skip(1) {
-                let mut known = into[*node].iter().copied().filter(|from| above[*from] != NOWHERE);
+                let mut known = into[*node].iter().copied().filter(|from| idom[*from] != NOWHERE);
                 let Some(first) = known.next() else { continue };
                 let nearest = known.fold(first, |one, other| {
                     let (mut one, mut other) = (one, other);
                     while one != other {
                         if place[one] > place[other] {
-                            one = above[one];
+                            one = idom[one];
                         } else {
-                            other = above[other];
+                            other = idom[other];
                         }
                     }
                     one
                 });
-                has_changed |= above[*node] != nearest;
-                above[*node] = nearest;
+                has_changed |= idom[*node] != nearest;
+                idom[*node] = nearest;
             }
         }
         let mut depth = vec![0; out.len()];
         for node in order.iter().skip(1) {
-            depth[*node] = depth[above[*node]] + 1;
+            depth[*node] = depth[idom[*node]] + 1;
         }
-        Dominators { above, depth }
+        Dominators { idom, depth }
     }
 
     /// The nearest node that stands above both, or is one of them; `None`: no way leads to one of them.
     pub(super) fn common(&self, mut one: usize, mut other: usize) -> Option<usize> {
-        if self.above[one] == NOWHERE || self.above[other] == NOWHERE {
+        if self.idom[one] == NOWHERE || self.idom[other] == NOWHERE {
             return None;
         }
         while one != other {
             if self.depth[one] >= self.depth[other] {
-                one = self.above[one];
+                one = self.idom[one];
             } else {
-                other = self.above[other];
+                other = self.idom[other];
             }
         }
         Some(one)
@@ -72,11 +72,11 @@ impl Dominators {
 
     /// Whether every way to a node passes this one, or it is the node.
     pub(super) fn dominates(&self, this: usize, mut node: usize) -> bool {
-        if self.above[node] == NOWHERE || self.above[this] == NOWHERE {
+        if self.idom[node] == NOWHERE || self.idom[this] == NOWHERE {
             return false;
         }
         while self.depth[node] > self.depth[this] {
-            node = self.above[node];
+            node = self.idom[node];
         }
         node == this
     }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::dominators::{Dominators, reverse_postorder};
-use super::ways::leading_to;
+use super::reachability::leading_to;
 use super::{Shape, To};
 
 /// A fork whose branches are known.
@@ -25,18 +25,18 @@ pub(crate) struct FoundFork {
 pub(crate) struct BadFork {
     pub(crate) from: usize,
     pub(crate) join: To,
-    pub(crate) trouble: Trouble,
+    pub(crate) problem: ForkProblem,
 }
 
 impl BadFork {
     /// The nodes at which it is wrong.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
-        let (one, other) = match (&self.trouble, self.join) {
-            (Trouble::ToJoin { .. }, To::Node(join)) => (Some(join), None),
-            (Trouble::ToJoin { .. }, To::End) => (None, None),
-            (Trouble::Back { to: node, .. } | Trouble::Shared { node, .. }, _) => (Some(*node), None),
-            (Trouble::Entered { from, to, .. }, _) => (Some(*from), Some(*to)),
-            (Trouble::Start { start, .. }, _) => (Some(*start), None),
+        let (one, other) = match (&self.problem, self.join) {
+            (ForkProblem::ToJoin { .. }, To::Node(join)) => (Some(join), None),
+            (ForkProblem::ToJoin { .. }, To::End) => (None, None),
+            (ForkProblem::Back { to: node, .. } | ForkProblem::Shared { node, .. }, _) => (Some(*node), None),
+            (ForkProblem::Entered { from, to, .. }, _) => (Some(*from), Some(*to)),
+            (ForkProblem::Start { start, .. }, _) => (Some(*start), None),
         };
         one.into_iter().chain(other)
     }
@@ -44,7 +44,7 @@ impl BadFork {
 
 /// Why branches do not run side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum ForkProblem {
     /// An edge of the fork leads straight to where its branches meet.
     ToJoin { edge: usize },
     /// The branch of this head leads back before the fork, by an edge to a node.
@@ -75,14 +75,14 @@ pub(crate) fn forks(
     if !order.iter().any(|node| shape.ways[*node].iter().any(|handle| handle.to.len() > 1)) {
         return (Vec::new(), Vec::new());
     }
-    let mut into = vec![Vec::new(); count];
+    let mut incoming = vec![Vec::new(); count];
     let mut back = vec![Vec::new(); count + 1];
     for node in &order {
         for (handle, ways) in shape.ways[*node].iter().enumerate() {
             for way in &ways.to {
                 if let To::Node(to) = way.to {
                     if reached[*node] {
-                        into[to].push(Into { from: *node, handle, edge: way.edge });
+                        incoming[to].push(IncomingEdge { from: *node, handle, edge: way.edge });
                     }
                     back[to].push(*node);
                 }
@@ -94,25 +94,25 @@ pub(crate) fn forks(
     }
     // What leads only to somewhere unknown comes to the end from there.
     let ends = leading_to(vec![count], &back);
-    let lost: Vec<bool> = (0..count).map(|node| shape.strays[node] && !ends[node]).collect();
+    let lost: Vec<bool> = (0..count).map(|node| shape.unknown_exits[node] && !ends[node]).collect();
     back[count].extend((0..count).filter(|node| lost[*node]));
     let mut search = Search {
         shape,
         start,
-        into,
-        before: Dominators::new(count, &out),
-        behind: Dominators::new(count, &back),
+        incoming,
+        dominator_tree: Dominators::new(count, &out),
+        post_dominator_tree: Dominators::new(count, &back),
         owner: vec![None; count],
         lost,
         depth: vec![0; count],
-        told: Told::default(),
+        reported: Reported::default(),
         found: Vec::new(),
         bad: Vec::new(),
     };
     // The outer ones first: what is wrong there is not said again of the forks within.
     for node in order {
         for handle in 0..shape.ways[node].len() {
-            if shape.ways[node][handle].to.len() > 1 && !shape.ways[node][handle].strays {
+            if shape.ways[node][handle].to.len() > 1 && !shape.ways[node][handle].unknown_exits {
                 search.fork(node, handle);
             }
         }
@@ -122,7 +122,7 @@ pub(crate) fn forks(
 
 /// An edge into a node.
 #[derive(Clone, Copy)]
-struct Into {
+struct IncomingEdge {
     from: usize,
     handle: usize,
     edge: usize,
@@ -130,7 +130,7 @@ struct Into {
 
 /// What was said of a fork: it is said once.
 #[derive(Default)]
-struct Told {
+struct Reported {
     edges: HashSet<usize>,
     shared: HashSet<usize>,
     start: bool,
@@ -139,16 +139,16 @@ struct Told {
 struct Search<'s> {
     shape: &'s Shape,
     start: Option<usize>,
-    into: Vec<Vec<Into>>,
-    before: Dominators,
-    behind: Dominators,
+    incoming: Vec<Vec<IncomingEdge>>,
+    dominator_tree: Dominators,
+    post_dominator_tree: Dominators,
     /// Of each node the branch of the fork under way that comes to it.
     owner: Vec<Option<usize>>,
     /// Nodes of which it is not known where they lead.
     lost: Vec<bool>,
     /// Of each node within how many forks it stands.
     depth: Vec<usize>,
-    told: Told,
+    reported: Reported,
     found: Vec<FoundFork>,
     bad: Vec<BadFork>,
 }
@@ -163,10 +163,13 @@ impl Search<'_> {
         };
         let mut heads = ways.iter().map(|way| index(way.to));
         let first = heads.next().unwrap_or(end);
-        let Some(meet) = heads.try_fold(first, |one, other| self.behind.common(one, other)) else { return };
+        let Some(meet) = heads.try_fold(first, |one, other| self.post_dominator_tree.common(one, other))
+        else {
+            return;
+        };
         let join = if meet == end { To::End } else { To::Node(meet) };
         if let Some(way) = ways.iter().find(|way| way.to == join) {
-            self.bad.push(BadFork { from, join, trouble: Trouble::ToJoin { edge: way.edge } });
+            self.bad.push(BadFork { from, join, problem: ForkProblem::ToJoin { edge: way.edge } });
         }
         // Without an edge to the join the others may be a fork.
         let heads: Vec<usize> = ways.iter().map(|way| index(way.to)).filter(|head| *head != meet).collect();
@@ -188,7 +191,7 @@ impl Search<'_> {
             }
             Err(troubles) => troubles,
         };
-        self.bad.extend(troubles.into_iter().map(|trouble| BadFork { from, join, trouble }));
+        self.bad.extend(troubles.into_iter().map(|problem| BadFork { from, join, problem }));
     }
 
     /// The nodes of each branch; they stay marked. `Err`: the branches are not apart; what was said before is not in it.
@@ -197,7 +200,7 @@ impl Search<'_> {
         from: usize,
         heads: &[usize],
         meet: usize,
-    ) -> Result<Vec<Vec<usize>>, Vec<Trouble>> {
+    ) -> Result<Vec<Vec<usize>>, Vec<ForkProblem>> {
         let mut branches = Vec::new();
         let (mut leads_back, mut shared) = (Vec::new(), Vec::new());
         for (branch, head) in heads.iter().enumerate() {
@@ -230,16 +233,16 @@ impl Search<'_> {
         let mut troubles = Vec::new();
         for branch in &leads_back {
             let (edge, to) = self.edge_back(from, &branches[*branch]);
-            if self.told.edges.insert(edge) {
-                troubles.push(Trouble::Back { head: heads[*branch], edge, to });
+            if self.reported.edges.insert(edge) {
+                troubles.push(ForkProblem::Back { head: heads[*branch], edge, to });
             }
         }
         if leads_back.is_empty() {
-            let first = shared.iter().find(|(.., node)| !self.told.shared.contains(node));
+            let first = shared.iter().find(|(.., node)| !self.reported.shared.contains(node));
             if let Some((one, other, node)) = first {
-                troubles.push(Trouble::Shared { heads: [heads[*one], heads[*other]], node: *node });
+                troubles.push(ForkProblem::Shared { heads: [heads[*one], heads[*other]], node: *node });
             }
-            self.told.shared.extend(shared.iter().map(|(.., node)| *node));
+            self.reported.shared.extend(shared.iter().map(|(.., node)| *node));
         }
         if leads_back.is_empty() && shared.is_empty() {
             return Ok(branches);
@@ -255,7 +258,8 @@ impl Search<'_> {
             for way in self.shape.out(*node) {
                 match way.to {
                     To::Node(to)
-                        if self.before.dominates(to, from) && !self.before.dominates(*node, from) =>
+                        if self.dominator_tree.dominates(to, from)
+                            && !self.dominator_tree.dominates(*node, from) =>
                     {
                         return (way.edge, to);
                     }
@@ -268,19 +272,27 @@ impl Search<'_> {
     }
 
     /// The ways into branches that do not come from the fork, as far as nothing was said of them.
-    fn entered(&mut self, fork: usize, handle: usize, branches: &[Vec<usize>]) -> Vec<Trouble> {
+    fn entered(&mut self, fork: usize, handle: usize, branches: &[Vec<usize>]) -> Vec<ForkProblem> {
         let mut troubles = Vec::new();
         for (branch, nodes) in branches.iter().enumerate() {
             let head = nodes[0];
             for node in nodes {
-                if Some(*node) == self.start && !std::mem::replace(&mut self.told.start, true) {
-                    troubles.push(Trouble::Start { head, start: *node });
+                if Some(*node) == self.start && !std::mem::replace(&mut self.reported.start, true) {
+                    troubles.push(ForkProblem::Start { head, start: *node });
                 }
-                for into in &self.into[*node] {
-                    let is_own = self.owner[into.from] == Some(branch)
-                        || (into.from == fork && into.handle == handle && *node == head);
-                    if !is_own && !self.told.shared.contains(node) && self.told.edges.insert(into.edge) {
-                        troubles.push(Trouble::Entered { head, edge: into.edge, from: into.from, to: *node });
+                for incoming in &self.incoming[*node] {
+                    let is_own = self.owner[incoming.from] == Some(branch)
+                        || (incoming.from == fork && incoming.handle == handle && *node == head);
+                    if !is_own
+                        && !self.reported.shared.contains(node)
+                        && self.reported.edges.insert(incoming.edge)
+                    {
+                        troubles.push(ForkProblem::Entered {
+                            head,
+                            edge: incoming.edge,
+                            from: incoming.from,
+                            to: *node,
+                        });
                     }
                 }
             }

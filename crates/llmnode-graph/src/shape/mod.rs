@@ -4,14 +4,14 @@
 mod dominators;
 mod forks;
 mod plan;
+mod reachability;
 #[cfg(test)]
 mod tests;
-mod ways;
 
 pub(crate) use self::dominators::reverse_postorder;
-pub(crate) use self::forks::{BadFork, FoundFork, Trouble, forks};
+pub(crate) use self::forks::{BadFork, ForkProblem, FoundFork, forks};
 pub(crate) use self::plan::{DEPTH, Fork, Next, Region, region};
-pub(crate) use self::ways::{endless, reach, unreachable};
+pub(crate) use self::reachability::{endless, reach, unreachable};
 
 /// Where a way leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,21 +39,21 @@ pub(crate) struct Shape {
     /// Whether a run may end at a node without an edge: a handle of its has none.
     pub(crate) ends: Vec<bool>,
     /// Whether an edge leads from a node to somewhere unknown.
-    pub(crate) strays: Vec<bool>,
+    pub(crate) unknown_exits: Vec<bool>,
 }
 
 /// The edges of one handle. Several run side by side.
 #[derive(Clone, Debug)]
 pub(crate) struct Handle {
     pub(crate) name: String,
-    pub(crate) to: Vec<Way>,
+    pub(crate) to: Vec<OutEdge>,
     /// Whether an edge of its leads to somewhere unknown.
-    pub(crate) strays: bool,
+    pub(crate) unknown_exits: bool,
 }
 
 /// One edge.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct OutEdge {
     pub(crate) to: To,
     /// Which edge of the file it is.
     pub(crate) edge: usize,
@@ -65,7 +65,7 @@ impl Shape {
     }
 
     /// All ways out of a node.
-    fn out(&self, node: usize) -> impl Iterator<Item = Way> {
+    fn out(&self, node: usize) -> impl Iterator<Item = OutEdge> {
         self.ways[node].iter().flat_map(|handle| handle.to.iter().copied())
     }
 

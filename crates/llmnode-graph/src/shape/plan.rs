@@ -39,15 +39,15 @@ pub(crate) struct Fork {
 /// The plan of a graph whose forks are all right, and at most [`DEPTH`] deep.
 pub(crate) fn region(shape: &Shape, start: usize, forks: &[FoundFork]) -> Region {
     let forks = forks.iter().map(|fork| ((fork.from, fork.handle), fork)).collect();
-    Plan { shape, forks }.region(start, None)
+    Planner { shape, forks }.region(start, None)
 }
 
-struct Plan<'p> {
+struct Planner<'p> {
     shape: &'p Shape,
     forks: HashMap<(usize, usize), &'p FoundFork>,
 }
 
-impl Plan<'_> {
+impl Planner<'_> {
     /// The region from an entry to a join.
     fn region(&self, entry: usize, stop: Option<usize>) -> Region {
         let mut region = Region { entry, ..Region::default() };

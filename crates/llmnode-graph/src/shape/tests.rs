@@ -7,26 +7,26 @@ use super::*;
 /// A graph from edges `(from, handle, targets)`; 99 is the end. Edges are numbered in order.
 fn shape(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Shape {
     let mut shape =
-        Shape { ways: vec![Vec::new(); nodes], ends: vec![true; nodes], strays: vec![false; nodes] };
+        Shape { ways: vec![Vec::new(); nodes], ends: vec![true; nodes], unknown_exits: vec![false; nodes] };
     let mut edge = 0;
     for (from, handle, targets) in edges {
         let mut to = Vec::new();
         for target in *targets {
-            to.push(Way { to: if *target == 99 { To::End } else { To::Node(*target) }, edge });
+            to.push(OutEdge { to: if *target == 99 { To::End } else { To::Node(*target) }, edge });
             edge += 1;
         }
-        shape.ways[*from].push(Handle { name: (*handle).to_owned(), to, strays: false });
+        shape.ways[*from].push(Handle { name: (*handle).to_owned(), to, unknown_exits: false });
         shape.ends[*from] = false;
     }
     shape
 }
 
-fn found(nodes: usize, edges: &[(usize, &str, &[usize])]) -> (Vec<FoundFork>, Vec<Trouble>) {
+fn found(nodes: usize, edges: &[(usize, &str, &[usize])]) -> (Vec<FoundFork>, Vec<ForkProblem>) {
     let shape = shape(nodes, edges);
     let reach = reach(&shape, &[0]);
     assert!(endless(&shape, &reach).is_empty());
     let (found, bad) = forks(&shape, Some(0), &[0], &reach);
-    (found, bad.into_iter().map(|bad| bad.trouble).collect())
+    (found, bad.into_iter().map(|bad| bad.problem).collect())
 }
 
 fn joins(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Vec<To> {
@@ -35,7 +35,7 @@ fn joins(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Vec<To> {
     found.into_iter().map(|fork| fork.join).collect()
 }
 
-fn troubles(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Vec<Trouble> {
+fn troubles(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Vec<ForkProblem> {
     found(nodes, edges).1
 }
 
@@ -87,15 +87,15 @@ fn branches_may_end_and_a_loop_may_lead_through_a_fork() {
 #[test]
 fn each_bad_branch_has_its_own_trouble() {
     let straight: &[(usize, &str, &[usize])] = &[(0, "", &[1, 2]), (1, "", &[2]), (2, "", &[99])];
-    assert_eq!(troubles(3, straight), [Trouble::ToJoin { edge: 1 }]);
+    assert_eq!(troubles(3, straight), [ForkProblem::ToJoin { edge: 1 }]);
     let to_end: &[(usize, &str, &[usize])] = &[(0, "", &[1, 99]), (1, "", &[99])];
-    assert_eq!(troubles(2, to_end), [Trouble::ToJoin { edge: 1 }]);
+    assert_eq!(troubles(2, to_end), [ForkProblem::ToJoin { edge: 1 }]);
     let back: &[(usize, &str, &[usize])] =
         &[(0, "", &[1]), (1, "", &[2, 3]), (2, "x", &[0]), (2, "y", &[4]), (3, "", &[4]), (4, "", &[99])];
-    assert_eq!(troubles(5, back), [Trouble::Back { head: 2, edge: 3, to: 0 }]);
+    assert_eq!(troubles(5, back), [ForkProblem::Back { head: 2, edge: 3, to: 0 }]);
     let shared: &[(usize, &str, &[usize])] =
         &[(0, "", &[1, 2]), (1, "x", &[3]), (1, "y", &[4]), (2, "", &[3]), (3, "", &[4]), (4, "", &[99])];
-    assert_eq!(troubles(5, shared), [Trouble::Shared { heads: [1, 2], node: 3 }]);
+    assert_eq!(troubles(5, shared), [ForkProblem::Shared { heads: [1, 2], node: 3 }]);
     let entered: &[(usize, &str, &[usize])] = &[
         (0, "x", &[1]),
         (0, "y", &[3]),
@@ -105,10 +105,10 @@ fn each_bad_branch_has_its_own_trouble() {
         (4, "", &[5]),
         (5, "", &[99]),
     ];
-    assert_eq!(troubles(6, entered), [Trouble::Entered { head: 2, edge: 1, from: 0, to: 3 }]);
+    assert_eq!(troubles(6, entered), [ForkProblem::Entered { head: 2, edge: 1, from: 0, to: 3 }]);
     let start: &[(usize, &str, &[usize])] =
         &[(0, "", &[1]), (1, "on", &[2]), (1, "out", &[99]), (2, "", &[0, 3]), (3, "", &[1])];
-    assert_eq!(troubles(4, start), [Trouble::Start { head: 0, start: 0 }]);
+    assert_eq!(troubles(4, start), [ForkProblem::Start { head: 0, start: 0 }]);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_mistake_in_forks_within_one_another_is_one() {
         (2, "", &[6]),
         (6, "", &[99]),
     ];
-    assert_eq!(troubles(7, back), [Trouble::Back { head: 1, edge: 4, to: 0 }]);
+    assert_eq!(troubles(7, back), [ForkProblem::Back { head: 1, edge: 4, to: 0 }]);
     // 7 is shared by a branch of the outer fork and one of the inner.
     let shared: &[(usize, &str, &[usize])] = &[
         (0, "", &[1, 2]),
@@ -140,7 +140,7 @@ fn a_mistake_in_forks_within_one_another_is_one() {
     ];
     let troubles = troubles(8, shared);
     assert_eq!(troubles.len(), 1, "{troubles:?}");
-    assert!(matches!(troubles[0], Trouble::Shared { heads: [1, 2], .. }), "{troubles:?}");
+    assert!(matches!(troubles[0], ForkProblem::Shared { heads: [1, 2], .. }), "{troubles:?}");
 }
 
 #[test]
@@ -268,14 +268,14 @@ fn random() -> impl Strategy<Value = Shape> {
                         all.dedup();
                         let to = all.into_iter().map(|to| {
                             edge += 1;
-                            Way { to, edge: edge - 1 }
+                            OutEdge { to, edge: edge - 1 }
                         });
-                        Handle { name: index.to_string(), to: to.collect(), strays: false }
+                        Handle { name: index.to_string(), to: to.collect(), unknown_exits: false }
                     });
                     handles.collect()
                 })
                 .collect();
-            Shape { ends: vec![false; count], strays: vec![false; count], ways }
+            Shape { ends: vec![false; count], unknown_exits: vec![false; count], ways }
         })
     })
 }

@@ -6,7 +6,7 @@ use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 
 use super::{Logged, State, Turn, Update, size};
-use crate::file::{Field, Reducer, misfit};
+use crate::file::{Field, Reducer, schema_mismatch};
 
 /// The declared values of a graph.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl Rules {
         for (key, value) in values {
             checked.push(self.fits(&state.values, &checked, key, value)?);
         }
-        let replaces = |way: &Way| matches!(way, Way::Replace(_));
+        let replaces = |way: &WriteOp| matches!(way, WriteOp::Replace(_));
         let written: Vec<_> = checked.iter().map(|(key, way)| (&**key, way.size(), replaces(way))).collect();
         state.grow(from, &written, &cleared, &messages)?;
         if let (Some(log), Some(logged)) = (&mut state.log, logged) {
@@ -62,7 +62,7 @@ impl Rules {
     /// # Errors
     /// An `aborted` that names the key.
     pub(crate) fn check(&self, key: &str, value: &Value) -> Result<(), NodeError> {
-        match self.0.get(key).and_then(|field| misfit(&field.schema, value)) {
+        match self.0.get(key).and_then(|field| schema_mismatch(&field.schema, value)) {
             Some(wrong) => {
                 Err(refused(format!("the value `{key}` does not fit its declared type: it {wrong}")))
             }
@@ -74,17 +74,17 @@ impl Rules {
     fn fits(
         &self,
         values: &Map<String, Value>,
-        before: &[(String, Way)],
+        before: &[(String, WriteOp)],
         key: String,
         value: Value,
-    ) -> Result<(String, Way), NodeError> {
+    ) -> Result<(String, WriteOp), NodeError> {
         let reducer = self.0.get(&key).map(|field| field.reducer).unwrap_or_default();
         // What the key holds is what was reduced before, if there is something.
         let held = values.get(&key).filter(|_| before.iter().all(|(other, _)| *other != key));
         let way = match (reducer, value) {
             (Reducer::Replace, value) => {
                 self.check(&key, &value)?;
-                Way::Replace(value)
+                WriteOp::Replace(value)
             }
             (Reducer::Append, value) => {
                 if let Some(held) = held.filter(|held| !held.is_array() && !held.is_null()) {
@@ -99,7 +99,7 @@ impl Rules {
                 };
                 let items = Value::Array(items);
                 self.check(&key, &items)?;
-                Way::Append(items)
+                WriteOp::Append(items)
             }
             (Reducer::Merge, Value::Object(members)) => {
                 if let Some(held) = held.filter(|held| !held.is_object() && !held.is_null()) {
@@ -111,7 +111,7 @@ impl Rules {
                 let mut whole = held.and_then(Value::as_object).cloned().unwrap_or_default();
                 whole.extend(members.clone());
                 self.check(&key, &Value::Object(whole))?;
-                Way::Merge(members)
+                WriteOp::Merge(members)
             }
             (Reducer::Merge, other) => {
                 return Err(refused(format!(
@@ -125,28 +125,28 @@ impl Rules {
 }
 
 /// How a value is written.
-enum Way {
+enum WriteOp {
     Replace(Value),
     Append(Value),
     Merge(Map<String, Value>),
 }
 
-impl Way {
+impl WriteOp {
     fn size(&self) -> usize {
         match self {
-            Way::Replace(value) | Way::Append(value) => size(value),
-            Way::Merge(members) => size(members),
+            WriteOp::Replace(value) | WriteOp::Append(value) => size(value),
+            WriteOp::Merge(members) => size(members),
         }
     }
 
     fn write(self, key: String, values: &mut Map<String, Value>) {
         match self {
-            Way::Replace(value) => drop(values.insert(key, value)),
-            Way::Append(more) => match (values.get_mut(&key), more) {
+            WriteOp::Replace(value) => drop(values.insert(key, value)),
+            WriteOp::Append(more) => match (values.get_mut(&key), more) {
                 (Some(Value::Array(items)), Value::Array(more)) => items.extend(more),
                 (_, more) => drop(values.insert(key, more)),
             },
-            Way::Merge(more) => match values.get_mut(&key) {
+            WriteOp::Merge(more) => match values.get_mut(&key) {
                 Some(Value::Object(members)) => members.extend(more),
                 _ => drop(values.insert(key, Value::Object(more))),
             },

@@ -42,7 +42,7 @@ async fn case_30_an_agent_that_leads_back_is_a_tool_with_a_context_of_its_own() 
     );
     let last = &ran.model.requests()[2].messages;
     assert_eq!(last[3].answers(), Some(last[2].calls()[0].id.as_str()));
-    let nodes = ran.run.ledger().report().nodes;
+    let nodes = ran.run.ledger().snapshot().nodes;
     assert_eq!((nodes["boss"].usage.requests, nodes["expert"].usage.requests), (2, 1));
     // Its turns are no part of the conversation of the graph.
     assert_eq!(ran.state().turns.len(), 2);

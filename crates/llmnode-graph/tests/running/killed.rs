@@ -141,7 +141,7 @@ fn is_an_end(outcome: &Result<String, NodeError>) -> bool {
 
 /// Each request stands under a node of the graph.
 fn assert_accounted(run: &Run<State>) -> u64 {
-    let (nodes, total) = (run.ledger().report().nodes, run.ledger().total().requests);
+    let (nodes, total) = (run.ledger().snapshot().nodes, run.ledger().total().requests);
     let asked = ["plan", "research", "write", "edit"].iter().filter_map(|id| nodes.get(*id));
     assert_eq!(asked.map(|node| node.usage.requests).sum::<u64>(), total);
     total
@@ -157,7 +157,7 @@ async fn the_graph_runs_over_http() {
     run.flow(&graph).approve(waits.decide("edit", Approval::yes()).unwrap()).await.unwrap();
     assert_eq!(run.state()["final"], "done: Edit tea: Write about hits for Research cup..");
     assert_eq!(stub.requests_seen(), REQUESTS);
-    let nodes = run.ledger().report().nodes;
+    let nodes = run.ledger().snapshot().nodes;
     let asked = |id: &str| nodes[id].usage.requests;
     assert_eq!((asked("plan"), asked("research"), asked("write"), asked("edit")), (1, 4, 2, 1));
     let total = run.ledger().total();

@@ -328,7 +328,8 @@ fn case_19_a_file_without_inputs_lists_what_it_needs() {
 
 /// A folder of graphs, each given by its nodes.
 fn folder(name: &str, graphs: &[(&str, Value)]) -> Registered {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-graph-{name}-{}", std::process::id()));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-graph-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for (name, nodes) in graphs {
         std::fs::write(folder.join(format!("{name}.json")), own(nodes.clone(), &[])).unwrap();

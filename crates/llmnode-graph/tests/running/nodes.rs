@@ -27,7 +27,7 @@ async fn an_agent_and_a_router_lead_to_the_end() {
             vec!["user: judge says:\n```\nyes\n```", "user: Praise it."],
         ]
     );
-    let spent = ran.run.ledger().report();
+    let spent = ran.run.ledger().snapshot();
     let names: Vec<_> = spent.nodes.iter().map(|(name, node)| (name.as_str(), node.usage.requests)).collect();
     assert_eq!(names, [("judge", 1), ("praise", 1), ("route", 0)]);
     let no = run_with(&graph, &["no"], json!({"topic": "tea"})).await;
@@ -199,7 +199,7 @@ async fn case_45_tokens_of_branches_stand_under_their_nodes_and_in_the_step() {
     assert_eq!(steps[0], ("both".to_owned(), "router", 0));
     assert_eq!((steps[1].1, steps[1].2), ("parallel", 2));
     assert_eq!(steps[2], ("last".to_owned(), "agent", 1));
-    let nodes = run.ledger().report().nodes;
+    let nodes = run.ledger().snapshot().nodes;
     assert_eq!(
         (nodes["left"].usage.requests, nodes["right"].usage.requests, nodes["last"].usage.requests),
         (1, 1, 1)

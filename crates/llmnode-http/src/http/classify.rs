@@ -3,7 +3,7 @@
 use llmnode_runtime::Category;
 
 use super::error_body::ErrorBody;
-use super::rules::{NOT, RULES, Rule, Sign, by_class};
+use super::rules::{BodyPattern, EXCLUDED_WORDS, RULES, Rule, by_class};
 
 /// The category of a response with this status, whose body says this.
 pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
@@ -13,27 +13,27 @@ pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
         _ => status,
     };
     let text = body.message.to_lowercase();
-    let row = RULES.iter().find(|rule| holds(rule, status, body, &text));
+    let row = RULES.iter().find(|rule| rule_applies(rule, status, body, &text));
     row.map_or_else(|| by_class(status), |rule| rule.category)
 }
 
-fn holds(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
+fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool {
     let named = |own: &u16| *own == status || *own == status / 100;
     (rule.status.is_empty() || rule.status.iter().any(named))
-        && match &rule.sign {
-            Sign::None => true,
-            Sign::Field(words) => {
+        && match &rule.pattern {
+            BodyPattern::None => true,
+            BodyPattern::Field(words) => {
                 words.split(' ').any(|word| body.fields.iter().any(|field| is(field, word)))
             }
-            Sign::Words(lists, part) => {
+            BodyPattern::Words(lists, part) => {
                 let is = |code: &Vec<String>| {
                     let any = |words: &str| words.split(' ').any(|word| code.iter().any(|own| own == word));
-                    lists.iter().all(|words| any(words)) && !any(NOT)
+                    lists.iter().all(|words| any(words)) && !any(EXCLUDED_WORDS)
                 };
                 text.contains(part) && body.codes.iter().any(is)
             }
-            Sign::Param(param) => body.param.as_deref() == Some(param),
-            Sign::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
+            BodyPattern::Param(param) => body.param.as_deref() == Some(param),
+            BodyPattern::Phrase(phrases) => phrases.iter().any(|phrase| text.contains(phrase)),
         }
 }
 

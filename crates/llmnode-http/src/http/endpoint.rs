@@ -4,7 +4,7 @@ use llmnode_runtime::internal::{Secret, is_credential};
 use llmnode_runtime::{Category, NodeError};
 use reqwest::Url;
 
-use super::headers::PerRequest;
+use super::headers::ConfigSource;
 
 const PATH: &str = "/chat/completions";
 
@@ -23,15 +23,15 @@ impl Endpoint {
             let example = "write it like https://api.openai.com/v1";
             NodeError::new(Category::ConfigError, format!("the base URL in {source} {fault}; {example}"))
         };
-        let mut url = read(base).map_err(|why| fault(&why))?;
+        let mut url = parse_url(base).map_err(|why| fault(&why))?;
         let path = url.path().trim_end_matches('/').trim_end_matches(PATH).to_owned();
         url.set_path(&(path + PATH));
         Ok(Endpoint { shown: shown(&url), url })
     }
 
     /// The URL that a configuration gives for chat completions, as it is.
-    pub(crate) fn of_config(config: &dyn PerRequest) -> Result<Endpoint, NodeError> {
-        let url = config.url(PATH).and_then(|url| read(&url)).map_err(|why| {
+    pub(crate) fn from_config(config: &dyn ConfigSource) -> Result<Endpoint, NodeError> {
+        let url = config.url(PATH).and_then(|url| parse_url(&url)).map_err(|why| {
             let message =
                 format!("the URL of `config` for {PATH} {why}; its base is like https://api.openai.com/v1");
             NodeError::new(Category::ConfigError, message)
@@ -40,7 +40,7 @@ impl Endpoint {
     }
 
     /// Another path of the same API.
-    pub(crate) fn at(&self, path: &str) -> Endpoint {
+    pub(crate) fn with_path(&self, path: &str) -> Endpoint {
         let mut url = self.url.clone();
         let base = url.path().strip_suffix(PATH).unwrap_or(url.path()).to_owned();
         url.set_path(&(base + path));
@@ -87,7 +87,7 @@ impl Endpoint {
 }
 
 /// Reads a URL that requests may go to.
-fn read(url: &str) -> Result<Url, String> {
+fn parse_url(url: &str) -> Result<Url, String> {
     let mut url = Url::parse(url.trim()).map_err(|error| format!("cannot be read ({error})"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err("begins with neither http:// nor https://".to_owned());

@@ -43,7 +43,7 @@ const FIELDS: [&str; 8] =
     ["code", "type", "status", "reason", "errorcode", "errortype", "statuscode", "quotaid"];
 
 /// Members that hold more of these.
-const WITHIN: [&str; 4] = ["innererror", "metadata", "details", "violations"];
+const NESTED_MEMBERS: [&str; 4] = ["innererror", "metadata", "details", "violations"];
 
 /// Members with a wait in seconds: Cloudflare's, and that of Hugging Face while it loads a model.
 const WAITS: [&str; 2] = ["retry_after", "estimated_time"];
@@ -137,16 +137,16 @@ impl ErrorBody {
 
     /// The fields of an error, of its details, and of a list of these.
     fn add_field(&mut self, value: &Value, name: &str) {
-        let tells = FIELDS.contains(&name);
+        let is_code_member = FIELDS.contains(&name);
         match value {
-            Value::Object(members) if name.is_empty() || WITHIN.contains(&name) => {
+            Value::Object(members) if name.is_empty() || NESTED_MEMBERS.contains(&name) => {
                 members.iter().for_each(|(name, value)| self.add_field(value, &plain(name)));
             }
-            Value::Array(values) if WITHIN.contains(&name) => {
+            Value::Array(values) if NESTED_MEMBERS.contains(&name) => {
                 values.iter().for_each(|value| self.add_field(value, name));
             }
-            Value::Number(number) if tells => self.add_word(&number.to_string()),
-            Value::String(text) if tells => self.add_word(text),
+            Value::Number(number) if is_code_member => self.add_word(&number.to_string()),
+            Value::String(text) if is_code_member => self.add_word(text),
             // OpenRouter: what a moderation found is quoted, whatever it is.
             _ if name == "flaggedinput" => self.fields.push(name.to_owned()),
             _ => {}

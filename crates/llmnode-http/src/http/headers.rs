@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{Secret, guarded, is_credential};
+use llmnode_runtime::internal::{Secret, catch_panic, is_credential};
 use llmnode_runtime::{Category, NodeError};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -22,7 +22,7 @@ const FRAMING: [&str; 10] = [
 ];
 
 /// A configuration: where requests go, asked once, and their headers, asked for each.
-pub(crate) trait PerRequest: Send + Sync {
+pub(crate) trait ConfigSource: Send + Sync {
     /// The URL for a path such as `/chat/completions`, with its query.
     fn url(&self, path: &str) -> Result<String, String>;
 
@@ -35,18 +35,18 @@ pub(crate) trait PerRequest: Send + Sync {
 
 /// A setting, and where it comes from.
 #[derive(Clone)]
-pub(crate) struct Given<T> {
+pub(crate) struct Sourced<T> {
     pub(crate) value: T,
     pub(crate) source: &'static str,
 }
 
 /// What a program sets of the headers.
-pub(crate) struct Own<'a> {
+pub(crate) struct HeaderSettings<'a> {
     /// The header that the key goes into.
     pub(crate) key_header: &'static str,
-    pub(crate) key: Option<&'a Given<Secret>>,
+    pub(crate) key: Option<&'a Sourced<Secret>>,
     pub(crate) headers: &'a [(String, Secret)],
-    pub(crate) per_request: Option<Arc<dyn PerRequest>>,
+    pub(crate) config_source: Option<Arc<dyn ConfigSource>>,
 }
 
 /// What requests are sent with.
@@ -55,16 +55,16 @@ pub(crate) struct Headers {
     /// Those that any other of the same name replaces.
     defaults: HeaderMap,
     /// Those of the program, the key among them.
-    own: HeaderMap,
+    custom: HeaderMap,
     /// What no message may show of these, of the URL and of the proxy.
     secrets: Vec<Secret>,
-    per_request: Option<Arc<dyn PerRequest>>,
+    config_source: Option<Arc<dyn ConfigSource>>,
     /// Why no key may be sent to the endpoint.
-    exposed: Option<String>,
+    key_exposure: Option<String>,
 }
 
 /// The headers of one request.
-pub(crate) struct Sent<'a> {
+pub(crate) struct RequestHeaders<'a> {
     pub(crate) headers: HeaderMap,
     /// What no message about the request may show.
     pub(crate) secrets: Cow<'a, [Secret]>,
@@ -73,35 +73,35 @@ pub(crate) struct Sent<'a> {
 impl Headers {
     /// `secrets` holds the credentials that are in neither the headers nor the key, such as those of a proxy.
     pub(crate) fn new(
-        program: Own<'_>,
+        program: HeaderSettings<'_>,
         secrets: Vec<Secret>,
-        exposed: Option<String>,
+        key_exposure: Option<String>,
     ) -> Result<Headers, NodeError> {
-        let mut own = HeaderMap::new();
-        let Own { key_header, key, headers, per_request } = program;
+        let mut custom = HeaderMap::new();
+        let HeaderSettings { key_header, key, headers, config_source } = program;
         if let Some(key) = key {
-            own.insert(key_header, key_value(key, key_header)?);
+            custom.insert(key_header, key_header_value(key, key_header)?);
         }
         for (name, given) in headers {
             let (name, value) = program_header(name, given)?;
-            own.insert(name, value);
+            custom.insert(name, value);
         }
         let key = key.map(|key| key.value.clone());
         let given = headers.iter().filter(|(name, value)| is_secret(name, value));
-        let given = given.flat_map(|(_, value)| with_credential(value.reveal()));
+        let given = given.flat_map(|(_, value)| credential_forms(value.reveal()));
         let secrets = key.into_iter().chain(given).chain(secrets).collect();
-        let mut headers = Headers { defaults: defaults(), own, secrets, per_request, exposed };
-        if headers.per_request.is_none() {
+        let mut headers = Headers { defaults: defaults(), custom, secrets, config_source, key_exposure };
+        if headers.config_source.is_none() {
             // Nothing comes in between.
-            let own = std::mem::take(&mut headers.own);
-            put(&mut headers.defaults, &own);
+            let custom = std::mem::take(&mut headers.custom);
+            put(&mut headers.defaults, &custom);
         }
         Ok(headers)
     }
 
     /// Whether a key is among those that stay the same.
-    pub(crate) fn have_key(&self) -> bool {
-        self.own.values().chain(self.defaults.values()).any(HeaderValue::is_sensitive)
+    pub(crate) fn has_key(&self) -> bool {
+        self.custom.values().chain(self.defaults.values()).any(HeaderValue::is_sensitive)
     }
 
     /// What no message may show, whatever the request.
@@ -110,12 +110,12 @@ impl Headers {
     }
 
     /// The headers of the next request, or why there are none.
-    pub(crate) fn of_request(&self) -> Result<Sent<'_>, String> {
+    pub(crate) fn for_request(&self) -> Result<RequestHeaders<'_>, String> {
         let mut headers = self.defaults.clone();
-        let Some(source) = &self.per_request else {
-            return Ok(Sent { headers, secrets: Cow::Borrowed(&self.secrets) });
+        let Some(source) = &self.config_source else {
+            return Ok(RequestHeaders { headers, secrets: Cow::Borrowed(&self.secrets) });
         };
-        let (given, key) = guarded(|| (source.headers(), source.key())).map_err(|said| {
+        let (given, key) = catch_panic(|| (source.headers(), source.key())).map_err(|said| {
             format!(
                 "`config` panicked as it made the headers of the request ({said}); most often the key contains a line \
                  break or another character that headers cannot have"
@@ -123,13 +123,15 @@ impl Headers {
         })?;
         let mut secrets = self.secrets.clone();
         secrets.push(key);
-        let given = marked(given, &mut secrets)?;
-        if let Some(why) = self.exposed.as_ref().filter(|_| given.values().any(HeaderValue::is_sensitive)) {
+        let given = mark_credentials(given, &mut secrets)?;
+        if let Some(why) =
+            self.key_exposure.as_ref().filter(|_| given.values().any(HeaderValue::is_sensitive))
+        {
             return Err(why.clone());
         }
         put(&mut headers, &given);
-        put(&mut headers, &self.own);
-        Ok(Sent { headers, secrets: Cow::Owned(secrets) })
+        put(&mut headers, &self.custom);
+        Ok(RequestHeaders { headers, secrets: Cow::Owned(secrets) })
     }
 }
 
@@ -160,7 +162,7 @@ fn put(headers: &mut HeaderMap, new: &HeaderMap) {
 }
 
 /// The headers with each credential marked as one, and kept among the secrets.
-fn marked(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result<HeaderMap, String> {
+fn mark_credentials(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result<HeaderMap, String> {
     for (name, value) in headers.iter_mut() {
         if FRAMING.contains(&name.as_str()) {
             return Err(framing(name.as_str()));
@@ -168,7 +170,7 @@ fn marked(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result<HeaderMap
         let text = Secret::new(String::from_utf8_lossy(value.as_bytes()));
         if value.is_sensitive() || is_secret(name.as_str(), &text) {
             value.set_sensitive(true);
-            secrets.extend(with_credential(text.reveal()));
+            secrets.extend(credential_forms(text.reveal()));
         }
     }
     Ok(headers)
@@ -202,12 +204,12 @@ pub(crate) fn is_secret(name: &str, value: &Secret) -> bool {
 }
 
 /// A credential as it is sent, and without its scheme: of `Bearer …` a server may quote what follows alone.
-fn with_credential(value: &str) -> Vec<Secret> {
+fn credential_forms(value: &str) -> Vec<Secret> {
     let credential = value.split_once(' ').map(|(_, credential)| credential);
     std::iter::once(value).chain(credential).map(Secret::new).collect()
 }
 
-fn key_value(key: &Given<Secret>, header: &str) -> Result<HeaderValue, NodeError> {
+fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, NodeError> {
     let value = key.value.reveal();
     // Quotation marks and `\n` come from files whose reader did not take them away.
     let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');

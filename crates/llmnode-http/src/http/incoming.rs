@@ -10,10 +10,10 @@ use tokio::time::{Instant, timeout_at};
 use super::service::{Deadline, Service};
 
 /// How long to wait for the end of a body whose last event has come: it frees the connection for the next request.
-const REST: Duration = Duration::from_millis(20);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// A timer that fires this much too late was not looked at in time.
-const LATE: Duration = Duration::from_secs(1);
+const LATE_POLL: Duration = Duration::from_secs(1);
 
 /// The body of a response, piece by piece.
 pub(crate) struct Incoming<'a> {
@@ -35,15 +35,15 @@ impl<'a> Incoming<'a> {
     }
 
     /// From now on, a sign of life has to come in this time.
-    pub(crate) fn alive_within(&mut self, idle: Option<Duration>) {
+    pub(crate) fn set_idle_timeout(&mut self, idle: Option<Duration>) {
         let now = Instant::now();
         self.read_since = 0;
         self.idle = idle.and_then(|idle| Some((idle, now.checked_add(idle)?)));
     }
 
     /// There was a sign of life.
-    pub(crate) fn alive(&mut self) {
-        self.alive_within(self.idle.map(|(idle, _)| idle));
+    pub(crate) fn reset_idle_timeout(&mut self) {
+        self.set_idle_timeout(self.idle.map(|(idle, _)| idle));
     }
 
     /// The next piece; `None`: the body has ended.
@@ -68,21 +68,21 @@ impl<'a> Incoming<'a> {
                         let state = format!("the response stood at {} bytes", self.read);
                         return Err(self.service.timed_out(&state, self.deadline));
                     };
-                    if now.saturating_duration_since(end) < LATE {
+                    if now.saturating_duration_since(end) < LATE_POLL {
                         let failure = self.service.idle(idle, self.read);
                         // A server that keeps the connection open is still at it: asked again, it would do it twice.
                         return Err(if self.read_since > 0 { failure.retry(Retry::No) } else { failure });
                     }
                     // Nobody polled meanwhile, so nothing could come.
-                    self.alive();
+                    self.reset_idle_timeout();
                 }
             }
         }
     }
 
     /// Reads the rest of a body that holds nothing more, if it is there.
-    pub(crate) async fn rest(&mut self) {
-        let end = Instant::now() + REST;
+    pub(crate) async fn drain(&mut self) {
+        let end = Instant::now() + DRAIN_TIMEOUT;
         while let Ok(Ok(Some(_))) = timeout_at(end, self.response.chunk()).await {}
     }
 }

@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use serde::{Deserialize, Deserializer};
 
 /// Reads any JSON value; a reader overrides the shapes it knows, and everything else is its default.
-pub(crate) trait Shape<'de>: Sized {
+pub(crate) trait LenientVisitor<'de>: Sized {
     type Value: Default;
 
     fn string(self, _: Cow<'de, str>) -> Self::Value {
@@ -36,10 +36,10 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// Turns a [`Shape`] into serde's visitor.
-pub(crate) struct Any<S>(pub(crate) S);
+/// Turns a [`LenientVisitor`] into serde's visitor.
+pub(crate) struct Lenient<S>(pub(crate) S);
 
-impl<'de, S: Shape<'de>> Visitor<'de> for Any<S> {
+impl<'de, S: LenientVisitor<'de>> Visitor<'de> for Lenient<S> {
     type Value = S::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,7 +74,7 @@ impl<'de, S: Shape<'de>> Visitor<'de> for Any<S> {
     }
 }
 
-impl<'de, S: Shape<'de>> DeserializeSeed<'de> for Any<S> {
+impl<'de, S: LenientVisitor<'de>> DeserializeSeed<'de> for Lenient<S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
@@ -85,7 +85,7 @@ impl<'de, S: Shape<'de>> DeserializeSeed<'de> for Any<S> {
 /// A string, or a number as text.
 struct Text;
 
-impl<'de> Shape<'de> for Text {
+impl<'de> LenientVisitor<'de> for Text {
     type Value = Option<Cow<'de, str>>;
 
     fn string(self, text: Cow<'de, str>) -> Self::Value {
@@ -102,7 +102,7 @@ impl<'de> Shape<'de> for Text {
 
 /// A figure of tokens.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Figure {
+pub(crate) struct Count {
     pub(crate) tokens: Option<u64>,
     /// It was a number that no count can be: negative, fractional or huge.
     pub(crate) impossible: bool,
@@ -110,8 +110,8 @@ pub(crate) struct Figure {
 
 struct Tokens;
 
-impl Shape<'_> for Tokens {
-    type Value = Figure;
+impl LenientVisitor<'_> for Tokens {
+    type Value = Count;
 
     fn number(self, number: Number) -> Self::Value {
         // Beyond 2^53 a float no longer says which whole number it stands for.
@@ -123,14 +123,14 @@ impl Shape<'_> for Tokens {
             }
             _ => None,
         };
-        Figure { tokens, impossible: tokens.is_none() }
+        Count { tokens, impossible: tokens.is_none() }
     }
 }
 
 /// An object of `T`; anything else is `None`.
 pub(crate) struct Object<T>(pub(crate) PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Shape<'de> for Object<T> {
+impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Object<T> {
     type Value = Option<T>;
 
     fn map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
@@ -140,15 +140,15 @@ impl<'de, T: Deserialize<'de>> Shape<'de> for Object<T> {
 
 /// A string, or a number as text; else `None`.
 pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
-    Any(Text).deserialize(from)
+    Lenient(Text).deserialize(from)
 }
 
 /// A whole number of tokens; anything else is unknown.
-pub(crate) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Figure, D::Error> {
-    Any(Tokens).deserialize(from)
+pub(crate) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Count, D::Error> {
+    Lenient(Tokens).deserialize(from)
 }
 
 /// An object of `T`; else `None`.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
-    Any(Object(PhantomData)).deserialize(from)
+    Lenient(Object(PhantomData)).deserialize(from)
 }

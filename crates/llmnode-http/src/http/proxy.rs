@@ -11,7 +11,7 @@ const VARIABLES: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// The scheme of the proxy that the environment sets for this URL, read as reqwest does.
-pub(crate) fn of_environment(url: &Url) -> Option<String> {
+pub(crate) fn env_scheme(url: &Url) -> Option<String> {
     let proxy = Matcher::from_system().intercept(&url.as_str().parse().ok()?)?;
     proxy.uri().scheme_str().map(str::to_owned)
 }
@@ -30,7 +30,7 @@ pub(crate) fn unsupported(scheme: &str) -> String {
 }
 
 /// What no message may show of the proxies of the environment.
-pub(crate) fn secrets_of_environment() -> Vec<Secret> {
+pub(crate) fn env_secrets() -> Vec<Secret> {
     VARIABLES.iter().filter_map(|name| std::env::var(name).ok()).flat_map(|url| secrets(&url)).collect()
 }
 

@@ -13,18 +13,18 @@ use llmnode_runtime::Category::{
 pub(crate) struct Rule {
     /// The status is one of these; a single digit stands for its class; empty: any.
     pub(crate) status: &'static [u16],
-    pub(crate) sign: Sign,
+    pub(crate) pattern: BodyPattern,
     pub(crate) category: Category,
 }
 
 /// What a row looks for in the body.
-pub(crate) enum Sign {
+pub(crate) enum BodyPattern {
     /// Nothing: the status says it.
     None,
     /// A code, type, status or reason in the form of [`word`](super::error_body::word): one of these, separated by
     /// spaces; with a star at both ends, one that contains it.
     Field(&'static str),
-    /// A code that has a word of each of these lists, separated by spaces, and none of [`NOT`]; beside a text in lower
+    /// A code that has a word of each of these lists, separated by spaces, and none of [`EXCLUDED_WORDS`]; beside a text in lower
     /// case that contains the other.
     Words(&'static [&'static str], &'static str),
     /// The request's field that is at fault.
@@ -33,41 +33,42 @@ pub(crate) enum Sign {
     Phrase(&'static [&'static str]),
 }
 
-const fn rule(status: &'static [u16], sign: Sign, category: Category) -> Rule {
-    Rule { status, sign, category }
+const fn rule(status: &'static [u16], pattern: BodyPattern, category: Category) -> Rule {
+    Rule { status, pattern, category }
 }
 
 /// A code with a word of each list.
 const fn code(words: &'static [&'static str], category: Category) -> Rule {
-    rule(&[], Sign::Words(words, ""), category)
+    rule(&[], BodyPattern::Words(words, ""), category)
 }
 
 /// Words of a limit that a wait helps against, of a budget for thoughts, and of a filter that failed.
-pub(super) const NOT: &str = "minute rate reasoning second thinking timeout token tokens unavailable";
+pub(super) const EXCLUDED_WORDS: &str =
+    "minute rate reasoning second thinking timeout token tokens unavailable";
 
 /// Statuses that leave open what happened: a success that holds an error, a bad request, a failure of the server.
-const OPEN: &[u16] = &[2, 400, 413, 422, 5];
+const AMBIGUOUS_STATUSES: &[u16] = &[2, 400, 413, 422, 5];
 /// The same, and those that an account without money gets as well.
 const UNPAID: &[u16] = &[2, 400, 403, 429];
 /// What a server's own failure comes with: a refusal's own status says more than a word such as `timeout`.
-const FAILED: &[u16] = &[2, 429, 5];
+const SERVER_FAILURE_STATUSES: &[u16] = &[2, 429, 5];
 
 pub(crate) const RULES: &[Rule] = &[
-    rule(&[413], Sign::None, ContextLengthError),
-    rule(&[407], Sign::None, Category::ConfigError),
+    rule(&[413], BodyPattern::None, ContextLengthError),
+    rule(&[407], BodyPattern::None, Category::ConfigError),
     // Fields that say it, whatever the status. Those of OpenAI that no page lists are in pydantic-ai's _model_errors.py.
     rule(
         &[],
-        Sign::Field(
+        BodyPattern::Field(
             "contextlengthexceeded contextwindowexceeded exceedcontextsize requesttoolarge tokenslimitreached",
         ),
         ContextLengthError,
     ),
     // vLLM: vllm/entrypoints/openai, `parameter="input_tokens"`.
-    rule(OPEN, Sign::Param("input_tokens"), ContextLengthError),
+    rule(AMBIGUOUS_STATUSES, BodyPattern::Param("input_tokens"), ContextLengthError),
     rule(
         &[],
-        Sign::Field(
+        BodyPattern::Field(
             "accountoverdue allocationquotafreetieronly arrearage billing blockedapiaccess exceededcurrentquota \
              insufficientquota organizationusagelimitexceeded servicequotaexceeded",
         ),
@@ -80,13 +81,13 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     code(&["credits", "error"], QuotaError),
     // A limit that the account's owner set. https://docs.byteplus.com/en/docs/ModelArk/1299023
-    rule(&[], Sign::Words(&["limit", "exceeded"], "paused"), QuotaError),
+    rule(&[], BodyPattern::Words(&["limit", "exceeded"], "paused"), QuotaError),
     // Google's id of the quota says how long it lasts; the message is the same.
-    rule(&[429], Sign::Field("*perday*"), QuotaError),
-    rule(&[429], Sign::Field("*perminute* *persecond*"), RateLimitError),
+    rule(&[429], BodyPattern::Field("*perday*"), QuotaError),
+    rule(&[429], BodyPattern::Field("*perminute* *persecond*"), RateLimitError),
     rule(
         &[],
-        Sign::Field(
+        BodyPattern::Field(
             "contentfilter datainspectionfailed flaggedinput invalidprompt responsibleaipolicyviolation",
         ),
         ContentFilter,
@@ -96,52 +97,56 @@ pub(crate) const RULES: &[Rule] = &[
         ContentFilter,
     ),
     // The provider checked the model's own answer and rejects it.
-    rule(&[], Sign::Field("jsonvalidatefailed outputparsefailed toolusefailed"), SchemaError),
+    rule(&[], BodyPattern::Field("jsonvalidatefailed outputparsefailed toolusefailed"), SchemaError),
     rule(
         &[],
-        Sign::Field("deploymentnotfound invalidmodel modeldecommissioned modelnotfound unknownmodel"),
+        BodyPattern::Field("deploymentnotfound invalidmodel modeldecommissioned modelnotfound unknownmodel"),
         NotFound,
     ),
     // Numbers: Z.ai's under 4xx, MiniMax' under 200. https://docs.z.ai/api-reference/api-code,
     // https://platform.minimax.io/docs/api-reference/errorcode
-    rule(&[429], Sign::Field("1113 1304 1308 1309 1310"), QuotaError),
-    rule(&[400], Sign::Field("1261"), ContextLengthError),
-    rule(&[400], Sign::Field("1301"), ContentFilter),
-    rule(&[400], Sign::Field("1211"), NotFound),
-    rule(&[2], Sign::Field("1008"), QuotaError),
-    rule(&[2], Sign::Field("1002 1039"), RateLimitError),
-    rule(&[2], Sign::Field("1004 2049"), ApiKeyError),
-    rule(&[2], Sign::Field("1026 1027"), ContentFilter),
-    rule(&[2], Sign::Field("1001"), Timeout),
+    rule(&[429], BodyPattern::Field("1113 1304 1308 1309 1310"), QuotaError),
+    rule(&[400], BodyPattern::Field("1261"), ContextLengthError),
+    rule(&[400], BodyPattern::Field("1301"), ContentFilter),
+    rule(&[400], BodyPattern::Field("1211"), NotFound),
+    rule(&[2], BodyPattern::Field("1008"), QuotaError),
+    rule(&[2], BodyPattern::Field("1002 1039"), RateLimitError),
+    rule(&[2], BodyPattern::Field("1004 2049"), ApiKeyError),
+    rule(&[2], BodyPattern::Field("1026 1027"), ContentFilter),
+    rule(&[2], BodyPattern::Field("1001"), Timeout),
     // Statuses that say it. 424 is a failure of what stands behind, 498 Groq's word for no capacity.
-    rule(&[401], Sign::None, ApiKeyError),
-    rule(&[402], Sign::None, QuotaError),
-    rule(&[404, 405, 410], Sign::None, NotFound),
-    rule(&[408, 524], Sign::None, Timeout),
-    rule(&[409, 424, 498], Sign::None, ServerError),
+    rule(&[401], BodyPattern::None, ApiKeyError),
+    rule(&[402], BodyPattern::None, QuotaError),
+    rule(&[404, 405, 410], BodyPattern::None, NotFound),
+    rule(&[408, 524], BodyPattern::None, Timeout),
+    rule(&[409, 424, 498], BodyPattern::None, ServerError),
     // Fields that errors of several kinds share.
     rule(
         &[],
-        Sign::Field(
+        BodyPattern::Field(
             "accessdenied apikeyinvalid auth authentication invalidapikey invalidauthentication nodbconnection \
              organizationrestricted permission permissiondenied unauthenticated",
         ),
         ApiKeyError,
     ),
-    rule(&[], Sign::Field("notfound"), NotFound),
-    rule(&[429], Sign::Field("resourceexhausted"), RateLimitError),
+    rule(&[], BodyPattern::Field("notfound"), NotFound),
+    rule(&[429], BodyPattern::Field("resourceexhausted"), RateLimitError),
     // What is asked for is more than the limit: no wait helps, though the code is that of a limit on the rate.
     // https://platform.openai.com/docs/guides/rate-limits
-    rule(&[429], Sign::Phrase(&["request too large for"]), ContextLengthError),
+    rule(&[429], BodyPattern::Phrase(&["request too large for"]), ContextLengthError),
     // LiteLLM replaces OpenAI's code and type by its own words for the status.
-    rule(&[429], Sign::Phrase(&["exceeded your current quota"]), QuotaError),
-    rule(FAILED, Sign::Field("engineoverloaded modelnotready overloaded"), ServerError),
-    rule(&[], Sign::Field("ratelimit ratelimitexceeded resourceexhausted throttling"), RateLimitError),
-    rule(FAILED, Sign::Field("deadlineexceeded timeout"), Timeout),
+    rule(&[429], BodyPattern::Phrase(&["exceeded your current quota"]), QuotaError),
+    rule(
+        SERVER_FAILURE_STATUSES,
+        BodyPattern::Field("engineoverloaded modelnotready overloaded"),
+        ServerError,
+    ),
+    rule(&[], BodyPattern::Field("ratelimit ratelimitexceeded resourceexhausted throttling"), RateLimitError),
+    rule(SERVER_FAILURE_STATUSES, BodyPattern::Field("deadlineexceeded timeout"), Timeout),
     // Texts of those who have no field for it.
     rule(
-        OPEN,
-        Sign::Phrase(&[
+        AMBIGUOUS_STATUSES,
+        BodyPattern::Phrase(&[
             "maximum context length", // OpenAI, vLLM, SGLang, Mistral, DeepSeek, Llama on Bedrock
             "context length is only", // vLLM
             "maximum model length",   // vLLM
@@ -178,7 +183,7 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule(
         UNPAID,
-        Sign::Phrase(&[
+        BodyPattern::Phrase(&[
             "credit balance is too low",  // Anthropic
             "specified api usage limits", // Anthropic
             "used all available credits", // xAI
@@ -188,10 +193,10 @@ pub(crate) const RULES: &[Rule] = &[
         QuotaError,
     ),
     // xAI
-    rule(&[400, 403], Sign::Phrase(&["violates usage guidelines"]), ContentFilter),
+    rule(&[400, 403], BodyPattern::Phrase(&["violates usage guidelines"]), ContentFilter),
     rule(
-        OPEN,
-        Sign::Phrase(&[
+        AMBIGUOUS_STATUSES,
+        BodyPattern::Phrase(&[
             "content management policy", // Azure behind LiteLLM
             "content filtering policy",  // Anthropic
             "content exists risk",       // DeepSeek
@@ -199,8 +204,8 @@ pub(crate) const RULES: &[Rule] = &[
         ContentFilter,
     ),
     rule(
-        OPEN,
-        Sign::Phrase(&[
+        AMBIGUOUS_STATUSES,
+        BodyPattern::Phrase(&[
             "api key not valid",              // Google
             "incorrect api key",              // xAI
             "organization has been disabled", // Anthropic
@@ -208,8 +213,8 @@ pub(crate) const RULES: &[Rule] = &[
         ApiKeyError,
     ),
     rule(
-        OPEN,
-        Sign::Phrase(&[
+        AMBIGUOUS_STATUSES,
+        BodyPattern::Phrase(&[
             "invalid model name passed", // LiteLLM
             "is not a valid model id",   // OpenRouter
             "model not exist",           // DeepSeek
@@ -218,10 +223,10 @@ pub(crate) const RULES: &[Rule] = &[
         NotFound,
     ),
     // llama.cpp says so as a failure of its own: tools/server/utils.hpp.
-    rule(&[500], Sign::Phrase(&["input is not supported - hint"]), BadRequest),
-    rule(&[2], Sign::Field("2013"), BadRequest),
-    rule(&[403], Sign::None, ApiKeyError),
-    rule(&[429], Sign::None, RateLimitError),
+    rule(&[500], BodyPattern::Phrase(&["input is not supported - hint"]), BadRequest),
+    rule(&[2], BodyPattern::Field("2013"), BadRequest),
+    rule(&[403], BodyPattern::None, ApiKeyError),
+    rule(&[429], BodyPattern::None, RateLimitError),
 ];
 
 /// The category of a status that no row names.

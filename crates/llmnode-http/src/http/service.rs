@@ -13,9 +13,9 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Client, Method, Response, Url};
 use tokio::time::{Instant, timeout_at};
 
+use super::address_guard::PrivateAddress;
 use super::endpoint::{Endpoint, shown};
 use super::incoming::Incoming;
-use super::public::PrivateAddress;
 
 /// What to do when a proxy asks who is there.
 pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
@@ -26,7 +26,7 @@ pub(crate) struct Service {
     pub(crate) client: Client,
     pub(crate) endpoint: Endpoint,
     /// Neither the endpoint nor the proxy is another machine.
-    pub(crate) stays_here: bool,
+    pub(crate) is_local: bool,
     /// Whether requests carry the ids of their attempts.
     pub(crate) client_request_id: bool,
     /// `None`: the client's own.
@@ -73,8 +73,8 @@ impl Service {
         deadline: Deadline,
         sink: &mut dyn Sink,
     ) -> impl Future<Output = Result<Response, ModelError>> {
-        let sending = Sending { sink, begun: Arc::default() };
-        let body = Outgoing { body: body.into(), begun: Arc::clone(&sending.begun) };
+        let sending = UnsentGuard { sink, begun: Arc::default() };
+        let body = TrackedBody { body: body.into(), begun: Arc::clone(&sending.begun) };
         let response = timeout_at(deadline.end, self.client.execute(self.request(url, headers, body, id)));
         async move {
             match response.await {
@@ -98,7 +98,7 @@ impl Service {
         &self,
         url: Url,
         headers: HeaderMap,
-        body: Outgoing,
+        body: TrackedBody,
         id: Option<AttemptId>,
     ) -> reqwest::Request {
         let mut request = reqwest::Request::new(Method::POST, url);
@@ -119,7 +119,7 @@ impl Service {
     }
 
     /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.
-    pub(crate) fn redirect(&self, response: &Response) -> Option<Result<Url, ModelError>> {
+    pub(crate) fn redirect_target(&self, response: &Response) -> Option<Result<Url, ModelError>> {
         if response.url().origin() != self.endpoint.url.origin() {
             return Some(Err(self.followed(response.url())));
         }
@@ -230,18 +230,18 @@ impl Service {
 }
 
 /// Reports to the sink if it is dropped before the request has a connection.
-struct Sending<'s> {
+struct UnsentGuard<'s> {
     sink: &'s mut dyn Sink,
     begun: Arc<AtomicBool>,
 }
 
-impl Sending<'_> {
+impl UnsentGuard<'_> {
     fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Sending<'_> {
+impl Drop for UnsentGuard<'_> {
     fn drop(&mut self) {
         if !self.has_begun() {
             self.sink.unsent();
@@ -250,12 +250,12 @@ impl Drop for Sending<'_> {
 }
 
 /// A body that notes when it is first read: only then is there a connection that the request goes out on.
-struct Outgoing {
+struct TrackedBody {
     body: reqwest::Body,
     begun: Arc<AtomicBool>,
 }
 
-impl http_body::Body for Outgoing {
+impl http_body::Body for TrackedBody {
     type Data = <reqwest::Body as http_body::Body>::Data;
     type Error = reqwest::Error;
 

@@ -10,7 +10,7 @@ pub(crate) struct Event<'a> {
     /// Its type is `error`.
     pub(crate) is_error: bool,
     /// The empty line at its end came.
-    pub(crate) is_whole: bool,
+    pub(crate) is_complete: bool,
 }
 
 /// Finds the events in a body. Each byte is looked at once; what is kept is the event under way.
@@ -25,7 +25,7 @@ pub(crate) struct Decoder {
     /// The first line was read: a byte order mark is no mark any more.
     begun: bool,
     /// How many bytes of data there were.
-    seen: usize,
+    data_bytes: usize,
 }
 
 impl Decoder {
@@ -72,13 +72,13 @@ impl Decoder {
     }
 
     /// How many bytes the event under way has.
-    pub(crate) fn kept(&self) -> usize {
+    pub(crate) fn buffered(&self) -> usize {
         self.line.len() + self.data.as_ref().map_or(0, Vec::len)
     }
 
     /// How many bytes of data there were so far; comments count nothing.
-    pub(crate) fn seen(&self) -> usize {
-        self.seen
+    pub(crate) fn data_bytes(&self) -> usize {
+        self.data_bytes
     }
 
     fn end_line<B>(
@@ -99,7 +99,7 @@ impl Decoder {
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match name {
             b"data" => {
-                self.seen += value.len();
+                self.data_bytes += value.len();
                 match &mut self.data {
                     Some(data) => {
                         data.push(b'\n');
@@ -116,19 +116,19 @@ impl Decoder {
 
     fn end_event<B>(
         &mut self,
-        is_whole: bool,
+        is_complete: bool,
         take: &mut impl FnMut(Event<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let is_error = std::mem::take(&mut self.is_error);
         match self.data.take() {
-            Some(data) if !data.is_empty() => take(Event { data: &data, is_error, is_whole }),
+            Some(data) if !data.is_empty() => take(Event { data: &data, is_error, is_complete }),
             _ => ControlFlow::Continue(()),
         }
     }
 }
 
 /// Whether a body that begins like this is events: `None` if that is too little to tell.
-pub(crate) fn is_events(body: &[u8]) -> Option<bool> {
+pub(crate) fn is_event_stream(body: &[u8]) -> Option<bool> {
     const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     if FIELDS.iter().any(|field| body.starts_with(field)) {
@@ -147,7 +147,7 @@ mod tests {
         let mut decoder = Decoder::default();
         let mut take = |event: Event<'_>| -> ControlFlow<()> {
             let data = String::from_utf8_lossy(event.data).into_owned();
-            found.push((data, event.is_error, event.is_whole));
+            found.push((data, event.is_error, event.is_complete));
             ControlFlow::Continue(())
         };
         for piece in pieces {
@@ -208,7 +208,7 @@ mod tests {
             ("<html>", Some(false)),
             ("data ", Some(false)),
         ] {
-            assert_eq!(is_events(body.as_bytes()), expected, "{body:?}");
+            assert_eq!(is_event_stream(body.as_bytes()), expected, "{body:?}");
         }
     }
 }

@@ -4,39 +4,39 @@ use llmnode_runtime::TokenUsage;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::lenient::{Figure, object, tokens};
+use super::lenient::{Count, object, tokens};
 
 /// The figures of a response or of an error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Usage {
     #[serde(deserialize_with = "tokens")]
-    prompt_tokens: Figure,
+    prompt_tokens: Count,
     #[serde(deserialize_with = "tokens")]
-    completion_tokens: Figure,
+    completion_tokens: Count,
     #[serde(deserialize_with = "tokens")]
-    total_tokens: Figure,
+    total_tokens: Count,
     #[serde(deserialize_with = "object")]
     prompt_tokens_details: Option<PromptDetails>,
     #[serde(deserialize_with = "object")]
     completion_tokens_details: Option<CompletionDetails>,
     /// DeepSeek's word for cached tokens.
     #[serde(deserialize_with = "tokens")]
-    prompt_cache_hit_tokens: Figure,
+    prompt_cache_hit_tokens: Count,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PromptDetails {
     #[serde(deserialize_with = "tokens")]
-    cached_tokens: Figure,
+    cached_tokens: Count,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct CompletionDetails {
     #[serde(deserialize_with = "tokens")]
-    reasoning_tokens: Figure,
+    reasoning_tokens: Count,
 }
 
 /// The usage in an error's body.

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use llmnode_runtime::internal::one_line;
 use llmnode_runtime::{Category, Completion, FinishReason, Flag, ModelError, Retry};
 
-use super::calls::{self, Called, Wanted, called};
+use super::calls::{self, AnswerCall, ExpectedCalls, called};
 use super::response::{Choice, Choices, Message, OTHER_CHOICES, Response};
 use crate::http::error_body;
 
 /// Why a successful response holds no answer.
-pub(super) enum NoAnswer {
+pub(super) enum Unreadable {
     /// It is an error in the guise of a success.
     ErrorObject,
     /// It is a web page.
@@ -20,14 +20,14 @@ pub(super) enum NoAnswer {
 }
 
 /// A completion with its flags.
-pub(super) type Read = Result<(Completion, Vec<Flag>), NoAnswer>;
+pub(super) type CompletionResult = Result<(Completion, Vec<Flag>), Unreadable>;
 
 /// Reads the body of a successful response. `wanted` says which calls were asked for.
-pub(super) fn read(body: &[u8], wanted: Wanted<'_>) -> Read {
+pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> CompletionResult {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
-        Some(b'<') => return Err(NoAnswer::WebPage),
+        Some(b'<') => return Err(Unreadable::WebPage),
         Some(b'[') => return Err(failure("the response is a JSON list, not a chat completion", Retry::No)),
         Some(_) => {}
     }
@@ -42,29 +42,29 @@ pub(super) fn read(body: &[u8], wanted: Wanted<'_>) -> Read {
 pub(super) fn completion(
     response: Response<'_>,
     is_error: impl FnOnce() -> bool,
-    wanted: Wanted<'_>,
-) -> Read {
+    wanted: ExpectedCalls<'_>,
+) -> CompletionResult {
     let (usage, impossible) = response.usage();
     let (choice, others) = match response.choices {
         Choices::Answer(choice, others) => (choice, others),
-        _ if is_error() => return Err(NoAnswer::ErrorObject),
+        _ if is_error() => return Err(Unreadable::ErrorObject),
         Choices::Empty => {
             let mut empty = ModelError::new(Category::EmptyResponse, "the response has no choices");
             empty.usage = usage;
-            return Err(NoAnswer::Failure(Box::new(empty.retry(Retry::Transport))));
+            return Err(Unreadable::Failure(Box::new(empty.retry(Retry::Transport))));
         }
         Choices::Absent => return Err(failure("the response is JSON without `choices`", Retry::Transport)),
     };
     let Choice { finish_reason, message, .. } = choice;
     let mut message = message.unwrap_or_default();
     let refusal = message.refusal.take().map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
-    let calls = calls::of_tools(&message.tool_calls, message.function_call.as_ref(), wanted);
+    let calls = calls::collect_tool_calls(&message.tool_calls, message.function_call.as_ref(), wanted);
     let function = wanted.function.filter(|_| calls.is_empty());
     let text = match text(message, function) {
         Ok(text) => text,
         Err(mut failure) => {
             failure.usage = usage;
-            return Err(NoAnswer::Failure(failure));
+            return Err(Unreadable::Failure(failure));
         }
     };
     let mut completion = Completion::new(text);
@@ -88,18 +88,18 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<Mode
     let said = message.content.map(Cow::into_owned).unwrap_or_default();
     let Some(function) = function else { return Ok(said) };
     match called(message.tool_calls, message.function_call, function) {
-        Called::With(arguments) => Ok(arguments),
-        Called::Other(name) if said.trim().is_empty() => {
+        AnswerCall::Arguments(arguments) => Ok(arguments),
+        AnswerCall::Other(name) if said.trim().is_empty() => {
             let message = format!("the model called {:?} instead of {function:?}", one_line(&name, 100));
             Err(Box::new(ModelError::new(Category::SchemaError, message).retry(Retry::Feedback)))
         }
-        Called::Other(_) | Called::Not => Ok(said),
+        AnswerCall::Other(_) | AnswerCall::Missing => Ok(said),
     }
 }
 
 /// The failure of a response that could be read but for bytes that are no characters, all of which the model wrote.
-fn broken_text(body: &[u8], wanted: Wanted<'_>) -> Option<NoAnswer> {
-    let text = whole_characters(&String::from_utf8_lossy(body));
+fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
+    let text = replace_lone_surrogates(&String::from_utf8_lossy(body));
     let broken = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
     if text.as_bytes() == body {
         return None;
@@ -113,11 +113,11 @@ fn broken_text(body: &[u8], wanted: Wanted<'_>) -> Option<NoAnswer> {
     failure.usage = completion.usage;
     let is_the_answers = broken(&completion.text) == broken(&text);
     failure.answer = Some(completion.text);
-    is_the_answers.then(|| NoAnswer::Failure(Box::new(failure)))
+    is_the_answers.then(|| Unreadable::Failure(Box::new(failure)))
 }
 
 /// JSON in which each escape of half a surrogate pair is replaced.
-fn whole_characters(json: &str) -> String {
+fn replace_lone_surrogates(json: &str) -> String {
     let (mut whole, mut rest) = (String::with_capacity(json.len()), json);
     while let Some((before, escape)) = rest.find('\\').map(|at| rest.split_at(at)) {
         let unit = |at| u16::from_str_radix(escape.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
@@ -146,8 +146,8 @@ fn finish(reason: &str) -> Option<FinishReason> {
     })
 }
 
-fn failure(message: impl Into<String>, retry: Retry) -> NoAnswer {
-    NoAnswer::Failure(Box::new(ModelError::new(Category::BadResponse, message).retry(retry)))
+fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
+    Unreadable::Failure(Box::new(ModelError::new(Category::BadResponse, message).retry(retry)))
 }
 
 #[cfg(test)]
@@ -155,21 +155,21 @@ mod tests {
     use super::*;
     use llmnode_runtime::TokenUsage;
 
-    fn answer_of(function: &str) -> Wanted<'_> {
-        Wanted { function: Some(function), tools: false }
+    fn answer_of(function: &str) -> ExpectedCalls<'_> {
+        ExpectedCalls { function: Some(function), tools: false }
     }
 
     fn ok(body: &str) -> Completion {
-        match read(body.as_bytes(), Wanted::default()) {
+        match read(body.as_bytes(), ExpectedCalls::default()) {
             Ok((completion, _)) => completion,
-            Err(NoAnswer::Failure(error)) => panic!("{error}"),
+            Err(Unreadable::Failure(error)) => panic!("{error}"),
             Err(_) => panic!("an error object or a page"),
         }
     }
 
     fn fails(body: &[u8]) -> ModelError {
-        match read(body, Wanted::default()) {
-            Err(NoAnswer::Failure(error)) => *error,
+        match read(body, ExpectedCalls::default()) {
+            Err(Unreadable::Failure(error)) => *error,
             Err(_) => panic!("an error object or a page"),
             Ok((completion, _)) => panic!("{completion:?}"),
         }
@@ -228,7 +228,9 @@ mod tests {
             assert_eq!(completion.text, text, "{calls_made}");
             assert_eq!(completion.finish, Some(FinishReason::Stop));
         }
-        let Err(NoAnswer::Failure(error)) = calls(&format!("[{other}]"), "null") else { panic!("an answer") };
+        let Err(Unreadable::Failure(error)) = calls(&format!("[{other}]"), "null") else {
+            panic!("an answer")
+        };
         assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
         assert!(error.message.contains("search") && error.message.contains("Choice"), "{error}");
         // How calls were told before there were several; and a stop at the length limit stays one.
@@ -273,7 +275,7 @@ mod tests {
             (r#"{"prompt_tokens":10}"#, false),
         ] {
             let body = format!(r#"{{"choices":[{{}}],"usage":{json}}}"#);
-            let (_, flags) = read(body.as_bytes(), Wanted::default()).ok().unwrap();
+            let (_, flags) = read(body.as_bytes(), ExpectedCalls::default()).ok().unwrap();
             assert_eq!(flags, if impossible { vec![Flag::ImpossibleUsage] } else { vec![] }, "{json}");
         }
         let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;
@@ -320,7 +322,7 @@ mod tests {
         let beside = fails(br#"{"id":"\ud83d","choices":[{"message":{"content":"a\ud83d"}}]}"#);
         assert_eq!((beside.category, beside.retry), (Category::BadResponse, Some(Retry::Transport)));
         assert_eq!(
-            whole_characters(r#""\\ud83d \u0041 \ud83d\u0041 \"#),
+            replace_lone_surrogates(r#""\\ud83d \u0041 \ud83d\u0041 \"#),
             "\"\\\\ud83d \\u0041 \u{fffd}\\u0041 \\"
         );
     }
@@ -349,9 +351,12 @@ mod tests {
 
     #[test]
     fn pages_and_error_objects_in_a_success() {
-        assert!(matches!(read(b" \n<!DOCTYPE html><p>Login", Wanted::default()), Err(NoAnswer::WebPage)));
+        assert!(matches!(
+            read(b" \n<!DOCTYPE html><p>Login", ExpectedCalls::default()),
+            Err(Unreadable::WebPage)
+        ));
         for body in [r#"{"error":{"message":"busy","code":429}}"#, r#"{"error":"busy","choices":[]}"#] {
-            assert!(matches!(read(body.as_bytes(), Wanted::default()), Err(NoAnswer::ErrorObject)));
+            assert!(matches!(read(body.as_bytes(), ExpectedCalls::default()), Err(Unreadable::ErrorObject)));
         }
         // ... which is no error where there is an answer.
         assert_eq!(ok(r#"{"error":{},"choices":[{"message":{"content":"a"}}]}"#).text, "a");

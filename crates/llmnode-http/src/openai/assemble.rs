@@ -10,12 +10,12 @@ use rustls::pki_types::CertificateDer;
 
 use super::config::OpenAiBuilder;
 use super::{Inner, OpenAi};
+use crate::http::capabilities::Capabilities;
 use crate::http::endpoint::{Endpoint, is_loopback};
-use crate::http::headers::{Headers, Own};
-use crate::http::learned::Learned;
-use crate::http::moved::Moved;
+use crate::http::headers::{HeaderSettings, Headers};
+use crate::http::redirects::Redirects;
 use crate::http::service::Service;
-use crate::http::{proxy, public, tls};
+use crate::http::{address_guard, proxy, tls};
 
 /// This machine; the port is the URL's.
 const LOOPBACK: [SocketAddr; 2] = [
@@ -29,17 +29,17 @@ impl OpenAiBuilder {
     pub(super) fn assemble(self) -> Result<OpenAi, NodeError> {
         let endpoint = self.endpoint()?;
         self.check_address(&endpoint)?;
-        let key = self.found_key()?;
-        let exposed = self.exposed(&endpoint);
-        let program = Own {
+        let key = self.resolve_key()?;
+        let key_exposure = self.key_exposure(&endpoint);
+        let program = HeaderSettings {
             key_header: self.key_header,
             key: key.as_ref(),
             headers: &self.headers,
-            per_request: self.per_request.clone(),
+            config_source: self.config_source.clone(),
         };
-        let headers = Headers::new(program, self.other_secrets(&endpoint), exposed.clone())?;
-        let has_key = headers.have_key() || endpoint.credentials().next().is_some();
-        self.check_key(&endpoint, has_key, exposed)?;
+        let headers = Headers::new(program, self.other_secrets(&endpoint), key_exposure.clone())?;
+        let has_key = headers.has_key() || endpoint.credentials().next().is_some();
+        self.check_key(&endpoint, has_key, key_exposure)?;
         self.check_limits()?;
         let (client, connect_timeout) = match &self.http_client {
             Some(client) => (client.clone(), None),
@@ -47,7 +47,7 @@ impl OpenAiBuilder {
         };
         let service = Service {
             client,
-            stays_here: self.stays_here(&endpoint),
+            is_local: self.is_local(&endpoint),
             endpoint,
             client_request_id: self.client_request_id,
             connect_timeout,
@@ -55,34 +55,34 @@ impl OpenAiBuilder {
             idle_timeout: Some(self.idle_timeout),
             body_cap: self.body_cap,
         };
-        let key_hint = match (&key, &self.per_request) {
+        let key_hint = match (&key, &self.config_source) {
             (Some(key), _) => format!("; check the key in {}", key.source),
             (None, Some(_)) => "; check the key that `config` gives".to_owned(),
             (None, None) if has_key => "; check the key in the header or the base URL".to_owned(),
-            (None, None) => format!("; no key was sent: {}", self.key_from.remedy()),
+            (None, None) => format!("; no key was sent: {}", self.key_source.remedy()),
         };
         Ok(OpenAi(Arc::new(Inner {
             service,
             model: self.model,
-            dialect: self.dialect,
+            response_format: self.response_format,
             key_hint,
             headers,
-            learned: Learned::default(),
-            moved: Moved::default(),
+            capabilities: Capabilities::default(),
+            redirects: Redirects::default(),
             retry_budget: self.retry_budget,
         })))
     }
 
     /// Whether requests stay on this machine, as far as the settings tell.
-    fn stays_here(&self, endpoint: &Endpoint) -> bool {
+    fn is_local(&self, endpoint: &Endpoint) -> bool {
         let proxied = |url: &Secret| Url::parse(url.reveal()).is_ok_and(|url| is_loopback(&url));
         endpoint.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
     }
 
     fn endpoint(&self) -> Result<Endpoint, NodeError> {
-        match (&self.base_url, &self.per_request) {
+        match (&self.base_url, &self.config_source) {
             (Some(base), _) => Endpoint::new(&base.value, base.source),
-            (None, Some(config)) => Endpoint::of_config(&**config),
+            (None, Some(config)) => Endpoint::from_config(&**config),
             (None, None) => Endpoint::new(DEFAULT_BASE_URL, "the default"),
         }
     }
@@ -91,7 +91,7 @@ impl OpenAiBuilder {
         let fault = |what: String| {
             NodeError::new(Category::ConfigError, format!("{what}; it is refused by `public_only`"))
         };
-        match public::literal(&endpoint.url) {
+        match address_guard::literal(&endpoint.url) {
             Err(private) if self.public_only => Err(fault(private.to_string())),
             _ if self.public_only && endpoint.localhost().is_some() => {
                 Err(fault(format!("{} is this machine", endpoint.host())))
@@ -105,7 +105,7 @@ impl OpenAiBuilder {
         let proxies = match &self.proxy {
             Some(url) => proxy::secrets(url.reveal()),
             None if endpoint.is_loopback() && self.http_client.is_none() => Vec::new(),
-            None => proxy::secrets_of_environment(),
+            None => proxy::env_secrets(),
         };
         proxies.into_iter().chain(endpoint.credentials()).collect()
     }
@@ -114,28 +114,28 @@ impl OpenAiBuilder {
         &self,
         endpoint: &Endpoint,
         has_key: bool,
-        exposed: Option<String>,
+        key_exposure: Option<String>,
     ) -> Result<(), NodeError> {
         if has_key {
-            return exposed.map_or(Ok(()), |why| Err(NodeError::new(Category::ConfigError, why)));
+            return key_exposure.map_or(Ok(()), |why| Err(NodeError::new(Category::ConfigError, why)));
         }
         // What a configuration gives is seen by each request.
-        if endpoint.is_loopback() || self.without_key || self.per_request.is_some() {
+        if endpoint.is_loopback() || self.without_key || self.config_source.is_some() {
             return Ok(());
         }
         let message = format!(
             "{} needs a key: {}; or call `.without_key()` if the server needs none",
             endpoint.host(),
-            self.key_from.remedy()
+            self.key_source.remedy()
         );
         Err(NodeError::new(Category::ApiKeyError, message))
     }
 
     /// Why no key may be sent to the endpoint.
-    fn exposed(&self, endpoint: &Endpoint) -> Option<String> {
+    fn key_exposure(&self, endpoint: &Endpoint) -> Option<String> {
         // The proxies of a client of one's own are not known here.
-        let stays_here = self.stays_here(endpoint) && self.http_client.is_none();
-        if endpoint.is_https() || self.allow_plain_http || stays_here {
+        let is_local = self.is_local(endpoint) && self.http_client.is_none();
+        if endpoint.is_https() || self.allow_plain_http || is_local {
             return None;
         }
         let (way, mend) = if endpoint.is_loopback() && self.http_client.is_some() {
@@ -180,12 +180,11 @@ impl OpenAiBuilder {
                 endpoint.is_https()
                     || self.proxy.as_ref().is_some_and(|url| !url.reveal().starts_with("http://")),
             )?);
-        if let Some(proxy) = self.own_proxy()? {
+        if let Some(proxy) = self.explicit_proxy()? {
             builder = builder.no_proxy().proxy(proxy);
         } else if endpoint.is_loopback() {
             builder = builder.no_proxy();
-        } else if let Some(scheme) =
-            proxy::of_environment(&endpoint.url).filter(|scheme| !proxy::is_http(scheme))
+        } else if let Some(scheme) = proxy::env_scheme(&endpoint.url).filter(|scheme| !proxy::is_http(scheme))
         {
             return Err(fault(format!("{} (it is the environment's)", proxy::unsupported(&scheme))));
         }
@@ -193,9 +192,9 @@ impl OpenAiBuilder {
             // As RFC 6761 asks of libraries: no resolver is trusted with where the key goes.
             builder = builder.resolve_to_addrs(name, &LOOPBACK);
         }
-        let is_proxied = self.proxy.is_some() || proxy::of_environment(&endpoint.url).is_some();
+        let is_proxied = self.proxy.is_some() || proxy::env_scheme(&endpoint.url).is_some();
         if self.public_only && !is_proxied {
-            builder = builder.dns_resolver(Arc::new(public::PublicOnly));
+            builder = builder.dns_resolver(Arc::new(address_guard::PublicOnlyResolver));
         }
         builder
             .build()
@@ -203,7 +202,7 @@ impl OpenAiBuilder {
     }
 
     /// The proxy that the program sets.
-    fn own_proxy(&self) -> Result<Option<reqwest::Proxy>, NodeError> {
+    fn explicit_proxy(&self) -> Result<Option<reqwest::Proxy>, NodeError> {
         let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
         let Some(url) = self.proxy.as_ref().map(Secret::reveal) else { return Ok(None) };
         if let Some(scheme) =
@@ -243,7 +242,7 @@ mod tests {
         let stays = |base: &str, proxy: Option<&str>| {
             let builder = OpenAi::builder().base_url(base).without_key();
             let builder = proxy.into_iter().fold(builder, OpenAiBuilder::proxy);
-            builder.assemble().unwrap().0.service.stays_here
+            builder.assemble().unwrap().0.service.is_local
         };
         assert!(stays("http://127.0.0.1:1/v1", None));
         assert!(stays("http://[::1]:1/v1", Some("http://localhost:2")));

@@ -8,8 +8,8 @@ use reqwest::Url;
 use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
 
-use super::config::{KeyFrom, OpenAiBuilder};
-use crate::http::headers::PerRequest;
+use super::config::{KeySource, OpenAiBuilder};
+use crate::http::headers::ConfigSource;
 
 impl OpenAiBuilder {
     /// Takes URL, query, key and headers from a configuration of async-openai's (feature `async-openai`): its own
@@ -40,17 +40,17 @@ impl OpenAiBuilder {
     pub fn config(mut self, config: impl Config + 'static) -> Self {
         self.base_url = None;
         self.key = None;
-        self.key_from = KeyFrom::Program;
+        self.key_source = KeySource::Program;
         self.key_header = "authorization";
-        self.per_request = Some(Arc::new(OfConfig(config)));
+        self.config_source = Some(Arc::new(ConfigAdapter(config)));
         self
     }
 }
 
 /// Asks a configuration.
-struct OfConfig<C>(C);
+struct ConfigAdapter<C>(C);
 
-impl<C: Config> PerRequest for OfConfig<C> {
+impl<C: Config> ConfigSource for ConfigAdapter<C> {
     fn url(&self, path: &str) -> Result<String, String> {
         let (url, query) = (self.0.url(path), self.0.query());
         if query.is_empty() {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::http::lenient::{Any, Figure, Object, Shape, object, text, tokens};
+use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text, tokens};
 
 /// One call of a function.
 #[derive(Debug, Default, Deserialize)]
@@ -16,7 +16,7 @@ use crate::http::lenient::{Any, Figure, Object, Shape, object, text, tokens};
 pub(super) struct ToolCall<'a> {
     /// Its place among the calls, where it comes in pieces.
     #[serde(deserialize_with = "tokens")]
-    pub(super) index: Figure,
+    pub(super) index: Count,
     #[serde(borrow, deserialize_with = "text")]
     pub(super) id: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
@@ -46,7 +46,7 @@ impl FunctionCall<'_> {
 
 /// What calls a request asks for.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wanted<'a> {
+pub(super) struct ExpectedCalls<'a> {
     /// The function whose arguments are the answer.
     pub(super) function: Option<&'a str>,
     /// Tools were listed.
@@ -54,10 +54,10 @@ pub(super) struct Wanted<'a> {
 }
 
 /// The calls of tools. None, if every call is of the function of the answer.
-pub(super) fn of_tools(
+pub(super) fn collect_tool_calls(
     tool_calls: &[ToolCall<'_>],
     single: Option<&FunctionCall<'_>>,
-    wanted: Wanted<'_>,
+    wanted: ExpectedCalls<'_>,
 ) -> Vec<llmnode_runtime::ToolCall> {
     let called = tool_calls.iter().filter_map(|call| Some((call.id.as_deref(), call.function.as_ref()?)));
     let called = called.chain(single.map(|function| (None, function)));
@@ -75,11 +75,11 @@ pub(super) fn of_tools(
 }
 
 /// What the calls of a message come to.
-pub(super) enum Called {
+pub(super) enum AnswerCall {
     /// There is none with arguments.
-    Not,
+    Missing,
     /// This is what the function was given. Calls that differ stand side by side, for the reader to refuse.
-    With(String),
+    Arguments(String),
     /// Another function was called.
     Other(String),
 }
@@ -89,24 +89,24 @@ pub(super) fn called(
     tool_calls: Vec<ToolCall<'_>>,
     single: Option<FunctionCall<'_>>,
     function: &str,
-) -> Called {
+) -> AnswerCall {
     let calls = tool_calls.into_iter().filter_map(|call| call.function).chain(single);
     let (ours, others): (Vec<_>, Vec<_>) =
         calls.partition(|call| call.name.as_deref().is_none_or(|name| name.is_empty() || name == function));
     let mut given: Vec<String> = Vec::new();
     for arguments in ours.iter().map(FunctionCall::arguments).filter(|text| !text.trim().is_empty()) {
-        if !given.iter().any(|known| says_the_same(known, &arguments)) {
+        if !given.iter().any(|known| is_same_json(known, &arguments)) {
             given.push(arguments);
         }
     }
     match others.into_iter().find_map(|call| call.name) {
-        _ if !given.is_empty() => Called::With(given.join("\n")),
-        Some(name) if ours.is_empty() => Called::Other(name.into_owned()),
-        _ => Called::Not,
+        _ if !given.is_empty() => AnswerCall::Arguments(given.join("\n")),
+        Some(name) if ours.is_empty() => AnswerCall::Other(name.into_owned()),
+        _ => AnswerCall::Missing,
     }
 }
 
-fn says_the_same(one: &str, other: &str) -> bool {
+fn is_same_json(one: &str, other: &str) -> bool {
     let value = |text| serde_json::from_str::<Value>(text).ok();
     one == other || value(one).is_some_and(|one| value(other) == Some(one))
 }
@@ -114,12 +114,12 @@ fn says_the_same(one: &str, other: &str) -> bool {
 /// The list of calls; anything else is none.
 struct Calls;
 
-impl<'de> Shape<'de> for Calls {
+impl<'de> LenientVisitor<'de> for Calls {
     type Value = Vec<ToolCall<'de>>;
 
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut calls = Vec::new();
-        while let Some(call) = list.next_element_seed(Any(Object(PhantomData)))? {
+        while let Some(call) = list.next_element_seed(Lenient(Object(PhantomData)))? {
             calls.extend(call);
         }
         Ok(calls)
@@ -127,5 +127,5 @@ impl<'de> Shape<'de> for Calls {
 }
 
 pub(super) fn tool_calls<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ToolCall<'de>>, D::Error> {
-    Any(Calls).deserialize(from)
+    Lenient(Calls).deserialize(from)
 }

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::answer::{self, NoAnswer};
-use super::calls::{FunctionCall, ToolCall, Wanted, tool_calls};
+use super::answer::{self, Unreadable};
+use super::calls::{ExpectedCalls, FunctionCall, ToolCall, tool_calls};
 use super::response::{self, Choice, Choices, Message, OTHER_CHOICES, Response, content};
-use crate::http::lenient::{Any, Figure, Shape, object, text, tokens};
+use crate::http::lenient::{Count, Lenient, LenientVisitor, object, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
 
@@ -26,7 +26,7 @@ struct Chunk<'a> {
     #[serde(borrow, deserialize_with = "text")]
     model: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "pieces")]
-    choices: Pieces<'a>,
+    choices: ChunkChoices<'a>,
     #[serde(deserialize_with = "object")]
     usage: Option<Usage>,
     #[serde(borrow)]
@@ -36,13 +36,13 @@ struct Chunk<'a> {
 /// What one event brings of the choice that is the answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Piece<'a> {
+struct ChunkChoice<'a> {
     #[serde(deserialize_with = "tokens")]
-    index: Figure,
+    index: Count,
     #[serde(borrow, deserialize_with = "text")]
     finish_reason: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
-    delta: Option<Said<'a>>,
+    delta: Option<ChunkDelta<'a>>,
     /// The event is a whole response.
     #[serde(borrow)]
     message: Option<&'a RawValue>,
@@ -50,7 +50,7 @@ struct Piece<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said<'a> {
+struct ChunkDelta<'a> {
     #[serde(borrow, deserialize_with = "content")]
     content: Option<Cow<'a, str>>,
     /// The word of DeepSeek, vLLM and llama.cpp.
@@ -69,14 +69,14 @@ struct Said<'a> {
 
 /// A completion as far as it is written.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct PartialCompletion {
     id: Option<String>,
     model: Option<String>,
     text: String,
     refusal: String,
     calls: Vec<Call>,
     /// Where the calls of an index are.
-    places: HashMap<Option<u64>, Places>,
+    call_positions: HashMap<Option<u64>, CallPositions>,
     /// How many bytes it has so far.
     bytes: usize,
     finish_reason: Option<String>,
@@ -88,9 +88,9 @@ pub(super) struct Written {
     /// The server says that this was all.
     done: bool,
     /// How long it was when it was last looked at as a document.
-    looked_at: usize,
+    checked_len: usize,
     /// An event that is a response of its own: an error, or a whole completion.
-    whole: Option<Vec<u8>>,
+    full_response: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
@@ -102,17 +102,17 @@ struct Call {
 
 /// Where the calls of one index are. Some servers give several calls one index, and each an id.
 #[derive(Debug, Default)]
-struct Places {
+struct CallPositions {
     last: Option<usize>,
     by_id: HashMap<String, usize>,
 }
 
-impl Written {
+impl PartialCompletion {
     /// Reads the next event. `wanted` says which calls were asked for; `sink` gets what is written.
     pub(super) fn read(
         &mut self,
         event: Event<'_>,
-        wanted: Wanted<'_>,
+        wanted: ExpectedCalls<'_>,
         sink: &mut dyn Sink,
     ) -> ControlFlow<Result<(), ModelError>> {
         if event.data.trim_ascii() == b"[DONE]" {
@@ -121,15 +121,15 @@ impl Written {
         }
         let chunk: Chunk<'_> = match serde_json::from_slice(event.data) {
             Ok(chunk) if !event.is_error => chunk,
-            Ok(_) => return self.is(wrapped(event.data)),
+            Ok(_) => return self.finish_with(as_error_body(event.data)),
             // The server itself broke off, in the middle of an event.
-            Err(_) if !event.is_whole => return ControlFlow::Break(Err(self.broken_off())),
-            Err(_) if event.is_error => return self.is(wrapped(event.data)),
+            Err(_) if !event.is_complete => return ControlFlow::Break(Err(self.broken_off())),
+            Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
             Err(error) => return ControlFlow::Break(Err(self.malformed(&error))),
         };
         let Chunk { id, model, choices, usage, error } = chunk;
-        keep(&mut self.id, id);
-        keep(&mut self.model, model);
+        set_if_changed(&mut self.id, id);
+        set_if_changed(&mut self.model, model);
         if let Some(usage) = usage {
             if let (Some(known), _) = usage.figures() {
                 sink.usage(known);
@@ -137,18 +137,18 @@ impl Written {
             self.usage = Some(usage);
         }
         if error.is_some_and(|error| !matches!(error.get(), "null" | "false")) {
-            return self.is(event.data.to_vec());
+            return self.finish_with(event.data.to_vec());
         }
         if choices.others && !std::mem::replace(&mut self.others, true) {
             sink.flag(OTHER_CHOICES);
         }
-        let Some(Piece { finish_reason, delta, message, .. }) = choices.answer else {
+        let Some(ChunkChoice { finish_reason, delta, message, .. }) = choices.answer else {
             let is_error = self.usage.is_none() && crate::http::error_body::is_error(event.data);
-            return if is_error { self.is(event.data.to_vec()) } else { ControlFlow::Continue(()) };
+            return if is_error { self.finish_with(event.data.to_vec()) } else { ControlFlow::Continue(()) };
         };
         self.answers = true;
         if delta.is_none() && message.is_some() {
-            return self.is(event.data.to_vec());
+            return self.finish_with(event.data.to_vec());
         }
         if let Some(reason) = finish_reason.filter(|reason| !reason.is_empty()) {
             self.finish_reason = Some(reason.into_owned());
@@ -166,11 +166,13 @@ impl Written {
         let written = self.calls.last().map_or(&self.text, |call| &call.arguments);
         let end = written.len().saturating_sub(PADDING);
         // Each look goes over all of it, so it has to have doubled since the last one.
-        if end < self.looked_at || !written.as_bytes()[end..].iter().all(u8::is_ascii_whitespace) || end == 0
+        if end < self.checked_len
+            || !written.as_bytes()[end..].iter().all(u8::is_ascii_whitespace)
+            || end == 0
         {
             return false;
         }
-        self.looked_at = written.len().saturating_mul(2);
+        self.checked_len = written.len().saturating_mul(2);
         padding(written) >= PADDING
     }
 
@@ -179,7 +181,7 @@ impl Written {
         self.bytes
     }
 
-    fn add(&mut self, said: Said<'_>, wanted: Wanted<'_>, sink: &mut dyn Sink) {
+    fn add(&mut self, said: ChunkDelta<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         if let Some(thought) = said.reasoning_content.or(said.reasoning) {
             sink.delta(Delta::Reasoning(&thought));
         }
@@ -202,9 +204,9 @@ impl Written {
         }
     }
 
-    fn call(&mut self, piece: &ToolCall<'_>, wanted: Wanted<'_>, sink: &mut dyn Sink) {
+    fn call(&mut self, piece: &ToolCall<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let Some(called) = &piece.function else { return };
-        let at = self.place(piece.index.tokens, piece.id.as_deref().unwrap_or_default());
+        let at = self.call_position(piece.index.tokens, piece.id.as_deref().unwrap_or_default());
         let call = &mut self.calls[at];
         // Some servers repeat it with each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
@@ -221,8 +223,8 @@ impl Written {
     }
 
     /// Where the call is that a piece with this index and this id, which may be empty, belongs to; or a new one.
-    fn place(&mut self, index: Option<u64>, id: &str) -> usize {
-        let Places { last, by_id } = self.places.entry(index).or_default();
+    fn call_position(&mut self, index: Option<u64>, id: &str) -> usize {
+        let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
         let known = last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));
         let known = known.or_else(|| by_id.get(id).copied());
         let at = known.unwrap_or_else(|| {
@@ -240,25 +242,25 @@ impl Written {
         at
     }
 
-    fn is(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
-        self.whole = Some(response);
+    fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
+        self.full_response = Some(response);
         ControlFlow::Break(Ok(()))
     }
 
     /// What it came to. `Ok(Err(body))`: this is the response.
-    pub(super) fn finish(self, wanted: Wanted<'_>) -> Result<answer::Read, Vec<u8>> {
-        if let Some(whole) = self.whole {
-            return Err(whole);
+    pub(super) fn finish(self, wanted: ExpectedCalls<'_>) -> Result<answer::CompletionResult, Vec<u8>> {
+        if let Some(full_response) = self.full_response {
+            return Err(full_response);
         }
         if !self.answers && self.done {
             let mut failure = ModelError::new(Category::EmptyResponse, "the stream ended without an answer");
             failure.usage = self.usage.as_ref().and_then(|usage| usage.figures().0);
-            return Ok(Err(NoAnswer::Failure(Box::new(failure.retry(Retry::Transport)))));
+            return Ok(Err(Unreadable::Failure(Box::new(failure.retry(Retry::Transport)))));
         }
         if self.finish_reason.is_none() {
-            return Ok(Err(NoAnswer::Failure(Box::new(self.broken_off()))));
+            return Ok(Err(Unreadable::Failure(Box::new(self.broken_off()))));
         }
-        let Written { id, model, text, refusal, calls, finish_reason, usage, .. } = self;
+        let PartialCompletion { id, model, text, refusal, calls, finish_reason, usage, .. } = self;
         let arguments: Vec<_> = calls.iter().map(|call| to_raw_value(&call.arguments).ok()).collect();
         let called = calls.iter().zip(&arguments).map(|(call, arguments)| {
             let name = Some(Cow::Borrowed(call.name.as_str()));
@@ -307,7 +309,7 @@ impl Written {
 }
 
 /// An event of the type `error`, as the body of an error.
-fn wrapped(data: &[u8]) -> Vec<u8> {
+fn as_error_body(data: &[u8]) -> Vec<u8> {
     let value: Value = serde_json::from_slice(data)
         .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(data).into_owned()));
     if value.get("error").is_some() {
@@ -317,7 +319,7 @@ fn wrapped(data: &[u8]) -> Vec<u8> {
     }
 }
 
-fn keep(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
+fn set_if_changed(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
     // Each event has it again.
     if let Some(word) = word.filter(|word| slot.as_deref() != Some(word)) {
         *slot = Some(word.into_owned());
@@ -326,29 +328,29 @@ fn keep(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
 
 /// The choices of an event; there are none in the event of the usage.
 #[derive(Debug, Default)]
-struct Pieces<'a> {
-    answer: Option<Piece<'a>>,
+struct ChunkChoices<'a> {
+    answer: Option<ChunkChoice<'a>>,
     others: bool,
 }
 
-struct List;
+struct ChunkChoicesVisitor;
 
-impl<'de> Shape<'de> for List {
-    type Value = Pieces<'de>;
+impl<'de> LenientVisitor<'de> for ChunkChoicesVisitor {
+    type Value = ChunkChoices<'de>;
 
     fn list<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let (first, others) = response::answer(&mut list, |piece: &Piece<'_>| piece.index.tokens)?;
+        let (first, others) = response::answer(&mut list, |piece: &ChunkChoice<'_>| piece.index.tokens)?;
         // An event may have nothing but pieces of others.
         let (answer, other) = match first {
             Some(piece) if piece.index.tokens > Some(0) => (None, true),
             piece => (piece, false),
         };
-        Ok(Pieces { answer, others: others || other })
+        Ok(ChunkChoices { answer, others: others || other })
     }
 }
 
-fn pieces<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Pieces<'de>, D::Error> {
-    serde::de::DeserializeSeed::deserialize(Any(List), from)
+fn pieces<'de, D: serde::Deserializer<'de>>(from: D) -> Result<ChunkChoices<'de>, D::Error> {
+    serde::de::DeserializeSeed::deserialize(Lenient(ChunkChoicesVisitor), from)
 }
 
 #[cfg(test)]

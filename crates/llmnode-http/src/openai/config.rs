@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_runtime::internal::Secret;
-use llmnode_runtime::{Category, Dialect, NodeError, RetryBudget};
+use llmnode_runtime::{Category, NodeError, ResponseFormat, RetryBudget};
 
 use super::OpenAi;
-use crate::http::headers::{Given, PerRequest, is_secret};
+use crate::http::headers::{ConfigSource, Sourced, is_secret};
 
 pub(super) const KEY: &str = "OPENAI_API_KEY";
 const BASE_URL: &str = "OPENAI_BASE_URL";
@@ -31,17 +31,17 @@ const MODEL: &str = "OPENAI_MODEL";
 #[derive(Clone)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct OpenAiBuilder {
-    pub(super) base_url: Option<Given<String>>,
-    pub(super) key: Option<Given<Secret>>,
+    pub(super) base_url: Option<Sourced<String>>,
+    pub(super) key: Option<Sourced<Secret>>,
     /// Where a key is looked for that is not given.
-    pub(super) key_from: KeyFrom,
+    pub(super) key_source: KeySource,
     /// The header that the key is sent in.
     pub(super) key_header: &'static str,
     pub(super) without_key: bool,
     /// What gives further headers for each request.
-    pub(super) per_request: Option<Arc<dyn PerRequest>>,
+    pub(super) config_source: Option<Arc<dyn ConfigSource>>,
     pub(super) model: Option<String>,
-    pub(super) dialect: Option<Dialect>,
+    pub(super) response_format: Option<ResponseFormat>,
     pub(super) headers: Vec<(String, Secret)>,
     pub(super) client_request_id: bool,
     pub(super) connect_timeout: Duration,
@@ -58,7 +58,7 @@ pub struct OpenAiBuilder {
 
 /// Where the key of a builder comes from that is given none.
 #[derive(Clone, Copy)]
-pub(super) enum KeyFrom {
+pub(super) enum KeySource {
     /// Only the program can give it.
     Program,
     /// `from_env` has looked for it.
@@ -67,15 +67,15 @@ pub(super) enum KeyFrom {
     Variable(&'static str),
 }
 
-impl KeyFrom {
+impl KeySource {
     /// What to do about a key that is missing.
     pub(super) fn remedy(self) -> String {
         match self {
-            KeyFrom::Program => format!(
+            KeySource::Program => format!(
                 "set it with `.api_key(..)`, or make the model with `OpenAi::from_env()`, which reads {KEY}"
             ),
-            KeyFrom::Environment => format!("set {KEY}, or `.api_key(..)`"),
-            KeyFrom::Variable(variable) => format!("set {variable}, or `.api_key(..)`"),
+            KeySource::Environment => format!("set {KEY}, or `.api_key(..)`"),
+            KeySource::Variable(variable) => format!("set {variable}, or `.api_key(..)`"),
         }
     }
 }
@@ -85,12 +85,12 @@ impl Default for OpenAiBuilder {
         OpenAiBuilder {
             base_url: None,
             key: None,
-            key_from: KeyFrom::Program,
+            key_source: KeySource::Program,
             key_header: "authorization",
-            per_request: None,
+            config_source: None,
             without_key: false,
             model: None,
-            dialect: None,
+            response_format: None,
             headers: Vec::new(),
             client_request_id: true,
             connect_timeout: Duration::from_secs(5),
@@ -114,16 +114,16 @@ impl OpenAiBuilder {
     /// # Errors
     /// `api_key_error` if there is neither key nor base URL; `config_error` for a variable that is not Unicode.
     pub fn from_env() -> Result<Self, NodeError> {
-        Self::from_variables(of_environment)
+        Self::from_variables(env_var)
     }
 
     /// [`from_env`](Self::from_env) with any source of variables.
     fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, NodeError> {
         let read = |name| read(name, &variable);
-        let mut builder = OpenAiBuilder { key_from: KeyFrom::Environment, ..OpenAiBuilder::default() };
+        let mut builder = OpenAiBuilder { key_source: KeySource::Environment, ..OpenAiBuilder::default() };
         builder.model = read(MODEL)?;
-        builder.base_url = read(BASE_URL)?.map(|value| Given { value, source: BASE_URL });
-        builder.key = read(KEY)?.map(|value| Given { value: Secret::new(value), source: KEY });
+        builder.base_url = read(BASE_URL)?.map(|value| Sourced { value, source: BASE_URL });
+        builder.key = read(KEY)?.map(|value| Sourced { value: Secret::new(value), source: KEY });
         if builder.key.is_none() && builder.base_url.is_none() {
             let message = format!(
                 "neither {KEY} nor {BASE_URL} is set: set {KEY} to a key of OpenAI, or {BASE_URL} to the base URL \
@@ -140,11 +140,11 @@ impl OpenAiBuilder {
     }
 
     /// The key that is given, or else that of the variable which is read for it.
-    pub(super) fn found_key(&self) -> Result<Option<Given<Secret>>, NodeError> {
-        match (&self.key, self.key_from) {
-            (None, KeyFrom::Variable(name)) if !self.without_key && !self.has_credential() => {
-                let value = read(name, of_environment)?;
-                Ok(value.map(|value| Given { value: Secret::new(value), source: name }))
+    pub(super) fn resolve_key(&self) -> Result<Option<Sourced<Secret>>, NodeError> {
+        match (&self.key, self.key_source) {
+            (None, KeySource::Variable(name)) if !self.without_key && !self.has_credential() => {
+                let value = read(name, env_var)?;
+                Ok(value.map(|value| Sourced { value: Secret::new(value), source: name }))
             }
             (key, _) => Ok(key.clone()),
         }
@@ -152,14 +152,14 @@ impl OpenAiBuilder {
 
     /// Sets the base URL, such as `http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(Given { value: url.into(), source: "`base_url`" });
+        self.base_url = Some(Sourced { value: url.into(), source: "`base_url`" });
         self
     }
 
     /// Sets the key. Default: for a known server ([`OpenAi::groq`], ..), the key in its variable; otherwise none. Loopback
     /// servers need none.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(Given { value: Secret::new(key), source: "`api_key`" });
+        self.key = Some(Sourced { value: Secret::new(key), source: "`api_key`" });
         self
     }
 
@@ -176,11 +176,11 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets how the model is asked for the type of an answer, unless a call sets it. Default: [`Dialect::Strict`], or
-    /// [`Dialect::Schema`] if that cannot express the type. If the endpoint refuses a dialect, the next one is used,
+    /// Sets how the model is asked for the type of an answer, unless a call sets it. Default: [`ResponseFormat::Strict`], or
+    /// [`ResponseFormat::Schema`] if that cannot express the type. If the endpoint refuses a response format, the next one is used,
     /// and remembered by this model's handle and its clones.
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = Some(dialect);
+    pub fn response_format(mut self, response_format: ResponseFormat) -> Self {
+        self.response_format = Some(response_format);
         self
     }
 
@@ -315,7 +315,7 @@ fn read(
     }
 }
 
-fn of_environment(name: &str) -> Option<Result<String, ()>> {
+fn env_var(name: &str) -> Option<Result<String, ()>> {
     std::env::var_os(name).map(|value| value.into_string().map_err(|_| ()))
 }
 
@@ -327,7 +327,7 @@ impl fmt::Debug for OpenAiBuilder {
             .field("base_url", &self.base_url.as_ref().map(|_| "[given]"))
             .field("api_key", &self.key.as_ref().map(|key| &key.value))
             .field("model", &self.model)
-            .field("dialect", &self.dialect)
+            .field("response_format", &self.response_format)
             .field("headers", &headers)
             .field("connect_timeout", &self.connect_timeout)
             .field("attempt_timeout", &self.attempt_timeout)

@@ -10,13 +10,13 @@ use llmnode_runtime::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::receive::Received;
-use super::{Asked, Head, Inner, OpenAi, unsent, without_secrets};
+use super::receive::ResponseBody;
+use super::{Inner, OpenAi, PreparedRequest, ResponseHead, unsent, without_secrets};
+use crate::http::capabilities::{Capabilities, RequestShape};
 use crate::http::error_body;
-use crate::http::headers::Sent;
-use crate::http::learned::{Learned, Way};
+use crate::http::headers::RequestHeaders;
 use crate::http::lenient::{object, text};
-use crate::http::moved::Moved;
+use crate::http::redirects::Redirects;
 use crate::http::service::Service;
 use crate::http::usage::Usage;
 
@@ -57,7 +57,7 @@ impl EmbeddingsApi {
         let Inner { service, headers, key_hint, retry_budget, .. } = &*model.0;
         let service = Service {
             client: service.client.clone(),
-            endpoint: service.endpoint.at("/embeddings"),
+            endpoint: service.endpoint.with_path("/embeddings"),
             ..*service
         };
         EmbeddingsApi(Arc::new(Inner {
@@ -65,9 +65,9 @@ impl EmbeddingsApi {
             model: None,
             headers: headers.clone(),
             key_hint: key_hint.clone(),
-            dialect: None,
-            learned: Learned::default(),
-            moved: Moved::default(),
+            response_format: None,
+            capabilities: Capabilities::default(),
+            redirects: Redirects::default(),
             retry_budget: retry_budget.clone(),
         }))
     }
@@ -100,11 +100,11 @@ impl EmbeddingsApi {
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
         let inner = &*self.0;
         let unprepared = |fault| without_secrets(unsent(fault), inner.headers.secrets());
-        check_request(inner.service.stays_here, || inner.service.endpoint.host()).map_err(unprepared)?;
-        let Sent { headers, secrets } = inner.headers.of_request().map_err(unprepared)?;
+        check_request(inner.service.is_local, || inner.service.endpoint.host()).map_err(unprepared)?;
+        let RequestHeaders { headers, secrets } = inner.headers.for_request().map_err(unprepared)?;
         let request = Request::new(Vec::new());
-        let (deadline, way) = (inner.service.deadline(timeout), Way::default());
-        let asked = Asked { request: &request, model, way, deadline, streams: false, secrets };
+        let (deadline, shape) = (inner.service.deadline(timeout), RequestShape::default());
+        let asked = PreparedRequest { request: &request, model, shape, deadline, streams: false, secrets };
         let body = Body { model, input: texts, encoding_format: "float", dimensions };
         let outcome = inner.embed(&body, headers, id, &asked, sink).await;
         outcome.map_err(|error| without_secrets(error, &asked.secrets))
@@ -117,35 +117,35 @@ impl Inner {
         body: &Body<'_>,
         headers: reqwest::header::HeaderMap,
         id: Option<AttemptId>,
-        asked: &Asked<'_>,
+        asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
         let texts = body.input.len();
         let body = serde_json::to_vec(body)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
-        let url = self.moved.place(&self.service.endpoint.url);
+        let url = self.redirects.current(&self.service.endpoint.url);
         let mut response = self.service.send(url.clone(), headers, body, id, asked.deadline, sink).await?;
-        if let Some(target) = self.service.redirect(&response) {
+        if let Some(target) = self.service.redirect_target(&response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
-        let mut head = Head::of(&mut response);
+        let mut head = ResponseHead::of(&mut response);
         head.request_id = asked.clean(head.request_id);
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
         let received = self.body(&mut response, asked, sink).await;
         if !head.status.is_success() {
-            let Ok(Received::Whole(body)) = received else {
+            let Ok(ResponseBody::Full(body)) = received else {
                 return Err(self.refusal(&head, &[], asked, sink));
             };
             return Err(self.refusal(&head, &body, asked, sink));
         }
         let read = match received {
-            Ok(Received::Whole(body)) if error_body::is_error(&body) => {
+            Ok(ResponseBody::Full(body)) if error_body::is_error(&body) => {
                 Err(self.refusal(&head, &body, asked, sink))
             }
-            Ok(Received::Whole(body)) => self.vectors(&body, texts, asked, sink),
-            Ok(Received::Events(_)) => Err(self.no_vectors("is a stream of events")),
+            Ok(ResponseBody::Full(body)) => self.vectors(&body, texts, asked, sink),
+            Ok(ResponseBody::Events(_)) => Err(self.no_vectors("is a stream of events")),
             Err(failure) => Err(failure),
         };
         match read {
@@ -166,7 +166,7 @@ impl Inner {
         &self,
         body: &[u8],
         texts: usize,
-        asked: &Asked<'_>,
+        asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(Vec<Vec<f32>>, Completion), ModelError> {
         if body.trim_ascii_start().first() == Some(&b'<') {

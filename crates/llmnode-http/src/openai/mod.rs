@@ -11,9 +11,9 @@ mod calls;
 mod chunks;
 mod config;
 mod embeddings;
-mod known;
+mod error_response;
+mod providers;
 mod receive;
-mod refusal;
 mod request;
 mod response;
 #[cfg(test)]
@@ -27,27 +27,27 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::{
-    Secret, check_request, one_line, own_fields_in_extra, redact, with_remedy, without,
+    Secret, check_request, one_line, redact, redact_secrets, reserved_fields_in_extra, with_remedy,
 };
 use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, Dialect, FinishReason, ModelError, NodeError, Request, Retry,
-    RetryBudget, Sink,
+    BoxFuture, Category, ChatModel, Completion, FinishReason, ModelError, NodeError, Request, ResponseFormat,
+    Retry, RetryBudget, Sink,
 };
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
-use self::answer::NoAnswer;
-use self::calls::Wanted;
-use self::receive::Received;
-use crate::http::headers::{Headers, Sent};
-use crate::http::learned::{Learned, Way};
-use crate::http::moved::Moved;
+use self::answer::Unreadable;
+use self::calls::ExpectedCalls;
+use self::receive::ResponseBody;
+use crate::http::capabilities::{Capabilities, RequestShape};
+use crate::http::headers::{Headers, RequestHeaders};
+use crate::http::redirects::Redirects;
 use crate::http::service::{Deadline, Service};
-use crate::http::{dialects, endpoint};
+use crate::http::{endpoint, response_formats};
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
 /// [`RetryBudget`], and what was learned about models. The handle learns from refusals: if a model refuses a setting
-/// (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a dialect of schemas), it is asked differently
+/// (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a response format of schemas), it is asked differently
 /// from then on. If a model takes no schema, or answers with something other than JSON of the schema, the schema goes
 /// into the system message.
 ///
@@ -71,9 +71,9 @@ struct Inner {
     /// What to look at where a key is refused.
     key_hint: String,
     /// How types are asked for, where a request does not say it.
-    dialect: Option<Dialect>,
-    learned: Learned,
-    moved: Moved,
+    response_format: Option<ResponseFormat>,
+    capabilities: Capabilities,
+    redirects: Redirects,
     retry_budget: RetryBudget,
 }
 
@@ -116,10 +116,11 @@ impl ChatModel for OpenAi {
 
     fn unenforced(&self, request: &Request) {
         if let (Some(model), Some(attempt)) = (self.0.model_of(request), request.correlation)
-            && let Ok(Way { schema: Some((Dialect::Strict | Dialect::Schema, _)), .. }) =
-                self.0.way(request, model)
+            && let Ok(RequestShape {
+                schema: Some((ResponseFormat::Strict | ResponseFormat::Schema, _)), ..
+            }) = self.0.shape(request, model)
         {
-            self.0.learned.unenforced(model, attempt.call());
+            self.0.capabilities.unenforced(model, attempt.call());
         }
     }
 
@@ -133,7 +134,7 @@ impl ChatModel for OpenAi {
 }
 
 /// What the head of a response says.
-struct Head {
+struct ResponseHead {
     status: StatusCode,
     request_id: Option<String>,
     /// The body is compressed, which was not asked for.
@@ -142,12 +143,12 @@ struct Head {
     headers: HeaderMap,
 }
 
-impl Head {
-    fn of(response: &mut Response) -> Head {
+impl ResponseHead {
+    fn of(response: &mut Response) -> ResponseHead {
         let headers = std::mem::take(response.headers_mut());
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let id = ["x-request-id", "request-id", "apim-request-id"].into_iter().find_map(text);
-        Head {
+        ResponseHead {
             status: response.status(),
             request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),
             encoded: text("content-encoding").is_some_and(|encoding| encoding != "identity"),
@@ -157,10 +158,10 @@ impl Head {
 }
 
 /// One request as it was asked.
-struct Asked<'a> {
+struct PreparedRequest<'a> {
     request: &'a Request,
     model: &'a str,
-    way: Way<'a>,
+    shape: RequestShape<'a>,
     deadline: Deadline,
     /// The answer is asked for as events.
     streams: bool,
@@ -168,21 +169,25 @@ struct Asked<'a> {
     secrets: Cow<'a, [Secret]>,
 }
 
-impl Asked<'_> {
+impl PreparedRequest<'_> {
     /// The calls that are asked for.
-    fn wanted(&self) -> Wanted<'_> {
-        let function = self.way.schema.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, name)| name);
-        Wanted { function, tools: self.way.tools }
+    fn wanted(&self) -> ExpectedCalls<'_> {
+        let function = self
+            .shape
+            .schema
+            .filter(|(response_format, _)| *response_format == ResponseFormat::Tool)
+            .map(|(_, name)| name);
+        ExpectedCalls { function, tools: self.shape.tools }
     }
 
     /// A server's word for the ledger. No shapes of keys: a model may well be called `pplx-7b`.
     fn clean(&self, word: Option<String>) -> Option<String> {
-        word.map(|word| without(word, &self.secrets))
+        word.map(|word| redact_secrets(word, &self.secrets))
     }
 
     fn clean_finish(&self, finish: FinishReason) -> FinishReason {
         match finish {
-            FinishReason::Other(word) => FinishReason::Other(without(word, &self.secrets)),
+            FinishReason::Other(word) => FinishReason::Other(redact_secrets(word, &self.secrets)),
             known => known,
         }
     }
@@ -199,21 +204,21 @@ impl Inner {
 
     async fn ask(
         &self,
-        asked: &Asked<'_>,
+        asked: &PreparedRequest<'_>,
         headers: HeaderMap,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        if let Some((dialect, _)) = asked.way.schema {
-            sink.dialect(dialect);
+        if let Some((response_format, _)) = asked.shape.schema {
+            sink.response_format(response_format);
         }
         self.refused(asked, sink.listens()).for_each(|part| sink.refused(part));
-        let body = request::encode(asked.request, asked.model, asked.way, asked.streams)
+        let body = request::encode(asked.request, asked.model, asked.shape, asked.streams)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
-        let url = self.moved.place(&self.service.endpoint.url);
-        let Asked { request, deadline, .. } = asked;
+        let url = self.redirects.current(&self.service.endpoint.url);
+        let PreparedRequest { request, deadline, .. } = asked;
         let mut response =
             self.service.send(url.clone(), headers, body, request.correlation, *deadline, sink).await?;
-        if let Some(target) = self.service.redirect(&response) {
+        if let Some(target) = self.service.redirect_target(&response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
         self.receive(&mut response, asked, sink).await
@@ -222,7 +227,7 @@ impl Inner {
     /// A redirect on the same server: the next request goes there.
     fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
         let (from, to) = (endpoint::shown(asked), endpoint::shown(target));
-        let mut failure = if self.moved.learn(&self.service.endpoint.url, asked, target) {
+        let mut failure = if self.redirects.learn(&self.service.endpoint.url, asked, target) {
             let message = format!("{from} redirects to {to}, which is asked from now on");
             ModelError::new(Category::BadRequest, message).retry(Retry::Adapted)
         } else {
@@ -234,19 +239,23 @@ impl Inner {
     }
 
     /// Settles how to ask, or says what is missing.
-    fn prepare<'a>(&'a self, request: &'a Request, listens: bool) -> Result<(Asked<'a>, HeaderMap), String> {
-        check_request(self.service.stays_here, || self.service.endpoint.host())?;
+    fn prepare<'a>(
+        &'a self,
+        request: &'a Request,
+        listens: bool,
+    ) -> Result<(PreparedRequest<'a>, HeaderMap), String> {
+        check_request(self.service.is_local, || self.service.endpoint.host())?;
         let model = self.model_of(request).ok_or(
             "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
         )?;
-        if let Some(fault) = own_fields_in_extra(request).next() {
+        if let Some(fault) = reserved_fields_in_extra(request).next() {
             return Err(fault);
         }
-        let way = self.way(request, model)?;
-        let Sent { headers, secrets } = self.headers.of_request()?;
+        let shape = self.shape(request, model)?;
+        let RequestHeaders { headers, secrets } = self.headers.for_request()?;
         let deadline = self.service.deadline(request.attempt_timeout);
-        let streams = listens && !way.habits.no_stream;
-        Ok((Asked { request, model, way, deadline, streams, secrets }, headers))
+        let streams = listens && !shape.quirks.no_stream;
+        Ok((PreparedRequest { request, model, shape, deadline, streams, secrets }, headers))
     }
 
     fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {
@@ -254,8 +263,8 @@ impl Inner {
     }
 
     /// How this model is asked for what the request wants.
-    fn way<'a>(&'a self, request: &'a Request, model: &str) -> Result<Way<'a>, String> {
-        // A response format of the program's own takes the place of any dialect.
+    fn shape<'a>(&'a self, request: &'a Request, model: &str) -> Result<RequestShape<'a>, String> {
+        // A response format of the program's own takes the place of any response format.
         let own = request.extra.contains_key("response_format");
         let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
         let tools = !request.tools.is_empty();
@@ -263,65 +272,70 @@ impl Inner {
             return Err(format!("the node has tools, and `extra` has `{field}`, too; leave it out"));
         }
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
-            return Ok(Way { habits: self.learned.of(model, None), schema: None, tools });
+            return Ok(RequestShape { quirks: self.capabilities.of(model, None), schema: None, tools });
         };
-        let habits = self.learned.of(model, Some(schema.name()));
-        let dialect = dialects::dialect(self.chosen(request), schema, habits.refused).map_err(with_remedy)?;
-        match taken.filter(|_| dialect == Dialect::Tool) {
+        let quirks = self.capabilities.of(model, Some(schema.name()));
+        let response_format = response_formats::response_format(self.chosen(request), schema, quirks.refused)
+            .map_err(with_remedy)?;
+        match taken.filter(|_| response_format == ResponseFormat::Tool) {
             Some(field) => Err(format!(
-                "the dialect `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
-                 choose another dialect"
+                "the response format `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
+                 choose another response format"
             )),
-            None => Ok(Way { habits, schema: Some((dialect, schema.name())), tools }),
+            None => Ok(RequestShape { quirks, schema: Some((response_format, schema.name())), tools }),
         }
     }
 
-    /// The dialect to begin with. Some servers let a response format silence the tools, without a word.
-    fn chosen(&self, request: &Request) -> Option<Dialect> {
-        let beside_tools = (!request.tools.is_empty()).then_some(Dialect::Tool);
-        request.dialect.or(self.dialect).or(beside_tools)
+    /// The response format to begin with. Some servers let a response format silence the tools, without a word.
+    fn chosen(&self, request: &Request) -> Option<ResponseFormat> {
+        let beside_tools = (!request.tools.is_empty()).then_some(ResponseFormat::Tool);
+        request.response_format.or(self.response_format).or(beside_tools)
     }
 
     /// The parts of the request that are not sent as they were asked for, because the model refused them before.
-    fn refused<'a>(&self, asked: &Asked<'a>, listens: bool) -> impl Iterator<Item = &'static str> + use<'a> {
-        let (Asked { request, way, .. }, chosen) = (asked, self.chosen(asked.request));
-        let schema = request.output.as_deref().filter(|_| way.schema.is_some());
-        let refused = way.habits.refused;
-        let dialects =
-            schema.into_iter().flat_map(move |schema| dialects::passed_over(chosen, schema, refused));
-        let habits = way.habits;
-        let temperature = habits.no_temperature && request::temperature(request).is_some();
-        let max_tokens = habits.max_completion_tokens && request::max_tokens(request).is_some();
-        let (stream, options) = (listens && habits.no_stream, asked.streams && habits.no_stream_options);
+    fn refused<'a>(
+        &self,
+        asked: &PreparedRequest<'a>,
+        listens: bool,
+    ) -> impl Iterator<Item = &'static str> + use<'a> {
+        let (PreparedRequest { request, shape, .. }, chosen) = (asked, self.chosen(asked.request));
+        let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
+        let refused = shape.quirks.refused;
+        let response_formats =
+            schema.into_iter().flat_map(move |schema| response_formats::passed_over(chosen, schema, refused));
+        let quirks = shape.quirks;
+        let temperature = quirks.no_temperature && request::temperature(request).is_some();
+        let max_tokens = quirks.max_completion_tokens && request::max_tokens(request).is_some();
+        let (stream, options) = (listens && quirks.no_stream, asked.streams && quirks.no_stream_options);
         let fields = [
             ("temperature", temperature),
             ("max_tokens", max_tokens),
             ("stream", stream),
             ("stream_options", options),
-            ("tool_choice", habits.free_choice && way.tools),
+            ("tool_choice", quirks.no_forced_tool && shape.tools),
         ];
         let fields = fields.into_iter().filter(|(_, is_refused)| *is_refused).map(|(field, _)| field);
-        fields.chain(dialects.map(Dialect::as_str))
+        fields.chain(response_formats.map(ResponseFormat::as_str))
     }
 
     async fn receive(
         &self,
         response: &mut Response,
-        asked: &Asked<'_>,
+        asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
-        let mut head = Head::of(response);
+        let mut head = ResponseHead::of(response);
         head.request_id = asked.clean(head.request_id);
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
         let received = self.body(response, asked, sink).await;
-        let (outcome, told) = match received {
-            Ok(Received::Events(written)) => {
-                let told = written.usage();
-                (Ok(written.finish(asked.wanted())), told)
+        let (outcome, reported_usage) = match received {
+            Ok(ResponseBody::Events(written)) => {
+                let reported_usage = written.usage();
+                (Ok(written.finish(asked.wanted())), reported_usage)
             }
-            Ok(Received::Whole(body)) => (Ok(Err(body)), None),
+            Ok(ResponseBody::Full(body)) => (Ok(Err(body)), None),
             Err(failure) => (Err(failure), None),
         };
         if !head.status.is_success() {
@@ -345,7 +359,7 @@ impl Inner {
                 Ok(completion)
             }
             Err(mut failure) => {
-                failure.usage = failure.usage.or(told);
+                failure.usage = failure.usage.or(reported_usage);
                 failure.status = Some(head.status.as_u16());
                 failure.request_id = head.request_id;
                 Err(failure)
@@ -359,10 +373,10 @@ impl Inner {
     #[expect(clippy::result_large_err, reason = "a completion is as large")]
     fn completion(
         &self,
-        read: answer::Read,
+        read: answer::CompletionResult,
         body: &[u8],
-        head: &Head,
-        asked: &Asked<'_>,
+        head: &ResponseHead,
+        asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         match read {
@@ -371,9 +385,9 @@ impl Inner {
                 Ok(completion)
             }
             Err(_) if head.encoded => Err(self.encoded(body)),
-            Err(NoAnswer::ErrorObject) => Err(self.refusal(head, body, asked, sink)),
-            Err(NoAnswer::WebPage) => Err(self.web_page(body, asked)),
-            Err(NoAnswer::Failure(failure)) => Err(*failure),
+            Err(Unreadable::ErrorObject) => Err(self.refusal(head, body, asked, sink)),
+            Err(Unreadable::WebPage) => Err(self.web_page(body, asked)),
+            Err(Unreadable::Failure(failure)) => Err(*failure),
         }
     }
 }

@@ -5,18 +5,18 @@ use std::ops::ControlFlow;
 use llmnode_runtime::{Category, ModelError, Sink};
 use reqwest::Response;
 
-use super::chunks::Written;
-use super::{Asked, Inner};
+use super::chunks::PartialCompletion;
+use super::{Inner, PreparedRequest};
 use crate::http::incoming::Incoming;
-use crate::http::sse::{Decoder, is_events};
+use crate::http::sse::{Decoder, is_event_stream};
 
 /// A server that writes fast is read by so many bytes at once.
-const TURN: usize = 64 * 1024;
+const YIELD_AFTER_BYTES: usize = 64 * 1024;
 
 /// What a body holds.
-pub(super) enum Received {
-    Whole(Vec<u8>),
-    Events(Box<Written>),
+pub(super) enum ResponseBody {
+    Full(Vec<u8>),
+    Events(Box<PartialCompletion>),
 }
 
 impl Inner {
@@ -25,9 +25,9 @@ impl Inner {
     pub(super) async fn body(
         &self,
         response: &mut Response,
-        asked: &Asked<'_>,
+        asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<Received, ModelError> {
+    ) -> Result<ResponseBody, ModelError> {
         let service = &self.service;
         let expected = response.content_length();
         if expected.is_some_and(|length| length > service.body_cap as u64) {
@@ -36,36 +36,36 @@ impl Inner {
         // What a server announces is not what it sends: room for more is made as it comes.
         let mut body = Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
         let mut incoming = service.incoming(response, asked.deadline);
-        incoming.alive_within(service.idle_timeout.filter(|_| asked.streams));
+        incoming.set_idle_timeout(service.idle_timeout.filter(|_| asked.streams));
         let mut known = None;
         while let Some(bytes) = incoming.next().await? {
             if body.len() + bytes.len() > service.body_cap {
                 return Err(service.over_cap());
             }
             body.extend_from_slice(&bytes);
-            known = known.or_else(|| is_events(&body));
+            known = known.or_else(|| is_event_stream(&body));
             match known {
                 Some(true) => {
                     // Boxed: a body that is one piece has no room for it.
                     let events = Box::pin(self.events(body, incoming, asked, sink));
-                    return events.await.map(Received::Events);
+                    return events.await.map(ResponseBody::Events);
                 }
-                Some(false) => incoming.alive_within(None),
+                Some(false) => incoming.set_idle_timeout(None),
                 None => {}
             }
         }
-        Ok(Received::Whole(body))
+        Ok(ResponseBody::Full(body))
     }
 
     async fn events(
         &self,
         begin: Vec<u8>,
         mut incoming: Incoming<'_>,
-        asked: &Asked<'_>,
+        asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<Box<Written>, ModelError> {
-        incoming.alive_within(self.service.idle_timeout);
-        let (mut decoder, mut written) = (Decoder::default(), Box::new(Written::default()));
+    ) -> Result<Box<PartialCompletion>, ModelError> {
+        incoming.set_idle_timeout(self.service.idle_timeout);
+        let (mut decoder, mut written) = (Decoder::default(), Box::new(PartialCompletion::default()));
         let (wanted, mut unseen) = (asked.wanted(), begin.len());
         let mut read = decoder.push(&begin, |event| written.read(event, wanted, sink));
         drop(begin);
@@ -73,25 +73,28 @@ impl Inner {
             match read {
                 ControlFlow::Continue(()) => {}
                 ControlFlow::Break(Ok(())) => {
-                    incoming.rest().await;
+                    incoming.drain().await;
                     return Ok(written);
                 }
                 ControlFlow::Break(Err(failure)) => return Err(failure),
             }
             let cap = self.service.body_cap;
-            if decoder.kept() > cap {
-                return Err(told(self.service.over_cap(), &written));
+            if decoder.buffered() > cap {
+                return Err(with_reported_usage(self.service.over_cap(), &written));
             }
             if written.len() > cap {
                 let message = format!("the answer is longer than {cap} bytes (max_body_bytes)");
-                return Err(told(ModelError::new(Category::TruncatedOutput, message), &written));
+                return Err(with_reported_usage(
+                    ModelError::new(Category::TruncatedOutput, message),
+                    &written,
+                ));
             }
-            if sink.listens() && unseen >= TURN {
+            if sink.listens() && unseen >= YIELD_AFTER_BYTES {
                 // Lets the listener see the text so far, and other tasks run.
                 unseen = 0;
                 tokio::task::yield_now().await;
             }
-            let seen = decoder.seen();
+            let data_bytes = decoder.data_bytes();
             read = match incoming.next().await {
                 Ok(Some(bytes)) => {
                     unseen += bytes.len();
@@ -104,17 +107,17 @@ impl Inner {
                         _ => Ok(written),
                     };
                 }
-                Err(failure) => return Err(told(failure, &written)),
+                Err(failure) => return Err(with_reported_usage(failure, &written)),
             };
-            if decoder.seen() > seen {
-                incoming.alive();
+            if decoder.data_bytes() > data_bytes {
+                incoming.reset_idle_timeout();
             }
         }
     }
 }
 
 /// The failure, with the usage that the server told of before.
-fn told(mut failure: ModelError, written: &Written) -> ModelError {
+fn with_reported_usage(mut failure: ModelError, written: &PartialCompletion) -> ModelError {
     failure.usage = failure.usage.or_else(|| written.usage());
     failure
 }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use llmnode_runtime::internal::sent_bytes;
-use llmnode_runtime::{Dialect, Message, OutputSchema, Request, Role};
+use llmnode_runtime::{Message, OutputSchema, Request, ResponseFormat, Role};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::http::learned::Way;
+use crate::http::capabilities::RequestShape;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -20,7 +20,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<ResponseFormat<'a>>,
+    response_format: Option<WireResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<Function<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,19 +45,19 @@ struct StreamOptions {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Messages<'a> {
-    AsTheyAre(&'a [Message]),
-    WithInstruction(Vec<Cow<'a, Message>>),
+    Unchanged(&'a [Message]),
+    Rewritten(Vec<Cow<'a, Message>>),
 }
 
 impl<'a> Messages<'a> {
     /// Results of tools hold no images here: those of a round follow its last result, as a message of the user.
-    fn with_images_behind_results(self) -> Self {
+    fn with_images_after_results(self) -> Self {
         let shows = |message: &Message| message.answers().is_some() && message.attachments().next().is_some();
         let messages: Vec<Cow<'a, Message>> = match self {
-            Messages::AsTheyAre(all) if !all.iter().any(shows) => return self,
-            Messages::WithInstruction(ref all) if !all.iter().any(|message| shows(message)) => return self,
-            Messages::AsTheyAre(all) => all.iter().map(Cow::Borrowed).collect(),
-            Messages::WithInstruction(all) => all,
+            Messages::Unchanged(all) if !all.iter().any(shows) => return self,
+            Messages::Rewritten(ref all) if !all.iter().any(|message| shows(message)) => return self,
+            Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
+            Messages::Rewritten(all) => all,
         };
         let (mut sent, mut images) = (Vec::with_capacity(messages.len() + 1), Message::user(""));
         for message in messages {
@@ -77,13 +77,13 @@ impl<'a> Messages<'a> {
         if images.attachments().next().is_some() {
             sent.push(Cow::Owned(images));
         }
-        Messages::WithInstruction(sent)
+        Messages::Rewritten(sent)
     }
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum ResponseFormat<'a> {
+enum WireResponseFormat<'a> {
     JsonSchema { json_schema: JsonSchema<'a> },
     JsonObject,
 }
@@ -116,12 +116,12 @@ struct Function<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ToolChoice<'a> {
-    Word(&'static str),
-    This(Tool<Name<'a>>),
+    Mode(&'static str),
+    Named(Tool<FunctionName<'a>>),
 }
 
 #[derive(Serialize)]
-struct Name<'a> {
+struct FunctionName<'a> {
     name: &'a str,
 }
 
@@ -141,44 +141,46 @@ pub(super) fn max_tokens(request: &Request) -> Option<u32> {
 pub(super) fn encode(
     request: &Request,
     model: &str,
-    way: Way<'_>,
+    shape: RequestShape<'_>,
     streams: bool,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let Way { habits, schema: asked, .. } = way;
-    let typed = asked.and_then(|(dialect, _)| Some((dialect, request.output.as_deref()?)));
+    let RequestShape { quirks, schema: asked, .. } = shape;
+    let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
     let given = |field: &str| request.extra.contains_key(field);
     let limit = max_tokens(request);
-    let function = typed.filter(|(dialect, _)| *dialect == Dialect::Tool).map(|(_, schema)| schema);
+    let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
     let body = Body {
         model,
         messages: match typed {
-            Some((Dialect::JsonObject | Dialect::Prompt, schema)) => {
-                Messages::WithInstruction(with_instruction(&request.messages, schema))
+            Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
+                Messages::Rewritten(with_instruction(&request.messages, schema))
             }
             // The server ignores the schema. The call that found out has sent its system message.
-            Some((Dialect::Strict | Dialect::Schema, schema)) if habits.unenforced.is_some() => {
-                let found_out = request.correlation.map(|attempt| attempt.call()) == habits.unenforced;
-                let with = if found_out { at_the_end } else { with_instruction };
-                Messages::WithInstruction(with(&request.messages, schema))
+            Some((ResponseFormat::Strict | ResponseFormat::Schema, schema))
+                if quirks.unenforced.is_some() =>
+            {
+                let found_out = request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
+                let with = if found_out { with_instruction_at_end } else { with_instruction };
+                Messages::Rewritten(with(&request.messages, schema))
             }
-            _ => Messages::AsTheyAre(&request.messages),
+            _ => Messages::Unchanged(&request.messages),
         }
-        .with_images_behind_results(),
-        temperature: temperature(request).filter(|_| !habits.no_temperature),
-        max_tokens: limit.filter(|_| !habits.max_completion_tokens),
-        max_completion_tokens: limit.filter(|_| habits.max_completion_tokens),
-        response_format: typed.and_then(|(dialect, schema)| response_format(schema, dialect)),
+        .with_images_after_results(),
+        temperature: temperature(request).filter(|_| !quirks.no_temperature),
+        max_tokens: limit.filter(|_| !quirks.max_completion_tokens),
+        max_completion_tokens: limit.filter(|_| quirks.max_completion_tokens),
+        response_format: typed.and_then(|(format, schema)| response_format(schema, format)),
         tools: tools(request, function),
-        tool_choice: tool_choice(request, function, habits.free_choice),
+        tool_choice: tool_choice(request, function, quirks.no_forced_tool),
         parallel_tool_calls: function
             .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
             .map(|_| false),
         stream: streams.then_some(true),
-        stream_options: (streams && !habits.no_stream_options && !given("stream_options"))
+        stream_options: (streams && !quirks.no_stream_options && !given("stream_options"))
             .then_some(StreamOptions { include_usage: true }),
         extra: &request.extra,
     };
-    let text: usize = request.messages.iter().map(size).sum();
+    let text: usize = request.messages.iter().map(estimated_bytes).sum();
     let listed =
         request.tools.iter().map(|tool| tool.schema.plain().get().len() + tool.description.len() + 96);
     let schema = typed.map_or(0, |(_, schema)| schema.plain().get().len()) + listed.sum::<usize>();
@@ -188,7 +190,7 @@ pub(super) fn encode(
 }
 
 /// About how many bytes a message takes.
-fn size(message: &Message) -> usize {
+fn estimated_bytes(message: &Message) -> usize {
     let attached: usize = message.attachments().map(|one| sent_bytes(one) + 64).sum();
     let calls: usize = message.calls().iter().map(|call| call.arguments.len() + call.name.len() + 96).sum();
     message.content.len() + attached + calls + 64
@@ -204,7 +206,7 @@ fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<To
         parameters: tool.schema.plain(),
         strict: None,
     });
-    listed.chain(function.map(call_of)).map(|function| Tool { function }).collect()
+    listed.chain(function.map(answer_function)).map(|function| Tool { function }).collect()
 }
 
 fn tool_choice<'a>(
@@ -215,30 +217,30 @@ fn tool_choice<'a>(
     match function {
         // By name, where nothing else can be called. llama.cpp takes no name.
         Some(schema) if request.tools.is_empty() => {
-            Some(ToolChoice::This(Tool { function: Name { name: schema.name() } }))
+            Some(ToolChoice::Named(Tool { function: FunctionName { name: schema.name() } }))
         }
-        Some(_) => (!free).then_some(ToolChoice::Word("required")),
-        None => (request.answer_now && !request.tools.is_empty()).then_some(ToolChoice::Word("none")),
+        Some(_) => (!free).then_some(ToolChoice::Mode("required")),
+        None => (request.answer_now && !request.tools.is_empty()).then_some(ToolChoice::Mode("none")),
     }
 }
 
-fn response_format(schema: &OutputSchema, dialect: Dialect) -> Option<ResponseFormat<'_>> {
+fn response_format(schema: &OutputSchema, format: ResponseFormat) -> Option<WireResponseFormat<'_>> {
     let json_schema = |(raw, strict)| {
-        Some(ResponseFormat::JsonSchema {
+        Some(WireResponseFormat::JsonSchema {
             json_schema: JsonSchema { name: schema.name(), schema: raw, strict },
         })
     };
-    match dialect {
-        Dialect::Strict => json_schema(strict_if_possible(schema)),
-        Dialect::Schema => json_schema((schema.plain(), false)),
-        Dialect::JsonObject => Some(ResponseFormat::JsonObject),
+    match format {
+        ResponseFormat::Strict => json_schema(strict_if_possible(schema)),
+        ResponseFormat::Schema => json_schema((schema.plain(), false)),
+        ResponseFormat::JsonObject => Some(WireResponseFormat::JsonObject),
         // `Prompt` and `Tool` ask by other means.
         _ => None,
     }
 }
 
 /// The function whose arguments are the answer.
-fn call_of(schema: &OutputSchema) -> Function<'_> {
+fn answer_function(schema: &OutputSchema) -> Function<'_> {
     let (parameters, strict) = strict_if_possible(schema);
     Function { name: schema.name(), description: "", parameters, strict: Some(strict) }
 }
@@ -268,7 +270,7 @@ fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<C
 }
 
 /// The messages, with the schema in the last one, which is a correction.
-fn at_the_end<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
+fn with_instruction_at_end<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
     let mut messages: Vec<_> = messages.iter().map(Cow::Borrowed).collect();
     if let Some(last) = messages.last_mut() {
         *last = Cow::Owned(last.as_ref().clone().text("\n\n").text(instruction(schema)));

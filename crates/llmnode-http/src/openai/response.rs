@@ -13,7 +13,7 @@ use serde::de::{DeserializeSeed, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 
 use super::calls::{FunctionCall, ToolCall, tool_calls};
-use crate::http::lenient::{Any, Figure, Object, Shape, object, text, tokens};
+use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text, tokens};
 use crate::http::usage::Usage;
 
 /// A chat completion, or an error object that came with status 200.
@@ -48,7 +48,7 @@ pub(super) const OTHER_CHOICES: Flag = Flag::Fitted(Cow::Borrowed("other_choices
 #[serde(default)]
 pub(super) struct Choice<'a> {
     #[serde(deserialize_with = "tokens")]
-    pub(super) index: Figure,
+    pub(super) index: Count,
     #[serde(borrow, deserialize_with = "text")]
     pub(super) finish_reason: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
@@ -79,7 +79,7 @@ impl Response<'_> {
 /// Content: a string, or parts of which the texts are joined.
 struct Content;
 
-impl<'de> Shape<'de> for Content {
+impl<'de> LenientVisitor<'de> for Content {
     type Value = Option<Cow<'de, str>>;
 
     fn string(self, text: Cow<'de, str>) -> Self::Value {
@@ -87,7 +87,7 @@ impl<'de> Shape<'de> for Content {
     }
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut whole: Self::Value = None;
-        while let Some(part) = list.next_element_seed(Any(Part))? {
+        while let Some(part) = list.next_element_seed(Lenient(Part))? {
             whole = match (whole, part) {
                 (Some(text), Some(part)) => Some(Cow::Owned(text.into_owned() + &part)),
                 (text, part) => text.or(part),
@@ -107,7 +107,7 @@ struct TextPart<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-impl<'de> Shape<'de> for Part {
+impl<'de> LenientVisitor<'de> for Part {
     type Value = Option<Cow<'de, str>>;
 
     fn string(self, text: Cow<'de, str>) -> Self::Value {
@@ -128,7 +128,7 @@ where
     A: SeqAccess<'de>,
 {
     let (mut answer, mut others): (Option<T>, bool) = (None, false);
-    while let Some(choice) = list.next_element_seed(Any(Object(PhantomData)))? {
+    while let Some(choice) = list.next_element_seed(Lenient(Object(PhantomData)))? {
         let choice = choice.unwrap_or_default();
         others = answer.is_some();
         if answer.as_ref().is_none_or(|answer| index(answer) > Some(0) && index(&choice) == Some(0)) {
@@ -138,9 +138,9 @@ where
     Ok((answer, others))
 }
 
-struct TheAnswer;
+struct ChoicesVisitor;
 
-impl<'de> Shape<'de> for TheAnswer {
+impl<'de> LenientVisitor<'de> for ChoicesVisitor {
     type Value = Choices<'de>;
 
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
@@ -150,9 +150,9 @@ impl<'de> Shape<'de> for TheAnswer {
 }
 
 pub(super) fn content<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
-    Any(Content).deserialize(from)
+    Lenient(Content).deserialize(from)
 }
 
 fn the_answer<'de, D: Deserializer<'de>>(from: D) -> Result<Choices<'de>, D::Error> {
-    Any(TheAnswer).deserialize(from)
+    Lenient(ChoicesVisitor).deserialize(from)
 }

@@ -8,16 +8,16 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
 use super::answer;
-use super::calls::Wanted;
+use super::calls::ExpectedCalls;
 use crate::http::error_body::ErrorBody;
-use crate::http::{classify, refused, retry_after, wait_hint};
+use crate::http::{classify, retry_after, unsupported, wait_hint};
 use llmnode_runtime::internal::{Secret, redact};
 
 /// The calls that a request may ask for.
-const WANTED: [Wanted<'_>; 3] = [
-    Wanted { function: None, tools: false },
-    Wanted { function: Some("Choice"), tools: false },
-    Wanted { function: Some("Choice"), tools: true },
+const WANTED: [ExpectedCalls<'_>; 3] = [
+    ExpectedCalls { function: None, tools: false },
+    ExpectedCalls { function: Some("Choice"), tools: false },
+    ExpectedCalls { function: Some("Choice"), tools: true },
 ];
 
 /// Bytes that come close to what servers send: real members with values of any kind, cut anywhere.
@@ -86,7 +86,7 @@ fn header_values() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Every member of a usual answer that is not the answer itself.
-const BESIDE: &[&str] = &[
+const OTHER_MEMBERS: &[&str] = &[
     "/id",
     "/object",
     "/created",
@@ -150,8 +150,8 @@ proptest! {
     #[test]
     fn a_paid_answer_is_never_lost(
         content in contents(),
-        odd in vec((prop::sample::select(BESIDE), odd_values()), 0..6),
-        gone in vec(prop::sample::select(BESIDE), 0..6),
+        odd in vec((prop::sample::select(OTHER_MEMBERS), odd_values()), 0..6),
+        gone in vec(prop::sample::select(OTHER_MEMBERS), 0..6),
         more in any::<String>(),
     ) {
         let mut body = json!({
@@ -176,7 +176,7 @@ proptest! {
         // A member that nobody knows yet.
         body[format!("x-{more}")] = json!({"deep": [[more]]});
         let bytes = serde_json::to_vec(&body).unwrap();
-        match answer::read(&bytes, Wanted::default()) {
+        match answer::read(&bytes, ExpectedCalls::default()) {
             Ok((completion, _)) => prop_assert_eq!(completion.text, "paid for"),
             Err(_) => prop_assert!(false, "{}", body),
         }
@@ -186,7 +186,7 @@ proptest! {
     fn any_body_is_read(body in bodies(), status in 100u16..1000) {
         let _ = WANTED.map(|wanted| answer::read(&body, wanted));
         let error = ErrorBody::read(&body);
-        let _ = (classify::classify(status, &error), refused::refused(status, &error));
+        let _ = (classify::classify(status, &error), unsupported::unsupported(status, &error));
     }
 
     #[test]

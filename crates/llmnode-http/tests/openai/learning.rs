@@ -102,7 +102,7 @@ async fn what_was_learned_stands_in_the_records_of_later_calls() {
     // It stands in the ledger's JSON, and nowhere else.
     let json = run.ledger().to_json().to_string();
     assert_eq!(json.matches(r#""refused":["temperature"]"#).count(), 2, "{json}");
-    let read = llmnode_runtime::LedgerReport::from_json(&json).unwrap();
+    let read = llmnode_runtime::LedgerSnapshot::from_json(&json).unwrap();
     assert_eq!(read.calls[1].attempts[0].refused, known);
     run.call(&Greet).report().await.unwrap();
     assert_eq!(run.ledger().to_json().to_string().matches("refused").count(), 2);

@@ -5,10 +5,10 @@
 mod answers;
 #[cfg(feature = "async-openai")]
 mod config;
-mod dialects;
 mod faults;
 mod learning;
 mod redirects;
+mod response_formats;
 mod secrets;
 mod settings;
 #[path = "../../../../examples/cases/sinks.rs"]

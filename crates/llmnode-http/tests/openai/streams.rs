@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use llmnode_http::OpenAi;
 use llmnode_runtime::{
-    AttemptKind, BoxFuture, CallReport, CallStream, Category, ChatModel, Completion, Delta, Dialect, Event,
-    Flag, ModelError, NodeError, Request, Run, Sink, TokenUsage,
+    AttemptKind, BoxFuture, CallReport, CallStream, Category, ChatModel, Completion, Delta, Event, Flag,
+    ModelError, NodeError, Request, ResponseFormat, Run, Sink, TokenUsage,
 };
 use llmnode_stub::{LoggedRequest, Reply};
 use schemars::JsonSchema;
@@ -184,7 +184,7 @@ async fn the_arguments_of_a_forced_function_are_the_answer() {
     };
     let server = server([Reply::for_request(call)]).await;
     let run = Run::new(model(&server.base_url()));
-    let (text, _, report) = streamed(run.call(&FORM).dialect(Dialect::Tool).stream()).await;
+    let (text, _, report) = streamed(run.call(&FORM).response_format(ResponseFormat::Tool).stream()).await;
     assert_eq!(serde_json::from_str::<Form>(&text).unwrap().age, 36);
     assert_eq!(report.unwrap().value, Form { name: "Ada".to_owned(), age: 36 });
 }

@@ -295,7 +295,7 @@ async fn no_process_and_no_call_is_left_behind() {
         } else {
             call.await.unwrap();
         }
-        let nodes = run.ledger().report().nodes;
+        let nodes = run.ledger().snapshot().nodes;
         assert_eq!((nodes["agent"].visits, nodes[tool].visits), (1, 1));
         drop((server, agent, question));
         scripted.ends().await;

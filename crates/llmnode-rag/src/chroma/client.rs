@@ -9,9 +9,9 @@ use reqwest::Method;
 use serde_json::Value;
 
 /// The longest time of a request.
-const TIME: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The most bytes of a response.
-const MOST: usize = 64 * 1024 * 1024;
+const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 const COLLECTIONS: &str = "/api/v2/tenants/default_tenant/databases/default_database/collections";
 
 pub(super) struct Client {
@@ -67,19 +67,19 @@ impl Client {
             value.set_sensitive(true);
             request.headers_mut().insert("x-chroma-token", value);
         }
-        *request.timeout_mut() = Some(TIME);
+        *request.timeout_mut() = Some(REQUEST_TIMEOUT);
         *request.body_mut() = body.map(|body| body.to_string().into());
         let mut response = self.http.execute(request).await.map_err(|error| self.no_response(&error))?;
         let status = response.status();
         let mut bytes = Vec::new();
         while let Some(more) = response.chunk().await.map_err(|error| self.no_response(&error))? {
-            if bytes.len() + more.len() > MOST {
+            if bytes.len() + more.len() > MAX_RESPONSE_BYTES {
                 return Err(self.bad_response("is longer than 64 MiB"));
             }
             bytes.extend_from_slice(&more);
         }
         if !status.is_success() {
-            return Err(self.refusal(status.as_u16(), &bytes));
+            return Err(self.error_response(status.as_u16(), &bytes));
         }
         serde_json::from_slice(&bytes)
             .map_err(|_| self.bad_response("is no JSON; check that the URL is Chroma's"))
@@ -100,7 +100,7 @@ impl Client {
     }
 
     /// The server's own error, in its words.
-    fn refusal(&self, status: u16, body: &[u8]) -> NodeError {
+    fn error_response(&self, status: u16, body: &[u8]) -> NodeError {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         let word = |name: &str| body[name].as_str().unwrap_or_default();
         let category = match status {

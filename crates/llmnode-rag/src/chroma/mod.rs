@@ -12,9 +12,9 @@ use llmnode_runtime::{BoxFuture, Category, NodeError};
 use serde_json::{Value, json};
 
 use self::client::Client;
-use self::records::{Records, Wanted, is_mark};
+use self::records::{GetRequest, Records, source_of_mark};
 use crate::hits::Hit;
-use crate::store::{Count, DocumentStore, Known, Source, Space, StoreQuery, Written, not_open};
+use crate::store::{Count, DocumentStore, Existing, Source, Space, StoreQuery, Written, not_open};
 
 const EMBEDDER: &str = "llmnode:embedder";
 const DIMENSIONS: &str = "llmnode:dimensions";
@@ -45,11 +45,11 @@ pub struct ChromaStore(Arc<Inner>);
 pub(super) struct Inner {
     client: Client,
     /// The ids of collections, and whether they have vectors.
-    open: Mutex<BTreeMap<String, Opened>>,
+    open: Mutex<BTreeMap<String, OpenCollection>>,
 }
 
 #[derive(Clone)]
-pub(super) struct Opened {
+pub(super) struct OpenCollection {
     id: String,
     has_vectors: bool,
 }
@@ -92,7 +92,7 @@ impl std::fmt::Debug for ChromaStore {
 }
 
 impl Inner {
-    fn opened(&self, collection: &str) -> Result<Opened, NodeError> {
+    fn opened(&self, collection: &str) -> Result<OpenCollection, NodeError> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.get(collection).cloned().ok_or_else(|| not_open(collection))
     }
@@ -138,24 +138,26 @@ impl Inner {
             dimensions.filter(|_| embedder.is_some()).and_then(|count| usize::try_from(count).ok());
         let own = Space::new(embedder, dimensions);
         own.check(collection, space)?;
-        let opened = Opened { id: id.to_owned(), has_vectors: space.embedder.is_some() };
+        let opened = OpenCollection { id: id.to_owned(), has_vectors: space.embedder.is_some() };
         self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(collection.to_owned(), opened);
         Ok(())
     }
 
-    async fn known(&self, collection: &str, sources: &[Source]) -> Result<Known, NodeError> {
+    async fn known(&self, collection: &str, sources: &[Source]) -> Result<Existing, NodeError> {
         let opened = self.opened(collection)?;
-        let mut known = Known::default();
+        let mut known = Existing::default();
         for source in sources {
             let is_same = json!({records::mark("fp", &source.name): source.fingerprint});
-            let same = self.get(&opened, Wanted { filter: Some(is_same), ..Wanted::default() }).await?;
+            let same =
+                self.get(&opened, GetRequest { filter: Some(is_same), ..GetRequest::default() }).await?;
             let unchanged = (!same.ids.is_empty()).then_some(same.ids.len());
             if unchanged.is_none() && opened.has_vectors {
                 let ids: Vec<&str> = source.chunks.iter().map(|chunk| chunk.id.as_str()).collect();
                 for ids in ids.chunks(records::BATCH) {
-                    let wanted = Wanted { ids: Some(ids), include: &["embeddings"], ..Wanted::default() };
-                    let there = self.get(&opened, wanted).await?;
-                    known.vectors.extend(there.ids.into_iter().zip(there.embeddings));
+                    let wanted =
+                        GetRequest { ids: Some(ids), include: &["embeddings"], ..GetRequest::default() };
+                    let existing = self.get(&opened, wanted).await?;
+                    known.vectors.extend(existing.ids.into_iter().zip(existing.embeddings));
                 }
             }
             known.unchanged.push(unchanged);
@@ -168,12 +170,13 @@ impl Inner {
         let all = self.send_count(&opened).await?;
         let (mut chunks, mut sources) = (0, std::collections::BTreeSet::new());
         while chunks < all {
-            let wanted = Wanted { include: &["metadatas"], page: Some((chunks, 1000)), ..Wanted::default() };
+            let wanted =
+                GetRequest { include: &["metadatas"], page: Some((chunks, 1000)), ..GetRequest::default() };
             let Records { ids, metadatas, .. } = self.get(&opened, wanted).await?;
             let names = metadatas
                 .into_iter()
                 .flatten()
-                .filter_map(|(name, _)| is_mark("in", &name).map(str::to_owned));
+                .filter_map(|(name, _)| source_of_mark("in", &name).map(str::to_owned));
             sources.extend(names);
             if ids.is_empty() {
                 break;
@@ -183,12 +186,12 @@ impl Inner {
         Ok(Count::new(sources.len(), chunks))
     }
 
-    async fn get(&self, opened: &Opened, wanted: Wanted<'_>) -> Result<Records, NodeError> {
+    async fn get(&self, opened: &OpenCollection, wanted: GetRequest<'_>) -> Result<Records, NodeError> {
         let got = self.client.post(&format!("/{}/get", opened.id), &wanted.json()).await?;
         Records::read(got).ok_or_else(|| self.client.bad_response("is no list of records"))
     }
 
-    async fn send(&self, opened: &Opened, path: &str, body: Value) -> Result<Value, NodeError> {
+    async fn send(&self, opened: &OpenCollection, path: &str, body: Value) -> Result<Value, NodeError> {
         self.client.post(&format!("/{}/{path}", opened.id), &body).await
     }
 }
@@ -202,7 +205,7 @@ impl DocumentStore for ChromaStore {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Known, NodeError>> {
+    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
         Box::pin(self.0.known(collection, sources))
     }
 

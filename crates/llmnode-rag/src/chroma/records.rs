@@ -15,13 +15,13 @@ pub(super) fn mark(kind: &str, source: &str) -> String {
 }
 
 /// The source of a mark of this kind.
-pub(super) fn is_mark<'n>(kind: &str, name: &'n str) -> Option<&'n str> {
+pub(super) fn source_of_mark<'n>(kind: &str, name: &'n str) -> Option<&'n str> {
     name.strip_prefix(kind)?.strip_prefix(':')
 }
 
 /// Which records are asked for.
 #[derive(Default)]
-pub(super) struct Wanted<'a> {
+pub(super) struct GetRequest<'a> {
     pub(super) ids: Option<&'a [&'a str]>,
     pub(super) filter: Option<Value>,
     pub(super) text: Option<Value>,
@@ -30,9 +30,9 @@ pub(super) struct Wanted<'a> {
     pub(super) page: Option<(usize, usize)>,
 }
 
-impl Wanted<'_> {
+impl GetRequest<'_> {
     pub(super) fn json(self) -> Value {
-        let Wanted { ids, filter, text, include, page } = self;
+        let GetRequest { ids, filter, text, include, page } = self;
         let mut body = json!({"include": include});
         let parts = [("ids", ids.map(|ids| json!(ids))), ("where", filter), ("where_document", text)];
         for (name, part) in parts {
@@ -111,7 +111,7 @@ impl Records {
 
 /// The sources that have a record, in the order of their names.
 pub(super) fn sources(metadata: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let mut sources: Vec<_> = metadata.keys().filter_map(|name| is_mark("in", name)).collect();
+    let mut sources: Vec<_> = metadata.keys().filter_map(|name| source_of_mark("in", name)).collect();
     sources.sort_unstable();
     sources.into_iter()
 }

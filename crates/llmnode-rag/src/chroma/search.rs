@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use llmnode_runtime::NodeError;
 use serde_json::{Value, json};
 
-use super::records::{Records, Wanted};
-use super::{Inner, Opened};
+use super::records::{GetRequest, Records};
+use super::{Inner, OpenCollection};
 use crate::document::Metadata;
 use crate::hits::{Hit, best};
 use crate::store::{Lookup, StoreQuery};
-use crate::words::{Ranking, tokens};
+use crate::words::{Bm25, tokens};
 
 /// The most words that are looked for, each by a request.
-const WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 /// So many texts stand for all where the length of a text is looked for.
 const SAMPLE: usize = 200;
 /// A word that so many texts have says little, and they are not all looked at.
-const COMMON: usize = 500;
+const COMMON_WORD_TEXTS: usize = 500;
 
 impl Inner {
     pub(super) async fn search(
@@ -35,7 +35,7 @@ impl Inner {
 
     async fn by_vector(
         &self,
-        opened: &Opened,
+        opened: &OpenCollection,
         vector: &[f32],
         filter: &Metadata,
         k: usize,
@@ -54,38 +54,38 @@ impl Inner {
 
     async fn by_words(
         &self,
-        opened: &Opened,
+        opened: &OpenCollection,
         words: &[String],
         filter: &Metadata,
     ) -> Result<Vec<Hit>, NodeError> {
         let all = self.send_count(opened).await?;
-        let words = &words[..words.len().min(WORDS)];
+        let words = &words[..words.len().min(MAX_WORDS)];
         let (mut rare, mut common) = (BTreeMap::new(), BTreeMap::new());
-        let mut ranking = Ranking::new(words, all);
-        let some = Wanted { include: &["documents"], page: Some((0, SAMPLE)), ..Wanted::default() };
+        let mut ranking = Bm25::new(words, all);
+        let some = GetRequest { include: &["documents"], page: Some((0, SAMPLE)), ..GetRequest::default() };
         ranking.sample(&self.get(opened, some).await?.documents);
         for (at, word) in words.iter().enumerate() {
             let Some(pattern) = pattern(word) else { continue };
-            let wanted = Wanted {
+            let wanted = GetRequest {
                 filter: condition(filter),
                 text: Some(json!({"$regex": pattern})),
                 include: &["documents", "metadatas"],
-                page: Some((0, COMMON)),
-                ..Wanted::default()
+                page: Some((0, COMMON_WORD_TEXTS)),
+                ..GetRequest::default()
             };
             let Records { ids, documents, metadatas, .. } = self.get(opened, wanted).await?;
-            let is_common = ids.len() >= COMMON;
-            if is_common {
-                ranking.is_common(at);
+            let mark_common = ids.len() >= COMMON_WORD_TEXTS;
+            if mark_common {
+                ranking.mark_common(at);
             }
-            let found = if is_common { &mut common } else { &mut rare };
+            let found = if mark_common { &mut common } else { &mut rare };
             found.extend(ids.into_iter().zip(documents.into_iter().zip(metadatas)));
         }
         // Where all words are common, some texts that have them are as good as others.
         let found = if rare.is_empty() { common } else { rare };
         let mut records = Records::default();
         for (id, (document, metadata)) in found {
-            ranking.see(&document);
+            ranking.add_text(&document);
             records.ids.push(id);
             records.documents.push(document);
             records.metadatas.push(metadata);
@@ -97,7 +97,7 @@ impl Inner {
         Ok(hits)
     }
 
-    pub(super) async fn send_count(&self, opened: &Opened) -> Result<usize, NodeError> {
+    pub(super) async fn send_count(&self, opened: &OpenCollection) -> Result<usize, NodeError> {
         let count = self.client.get(&format!("/{}/count", opened.id)).await?;
         let count = count.as_u64().and_then(|count| usize::try_from(count).ok());
         count.ok_or_else(|| self.client.bad_response("is no count"))

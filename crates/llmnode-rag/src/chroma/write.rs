@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use llmnode_runtime::NodeError;
 use serde_json::{Map, Value, json};
 
-use super::records::{BATCH, Records, Wanted, mark, sources};
-use super::{Inner, Opened};
+use super::records::{BATCH, GetRequest, Records, mark, sources};
+use super::{Inner, OpenCollection};
 use crate::matrix::Matrix;
 use crate::store::{Chunk, Source, Written};
 
@@ -30,13 +30,13 @@ impl Inner {
         let opened = self.opened(collection)?;
         let old = self.old(&opened, source).await?;
         self.unmark(&opened, source, &old).await?;
-        self.take_off(&opened, source, &old, &BTreeSet::new()).await
+        self.detach_source(&opened, source, &old, &BTreeSet::new()).await
     }
 
     /// Before the first change: what is there is neither the old version nor a new one, until all requests have gone well.
     async fn unmark(
         &self,
-        opened: &Opened,
+        opened: &OpenCollection,
         source: &str,
         old: &BTreeMap<String, bool>,
     ) -> Result<(), NodeError> {
@@ -45,21 +45,26 @@ impl Inner {
     }
 
     /// The chunks of a source, and whether it is the only one that has them.
-    async fn old(&self, opened: &Opened, source: &str) -> Result<BTreeMap<String, bool>, NodeError> {
+    async fn old(&self, opened: &OpenCollection, source: &str) -> Result<BTreeMap<String, bool>, NodeError> {
         let has = json!({mark("in", source): true});
-        let wanted = Wanted { filter: Some(has), include: &["metadatas"], ..Wanted::default() };
+        let wanted = GetRequest { filter: Some(has), include: &["metadatas"], ..GetRequest::default() };
         let Records { ids, metadatas, .. } = self.get(opened, wanted).await?;
         let alone = metadatas.iter().map(|metadata| sources(metadata).count() == 1);
         Ok(ids.into_iter().zip(alone).collect())
     }
 
-    async fn put(&self, opened: &Opened, source: Source, dedup: Option<f32>) -> Result<Written, NodeError> {
+    async fn put(
+        &self,
+        opened: &OpenCollection,
+        source: Source,
+        dedup: Option<f32>,
+    ) -> Result<Written, NodeError> {
         let old = self.old(opened, &source.name).await?;
-        let there = self.there(opened, &source.chunks).await?;
-        let near = self.near(opened, &source.chunks, &there, &old, dedup).await?;
+        let existing = self.existing(opened, &source.chunks).await?;
+        let near_duplicates = self.near_duplicates(opened, &source.chunks, &existing, &old, dedup).await?;
         let (mut written, mut ids, mut new) = (Written::default(), BTreeSet::new(), Vec::new());
-        for (chunk, near) in source.chunks.into_iter().zip(near) {
-            let known = if there.contains(&chunk.id) { Some(chunk.id.clone()) } else { near };
+        for (chunk, near_duplicates) in source.chunks.into_iter().zip(near_duplicates) {
+            let known = if existing.contains(&chunk.id) { Some(chunk.id.clone()) } else { near_duplicates };
             match known {
                 Some(id) if old.contains_key(&id) && !ids.contains(&id) => {
                     written.kept += 1;
@@ -82,44 +87,49 @@ impl Inner {
         // The metadata of what was there may be others now.
         self.update(opened, &ids, &metadata).await?;
         ids.extend(new.into_iter().map(|chunk| chunk.id));
-        written.replaced = self.take_off(opened, &source.name, &old, &ids).await?;
+        written.replaced = self.detach_source(opened, &source.name, &old, &ids).await?;
         let fingerprint = Map::from_iter([(mark("fp", &source.name), json!(source.fingerprint))]);
         self.update(opened, &ids, &fingerprint).await?;
         Ok(written)
     }
 
     /// Which of these the server has.
-    async fn there(&self, opened: &Opened, chunks: &[Chunk]) -> Result<BTreeSet<String>, NodeError> {
-        let mut there = BTreeSet::new();
+    async fn existing(
+        &self,
+        opened: &OpenCollection,
+        chunks: &[Chunk],
+    ) -> Result<BTreeSet<String>, NodeError> {
+        let mut existing = BTreeSet::new();
         let ids: Vec<&str> = chunks.iter().map(|chunk| chunk.id.as_str()).collect();
         for ids in ids.chunks(BATCH) {
-            there.extend(self.get(opened, Wanted { ids: Some(ids), ..Wanted::default() }).await?.ids);
+            existing
+                .extend(self.get(opened, GetRequest { ids: Some(ids), ..GetRequest::default() }).await?.ids);
         }
-        Ok(there)
+        Ok(existing)
     }
 
     /// For each chunk that is not there, the one of nearly the same text that it stands for: on the server, or before it in the list.
     /// Not one that only the old version of its source had.
-    async fn near(
+    async fn near_duplicates(
         &self,
-        opened: &Opened,
+        opened: &OpenCollection,
         chunks: &[Chunk],
-        there: &BTreeSet<String>,
+        existing: &BTreeSet<String>,
         old: &BTreeMap<String, bool>,
         dedup: Option<f32>,
     ) -> Result<Vec<Option<String>>, NodeError> {
-        let mut near: Vec<Option<String>> = Vec::with_capacity(chunks.len());
+        let mut near_duplicates: Vec<Option<String>> = Vec::with_capacity(chunks.len());
         let mut own = Matrix::default();
-        let loose = old.values().filter(|alone| **alone).count();
+        let orphans = old.values().filter(|alone| **alone).count();
         for (at, chunk) in (0_i64..).zip(chunks) {
             let (Some(least), Some(vector)) = (dedup, chunk.vector.as_deref()) else {
-                near.push(None);
+                near_duplicates.push(None);
                 continue;
             };
             let mut best = None;
-            if !there.contains(&chunk.id) {
+            if !existing.contains(&chunk.id) {
                 let body =
-                    json!({"query_embeddings": [vector], "n_results": loose + 1, "include": ["distances"]});
+                    json!({"query_embeddings": [vector], "n_results": orphans + 1, "include": ["distances"]});
                 let found = self.send(opened, "query", body).await?;
                 let found =
                     Records::read(found).ok_or_else(|| self.client.bad_response("is no list of hits"))?;
@@ -138,14 +148,14 @@ impl Inner {
             if best.is_none() {
                 own.insert(at, vector);
             }
-            near.push(best);
+            near_duplicates.push(best);
         }
-        Ok(near)
+        Ok(near_duplicates)
     }
 
     async fn add(
         &self,
-        opened: &Opened,
+        opened: &OpenCollection,
         chunks: &[Chunk],
         metadata: &Map<String, Value>,
     ) -> Result<(), NodeError> {
@@ -166,7 +176,7 @@ impl Inner {
     /// Sets metadata of records; null takes one away.
     async fn update(
         &self,
-        opened: &Opened,
+        opened: &OpenCollection,
         ids: &BTreeSet<String>,
         metadata: &Map<String, Value>,
     ) -> Result<(), NodeError> {
@@ -179,9 +189,9 @@ impl Inner {
     }
 
     /// Takes a source off its old chunks, but for these, and deletes those that no other source has. Returns how many that were.
-    async fn take_off(
+    async fn detach_source(
         &self,
-        opened: &Opened,
+        opened: &OpenCollection,
         source: &str,
         old: &BTreeMap<String, bool>,
         but: &BTreeSet<String>,

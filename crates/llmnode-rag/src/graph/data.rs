@@ -1,10 +1,10 @@
 //! The settings of a `rag_node`, in our files and in those of React Flow.
 
-use llmnode_graph::Loading;
+use llmnode_graph::NodeLoader;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::stores::{Named, Stores};
+use super::stores::{RegisteredStore, Stores};
 
 /// The settings of a `rag_node`.
 #[derive(Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub(super) enum Action {
 
 /// The settings of a `rag_node` of React Flow.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct SeedData {
+pub(super) struct ReactFlowData {
     #[serde(default)]
     chroma: Chroma,
     action: Option<Action>,
@@ -63,7 +63,7 @@ fn five() -> usize {
 
 /// What a node does, read from either form.
 pub(super) struct Settings<'l> {
-    pub(super) store: &'l Named,
+    pub(super) store: &'l RegisteredStore,
     pub(super) collection: String,
     pub(super) action: Action,
     pub(super) k: usize,
@@ -72,9 +72,9 @@ pub(super) struct Settings<'l> {
 }
 
 /// Reads the settings; what is wrong with them is noted.
-pub(super) fn read<'l>(node: &mut Loading<'l>) -> Option<Settings<'l>> {
+pub(super) fn read<'l>(node: &mut NodeLoader<'l>) -> Option<Settings<'l>> {
     let stores = node.extension::<Stores>()?;
-    let settings = if node.is_seed() { of_seed(node, stores)? } else { own(node, stores)? };
+    let settings = if node.is_seed() { read_react_flow(node, stores)? } else { read_native(node, stores)? };
     let Settings { store, collection, .. } = &settings;
     if stores.names().filter(|name| *name == store.name).count() > 1 {
         node.fault("/store", format!("two stores are registered as {:?}; rename one of them", store.name));
@@ -92,7 +92,7 @@ pub(super) fn read<'l>(node: &mut Loading<'l>) -> Option<Settings<'l>> {
     Some(settings)
 }
 
-fn own<'l>(node: &mut Loading<'l>, stores: &'l Stores) -> Option<Settings<'l>> {
+fn read_native<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<Settings<'l>> {
     let Data { store, collection, action, k, input } = node.data()?;
     let Some(named) = stores.named(&store) else {
         node.unknown("/store", "store", &store, stores.names());
@@ -101,8 +101,8 @@ fn own<'l>(node: &mut Loading<'l>, stores: &'l Stores) -> Option<Settings<'l>> {
     Some(Settings { store: named, collection: collection.unwrap_or(store), action, k, input, dedup: None })
 }
 
-fn of_seed<'l>(node: &mut Loading<'l>, stores: &'l Stores) -> Option<Settings<'l>> {
-    let SeedData { chroma, action, capabilities, k, enable_dedup, dedup_threshold } = node.data()?;
+fn read_react_flow<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<Settings<'l>> {
+    let ReactFlowData { chroma, action, capabilities, k, enable_dedup, dedup_threshold } = node.data()?;
     let Chroma { mode, path, host, collection_name } = chroma;
     let is_server = mode.as_deref().map_or(host.is_some() && path.is_none(), |mode| mode != "local");
     let place = if is_server { host.unwrap_or_default() } else { path.unwrap_or_default() };
@@ -141,7 +141,7 @@ fn of_seed<'l>(node: &mut Loading<'l>, stores: &'l Stores) -> Option<Settings<'l
 }
 
 /// Whether a store is the one that a file of React Flow means.
-fn is_at(one: &Named, is_server: bool, place: &str) -> bool {
+fn is_at(one: &RegisteredStore, is_server: bool, place: &str) -> bool {
     match one.store.place() {
         ("server", url) => is_server && url == with_scheme(place),
         ("local", path) => {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use llmnode_graph::{GraphNode, Loading, NodeType, Template, Update, Visit};
-use llmnode_runtime::internal::hashed;
+use llmnode_graph::{GraphNode, NodeLoader, NodeType, Template, Update, Visit};
+use llmnode_runtime::internal::sha256_hex;
 use llmnode_runtime::{BoxError, BoxFuture, NodeError};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -34,7 +34,7 @@ impl NodeType for RagType {
         schemars::schema_for!(Data).to_value()
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let Settings { store, collection, action, k, input, dedup } = read(node)?;
         let input = input.map(|text| node.template("/input", &text));
         match action {
@@ -97,7 +97,7 @@ impl GraphNode for Rag {
                 }
                 Action::Write => {
                     // A text of a graph has no name; the same text is the same source.
-                    let source = format!("{}/{}", visit.id(), hashed(text.as_bytes()));
+                    let source = format!("{}/{}", visit.id(), sha256_hex(text.as_bytes()));
                     let written = visit.cx().call(&docs.write(Document::new(source, text))).await?;
                     Ok(Update::new().with_value(STATUS, json!(written)))
                 }

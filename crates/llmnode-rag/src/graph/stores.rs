@@ -10,9 +10,9 @@ use crate::store::DocumentStore;
 
 /// What the registry keeps.
 #[derive(Default)]
-pub(super) struct Stores(pub(super) Vec<Named>);
+pub(super) struct Stores(pub(super) Vec<RegisteredStore>);
 
-pub(super) struct Named {
+pub(super) struct RegisteredStore {
     pub(super) name: String,
     pub(super) store: Arc<dyn DocumentStore>,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
@@ -23,7 +23,7 @@ impl Stores {
         self.0.iter().map(|one| one.name.as_str())
     }
 
-    pub(super) fn named(&self, name: &str) -> Option<&Named> {
+    pub(super) fn named(&self, name: &str) -> Option<&RegisteredStore> {
         self.0.iter().find(|one| one.name == name)
     }
 }
@@ -63,15 +63,18 @@ impl StoreExt for Registry {
         store: impl DocumentStore + 'static,
         embedder: impl Embedder + 'static,
     ) -> Self {
-        add(self, Named { name: name.into(), store: Arc::new(store), embedder: Some(Arc::new(embedder)) })
+        add(
+            self,
+            RegisteredStore { name: name.into(), store: Arc::new(store), embedder: Some(Arc::new(embedder)) },
+        )
     }
 
     fn store_of_words(self, name: impl Into<String>, store: impl DocumentStore + 'static) -> Self {
-        add(self, Named { name: name.into(), store: Arc::new(store), embedder: None })
+        add(self, RegisteredStore { name: name.into(), store: Arc::new(store), embedder: None })
     }
 }
 
-fn add(registry: Registry, one: Named) -> Registry {
+fn add(registry: Registry, one: RegisteredStore) -> Registry {
     let mut is_first = false;
     let registry = registry.extend_with(|stores: &mut Stores| {
         is_first = stores.0.is_empty();

@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 /// What went wrong with the file, or with what was asked of it.
 pub(super) enum Fault {
     Sql(rusqlite::Error),
-    Own(NodeError),
+    Node(NodeError),
 }
 
 impl From<rusqlite::Error> for Fault {
@@ -19,26 +19,26 @@ impl From<rusqlite::Error> for Fault {
 
 impl From<NodeError> for Fault {
     fn from(error: NodeError) -> Self {
-        Fault::Own(error)
+        Fault::Node(error)
     }
 }
 
 impl Fault {
     /// A mistake of the program.
-    pub(super) fn refused(message: String) -> Self {
-        Fault::Own(NodeError::new(Category::ConfigError, message))
+    pub(super) fn config_error(message: String) -> Self {
+        Fault::Node(NodeError::new(Category::ConfigError, message))
     }
 
     /// As the error of this file.
-    pub(super) fn at(self, path: &Path) -> NodeError {
+    pub(super) fn into_node_error(self, path: &Path) -> NodeError {
         match self {
-            Fault::Sql(error) => of_sqlite(path, error),
-            Fault::Own(error) => error,
+            Fault::Sql(error) => from_sqlite(path, error),
+            Fault::Node(error) => error,
         }
     }
 }
 
-fn of_sqlite(path: &Path, error: rusqlite::Error) -> NodeError {
+fn from_sqlite(path: &Path, error: rusqlite::Error) -> NodeError {
     let path = path.display();
     let (category, message) = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (

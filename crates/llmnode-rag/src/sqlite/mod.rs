@@ -1,9 +1,9 @@
 //! A store in one file: texts and words in SQLite, vectors in memory and searched exactly.
 
 mod fault;
+mod loaded;
 mod open;
 mod search;
-mod shelf;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -16,9 +16,9 @@ use llmnode_runtime::{BoxFuture, Category, NodeError};
 use rusqlite::Connection;
 
 use self::fault::Fault;
-use self::shelf::Shelf;
+use self::loaded::LoadedCollection;
 use crate::hits::Hit;
-use crate::store::{Count, DocumentStore, Known, Lookup, Source, Space, StoreQuery, Written};
+use crate::store::{Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written};
 
 /// The most vectors of a collection: each search looks at all of them.
 const MOST: usize = 200_000;
@@ -51,7 +51,7 @@ pub struct SqliteStore {
 
 struct Inner {
     connection: Connection,
-    shelves: BTreeMap<String, Shelf>,
+    collections: BTreeMap<String, LoadedCollection>,
 }
 
 impl SqliteStore {
@@ -62,8 +62,8 @@ impl SqliteStore {
     /// llmnode made; `exec_error` if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NodeError> {
         let path = path.as_ref().to_owned();
-        let connection = open::open(&path).map_err(|fault| fault.at(&path))?;
-        let inner = Inner { connection, shelves: BTreeMap::new() };
+        let connection = open::open(&path).map_err(|fault| fault.into_node_error(&path))?;
+        let inner = Inner { connection, collections: BTreeMap::new() };
         Ok(SqliteStore { path, inner: Arc::new(Mutex::new(inner)) })
     }
 
@@ -74,16 +74,18 @@ impl SqliteStore {
         work: impl FnOnce(&mut Inner) -> Result<T, Fault> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, NodeError>> {
         // A transaction that panicked was rolled back.
-        self.block(move |inner| work(&mut inner.lock().unwrap_or_else(PoisonError::into_inner)))
+        self.run_blocking(move |inner| work(&mut inner.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    fn block<'a, T: Send + 'static>(
+    fn run_blocking<'a, T: Send + 'static>(
         &'a self,
         work: impl FnOnce(&Mutex<Inner>) -> Result<T, Fault> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, NodeError>> {
         let SqliteStore { path, inner } = self.clone();
         Box::pin(async move {
-            let worked = tokio::task::spawn_blocking(move || work(&inner).map_err(|fault| fault.at(&path)));
+            let worked = tokio::task::spawn_blocking(move || {
+                work(&inner).map_err(|fault| fault.into_node_error(&path))
+            });
             worked.await.unwrap_or_else(|fault| {
                 Err(NodeError::new(Category::ExecError, format!("the store stopped in its work: {fault}")))
             })
@@ -107,7 +109,7 @@ impl DocumentStore for SqliteStore {
         &'a self,
         collection: &'a str,
         sources: &'a [Source],
-    ) -> BoxFuture<'a, Result<Known, NodeError>> {
+    ) -> BoxFuture<'a, Result<Existing, NodeError>> {
         let asked = |source: &Source| {
             let ids = source.chunks.iter().map(|chunk| chunk.id.clone()).collect();
             (source.name.clone(), source.fingerprint.clone(), ids)
@@ -140,7 +142,7 @@ impl DocumentStore for SqliteStore {
             }
             Lookup::Vector(vector) => {
                 let vector = vector.to_vec();
-                self.block(move |inner| {
+                self.run_blocking(move |inner| {
                     let lock = || inner.lock().unwrap_or_else(PoisonError::into_inner);
                     let (matrix, allowed) = lock().candidates(&collection, &filter)?;
                     // Nobody waits for the scan: searches side by side share the vectors.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use llmnode_runtime::internal::{create_new, unused_name};
+use llmnode_runtime::internal::{create_new, temp_path};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::fault::Fault;
@@ -14,7 +14,7 @@ const APPLICATION: i64 = 0x6c6c_6d6e;
 /// The newest version of the format `llmnode/documents` that is read.
 const VERSION: i64 = 1;
 /// How long a process waits for another one that writes.
-const WAIT: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 const TABLES: &str = "
     CREATE TABLE collections (
@@ -41,12 +41,12 @@ const TABLES: &str = "
 pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     let name = path.to_string_lossy();
     if matches!(&*name, "" | ":memory:") || name.starts_with("file:") {
-        return Err(Fault::refused(format!(
+        return Err(Fault::config_error(format!(
             "{name:?} names no file, and SQLite may forget what is written there; name a file, or use `MemoryStore`"
         )));
     }
     if path.is_dir() {
-        return Err(Fault::refused(match path.join("chroma.sqlite3").exists() {
+        return Err(Fault::config_error(match path.join("chroma.sqlite3").exists() {
             true => format!(
                 "{} is a directory of Chroma, not a file of llmnode; start its server (`chroma run --path ..`) and use \
                  `ChromaStore`",
@@ -55,18 +55,18 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
             false => format!("{} is a directory; name a file in it", path.display()),
         }));
     }
-    make_private(path);
+    create_private_file(path);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(WAIT)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     // One transaction: another process may make the file between two looks at it.
     let is_made = is_ours(path, &*connection.transaction()?)?;
     if !is_made {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have made it meanwhile.
         if !is_ours(path, &transaction)? {
-            make(&transaction)?;
+            create_tables(&transaction)?;
         }
         transaction.commit()?;
     }
@@ -74,7 +74,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     let begun = Instant::now();
     while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
         // SQLite does not wait for the lock that this takes, which others have for a moment as they open the file.
-        if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || begun.elapsed() > WAIT {
+        if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || begun.elapsed() > BUSY_TIMEOUT {
             return Err(error.into());
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -85,9 +85,9 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
 
 /// Makes an empty file that only its owner can read, if there is none. It is made under another name: to close a file that
 /// SQLite has open would drop its locks. Where this fails, SQLite says what is wrong.
-fn make_private(path: &Path) {
+fn create_private_file(path: &Path) {
     if !path.exists() {
-        let beside = unused_name(path);
+        let beside = temp_path(path);
         if create_new(&beside, None).is_ok() {
             let _ = fs::hard_link(&beside, path);
             let _ = fs::remove_file(&beside);
@@ -101,7 +101,7 @@ fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
     let (application, version) = (number("application_id")?, number("user_version")?);
     if application == APPLICATION {
         if version > VERSION {
-            return Err(Fault::refused(format!(
+            return Err(Fault::config_error(format!(
                 "{}: llmnode/documents version {version} is newer than version {VERSION}, the newest that this llmnode reads; use a \
                  newer one",
                 path.display()
@@ -121,10 +121,10 @@ fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
     } else {
         "of another program; name another file"
     };
-    Err(Fault::refused(format!("{} is an SQLite file {whose}", path.display())))
+    Err(Fault::config_error(format!("{} is an SQLite file {whose}", path.display())))
 }
 
-fn make(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+fn create_tables(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch(TABLES)?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)

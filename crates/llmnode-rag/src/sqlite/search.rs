@@ -22,7 +22,7 @@ impl Inner {
         filter: &Metadata,
         k: usize,
     ) -> Result<Vec<Hit>, Fault> {
-        let id = self.shelf(collection)?.id;
+        let id = self.loaded(collection)?.id;
         // In quotes, nothing is syntax.
         let quoted: Vec<_> =
             words.iter().map(|word| format!("\"{}\"", word.replace(['"', '\0'], " "))).collect();
@@ -46,11 +46,11 @@ impl Inner {
         collection: &str,
         filter: &Metadata,
     ) -> Result<(Arc<Matrix>, Option<HashSet<i64>>), Fault> {
-        let Inner { connection, shelves } = self;
-        let shelf = shelves.get_mut(collection).ok_or_else(|| not_open(collection))?;
-        shelf.refresh(connection)?;
-        let rows = if filter.is_empty() { None } else { Some(rows(connection, shelf.id, filter)?) };
-        Ok((Arc::clone(&shelf.matrix), rows))
+        let Inner { connection, collections } = self;
+        let loaded = collections.get_mut(collection).ok_or_else(|| not_open(collection))?;
+        loaded.refresh(connection)?;
+        let rows = if filter.is_empty() { None } else { Some(rows(connection, loaded.id, filter)?) };
+        Ok((Arc::clone(&loaded.matrix), rows))
     }
 
     /// The best `k` of these rows as hits.
@@ -61,7 +61,7 @@ impl Inner {
         filter: &Metadata,
         k: usize,
     ) -> Result<Vec<Hit>, Fault> {
-        let id = self.shelf(collection)?.id;
+        let id = self.loaded(collection)?.id;
         let scores: HashMap<i64, f64> = scored.iter().copied().collect();
         let listed = serde_json::json!(scored.iter().map(|(row, _)| row).collect::<Vec<_>>()).to_string();
         let mut values = vec![Sql::Text(listed)];

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::fault::Fault;
-use super::shelf::{Shelf, written as bytes_of};
+use super::loaded::{LoadedCollection, written as bytes_of};
 use super::{Inner, MOST};
 use crate::matrix::Matrix;
-use crate::store::{Chunk, Source, Written, not_open, other_length};
+use crate::store::{Chunk, Source, Written, not_open, wrong_length};
 
 impl Inner {
     pub(super) fn upsert(
@@ -21,9 +21,9 @@ impl Inner {
         self.change(collection, |change| {
             let mut written = Written::default();
             for source in sources {
-                let old = change.take_off(&source.name)?;
+                let old = change.detach_source(&source.name)?;
                 written += change.put(source, dedup, &old)?;
-                written.replaced += change.tidy(old)?;
+                written.replaced += change.remove_orphans(old)?;
             }
             Ok(written)
         })
@@ -31,8 +31,8 @@ impl Inner {
 
     pub(super) fn delete(&mut self, collection: &str, source: &str) -> Result<usize, Fault> {
         self.change(collection, |change| {
-            let old = change.take_off(source)?;
-            change.tidy(old)
+            let old = change.detach_source(source)?;
+            change.remove_orphans(old)
         })
     }
 
@@ -42,31 +42,31 @@ impl Inner {
         collection: &str,
         work: impl FnOnce(&mut Change<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let Inner { connection, shelves } = self;
-        let shelf = shelves.get_mut(collection).ok_or_else(|| not_open(collection))?;
+        let Inner { connection, collections } = self;
+        let loaded = collections.get_mut(collection).ok_or_else(|| not_open(collection))?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        shelf.refresh(&transaction)?;
-        let mut change = Change::new(&transaction, shelf);
+        loaded.refresh(&transaction)?;
+        let mut change = Change::new(&transaction, loaded);
         let done = work(&mut change)?;
         let Change { added, removed, .. } = change;
-        let count = shelf.matrix.len() + added.len() - removed.len();
+        let count = loaded.matrix.len() + added.len() - removed.len();
         if count > MOST {
             let message = format!(
                 "the collection {collection:?} would have {count} vectors, and a file holds {MOST}, since each search looks at all; \
                  use Chroma's server and `ChromaStore`, or several collections"
             );
-            return Err(Fault::refused(message));
+            return Err(Fault::config_error(message));
         }
         let next = "UPDATE collections SET generation = generation + 1, dimensions = coalesce(dimensions, ?2) WHERE id = ?1";
         let dimensions = (added.len() > 0).then(|| added.columns());
-        transaction.execute(next, params![shelf.id, dimensions])?;
+        transaction.execute(next, params![loaded.id, dimensions])?;
         transaction.commit()?;
-        let matrix = Arc::make_mut(&mut shelf.matrix);
+        let matrix = Arc::make_mut(&mut loaded.matrix);
         removed.iter().for_each(|row| matrix.remove(*row));
         for (row, vector) in added.iter() {
             matrix.insert(row, vector);
         }
-        shelf.generation += 1;
+        loaded.generation += 1;
         Ok(done)
     }
 }
@@ -79,23 +79,23 @@ struct Change<'a> {
     added: Matrix,
     removed: BTreeSet<i64>,
     /// Chunks of which the source is being replaced, and that no other one has.
-    loose: BTreeSet<i64>,
+    orphans: BTreeSet<i64>,
 }
 
 impl<'a> Change<'a> {
-    fn new(transaction: &'a Transaction<'a>, shelf: &'a Shelf) -> Self {
+    fn new(transaction: &'a Transaction<'a>, loaded: &'a LoadedCollection) -> Self {
         Change {
             transaction,
-            collection: shelf.id,
-            matrix: &shelf.matrix,
+            collection: loaded.id,
+            matrix: &loaded.matrix,
             added: Matrix::default(),
             removed: BTreeSet::new(),
-            loose: BTreeSet::new(),
+            orphans: BTreeSet::new(),
         }
     }
 
     /// Takes a source off, and returns its chunks.
-    fn take_off(&mut self, name: &str) -> Result<BTreeSet<i64>, Fault> {
+    fn detach_source(&mut self, name: &str) -> Result<BTreeSet<i64>, Fault> {
         let find = "SELECT id FROM sources WHERE collection = ?1 AND name = ?2";
         let source: Option<i64> = self
             .transaction
@@ -113,17 +113,17 @@ impl<'a> Change<'a> {
         let mut has = self.transaction.prepare_cached("SELECT 1 FROM places WHERE chunk = ?1")?;
         for chunk in &old {
             if !has.exists([chunk])? {
-                self.loose.insert(*chunk);
+                self.orphans.insert(*chunk);
             }
         }
         Ok(old)
     }
 
     /// Deletes the chunks that no source has any more, and returns how many that were.
-    fn tidy(&mut self, old: BTreeSet<i64>) -> Result<usize, Fault> {
+    fn remove_orphans(&mut self, old: BTreeSet<i64>) -> Result<usize, Fault> {
         let mut gone = 0;
         for chunk in old {
-            if !self.loose.remove(&chunk) {
+            if !self.orphans.remove(&chunk) {
                 continue;
             }
             self.transaction.prepare_cached("DELETE FROM chunks WHERE id = ?1")?.execute([chunk])?;
@@ -144,7 +144,7 @@ impl<'a> Change<'a> {
         for chunk in source.chunks {
             let known = match self.of_hash(&chunk)? {
                 Some(known) => Some(known),
-                None => self.near(&chunk, dedup),
+                None => self.near_duplicate(&chunk, dedup),
             };
             let row = match known {
                 Some(row) if old.contains(&row) && !seen.contains(&row) => {
@@ -160,7 +160,7 @@ impl<'a> Change<'a> {
                     self.add(chunk)?
                 }
             };
-            self.loose.remove(&row);
+            self.orphans.remove(&row);
             if seen.insert(row) {
                 let place = "INSERT INTO places (source, chunk) VALUES (?1, ?2)";
                 self.transaction.prepare_cached(place)?.execute([own, row])?;
@@ -201,9 +201,9 @@ impl<'a> Change<'a> {
 
     /// The chunk of nearly the same text that this one stands for. Not one that only the old version of its source had: what has
     /// changed a little has changed.
-    fn near(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<i64> {
+    fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<i64> {
         let (vector, least) = (chunk.vector.as_deref()?, dedup?);
-        let stays = |row| !self.removed.contains(&row) && !self.loose.contains(&row);
+        let stays = |row| !self.removed.contains(&row) && !self.orphans.contains(&row);
         let nearest = |of: &Matrix| of.nearest_above(least, vector, 1, stays).into_iter().next();
         let best = nearest(self.matrix)
             .into_iter()
@@ -216,7 +216,7 @@ impl<'a> Change<'a> {
         if let Some(vector) = &chunk.vector {
             let columns = [&self.added, self.matrix].into_iter().find(|of| of.len() > 0).map(Matrix::columns);
             if let Some(columns) = columns.filter(|columns| *columns != vector.len()) {
-                return Err(other_length(columns, vector.len()).into());
+                return Err(wrong_length(columns, vector.len()).into());
             }
         }
         let insert = "INSERT INTO chunks (collection, hash, text, vector) VALUES (?1, ?2, ?3, ?4)";

@@ -5,11 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use llmnode_runtime::Node;
-use llmnode_runtime::internal::hashed;
+use llmnode_runtime::internal::sha256_hex;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::rows;
+use super::jsonl;
 use crate::random::Random;
 use crate::signature::Smart;
 
@@ -96,11 +96,11 @@ impl<N: Node, E> Dataset<N, E> {
         let bytes =
             std::fs::read(path).map_err(|source| DataError::File { path: path.to_owned(), source })?;
         let cases =
-            rows::read(&bytes, read).map_err(|lines| DataError::Lines { path: path.to_owned(), lines })?;
+            jsonl::read(&bytes, read).map_err(|lines| DataError::Lines { path: path.to_owned(), lines })?;
         if cases.is_empty() {
             return Err(DataError::Empty { path: path.to_owned() });
         }
-        Ok(Dataset { cases, fingerprint: Some(hashed(&bytes)) })
+        Ok(Dataset { cases, fingerprint: Some(sha256_hex(&bytes)) })
     }
 
     /// Returns how many cases there are.
@@ -133,7 +133,7 @@ impl<N: Smart, E: DeserializeOwned> Dataset<N, E> {
     /// # Errors
     /// A [`DataError`], which names every bad line and every mistake in its inputs.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, DataError> {
-        Dataset::open_with(path, |row| match (N::read(row), rows::expected(row)) {
+        Dataset::open_with(path, |row| match (N::read(row), jsonl::expected(row)) {
             (Ok(input), Ok(expected)) => Ok((input, expected)),
             (Err(faults), Ok(_)) => Err(faults.to_string()),
             (Ok(_), Err(fault)) => Err(fault),

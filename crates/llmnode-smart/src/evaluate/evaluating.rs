@@ -50,7 +50,7 @@ where
     N: Exec<S, Output: Serialize>,
     M: Metric<N, E, S>,
 {
-    Evaluate { run, data, metric, with: With::default() }
+    Evaluate { run, data, metric, options: EvaluateOptions::default() }
 }
 
 /// An evaluation that starts when it is awaited. [`evaluate`] creates it.
@@ -62,12 +62,12 @@ pub struct Evaluate<'r, S, N, E, M> {
     run: &'r Run<S>,
     data: &'r Dataset<N, E>,
     metric: M,
-    with: With<'r>,
+    options: EvaluateOptions<'r>,
 }
 
 /// How it runs.
 #[derive(Default)]
-struct With<'r> {
+struct EvaluateOptions<'r> {
     concurrency: Option<usize>,
     limits: Limits,
     settings: Settings,
@@ -79,31 +79,31 @@ struct With<'r> {
 impl<'r, S, N, E, M> Evaluate<'r, S, N, E, M> {
     /// Sets how many cases run at once. Default 8; 0 counts as 1.
     pub fn concurrency(mut self, cases: usize) -> Self {
-        self.with.concurrency = Some(cases);
+        self.options.concurrency = Some(cases);
         self
     }
 
     /// Sets what all cases together may spend, including the requests of the metric.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.with.limits = limits;
+        self.options.limits = limits;
         self
     }
 
     /// Sets the model that the node asks: a name registered on the run, or else the provider's id.
     pub fn model(mut self, model: impl Into<Cow<'static, str>>) -> Self {
-        self.with.settings = self.with.settings.model(model);
+        self.options.settings = self.options.settings.model(model);
         self
     }
 
     /// Sets all settings of the node's calls. The metric's calls have their own.
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.with.settings = settings;
+        self.options.settings = settings;
         self
     }
 
     /// Calls this function as each case ends, for a progress bar.
     pub fn on_progress(mut self, tell: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
-        self.with.on_progress = Some(Box::new(tell));
+        self.options.on_progress = Some(Box::new(tell));
         self
     }
 
@@ -112,7 +112,7 @@ impl<'r, S, N, E, M> Evaluate<'r, S, N, E, M> {
     /// holds the answers unencrypted.
     #[cfg(feature = "journal")]
     pub fn resume(mut self, journal: impl llmnode_flow::journal::Journal + 'static) -> Self {
-        self.with.journal = Some(Box::new(journal));
+        self.options.journal = Some(Box::new(journal));
         self
     }
 }
@@ -130,21 +130,21 @@ where
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let Evaluate { run, data, metric, with } = self;
+            let Evaluate { run, data, metric, options } = self;
             if data.is_empty() {
                 let message = "there is no case to evaluate; add one to the dataset";
                 return Err(NodeError::new(Category::ConfigError, message));
             }
-            let settings = &with.settings;
-            let mut map = run.map(cases(data.cases.iter(), &metric, settings)).limits(with.limits);
-            if let Some(concurrency) = with.concurrency {
+            let settings = &options.settings;
+            let mut map = run.map(cases(data.cases.iter(), &metric, settings)).limits(options.limits);
+            if let Some(concurrency) = options.concurrency {
                 map = map.concurrency(concurrency);
             }
-            if let Some(tell) = with.on_progress {
+            if let Some(tell) = options.on_progress {
                 map = map.on_progress(tell);
             }
             #[cfg(feature = "journal")]
-            if let Some(journal) = with.journal {
+            if let Some(journal) = options.journal {
                 map = llmnode_flow::journal::MapExt::resume(map, journal);
             }
             let (cases, ended) = scored(map).await;
@@ -194,13 +194,13 @@ pub(crate) async fn scored(map: Map<'_, Scored>) -> (Vec<EvaluatedCase>, Option<
 fn case(result: Result<CallReport<Scored>, NodeError>) -> Result<EvaluatedCase, NodeError> {
     match result {
         Ok(report) => Ok(EvaluatedCase::scored(report)),
-        Err(error) if ends(error.category()) => Err(error),
+        Err(error) if is_fatal(error.category()) => Err(error),
         Err(error) => Ok(EvaluatedCase::failed(&error)),
     }
 }
 
 /// Whether a failure says nothing about the case in which it came up.
-pub(crate) fn ends(category: Category) -> bool {
+pub(crate) fn is_fatal(category: Category) -> bool {
     category.group() == Group::Stop && !matches!(category, Category::Panic | Category::PrepError)
 }
 

@@ -3,23 +3,23 @@
 //! [`Dataset`] holds the cases, a [`Metric`] scores, [`evaluate`] gives an [`Evaluation`], and
 //! [`compare`](Evaluation::compare) says whether two of them differ by more than noise.
 
+mod builtin_metrics;
 mod case;
-mod compare;
-mod compared;
+mod comparison;
 mod dataset;
 mod evaluating;
+mod jsonl;
 mod metric;
 mod report;
-mod rows;
 mod score;
 mod statistics;
 mod table;
 
 pub(crate) use case::replayed;
-pub(crate) use evaluating::{cases, ends, scored};
+pub(crate) use evaluating::{cases, is_fatal, scored};
 
-pub use compare::Comparison;
-pub use compared::{Compared, contains, exact, f1};
+pub use builtin_metrics::{Compared, contains, exact, f1};
+pub use comparison::Comparison;
 pub use dataset::{DataError, Dataset};
 pub use evaluating::{Evaluate, evaluate};
 pub use metric::{ByNode, Judged, Metric, judge};

@@ -3,18 +3,18 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use llmnode_runtime::internal::{Answer, AnswerForm, Read};
+use llmnode_runtime::internal::{Answer, AnswerForm, ReadResult};
 use llmnode_runtime::{OutputSchema, Reader, Violation};
 use serde_json::Value;
 
-use super::chat::{Fields, Gathered};
-use crate::signature::{Form, OutputCodec, Signature, Smart, Thinking};
+use super::chat::{SectionReader, SectionValues};
+use crate::signature::{Form, OutputCodec, ReasoningCodec, Signature, Smart};
 
 /// The reasoning that came with the answer read last.
 #[derive(Clone, Default)]
-pub(crate) struct Reasoned(Arc<Mutex<Option<String>>>);
+pub(crate) struct ReasoningSlot(Arc<Mutex<Option<String>>>);
 
-impl Reasoned {
+impl ReasoningSlot {
     pub(crate) fn set(&self, reasoning: Option<String>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = reasoning;
     }
@@ -25,35 +25,35 @@ impl Reasoned {
 }
 
 /// How the answers to a signature of a node are read.
-pub(crate) struct Answers {
+pub(crate) struct SmartAnswerForm {
     codec: OutputCodec,
     /// The outputs, where the answer is in sections.
-    sections: Option<Fields>,
+    sections: Option<SectionReader>,
     /// Descriptions of outputs that are not those of the type.
     described: Vec<(String, String)>,
-    reasoned: Reasoned,
+    reasoned: ReasoningSlot,
 }
 
-impl Answers {
+impl SmartAnswerForm {
     /// `signature` is the one of the node, or of a program for it.
-    pub(crate) fn new<N: Smart>(signature: &Signature, reasoned: &Reasoned) -> Self {
+    pub(crate) fn new<N: Smart>(signature: &Signature, reasoned: &ReasoningSlot) -> Self {
         let declared = N::declared();
         let other = |name: &str, description: &str| {
             declared.signature.output(name).is_some_and(|field| field.description != description)
         };
         let fields = signature.outputs.iter().filter(|field| other(&field.name, &field.description));
-        Answers {
+        SmartAnswerForm {
             codec: declared.output,
-            sections: (signature.form == Form::Chat).then(|| Fields::of(signature)),
+            sections: (signature.form == Form::Chat).then(|| SectionReader::of(signature)),
             described: fields.map(|field| (field.name.clone(), field.description.clone())).collect(),
             reasoned: reasoned.clone(),
         }
     }
 
-    fn read_any(&self, answer: &str, reader: Reader) -> Read<Box<dyn Any>> {
+    fn read_any(&self, answer: &str, reader: Reader) -> ReadResult<Box<dyn Any>> {
         match (&self.sections, self.codec.thinking) {
             (Some(fields), _) => self.read_sections(fields, answer, reader),
-            (None, Some(Thinking { read, .. })) => {
+            (None, Some(ReasoningCodec { read, .. })) => {
                 let Answer { value: (reasoning, value), notes, wrapped } = read(answer, reader)?;
                 self.reasoned.set(Some(reasoning));
                 Ok(Answer { value, notes, wrapped })
@@ -62,10 +62,15 @@ impl Answers {
         }
     }
 
-    fn read_sections(&self, fields: &Fields, answer: &str, reader: Reader) -> Read<Box<dyn Any>> {
-        let Some(Gathered { reasoning, json, missing }) = fields.gather(answer, reader) else {
+    fn read_sections(
+        &self,
+        fields: &SectionReader,
+        answer: &str,
+        reader: Reader,
+    ) -> ReadResult<Box<dyn Any>> {
+        let Some(SectionValues { reasoning, json, missing }) = fields.gather(answer, reader) else {
             // Some models answer with JSON all the same.
-            let as_json = Answers {
+            let as_json = SmartAnswerForm {
                 sections: None,
                 described: Vec::new(),
                 codec: self.codec,
@@ -90,7 +95,7 @@ impl Answers {
     }
 }
 
-impl<T: 'static> AnswerForm<T> for Answers {
+impl<T: 'static> AnswerForm<T> for SmartAnswerForm {
     fn schema(&self) -> Arc<OutputSchema> {
         self.codec.thinking.map_or_else(self.codec.schema, |thinking| (thinking.schema)())
     }
@@ -103,7 +108,7 @@ impl<T: 'static> AnswerForm<T> for Answers {
         Some(described(&schema, &self.described).map_or(schema, Arc::new))
     }
 
-    fn read(&self, answer: &str, reader: Reader) -> Read<T> {
+    fn read(&self, answer: &str, reader: Reader) -> ReadResult<T> {
         let Answer { value, notes, wrapped } = self.read_any(answer, reader)?;
         match value.downcast::<T>() {
             Ok(value) => Ok(Answer { value: *value, notes, wrapped }),

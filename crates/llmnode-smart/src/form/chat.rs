@@ -8,26 +8,30 @@ use super::sections::{Section, split};
 use crate::signature::{Field, REASONING, Signature, VALUE};
 
 /// The outputs of a signature.
-pub(crate) struct Fields {
+pub(crate) struct SectionReader {
     fields: Vec<Field>,
     thinks: bool,
     object: bool,
 }
 
 /// What the sections of an answer hold.
-pub(crate) struct Gathered {
+pub(crate) struct SectionValues {
     pub(crate) reasoning: Option<String>,
     pub(crate) json: Value,
     pub(crate) missing: Vec<Violation>,
 }
 
-impl Fields {
+impl SectionReader {
     pub(crate) fn of(signature: &Signature) -> Self {
-        Fields { fields: signature.outputs.clone(), thinks: signature.thinks, object: signature.object }
+        SectionReader {
+            fields: signature.outputs.clone(),
+            thinks: signature.thinks,
+            object: signature.object,
+        }
     }
 
     /// `None`: the answer has none of the sections.
-    pub(crate) fn gather(&self, answer: &str, reader: Reader) -> Option<Gathered> {
+    pub(crate) fn gather(&self, answer: &str, reader: Reader) -> Option<SectionValues> {
         let sections = split(answer);
         let text = |name: &str| {
             sections.iter().find(|(known, _): &&Section<'_>| *known == name).map(|(_, text)| text.as_str())
@@ -41,15 +45,15 @@ impl Fields {
             match text(&field.name) {
                 Some(text) if self.thinks && field.name == REASONING => reasoning = Some(text.to_owned()),
                 Some(text) => {
-                    members.insert(field.name.clone(), valued(field, text, reader));
+                    members.insert(field.name.clone(), parse_value(field, text, reader));
                 }
-                None if takes(&field.schema, "null") => {}
+                None if accepts_type(&field.schema, "null") => {}
                 None => missing.push(self.lacks(&field.name)),
             }
         }
         let json =
             if self.object { Value::Object(members) } else { members.remove(VALUE).unwrap_or_default() };
-        Some(Gathered { reasoning, json, missing })
+        Some(SectionValues { reasoning, json, missing })
     }
 
     fn lacks(&self, name: &str) -> Violation {
@@ -63,22 +67,22 @@ impl Fields {
 
 /// A section's text as a value of the field's type, as far as its type tells. What is not of the type stays a text, about which the
 /// reader complains.
-fn valued(field: &Field, text: &str, reader: Reader) -> Value {
+fn parse_value(field: &Field, text: &str, reader: Reader) -> Value {
     let schema = &field.schema;
     if let Some(choices) = choices(schema) {
         let is = |choice: &Value, text: &str| choice.as_str() == Some(text);
-        let name = named(text);
+        let name = unquoted(text);
         let found = choices.into_iter().find(|choice| is(choice, text) || is(choice, name));
         return found.unwrap_or_else(|| read_or_text(text, reader));
     }
-    if takes(schema, "null") && matches!(text, "None" | "null") {
+    if accepts_type(schema, "null") && matches!(text, "None" | "null") {
         return Value::Null;
     }
-    if takes(schema, "string") { text.into() } else { read_or_text(text, reader) }
+    if accepts_type(schema, "string") { text.into() } else { read_or_text(text, reader) }
 }
 
 /// A name out of quotes, or out of the type by which the prompt asks for it: `Literal['a']`.
-fn named(text: &str) -> &str {
+fn unquoted(text: &str) -> &str {
     let inside = text.strip_prefix("Literal[").and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let quoted = |quote: char| inside.strip_prefix(quote)?.strip_suffix(quote);
     quoted('\'').or_else(|| quoted('"')).unwrap_or(inside)
@@ -95,12 +99,12 @@ fn read_or_text(text: &str, reader: Reader) -> Value {
 }
 
 /// Whether a type takes values of this kind.
-fn takes(schema: &Value, kind: &str) -> bool {
+fn accepts_type(schema: &Value, kind: &str) -> bool {
     let forms = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     match (schema.get("type"), forms) {
         (Some(Value::String(own)), _) => own == kind,
         (Some(Value::Array(own)), _) => own.iter().any(|own| own == kind),
-        (None, Some(forms)) => forms.iter().any(|form| takes(form, kind)),
+        (None, Some(forms)) => forms.iter().any(|form| accepts_type(form, kind)),
         _ => false,
     }
 }

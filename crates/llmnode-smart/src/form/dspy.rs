@@ -3,9 +3,9 @@
 use llmnode_runtime::{Message, Role};
 use serde_json::{Map, Value};
 
-use super::python::{annotation, choices, constraints, indented, json, of_pydantic, sorted, text};
+use super::python::{annotation, choices, constraints, indented, json, sorted, text, to_pydantic};
 use super::text::{dedent, lines, strip};
-use super::{Asked, INCOMPLETE};
+use super::{INCOMPLETE, PromptParts};
 use crate::signature::{Field, Signature};
 
 const MISSING: &str = "Not supplied for this particular example. ";
@@ -19,9 +19,9 @@ pub(super) enum Adapter {
     Json,
 }
 
-pub(super) fn messages(asked: &Asked<'_>, adapter: Adapter) -> Vec<Message> {
-    let Asked { signature, inputs, .. } = asked;
-    let signature = &of_dspy(signature);
+pub(super) fn messages(asked: &PromptParts<'_>, adapter: Adapter) -> Vec<Message> {
+    let PromptParts { signature, inputs, .. } = asked;
+    let signature = &with_pydantic_schemas(signature);
     let (incomplete, complete) = asked.sorted_demos();
     let mut messages = vec![Message::system(system(signature, adapter))];
     // DSPy leaves out a message without text.
@@ -40,10 +40,10 @@ pub(super) fn messages(asked: &Asked<'_>, adapter: Adapter) -> Vec<Message> {
 }
 
 /// The signature with the schemas that DSPy would have of the same types.
-fn of_dspy(signature: &Signature) -> Signature {
+fn with_pydantic_schemas(signature: &Signature) -> Signature {
     let mut signature = signature.clone();
     for field in signature.inputs.iter_mut().chain(&mut signature.outputs) {
-        field.schema = of_pydantic(&field.schema);
+        field.schema = to_pydantic(&field.schema);
     }
     signature
 }
@@ -55,17 +55,18 @@ fn system(signature: &Signature, adapter: Adapter) -> String {
         described(inputs),
         described(outputs)
     );
-    let ins = sections(inputs.iter().map(|field| (field, place(field, ""))));
+    let ins = sections(inputs.iter().map(|field| (field, placeholder(field, ""))));
     let structure = match adapter {
         Adapter::Chat => [
             HEAD,
             &ins,
-            &sections(outputs.iter().map(|field| (field, place(field, &note(field))))),
+            &sections(outputs.iter().map(|field| (field, placeholder(field, &note(field))))),
             COMPLETED,
         ]
         .join("\n\n"),
         Adapter::Json => {
-            let outs = outputs.iter().map(|field| (field.name.clone(), place(field, &note(field)).into()));
+            let outs =
+                outputs.iter().map(|field| (field.name.clone(), placeholder(field, &note(field)).into()));
             let outs = indented(&Value::Object(outs.collect()));
             let (inputs, outputs) = (
                 "Inputs will have the following structure:",
@@ -94,7 +95,7 @@ fn described(fields: &[Field]) -> String {
 }
 
 /// Where the value of a field stands in the structure.
-fn place(field: &Field, note: &str) -> String {
+fn placeholder(field: &Field, note: &str) -> String {
     let note =
         if note.is_empty() { String::new() } else { format!("        # note: the value you produce {note}") };
     format!("{{{}}}{note}", field.name)
@@ -130,15 +131,17 @@ fn user(signature: &Signature, values: &Map<String, Value>, head: &str, main: Op
     let Signature { inputs, outputs, .. } = signature;
     let mut parts = vec![head.to_owned()];
     parts.extend(
-        inputs.iter().filter_map(|field| Some(section(field, &written(field, values.get(&field.name)?)))),
+        inputs
+            .iter()
+            .filter_map(|field| Some(section(field, &section_value(field, values.get(&field.name)?)))),
     );
-    parts.extend(main.map(|adapter| wanted(outputs, adapter)));
+    parts.extend(main.map(|adapter| response_instruction(outputs, adapter)));
     parts.push(String::new());
     strip(&parts.join("\n\n")).to_owned()
 }
 
 /// What the last message asks for.
-fn wanted(outputs: &[Field], adapter: Adapter) -> String {
+fn response_instruction(outputs: &[Field], adapter: Adapter) -> String {
     let kind = |field: &Field| {
         let kind = annotation(&field.schema);
         if kind == "str" { String::new() } else { format!(" (must be formatted as a valid Python {kind})") }
@@ -163,7 +166,7 @@ fn assistant(signature: &Signature, values: &Map<String, Value>, adapter: Adapte
     let given = |field: &Field| values.get(&field.name).cloned().unwrap_or_else(|| MISSING.into());
     match adapter {
         Adapter::Chat => {
-            sections(signature.outputs.iter().map(|field| (field, written(field, &given(field)))))
+            sections(signature.outputs.iter().map(|field| (field, section_value(field, &given(field)))))
                 + "\n\n"
                 + COMPLETED
         }
@@ -174,7 +177,7 @@ fn assistant(signature: &Signature, values: &Map<String, Value>, adapter: Adapte
 }
 
 /// A value as DSPy writes it into a section.
-fn written(field: &Field, value: &Value) -> String {
+fn section_value(field: &Field, value: &Value) -> String {
     match value {
         Value::Array(items) if field.is_text() => match &items[..] {
             [] => "N/A".to_owned(),

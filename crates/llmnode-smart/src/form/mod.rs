@@ -3,16 +3,16 @@
 mod answer;
 mod chat;
 mod dspy;
-mod own;
+mod native;
 mod python;
 #[cfg(test)]
 mod round_tests;
 mod sections;
 mod text;
 
-pub(crate) use answer::{Answers, Reasoned};
+pub(crate) use answer::{ReasoningSlot, SmartAnswerForm};
 #[cfg(feature = "graph")]
-pub(crate) use chat::{Fields, Gathered};
+pub(crate) use chat::{SectionReader, SectionValues};
 pub(crate) use python::indented as indented_json;
 pub(crate) use text::{clean_doc, prefix};
 
@@ -29,17 +29,17 @@ const INCOMPLETE: &str =
 type Values = Map<String, Value>;
 
 /// What is asked: the signature, the examples, and the inputs.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PromptParts<'a> {
     pub(crate) signature: &'a Signature,
     pub(crate) demos: &'a [Demo],
     pub(crate) inputs: &'a Map<String, Value>,
 }
 
-impl Asked<'_> {
+impl PromptParts<'_> {
     /// The messages of the request.
     pub(crate) fn messages(&self) -> Vec<Message> {
         match self.signature.form {
-            Form::Own => own::messages(self),
+            Form::Own => native::messages(self),
             Form::Chat => dspy::messages(self, dspy::Adapter::Chat),
             Form::Json => dspy::messages(self, dspy::Adapter::Json),
         }

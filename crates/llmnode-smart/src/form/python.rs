@@ -101,9 +101,9 @@ pub(super) fn annotation(schema: &Value) -> String {
         return target.rsplit('/').next().unwrap_or("Any").to_owned();
     }
     match members.get("type") {
-        Some(Value::String(kind)) => of_kind(kind, members),
+        Some(Value::String(kind)) => kind_annotation(kind, members),
         Some(Value::Array(kinds)) => {
-            union(kinds.iter().filter_map(Value::as_str).map(|kind| of_kind(kind, members)).collect())
+            union(kinds.iter().filter_map(Value::as_str).map(|kind| kind_annotation(kind, members)).collect())
         }
         _ => "Any".to_owned(),
     }
@@ -116,7 +116,7 @@ fn union(forms: Vec<String>) -> String {
     }
 }
 
-fn of_kind(kind: &str, schema: &Map<String, Value>) -> String {
+fn kind_annotation(kind: &str, schema: &Map<String, Value>) -> String {
     let named = |key: &str| schema.get(key).map(annotation);
     match kind {
         "string" => "str".to_owned(),
@@ -187,12 +187,12 @@ pub(super) fn constraints(schema: &Value) -> Option<String> {
 }
 
 /// A schema of schemars as pydantic writes it: what may be null has two forms, and a number has no format.
-pub(super) fn of_pydantic(schema: &Value) -> Value {
+pub(super) fn to_pydantic(schema: &Value) -> Value {
     /// What is said of the whole and not of a form.
     const OUTER: [&str; 5] = ["$defs", "default", "description", "examples", "title"];
     let Value::Object(members) = schema else {
         return match schema {
-            Value::Array(items) => items.iter().map(of_pydantic).collect(),
+            Value::Array(items) => items.iter().map(to_pydantic).collect(),
             other => other.clone(),
         };
     };
@@ -204,7 +204,7 @@ pub(super) fn of_pydantic(schema: &Value) -> Value {
     let is_number = kinds.iter().any(|kind| matches!(*kind, "integer" | "number"));
     let members =
         members.iter().filter(|(name, value)| !(is_number && *name == "format" && value.is_string()));
-    let members = members.map(|(name, value)| (name.clone(), of_pydantic(value)));
+    let members = members.map(|(name, value)| (name.clone(), to_pydantic(value)));
     if !(kinds.len() > 1 && kinds.contains(&"null")) {
         return Value::Object(members.collect());
     }

@@ -4,8 +4,8 @@ use llmnode_runtime::Reader;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::Asked;
-use super::chat::{Fields, Gathered};
+use super::PromptParts;
+use super::chat::{SectionReader, SectionValues};
 use super::sections::split;
 use super::text::{clean_doc, dedent, lines, prefix};
 use crate::signature::{Demo, Field, Form, Signature};
@@ -59,9 +59,9 @@ proptest! {
         let mut values = outputs.clone();
         values.insert("letter".to_owned(), "x".into());
         let demos = [Demo::from_values(values)];
-        let messages = Asked { signature: &signature, demos: &demos, inputs: &Map::new() }.messages();
+        let messages = PromptParts { signature: &signature, demos: &demos, inputs: &Map::new() }.messages();
         let answer = &messages[2].content;
-        let Some(Gathered { json, missing, .. }) = Fields::of(&signature).gather(answer, Reader::new()) else {
+        let Some(SectionValues { json, missing, .. }) = SectionReader::of(&signature).gather(answer, Reader::new()) else {
             return Err(TestCaseError::fail("no sections"));
         };
         // What is `null` may be left out where it is incomplete; such an example says so.
@@ -83,7 +83,7 @@ proptest! {
         let answer = format!("{text}\n{}", sections.concat());
         let found = split(&answer);
         prop_assert!(found.len() <= sections.len() + 1);
-        let _ = Fields::of(&signature()).gather(&answer, Reader::new());
+        let _ = SectionReader::of(&signature()).gather(&answer, Reader::new());
     }
 
     #[test]

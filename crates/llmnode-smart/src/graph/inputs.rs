@@ -12,7 +12,7 @@ pub(super) fn inputs(signature: &Signature, visit: &Visit<'_>) -> Result<Map<Str
     let given: Map<String, Value> =
         names().filter_map(|name| Some((name.to_owned(), visit.value(name)?.clone()))).collect();
     if given.is_empty() {
-        return of_message(&names().collect::<Vec<_>>(), visit);
+        return from_message(&names().collect::<Vec<_>>(), visit);
     }
     match names().find(|name| !given.contains_key(*name)) {
         None => Ok(given),
@@ -24,7 +24,7 @@ pub(super) fn inputs(signature: &Signature, visit: &Visit<'_>) -> Result<Map<Str
     }
 }
 
-fn of_message(names: &[&str], visit: &Visit<'_>) -> Result<Map<String, Value>, NodeError> {
+fn from_message(names: &[&str], visit: &Visit<'_>) -> Result<Map<String, Value>, NodeError> {
     let text = visit.state().last_text();
     if text.trim().is_empty() {
         let message = format!(
@@ -34,13 +34,13 @@ fn of_message(names: &[&str], visit: &Visit<'_>) -> Result<Map<String, Value>, N
         );
         return Err(NodeError::new(Category::PrepError, message));
     }
-    let read = serde_json::from_str::<Value>(text).ok().and_then(|json| of_json(names, &json));
+    let read = serde_json::from_str::<Value>(text).ok().and_then(|json| from_json(names, &json));
     let first = || names.first().map(|name| ((*name).to_owned(), Value::from(text))).into_iter().collect();
     Ok(read.unwrap_or_else(first))
 }
 
 /// The members of a message that is JSON, or of its `params`. `None`: it has none of the inputs.
-fn of_json(names: &[&str], json: &Value) -> Option<Map<String, Value>> {
+fn from_json(names: &[&str], json: &Value) -> Option<Map<String, Value>> {
     let by_name = |members: &Map<String, Value>| {
         let found: Map<_, _> =
             names.iter().filter_map(|name| Some(((*name).to_owned(), members.get(*name)?.clone()))).collect();
@@ -65,11 +65,11 @@ fn of_json(names: &[&str], json: &Value) -> Option<Map<String, Value>> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::of_json;
+    use super::from_json;
 
     #[test]
     fn case_92_members_of_a_message() {
-        let read = |json: Value| of_json(&["a", "b"], &json).map(Value::Object);
+        let read = |json: Value| from_json(&["a", "b"], &json).map(Value::Object);
         for (message, inputs) in [
             (json!({"params": {"b": 2, "c": 3}}), Some(json!({"b": 2}))),
             (json!({"params": [{"a": 1}, {"a": 2}]}), Some(json!({"a": 1}))),

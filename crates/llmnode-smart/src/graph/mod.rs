@@ -9,7 +9,7 @@ mod signature;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use llmnode_graph::{GraphNode, Loading, NodeType, Registry};
+use llmnode_graph::{GraphNode, NodeLoader, NodeType, Registry};
 use serde_json::Value;
 
 use data::Data;
@@ -55,13 +55,13 @@ pub trait SmartRegistry: Sized {
 impl SmartRegistry for Registry {
     fn smart_nodes(self) -> Self {
         let mut is_new = false;
-        let registry = self.extend_with::<Programs>(|programs| is_new = programs.begins());
+        let registry = self.extend_with::<Programs>(|programs| is_new = programs.register_once());
         if is_new { registry.node_type(SmartType) } else { registry }
     }
 
     fn programs(self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
-        self.smart_nodes().extend_with::<Programs>(|programs| programs.lie_in(folder))
+        self.smart_nodes().extend_with::<Programs>(|programs| programs.set_folder(folder))
     }
 }
 
@@ -80,12 +80,12 @@ impl NodeType for SmartType {
         schemars::schema_for!(Data).to_value()
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let data: Data = node.data()?;
         if let Some(profile) = &data.profile {
             node.profile("/profile", profile);
         }
-        let signature = signature::declared(&data, node)?;
+        let signature = signature::build_signature(&data, node)?;
         let guards = signature::guards(&data, &signature, node)?;
         let plan = programs::plan(&data, &signature, node)?;
         node.reads_or_message(

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use llmnode_graph::{GraphNode, State, Update, Visit};
-use llmnode_runtime::internal::{Answer, AnswerForm, Read, error_of_execution};
+use llmnode_runtime::internal::{Answer, AnswerForm, ReadResult, error_of_execution};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, Cx, Exec, Message, Node, NodeError, OutputSchema, Reader, Reading,
@@ -15,10 +15,10 @@ use serde_json::{Map, Value};
 
 use super::inputs::inputs;
 use super::signature::schema_of;
-use crate::form::{Asked, Fields, Gathered};
-use crate::node::hinting;
+use crate::form::{PromptParts, SectionReader, SectionValues};
+use crate::node::add_hint;
 use crate::program::Plan;
-use crate::refine::{Guard, Judged, Tries, course, told};
+use crate::refine::{Assessment, Guard, Tries, feedback, run_tries};
 use crate::signature::{Form, REASONING, VALUE};
 
 /// How often a node with guardrails is tried at most.
@@ -48,9 +48,9 @@ impl GraphNode for SmartNode {
                 return Err(NodeError::new(Category::ConfigError, message).into());
             }
             let visited =
-                Visited { node: self, inputs: inputs(&self.plan.signature, visit)?, cx: visit.cx() };
+                VisitTries { node: self, inputs: inputs(&self.plan.signature, visit)?, cx: visit.cx() };
             let tries = if self.guards.is_empty() { 1 } else { TRIES };
-            let Some(best) = course(tries, 1.0, &visited).await? else {
+            let Some(best) = run_tries(tries, 1.0, &visited).await? else {
                 return Err("nothing was tried".into());
             };
             Ok(self.update(best.value, best.met))
@@ -76,13 +76,13 @@ impl SmartNode {
 }
 
 /// The tries of one visit, which all are attempts of the visit's own call.
-struct Visited<'v> {
+struct VisitTries<'v> {
     node: &'v SmartNode,
     inputs: Map<String, Value>,
     cx: &'v Cx<'v, State>,
 }
 
-impl Tries for Visited<'_> {
+impl Tries for VisitTries<'_> {
     type Value = Map<String, Value>;
 
     async fn attempt(&self, hint: Option<&str>) -> Result<Self::Value, NodeError> {
@@ -91,34 +91,34 @@ impl Tries for Visited<'_> {
             Some(profile) => settings.model(profile.clone()),
             None => settings,
         };
-        let asking = Asking { node: self.node, inputs: &self.inputs, hint, settings };
+        let asking = SmartTry { node: self.node, inputs: &self.inputs, hint, settings };
         match ask(&asking, self.cx).await.map_err(error_of_execution)? {
             Value::Object(outputs) => Ok(outputs),
             other => Ok(Map::from_iter([(VALUE.to_owned(), other)])),
         }
     }
 
-    fn judge(&self, outputs: &Self::Value) -> Judged {
+    fn judge(&self, outputs: &Self::Value) -> Assessment {
         let complaints: Vec<_> =
             self.node.guards.iter().filter_map(|guard| guard.complaint(outputs)).collect();
         let reward = 1.0 - complaints.len() as f64 / self.node.guards.len().max(1) as f64;
-        Judged { complaints, reward }
+        Assessment { complaints, reward }
     }
 
-    async fn hint(&self, _: &Self::Value, judged: &Judged) -> Result<Option<String>, NodeError> {
-        Ok(Some(told(judged, 1.0)))
+    async fn hint(&self, _: &Self::Value, judged: &Assessment) -> Result<Option<String>, NodeError> {
+        Ok(Some(feedback(judged, 1.0)))
     }
 }
 
 /// One try.
-struct Asking<'a> {
+struct SmartTry<'a> {
     node: &'a SmartNode,
     inputs: &'a Map<String, Value>,
     hint: Option<&'a str>,
     settings: Settings,
 }
 
-impl Node for Asking<'_> {
+impl Node for SmartTry<'_> {
     type Output = Value;
     const NAME: &'static str = "smart_node";
 
@@ -132,7 +132,7 @@ impl Node for Asking<'_> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized + Sync> Exec<S> for Asking<'_> {
+impl<S: ?Sized + Sync> Exec<S> for SmartTry<'_> {
     const TRIES_ITSELF: bool = true;
 
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Value, BoxError>> + Send {
@@ -140,40 +140,40 @@ impl<S: ?Sized + Sync> Exec<S> for Asking<'_> {
     }
 }
 
-impl<S: ?Sized> LlmNode<S> for Asking<'_> {
+impl<S: ?Sized> LlmNode<S> for SmartTry<'_> {
     fn render(&self, _: &S, to: &mut Prompt) {
         let Plan { signature, demos, .. } = &self.node.plan;
         let mut inputs = self.inputs.clone();
-        let hinted = self.hint.map(|hint| hinting(signature, hint, &mut inputs));
-        let asked = Asked { signature: hinted.as_ref().unwrap_or(signature), demos, inputs: &inputs };
+        let hinted = self.hint.map(|hint| add_hint(signature, hint, &mut inputs));
+        let asked = PromptParts { signature: hinted.as_ref().unwrap_or(signature), demos, inputs: &inputs };
         asked.messages().into_iter().for_each(|message| to.push(message));
     }
 
     fn output(&self) -> OutputSpec<Value, S> {
         let signature = &self.node.plan.signature;
-        let form = Outputs {
+        let form = DynamicAnswerForm {
             schema: Arc::new(OutputSchema::from_value(&self.node.id, schema_of(signature))),
-            sections: (signature.form == Form::Chat).then(|| Fields::of(signature)),
+            sections: (signature.form == Form::Chat).then(|| SectionReader::of(signature)),
         };
         OutputSpec::of_form(Box::new(form), |_| {}, |_, _| {})
     }
 }
 
 /// How the outputs are read whose types are known at run time only.
-struct Outputs {
+struct DynamicAnswerForm {
     schema: Arc<OutputSchema>,
-    sections: Option<Fields>,
+    sections: Option<SectionReader>,
 }
 
-impl Outputs {
-    fn conforming(&self, text: &str, reader: Reader) -> Read<Value> {
+impl DynamicAnswerForm {
+    fn conforming(&self, text: &str, reader: Reader) -> ReadResult<Value> {
         let Reading { value, notes, .. } =
             reader.conforming(text, &self.schema).map_err(|error| error.violations().to_vec())?;
         Ok(Answer { value, notes, wrapped: false })
     }
 }
 
-impl AnswerForm<Value> for Outputs {
+impl AnswerForm<Value> for DynamicAnswerForm {
     fn schema(&self) -> Arc<OutputSchema> {
         Arc::clone(&self.schema)
     }
@@ -182,9 +182,9 @@ impl AnswerForm<Value> for Outputs {
         self.sections.is_none().then(|| Arc::clone(&self.schema))
     }
 
-    fn read(&self, answer: &str, reader: Reader) -> Read<Value> {
+    fn read(&self, answer: &str, reader: Reader) -> ReadResult<Value> {
         let Some(fields) = &self.sections else { return self.conforming(answer, reader) };
-        let Some(Gathered { reasoning, mut json, missing }) = fields.gather(answer, reader) else {
+        let Some(SectionValues { reasoning, mut json, missing }) = fields.gather(answer, reader) else {
             return self.conforming(answer, reader).map_err(|_| fields.all_missing());
         };
         if !missing.is_empty() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use llmnode_graph::Loading;
+use llmnode_graph::NodeLoader;
 
 use super::data::Data;
 use crate::program::{Plan, ProgramError, open_plan};
@@ -18,17 +18,17 @@ pub(super) struct Programs {
 
 impl Programs {
     /// Whether this is the first that is known of smart nodes.
-    pub(super) fn begins(&mut self) -> bool {
+    pub(super) fn register_once(&mut self) -> bool {
         !std::mem::replace(&mut self.registered, true)
     }
 
-    pub(super) fn lie_in(&mut self, folder: PathBuf) {
+    pub(super) fn set_folder(&mut self, folder: PathBuf) {
         self.folder = Some(folder);
     }
 }
 
 /// What the node asks with. `None`: a fault was noted.
-pub(super) fn plan(data: &Data, signature: &Signature, node: &mut Loading<'_>) -> Option<Plan> {
+pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>) -> Option<Plan> {
     let own = Plan::new(signature);
     let folder = node.extension::<Programs>().and_then(|programs| programs.folder.as_deref());
     let (place, name, named) = match (&data.program, folder) {
@@ -73,8 +73,8 @@ pub(super) fn plan(data: &Data, signature: &Signature, node: &mut Loading<'_>) -
             return None;
         }
         Err(_) if named => {
-            let known = known(folder);
-            node.unknown(place, "program", &name, known.iter().map(String::as_str));
+            let program_names = program_names(folder);
+            node.unknown(place, "program", &name, program_names.iter().map(String::as_str));
             return None;
         }
         Err(_) => return Some(own),
@@ -82,13 +82,13 @@ pub(super) fn plan(data: &Data, signature: &Signature, node: &mut Loading<'_>) -
     match open_plan(&path, signature) {
         Ok(plan) => Some(plan),
         Err(error) => {
-            tell(place, &name, &error, node);
+            report_faults(place, &name, &error, node);
             None
         }
     }
 }
 
-fn tell(place: &str, name: &str, error: &ProgramError, node: &mut Loading<'_>) {
+fn report_faults(place: &str, name: &str, error: &ProgramError, node: &mut NodeLoader<'_>) {
     for fault in error.faults() {
         node.fault(place, format!("the program {name:?} does not fit: {fault}"));
     }
@@ -99,7 +99,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
-fn known(folder: &Path) -> Vec<String> {
+fn program_names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names =
         entries.filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".json")?.to_owned()));

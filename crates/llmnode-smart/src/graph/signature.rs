@@ -1,6 +1,6 @@
 //! From settings to a signature and rules.
 
-use llmnode_graph::Loading;
+use llmnode_graph::NodeLoader;
 use serde_json::{Map, Value, json};
 
 use super::data::{Data, Mode, Rule};
@@ -17,7 +17,7 @@ const TYPES: [(&str, &[&str]); 6] = [
 ];
 
 /// The signature. `None`: a fault was noted.
-pub(super) fn declared(data: &Data, node: &mut Loading<'_>) -> Option<Signature> {
+pub(super) fn build_signature(data: &Data, node: &mut NodeLoader<'_>) -> Option<Signature> {
     let inputs =
         data.inputs.iter().map(|one| (&one.name, &one.kind, one.description.as_ref().or(one.desc.as_ref())));
     let inputs = fields("inputs", inputs, node);
@@ -40,12 +40,12 @@ pub(super) fn declared(data: &Data, node: &mut Loading<'_>) -> Option<Signature>
     }
     let goal = data.goal.as_ref().filter(|goal| !goal.trim().is_empty()).cloned();
     let goal = goal
-        .unwrap_or_else(|| by_default(&data.inputs.iter().map(|one| &*one.name).collect::<Vec<_>>(), data));
+        .unwrap_or_else(|| default_goal(&data.inputs.iter().map(|one| &*one.name).collect::<Vec<_>>(), data));
     Some(Signature { goal, inputs, outputs, thinks, form: Form::Own, object: true, text: false })
 }
 
 /// What DSPy says where nothing is said.
-fn by_default(inputs: &[&str], data: &Data) -> String {
+fn default_goal(inputs: &[&str], data: &Data) -> String {
     let outputs: Vec<&str> = data.outputs.iter().map(|one| &*one.name).collect();
     let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     format!("Given the fields {}, produce the fields {}.", list(inputs), list(&outputs))
@@ -54,7 +54,7 @@ fn by_default(inputs: &[&str], data: &Data) -> String {
 fn fields<'d>(
     part: &str,
     given: impl Iterator<Item = (&'d String, &'d Option<Value>, Option<&'d String>)>,
-    node: &mut Loading<'_>,
+    node: &mut NodeLoader<'_>,
 ) -> Option<Vec<Field>> {
     let mut fields: Vec<Field> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
@@ -89,7 +89,7 @@ fn fields<'d>(
     good.then_some(fields)
 }
 
-fn schema(kind: Option<&Value>, place: &str, node: &mut Loading<'_>) -> Option<Value> {
+fn schema(kind: Option<&Value>, place: &str, node: &mut NodeLoader<'_>) -> Option<Value> {
     match kind {
         None | Some(Value::Null) => Some(json!({"type": "string"})),
         Some(Value::Object(schema)) => Some(Value::Object(schema.clone())),
@@ -113,12 +113,12 @@ fn schema(kind: Option<&Value>, place: &str, node: &mut Loading<'_>) -> Option<V
 }
 
 /// The rules of a node and of its outputs. `None`: a fault was noted.
-pub(super) fn guards(data: &Data, signature: &Signature, node: &mut Loading<'_>) -> Option<Vec<Guard>> {
+pub(super) fn guards(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>) -> Option<Vec<Guard>> {
     let first = data.outputs.first().map_or("", |output| &*output.name);
     let mut guards = Vec::new();
     let mut good = true;
     let mut add =
-        |rule: &Rule, of: &str, place: &str, node: &mut Loading<'_>| match guard(rule, of, place, node) {
+        |rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>| match guard(rule, of, place, node) {
             Some(guard) => guards.push(guard),
             None => good = false,
         };
@@ -144,7 +144,7 @@ pub(super) fn guards(data: &Data, signature: &Signature, node: &mut Loading<'_>)
     good.then_some(guards)
 }
 
-fn guard(rule: &Rule, of: &str, place: &str, node: &mut Loading<'_>) -> Option<Guard> {
+fn guard(rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>) -> Option<Guard> {
     let params = rule.params.as_ref();
     let pattern = rule.pattern.as_ref().or_else(|| params?.pattern.as_ref());
     let max_chars = rule.max_chars.or_else(|| params?.max_chars);

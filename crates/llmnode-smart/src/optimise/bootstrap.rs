@@ -6,11 +6,11 @@ use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run};
 use serde::Serialize;
 
-use super::bench::{Bench, By, Candidate, mean};
-use super::labels::{labels, showing};
-use super::optimising::{How, Optimise, common};
+use super::labels::{labels, program_with_demos};
+use super::optimising::{Optimise, Optimiser, common};
 use super::outcome::Optimised;
 use super::teacher::Lesson;
+use super::trial::{Candidate, OptimiserId, Trial, mean};
 use crate::evaluate::{Dataset, Metric, replayed};
 use crate::program::{MOST_DEMOS, Program};
 use crate::random::Random;
@@ -133,7 +133,7 @@ impl Bootstrap {
 
     pub(super) async fn run<S, N, E, M>(
         &self,
-        bench: &Bench<'_, N, E, M>,
+        trial: &Trial<'_, N, E, M>,
         cx: &Cx<'_, S>,
     ) -> Result<Optimised<N>, NodeError>
     where
@@ -142,27 +142,27 @@ impl Bootstrap {
         E: Serialize + Send + Sync,
         M: Metric<N, E, S>,
     {
-        let by = By { name: "bootstrap", seed: self.seed };
-        let labels = labels(&bench.train.cases)?;
+        let by = OptimiserId { name: "bootstrap", seed: self.seed };
+        let labels = labels(&trial.train.cases)?;
         let mut random = Random::new(self.seed);
-        let start = bench.validate(cx, bench.start).await?;
-        let Lessons { passed, scores } = self.teach(bench, cx, &labels, &mut random).await?;
+        let start = trial.validate(cx, trial.start).await?;
+        let Lessons { passed, scores } = self.teach(trial, cx, &labels, &mut random).await?;
         let others = (0..labels.len()).filter(|at| passed.iter().all(|(used, _)| used != at)).collect();
         let fill = self.labelled.saturating_sub(passed.len());
-        let labelled = drawn(&labels, others, fill, &mut random);
+        let labelled = draw(&labels, others, fill, &mut random);
         let demos: Vec<_> = passed.into_iter().chain(labelled).map(|(_, demo)| demo).collect();
         if demos.is_empty() {
-            return Ok(bench.outcome(start, None, &by));
+            return Ok(trial.outcome(start, None, &by));
         }
-        bench.proposed();
-        let program = showing(bench.start, demos)?;
-        match bench.validate(cx, &program).await {
+        trial.proposed();
+        let program = program_with_demos(trial.start, demos)?;
+        match trial.validate(cx, &program).await {
             Ok(validation) => {
                 let train = mean(scores.into_iter());
-                Ok(bench.outcome(start, Some(Candidate { program, validation, train }), &by))
+                Ok(trial.outcome(start, Some(Candidate { program, validation, train }), &by))
             }
             // Answers took more requests than one each, so nothing was judged.
-            Err(error) if error.category() == Category::LimitExceeded => Ok(bench.outcome(start, None, &by)),
+            Err(error) if error.category() == Category::LimitExceeded => Ok(trial.outcome(start, None, &by)),
             Err(error) => Err(error),
         }
     }
@@ -171,7 +171,7 @@ impl Bootstrap {
     /// after the other would ask about all of these, too.
     async fn teach<S, N, E, M>(
         &self,
-        bench: &Bench<'_, N, E, M>,
+        trial: &Trial<'_, N, E, M>,
         cx: &Cx<'_, S>,
         labels: &[Option<Demo>],
         random: &mut Random,
@@ -182,33 +182,33 @@ impl Bootstrap {
         E: Send + Sync,
         M: Metric<N, E, S>,
     {
-        let shown = drawn(labels, (0..labels.len()).collect(), self.labelled, random);
+        let shown = draw(labels, (0..labels.len()).collect(), self.labelled, random);
         let (mut lessons, mut next) = (Lessons::default(), 0);
-        while lessons.passed.len() < self.bootstrapped && next < bench.train.len() {
+        while lessons.passed.len() < self.bootstrapped && next < trial.train.len() {
             // The candidate still has to be judged.
-            let kept_back = bench.validation.len() as u64 * bench.per_case();
-            let of_lesson = u64::from(self.rounds).saturating_mul(bench.per_case());
-            let affordable = bench.left().saturating_sub(kept_back) / of_lesson;
-            let wanted = (self.bootstrapped - lessons.passed.len()).min(bench.train.len() - next);
+            let kept_back = trial.validation.len() as u64 * trial.per_case();
+            let of_lesson = u64::from(self.rounds).saturating_mul(trial.per_case());
+            let affordable = trial.left().saturating_sub(kept_back) / of_lesson;
+            let wanted = (self.bootstrapped - lessons.passed.len()).min(trial.train.len() - next);
             let wave = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX));
             let nodes = (next..next + wave)
-                .map(|at| self.lesson(bench, at, &shown))
+                .map(|at| self.lesson(trial, at, &shown))
                 .collect::<Result<Vec<_>, _>>()?;
-            let results = cx.map(nodes).concurrency(bench.concurrency).report().await;
+            let results = cx.map(nodes).concurrency(trial.concurrency).report().await;
             for (at, result) in (next..).zip(results) {
                 match result {
                     Ok(report) => {
-                        bench.charge(report.total, report.replayed(), report.value.model.as_deref());
+                        trial.charge(report.total, report.replayed(), report.value.model.as_deref());
                         lessons.scores.push(report.value.score);
                         lessons.passed.extend(report.value.demo.map(|demo| (at, demo)));
                     }
                     Err(error) if error.category() == Category::LimitExceeded => {
-                        bench.charge(error.usage(), replayed(error.calls()).1, None)
+                        trial.charge(error.usage(), replayed(error.calls()).1, None)
                     }
                     Err(error) => return Err(error),
                 }
             }
-            bench.tell();
+            trial.report_progress();
             if wave == 0 {
                 break;
             }
@@ -219,15 +219,18 @@ impl Bootstrap {
 
     fn lesson<'b, N: Smart, E, M>(
         &'b self,
-        bench: &'b Bench<'_, N, E, M>,
+        trial: &'b Trial<'_, N, E, M>,
         at: usize,
         shown: &[(usize, Demo)],
     ) -> Result<Lesson<'b, N, E, M>, NodeError> {
         // The teacher is not shown the label of what it is asked.
         let others = shown.iter().filter(|(of, _)| *of != at).map(|(_, demo)| demo.clone());
-        let program =
-            if shown.is_empty() { bench.start.clone() } else { showing(bench.start, others.collect())? };
-        let (case, metric, model) = (&bench.train.cases[at], bench.metric, self.teacher.as_ref());
+        let program = if shown.is_empty() {
+            trial.start.clone()
+        } else {
+            program_with_demos(trial.start, others.collect())?
+        };
+        let (case, metric, model) = (&trial.train.cases[at], trial.metric, self.teacher.as_ref());
         Ok(Lesson { case, metric, program, model, rounds: self.rounds, threshold: self.threshold })
     }
 }
@@ -241,12 +244,7 @@ struct Lessons {
 }
 
 /// Draws so many labelled cases of these, at random.
-fn drawn(
-    labels: &[Option<Demo>],
-    mut of: Vec<usize>,
-    most: usize,
-    random: &mut Random,
-) -> Vec<(usize, Demo)> {
+fn draw(labels: &[Option<Demo>], mut of: Vec<usize>, most: usize, random: &mut Random) -> Vec<(usize, Demo)> {
     of.retain(|at| labels[*at].is_some());
     random.shuffle(&mut of);
     of.truncate(most);

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use llmnode_runtime::{Category, Limits, NodeError};
 use serde_json::Value;
 
-use super::optimising::How;
+use super::optimising::Optimiser;
 use crate::evaluate::Dataset;
 use crate::signature::Smart;
 
 /// The most requests, if everything is right.
 pub(super) fn check<N: Smart, E>(
-    how: &How,
+    optimiser: &Optimiser,
     [train, validation]: [&Dataset<N, E>; 2],
     limits: Limits,
 ) -> Result<u64, NodeError> {
@@ -20,11 +20,11 @@ pub(super) fn check<N: Smart, E>(
             return refused(format!("there is no {name} case; add one"));
         }
     }
-    if let Some(fault) = how.fault() {
+    if let Some(fault) = optimiser.fault() {
         return refused(fault);
     }
-    keep_apart(train, validation)?;
-    let needs = how.needs(train.len(), validation.len());
+    check_disjoint(train, validation)?;
+    let needs = optimiser.needs(train.len(), validation.len());
     match limits.requests {
         None => refused(format!(
             "an optimiser needs a limit of requests; set `.limits(Limits::new().requests({needs}))`, which affords three proposals, or \
@@ -43,7 +43,7 @@ fn refused<T>(message: String) -> Result<T, NodeError> {
 }
 
 /// Refuses inputs that stand in both sets.
-fn keep_apart<N: Smart, E>(train: &Dataset<N, E>, validation: &Dataset<N, E>) -> Result<(), NodeError> {
+fn check_disjoint<N: Smart, E>(train: &Dataset<N, E>, validation: &Dataset<N, E>) -> Result<(), NodeError> {
     let known: BTreeMap<String, usize> = keys(train)?.into_iter().zip(0..).collect();
     let keys = keys(validation)?;
     let both: Vec<_> = keys.iter().enumerate().filter_map(|(at, key)| Some((at, known.get(key)?))).collect();

@@ -30,12 +30,12 @@ fn label<N: Smart, E: Serialize>(input: &N, expected: &E) -> Result<Option<Demo>
     }
     values.extend(labelled);
     let demo = Demo::from_values(values);
-    can_be_shown::<N>(&demo)?;
+    check_demo::<N>(&demo)?;
     Ok(Some(demo))
 }
 
 /// Whether a program takes this example.
-pub(super) fn can_be_shown<N: Smart>(demo: &Demo) -> Result<(), ProgramError> {
+pub(super) fn check_demo<N: Smart>(demo: &Demo) -> Result<(), ProgramError> {
     Program::<N>::new().with_demos([demo.clone()]).map(|_| ())
 }
 
@@ -58,7 +58,10 @@ fn labelled<N: Smart>(label: Value) -> Map<String, Value> {
 }
 
 /// A program with these examples, each of which can be shown.
-pub(super) fn showing<N: Smart>(program: &Program<N>, demos: Vec<Demo>) -> Result<Program<N>, NodeError> {
+pub(super) fn program_with_demos<N: Smart>(
+    program: &Program<N>,
+    demos: Vec<Demo>,
+) -> Result<Program<N>, NodeError> {
     let shown = program.clone().with_demos(demos);
     shown.map_err(|error| NodeError::new(Category::ConfigError, error.to_string()))
 }

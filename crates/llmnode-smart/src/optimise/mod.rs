@@ -3,16 +3,16 @@
 //! [`Bootstrap`] finds examples for the prompt, [`Reflect`] a better goal. Both judge what they found on cases that were kept
 //! apart, and return [`Optimised::Unchanged`] if nothing beats the start.
 
-mod bench;
 mod bootstrap;
 mod checks;
-mod front;
 mod labels;
 mod optimising;
 mod outcome;
+mod pareto;
 mod propose;
 mod reflect;
 mod teacher;
+mod trial;
 
 pub use bootstrap::Bootstrap;
 pub use optimising::{Optimise, OptimiseProgress};

@@ -8,18 +8,18 @@ use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Limits, Node, NodeError, Run};
 use serde::Serialize;
 
-use super::bench::{Account, Bench, Tell};
 use super::bootstrap::Bootstrap;
 use super::checks::check;
 use super::outcome::Optimised;
 use super::reflect::Reflect;
+use super::trial::{Account, ProgressFn, Trial};
 use crate::evaluate::{Dataset, Metric};
 use crate::program::Program;
 use crate::signature::Smart;
 
 /// What all optimisers have in common: a seed, limits, and how they start.
 macro_rules! common {
-    ($how:ident) => {
+    ($optimiser:ident) => {
         /// Sets the seed of the random choices. Default 0.
         #[must_use]
         pub fn seed(mut self, seed: u64) -> Self {
@@ -47,7 +47,7 @@ macro_rules! common {
             N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
             M: Metric<N, E, S>,
         {
-            Optimise::new(How::$how(self), run, start.clone(), [train, validation], metric)
+            Optimise::new(Optimiser::$optimiser(self), run, start.clone(), [train, validation], metric)
         }
     };
 }
@@ -68,30 +68,30 @@ pub struct OptimiseProgress {
 }
 
 /// An optimiser with its settings.
-pub(super) enum How {
+pub(super) enum Optimiser {
     Bootstrap(Bootstrap),
     Reflect(Reflect),
 }
 
-impl How {
+impl Optimiser {
     fn limits(&self) -> Limits {
         match self {
-            How::Bootstrap(bootstrap) => bootstrap.limits,
-            How::Reflect(reflect) => reflect.limits,
+            Optimiser::Bootstrap(bootstrap) => bootstrap.limits,
+            Optimiser::Reflect(reflect) => reflect.limits,
         }
     }
 
     pub(super) fn fault(&self) -> Option<String> {
         match self {
-            How::Bootstrap(bootstrap) => bootstrap.fault(),
-            How::Reflect(_) => None,
+            Optimiser::Bootstrap(bootstrap) => bootstrap.fault(),
+            Optimiser::Reflect(_) => None,
         }
     }
 
     pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
         match self {
-            How::Bootstrap(bootstrap) => bootstrap.needs(train, validation),
-            How::Reflect(reflect) => reflect.needs(train, validation),
+            Optimiser::Bootstrap(bootstrap) => bootstrap.needs(train, validation),
+            Optimiser::Reflect(reflect) => reflect.needs(train, validation),
         }
     }
 }
@@ -105,35 +105,35 @@ impl How {
 /// counts.
 #[must_use = "an optimisation does nothing until it is awaited"]
 pub struct Optimise<'r, S, N, E, M> {
-    how: How,
+    optimiser: Optimiser,
     run: &'r Run<S>,
     start: Program<N>,
     /// For training and for validation.
     sets: [&'r Dataset<N, E>; 2],
     metric: M,
     concurrency: usize,
-    tell: Option<Tell<'r>>,
+    report_progress: Option<ProgressFn<'r>>,
     #[cfg(feature = "journal")]
     journal: Option<Box<dyn llmnode_flow::journal::Journal>>,
 }
 
 impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
     pub(super) fn new(
-        how: How,
+        optimiser: Optimiser,
         run: &'r Run<S>,
         start: Program<N>,
         sets: [&'r Dataset<N, E>; 2],
         metric: M,
     ) -> Self {
-        let (concurrency, tell) = (8, None);
+        let (concurrency, report_progress) = (8, None);
         Optimise {
-            how,
+            optimiser,
             run,
             start,
             sets,
             metric,
             concurrency,
-            tell,
+            report_progress,
             #[cfg(feature = "journal")]
             journal: None,
         }
@@ -146,8 +146,8 @@ impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
     }
 
     /// Calls this function as the optimisation progresses, for a progress bar.
-    pub fn on_progress(mut self, tell: impl FnMut(&OptimiseProgress) + Send + 'r) -> Self {
-        self.tell = Some(Box::new(tell));
+    pub fn on_progress(mut self, report_progress: impl FnMut(&OptimiseProgress) + Send + 'r) -> Self {
+        self.report_progress = Some(Box::new(report_progress));
         self
     }
 
@@ -173,10 +173,10 @@ where
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let limits = self.how.limits();
-            let limit = check(&self.how, self.sets, limits)?;
+            let limits = self.optimiser.limits();
+            let limit = check(&self.optimiser, self.sets, limits)?;
             let [train, validation] = self.sets;
-            let bench = Bench {
+            let trial = Trial {
                 start: &self.start,
                 train,
                 validation,
@@ -184,9 +184,9 @@ where
                 concurrency: self.concurrency,
                 limit,
                 account: Mutex::new(Account::default()),
-                tell: Mutex::new(self.tell),
+                report_progress: Mutex::new(self.report_progress),
             };
-            let node = Optimising { how: &self.how, bench };
+            let node = OptimiseNode { optimiser: &self.optimiser, trial };
             #[cfg(feature = "journal")]
             if let Some(journal) = self.journal {
                 // A journal is that of a map: here of a single call.
@@ -202,18 +202,18 @@ where
 }
 
 /// The optimisation as a node.
-struct Optimising<'a, N, E, M> {
-    how: &'a How,
-    bench: Bench<'a, N, E, M>,
+struct OptimiseNode<'a, N, E, M> {
+    optimiser: &'a Optimiser,
+    trial: Trial<'a, N, E, M>,
 }
 
-impl<N: Smart, E, M> Node for Optimising<'_, N, E, M> {
+impl<N: Smart, E, M> Node for OptimiseNode<'_, N, E, M> {
     type Output = Optimised<N>;
     const NAME: &'static str = "optimise";
 }
 
 #[diagnostic::do_not_recommend]
-impl<S, N, E, M> Exec<S> for Optimising<'_, N, E, M>
+impl<S, N, E, M> Exec<S> for OptimiseNode<'_, N, E, M>
 where
     S: ?Sized + Sync,
     N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
@@ -224,9 +224,9 @@ where
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Optimised<N>, BoxError> {
-        let optimised = match self.how {
-            How::Bootstrap(bootstrap) => bootstrap.run(&self.bench, cx).await,
-            How::Reflect(reflect) => reflect.run(&self.bench, cx).await,
+        let optimised = match self.optimiser {
+            Optimiser::Bootstrap(bootstrap) => bootstrap.run(&self.trial, cx).await,
+            Optimiser::Reflect(reflect) => reflect.run(&self.trial, cx).await,
         };
         Ok(optimised?)
     }

@@ -14,7 +14,7 @@ use crate::signature::Smart;
 pub enum Optimised<N> {
     /// A program scores higher on the validation cases than the start.
     Improved {
-        /// The program. [`made`](Program::made) says how it came about, with its score on the validation cases.
+        /// The program. [`provenance`](Program::made) says how it came about, with its score on the validation cases.
         program: Program<N>,
         /// The figures.
         report: OptimiseReport,

@@ -11,10 +11,10 @@ use crate::program::Program;
 use crate::signature::{Field, Smart};
 
 /// A longer goal is not taken.
-const LONGEST: usize = 20_000;
+const MAX_GOAL_CHARS: usize = 20_000;
 
 /// So much of a value is shown, in characters.
-const SHOWN: usize = 4_000;
+const MAX_VALUE_CHARS: usize = 4_000;
 
 const TASK: &str = "You improve the instruction of a language model. You see the instruction, and cases: what went in, what the \
                     model answered, its score from 0 to 1, and what was wrong. Find out why cases scored less than 1. Write a new \
@@ -25,7 +25,7 @@ const TASK: &str = "You improve the instruction of a language model. You see the
 
 /// The primitive that proposes.
 pub(super) fn proposer(model: Option<&Cow<'static, str>>) -> Result<Primitive, NodeError> {
-    let instruction = json!({"type": "string", "minLength": 1, "maxLength": LONGEST, "description": "the new instruction, whole"});
+    let instruction = json!({"type": "string", "minLength": 1, "maxLength": MAX_GOAL_CHARS, "description": "the new instruction, whole"});
     let schema = json!({
         "type": "object",
         "properties": {"instruction": instruction},
@@ -46,7 +46,11 @@ pub(super) fn proposed(answer: &Value) -> Option<String> {
 }
 
 /// What it is shown.
-pub(super) fn material<N: Smart>(program: &Program<N>, inputs: &[&N], cases: &[EvaluatedCase]) -> String {
+pub(super) fn proposal_prompt<N: Smart>(
+    program: &Program<N>,
+    inputs: &[&N],
+    cases: &[EvaluatedCase],
+) -> String {
     let signature = program.effective();
     let cases =
         inputs.iter().zip(cases).map(|(input, case)| shown(&input.values().unwrap_or_default(), case));
@@ -63,7 +67,7 @@ pub(super) fn material<N: Smart>(program: &Program<N>, inputs: &[&N], cases: &[E
 fn listed(fields: &[Field]) -> String {
     let line = |field: &Field| match field.description() {
         "" => format!("- {}", field.name()),
-        about => format!("- {}: {}", field.name(), one_line(about, SHOWN)),
+        about => format!("- {}: {}", field.name(), one_line(about, MAX_VALUE_CHARS)),
     };
     fields.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -72,7 +76,7 @@ fn shown(inputs: &Map<String, Value>, case: &EvaluatedCase) -> Value {
     let inputs: Map<_, _> = inputs.iter().map(|(name, value)| (name.clone(), capped(value))).collect();
     let mut shown = json!({"inputs": inputs, "score": case.score});
     match &case.failure {
-        Some(failure) => shown["error"] = one_line(failure.message.as_str(), SHOWN).into(),
+        Some(failure) => shown["error"] = one_line(failure.message.as_str(), MAX_VALUE_CHARS).into(),
         None => shown["answer"] = case.output.as_ref().map(capped).unwrap_or_default(),
     }
     if !case.feedback.is_empty() {
@@ -84,7 +88,7 @@ fn shown(inputs: &Map<String, Value>, case: &EvaluatedCase) -> Value {
 /// Of a long value, the start of its text.
 fn capped(value: &Value) -> Value {
     let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_VALUE_CHARS) {
         None => value.clone(),
         Some((end, _)) => format!("{} …", &text[..end]).into(),
     }
@@ -98,7 +102,7 @@ mod tests {
     fn a_long_value_is_cut_and_a_text_stays_one() {
         assert_eq!(capped(&json!({"a": 1})), json!({"a": 1}));
         let long = capped(&"ß".repeat(5_000).into());
-        assert_eq!(long.as_str().unwrap().chars().count(), SHOWN + 2);
+        assert_eq!(long.as_str().unwrap().chars().count(), MAX_VALUE_CHARS + 2);
     }
 
     #[test]

@@ -6,12 +6,12 @@ use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run, Usage};
 use serde::Serialize;
 
-use super::bench::{Bench, By, Candidate, mean};
-use super::front;
-use super::optimising::{How, Optimise, common};
+use super::optimising::{Optimise, Optimiser, common};
 use super::outcome::Optimised;
-use super::propose::{material, proposed, proposer};
-use crate::evaluate::{Dataset, EvaluatedCase, Metric, ends};
+use super::pareto;
+use super::propose::{proposal_prompt, proposed, proposer};
+use super::trial::{Candidate, OptimiserId, Trial, mean};
+use crate::evaluate::{Dataset, EvaluatedCase, Metric, is_fatal};
 use crate::program::Program;
 use crate::random::Random;
 use crate::signature::Smart;
@@ -89,18 +89,18 @@ impl Reflect {
     common!(Reflect);
 
     /// The requests of one proposal: both candidates on the minibatch, the proposal, and the validation.
-    fn of_proposal(&self, train: usize, validation: usize, per_case: u64) -> u64 {
+    fn proposal_cost(&self, train: usize, validation: usize, per_case: u64) -> u64 {
         (2 * self.minibatch.min(train) + validation) as u64 * per_case + 1
     }
 
     /// The fewest requests: the start's evaluation, and three proposals.
     pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
-        validation as u64 + 3 * self.of_proposal(train, validation, 1)
+        validation as u64 + 3 * self.proposal_cost(train, validation, 1)
     }
 
     pub(super) async fn run<S, N, E, M>(
         &self,
-        bench: &Bench<'_, N, E, M>,
+        trial: &Trial<'_, N, E, M>,
         cx: &Cx<'_, S>,
     ) -> Result<Optimised<N>, NodeError>
     where
@@ -109,10 +109,10 @@ impl Reflect {
         E: Send + Sync,
         M: Metric<N, E, S>,
     {
-        let start = bench.validate(cx, bench.start).await?;
+        let start = trial.validate(cx, trial.start).await?;
         let mut pool =
-            vec![Candidate { program: bench.start.clone(), validation: start.clone(), train: 0.0 }];
-        if let Err(error) = self.search(bench, cx, &mut pool).await
+            vec![Candidate { program: trial.start.clone(), validation: start.clone(), train: 0.0 }];
+        if let Err(error) = self.search(trial, cx, &mut pool).await
             // Answers took more requests than one each: what was judged until then counts.
             && error.category() != Category::LimitExceeded
         {
@@ -122,13 +122,13 @@ impl Reflect {
         let found = pool.into_iter().skip(1);
         let best = found
             .reduce(|best, next| if next.validation.mean() > best.validation.mean() { next } else { best });
-        Ok(bench.outcome(start, best, &By { name: "reflect", seed: self.seed }))
+        Ok(trial.outcome(start, best, &OptimiserId { name: "reflect", seed: self.seed }))
     }
 
     /// Adds candidates to the pool while another proposal can be afforded.
     async fn search<S, N, E, M>(
         &self,
-        bench: &Bench<'_, N, E, M>,
+        trial: &Trial<'_, N, E, M>,
         cx: &Cx<'_, S>,
         pool: &mut Vec<Candidate<N>>,
     ) -> Result<(), NodeError>
@@ -139,33 +139,33 @@ impl Reflect {
         M: Metric<N, E, S>,
     {
         let mut random = Random::new(self.seed);
-        let mut batches = Batches::new(bench.train.len(), self.minibatch);
-        let cost = || self.of_proposal(bench.train.len(), bench.validation.len(), bench.per_case());
+        let mut batches = Minibatches::new(trial.train.len(), self.minibatch);
+        let cost = || self.proposal_cost(trial.train.len(), trial.validation.len(), trial.per_case());
         let mut perfect = 0;
-        while bench.left() >= cost() && pool.iter().all(|candidate| candidate.validation.mean() < 1.0) {
+        while trial.left() >= cost() && pool.iter().all(|candidate| candidate.validation.mean() < 1.0) {
             let parent = pool[pick(pool, &mut random)].program.clone();
             let batch = batches.next(&mut random);
-            let cases: Vec<_> = batch.iter().map(|at| &bench.train.cases[*at]).collect();
-            let before = bench.run(cx, &parent, cases.clone()).await?;
+            let cases: Vec<_> = batch.iter().map(|at| &trial.train.cases[*at]).collect();
+            let before = trial.run(cx, &parent, cases.clone()).await?;
             if before.iter().all(|case| case.score >= 1.0) {
                 perfect += batch.len();
                 // Twice as many cases as there are had nothing to teach.
-                if perfect >= 2 * bench.train.len() {
+                if perfect >= 2 * trial.train.len() {
                     break;
                 }
                 continue;
             }
             perfect = 0;
             let inputs: Vec<_> = cases.iter().map(|(input, _)| input).collect();
-            let material = material(&parent, &inputs, &before);
-            let Some(goal) = self.propose(bench, cx, material).await? else { continue };
+            let proposal_prompt = proposal_prompt(&parent, &inputs, &before);
+            let Some(goal) = self.propose(trial, cx, proposal_prompt).await? else { continue };
             let program = parent.clone().with_goal(goal);
             if program == parent {
                 continue;
             }
-            let after = bench.run(cx, &program, cases).await?;
+            let after = trial.run(cx, &program, cases).await?;
             if sum(&after) > sum(&before) {
-                let validation = bench.validate(cx, &program).await?;
+                let validation = trial.validate(cx, &program).await?;
                 let train = mean(after.iter().map(|case| case.score));
                 pool.push(Candidate { program, validation, train });
             }
@@ -176,9 +176,9 @@ impl Reflect {
     /// A new goal. `None`: the model gave none.
     async fn propose<S, N, E, M>(
         &self,
-        bench: &Bench<'_, N, E, M>,
+        trial: &Trial<'_, N, E, M>,
         cx: &Cx<'_, S>,
-        material: String,
+        proposal_prompt: String,
     ) -> Result<Option<String>, NodeError>
     where
         S: ?Sized + Sync,
@@ -186,18 +186,18 @@ impl Reflect {
         E: Send + Sync,
         M: Send + Sync,
     {
-        bench.proposed();
+        trial.proposed();
         let proposer = proposer(self.model.as_ref())?;
-        let asked = proposer.ask(material);
+        let asked = proposer.ask(proposal_prompt);
         match cx.call(&asked).report().await {
             Ok(report) => {
                 let model = report.record.attempts.last().and_then(|attempt| attempt.model.as_deref());
-                bench.charge(report.total, report.replayed(), model);
+                trial.charge(report.total, report.replayed(), model);
                 Ok(proposed(&report.value))
             }
-            Err(error) if ends(error.category()) => Err(error),
+            Err(error) if is_fatal(error.category()) => Err(error),
             Err(error) => {
-                bench.charge(error.usage(), Usage::default(), None);
+                trial.charge(error.usage(), Usage::default(), None);
                 Ok(None)
             }
         }
@@ -211,19 +211,19 @@ fn sum(cases: &[EvaluatedCase]) -> f64 {
 fn pick<N>(pool: &[Candidate<N>], random: &mut Random) -> usize {
     let scores = |of: &Candidate<N>| of.validation.cases().iter().map(|case| case.score).collect::<Vec<_>>();
     let scores: Vec<_> = pool.iter().map(scores).collect();
-    front::pick(&scores.iter().map(Vec::as_slice).collect::<Vec<_>>(), random)
+    pareto::pick(&scores.iter().map(Vec::as_slice).collect::<Vec<_>>(), random)
 }
 
 /// Minibatches: all cases in a random order, then all in another one.
-struct Batches {
+struct Minibatches {
     order: Vec<usize>,
     at: usize,
     size: usize,
 }
 
-impl Batches {
+impl Minibatches {
     fn new(cases: usize, size: usize) -> Self {
-        Batches { order: (0..cases).collect(), at: cases, size: size.min(cases) }
+        Minibatches { order: (0..cases).collect(), at: cases, size: size.min(cases) }
     }
 
     fn next(&mut self, random: &mut Random) -> Vec<usize> {

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{keeping, on_core};
+use llmnode_runtime::internal::{core_with_node_data, with_core};
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
 use serde::Serialize;
 
-use super::labels::can_be_shown;
-use crate::evaluate::{Judged, Metric, ends};
+use super::labels::check_demo;
+use crate::evaluate::{Judged, Metric, is_fatal};
 use crate::node::WithReasoning;
 use crate::program::Program;
 use crate::signature::{Demo, Smart};
@@ -26,7 +26,7 @@ pub(super) struct Lesson<'a, N, E, M> {
 
 /// What came of a lesson.
 #[derive(Default)]
-pub(super) struct Learnt {
+pub(super) struct LessonOutcome {
     /// The case with the teacher's answer, if it passed.
     pub(super) demo: Option<Demo>,
     /// The score of the last answer; 0 where there was none.
@@ -36,7 +36,7 @@ pub(super) struct Learnt {
 }
 
 impl<N: Smart, E, M> Node for Lesson<'_, N, E, M> {
-    type Output = Learnt;
+    type Output = LessonOutcome;
     const NAME: &'static str = "teach";
 }
 
@@ -50,15 +50,15 @@ where
 {
     const TRIES_ITSELF: bool = true;
 
-    async fn exec(&self, cx: &Cx<'_, S>) -> Result<Learnt, BoxError> {
-        let core = keeping::<N, S>(cx, Arc::new(self.program.clone()));
-        let cx = on_core(cx, &core);
-        let mut learnt = Learnt::default();
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<LessonOutcome, BoxError> {
+        let core = core_with_node_data::<N, S>(cx, Arc::new(self.program.clone()));
+        let cx = with_core(cx, &core);
+        let mut learnt = LessonOutcome::default();
         for round in 0..self.rounds {
             match self.ask(&cx, round).await {
                 Ok(asked) => learnt = asked,
                 Err(error)
-                    if error.downcast_ref::<NodeError>().is_some_and(|error| ends(error.category())) =>
+                    if error.downcast_ref::<NodeError>().is_some_and(|error| is_fatal(error.category())) =>
                 {
                     return Err(error);
                 }
@@ -74,7 +74,7 @@ where
 }
 
 impl<N, E, M> Lesson<'_, N, E, M> {
-    async fn ask<S>(&self, cx: &Cx<'_, S>, round: u32) -> Result<Learnt, BoxError>
+    async fn ask<S>(&self, cx: &Cx<'_, S>, round: u32) -> Result<LessonOutcome, BoxError>
     where
         S: ?Sized + Sync,
         N: Smart + LlmNode<S> + Exec<S, Output: Serialize>,
@@ -89,9 +89,9 @@ impl<N, E, M> Lesson<'_, N, E, M> {
         let demo =
             passed.then(|| Demo::of(input, &thought.value, thought.reasoning.as_deref())).transpose()?;
         // An output that could not be read back is no example.
-        let demo = demo.filter(|demo| can_be_shown::<N>(demo).is_ok());
+        let demo = demo.filter(|demo| check_demo::<N>(demo).is_ok());
         let model = answered.record.attempts.last().and_then(|attempt| attempt.model.clone());
-        Ok(Learnt { demo, score, model })
+        Ok(LessonOutcome { demo, score, model })
     }
 
     /// A further round asks for another answer.

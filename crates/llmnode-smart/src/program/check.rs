@@ -10,13 +10,13 @@ use super::{MOST_DEMOS, ProgramFault};
 use crate::signature::{Demo, Field, FieldFaults, Signature};
 
 /// Reads a complete example by the node's types.
-pub(crate) type Typed = dyn Fn(&Demo) -> FieldFaults;
+pub(crate) type DemoCheck = dyn Fn(&Demo) -> FieldFaults;
 
 /// What DSPy adds to examples.
-const OF_DSPY: [&str; 3] = ["augmented", "dspy_uuid", "dspy_split"];
+const DSPY_MEMBERS: [&str; 3] = ["augmented", "dspy_uuid", "dspy_split"];
 
 /// Every fault of the examples. `at` is where their list stands.
-pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &Typed) -> Vec<ProgramFault> {
+pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &DemoCheck) -> Vec<ProgramFault> {
     if demos.len() > MOST_DEMOS {
         let message = format!("there are {} examples, and {MOST_DEMOS} are the most; drop some", demos.len());
         return vec![ProgramFault::new(at, message)];
@@ -29,7 +29,7 @@ pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &Typ
     for (index, demo) in demos.iter().enumerate() {
         let place = format!("{at}/{index}");
         let before = faults.len();
-        for (name, value) in demo.values().iter().filter(|(name, _)| !OF_DSPY.contains(&name.as_str())) {
+        for (name, value) in demo.values().iter().filter(|(name, _)| !DSPY_MEMBERS.contains(&name.as_str())) {
             match signature.fields().find(|field| field.name == *name) {
                 None => faults.push(unknown_field(&place, name, signature)),
                 // In DSPy it stands for what is not supplied.

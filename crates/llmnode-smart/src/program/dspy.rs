@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::check::{self, Typed, listed, member};
+use super::check::{self, DemoCheck, listed, member};
 use super::plan::Plan;
 use super::{ProgramError, ProgramFault};
 use crate::form::{clean_doc, indented_json, prefix};
@@ -13,9 +13,9 @@ pub(super) fn read(
     root: &Value,
     predictor: Option<&str>,
     signature: &Signature,
-    typed: &Typed,
+    typed: &DemoCheck,
 ) -> Result<Plan, ProgramError> {
-    let (at, state) = found(root, predictor)?;
+    let (at, state) = find_predictor(root, predictor)?;
     let mut plan = Plan::new(signature);
     // A program of `JSONAdapter` says so nowhere.
     if plan.signature.form == Form::Own {
@@ -35,7 +35,7 @@ pub(super) fn read(
 }
 
 /// The state of the predictor, and where it stands.
-fn found<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(String, &'a Value), ProgramError> {
+fn find_predictor<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(String, &'a Value), ProgramError> {
     let states: Vec<(&String, &Value)> =
         root.as_object().into_iter().flatten().filter(|(name, _)| *name != "metadata").collect();
     if root.get("signature").is_some_and(Value::is_object) && predictor.is_none() {
@@ -53,7 +53,7 @@ fn found<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(String, &'a Va
     };
     match one {
         Some((name, state)) => Ok((member("", name), state)),
-        None if names.is_empty() => Err(ProgramError::whole(
+        None if names.is_empty() => Err(ProgramError::file_error(
             "this is no program: it has neither llmnode's `format` nor the `signature` of a DSPy predictor",
         )),
         None => {
@@ -61,7 +61,7 @@ fn found<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(String, &'a Va
                 listed(&names),
                 predictor.map(|name| format!("no predictor `{name}`; ")).unwrap_or_default(),
             );
-            Err(ProgramError::whole(format!(
+            Err(ProgramError::file_error(format!(
                 "{wanted}the file has the predictors {has}; name one of them by `open_predictor`"
             )))
         }

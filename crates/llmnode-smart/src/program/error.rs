@@ -42,7 +42,7 @@ impl ProgramError {
     }
 
     /// One fault of the whole file.
-    pub(crate) fn whole(message: impl Into<String>) -> Self {
+    pub(crate) fn file_error(message: impl Into<String>) -> Self {
         ProgramError::of(vec![ProgramFault::new("", message)])
     }
 

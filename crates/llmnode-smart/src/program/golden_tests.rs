@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::plan::Plan;
 use super::{dspy, open};
-use crate::form::Asked;
+use crate::form::PromptParts;
 use crate::signature::{Field, FieldFaults, Form, Signature, reasoning};
 
 const CASES: &str = include_str!("../../tests/data/dspy-3.4.1.jsonl");
@@ -33,7 +33,7 @@ fn load(case: &Value, text: &str) -> Result<Plan, super::ProgramError> {
 
 fn messages(plan: &Plan, inputs: &Map<String, Value>, form: Form) -> Vec<Value> {
     let signature = Signature { form, ..plan.signature.clone() };
-    let messages = Asked { signature: &signature, demos: &plan.demos, inputs }.messages();
+    let messages = PromptParts { signature: &signature, demos: &plan.demos, inputs }.messages();
     messages.iter().map(|message| json!([message.role, message.content])).collect()
 }
 

@@ -5,16 +5,16 @@ mod changed_tests;
 mod check;
 mod dspy;
 mod error;
+mod format;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 mod golden_tests;
-mod made;
 mod open;
-mod ours;
 mod plan;
+mod provenance;
 
 pub use error::{ProgramError, ProgramFault};
-pub use made::{Made, MadeScore};
+pub use provenance::{Provenance, ProvenanceScores};
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -195,14 +195,14 @@ impl<N: Smart> Program<N> {
     }
 
     /// Returns how it was made, if an optimiser made it.
-    pub fn made(&self) -> Option<&Made> {
-        self.plan.made.as_ref()
+    pub fn provenance(&self) -> Option<&Provenance> {
+        self.plan.provenance.as_ref()
     }
 
     /// Sets how it was made.
     #[must_use]
-    pub fn with_made(self, made: Made) -> Self {
-        self.change(|plan| plan.made = Some(made))
+    pub fn with_provenance(self, provenance: Provenance) -> Self {
+        self.change(|plan| plan.provenance = Some(provenance))
     }
 
     /// Returns the node's signature with this goal and these descriptions.
@@ -212,7 +212,7 @@ impl<N: Smart> Program<N> {
 
     /// Returns the text of a file.
     pub fn to_json(&self) -> String {
-        ours::write(N::NAME, N::signature(), &self.plan)
+        format::write(N::NAME, N::signature(), &self.plan)
     }
 
     /// Writes the whole file, or nothing.

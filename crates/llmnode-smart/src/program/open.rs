@@ -4,22 +4,22 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use llmnode_runtime::internal::replace;
+use llmnode_runtime::internal::write_atomically;
 use serde_json::Value;
 
-use super::check::Typed;
+use super::check::DemoCheck;
 use super::plan::Plan;
-use super::{ProgramError, dspy, ours};
+use super::{ProgramError, dspy, format};
 use crate::signature::Signature;
 
 /// The largest file.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 pub(super) fn open(
     path: &Path,
     predictor: Option<&str>,
     signature: &Signature,
-    typed: &Typed,
+    typed: &DemoCheck,
 ) -> Result<Plan, ProgramError> {
     let read = || {
         let bytes = bytes(path)?;
@@ -29,13 +29,13 @@ pub(super) fn open(
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, ProgramError> {
-    let failed = |error: io::Error| ProgramError::whole(format!("it cannot be read: {error}"));
+    let failed = |error: io::Error| ProgramError::file_error(format!("it cannot be read: {error}"));
     if path.is_dir() {
         let message = "this is a folder, as DSPy's `save_program=True` writes it: it holds a pickle, which is code; save the state instead, by `program.save(\"program.json\")`";
-        return Err(ProgramError::whole(message));
+        return Err(ProgramError::file_error(message));
     }
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    File::open(path).map_err(failed)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
@@ -43,23 +43,23 @@ pub(super) fn parse(
     bytes: &[u8],
     predictor: Option<&str>,
     signature: &Signature,
-    typed: &Typed,
+    typed: &DemoCheck,
 ) -> Result<Plan, ProgramError> {
-    if bytes.len() as u64 > LARGEST {
-        return Err(ProgramError::whole("it is larger than 1 MiB, the most that is read"));
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(ProgramError::file_error("it is larger than 1 MiB, the most that is read"));
     }
     if is_pickle(bytes) {
         let message = "this is a pickle, which is code and never loaded; save the program as JSON: `program.save(\"program.json\")`";
-        return Err(ProgramError::whole(message));
+        return Err(ProgramError::file_error(message));
     }
     let root: Value = serde_json::from_slice(bytes)
-        .map_err(|error| ProgramError::whole(format!("it is no JSON: {error}")))?;
+        .map_err(|error| ProgramError::file_error(format!("it is no JSON: {error}")))?;
     match (root.get("format"), predictor) {
         (None, predictor) => dspy::read(&root, predictor, signature, typed),
-        (Some(_), Some(_)) => {
-            Err(ProgramError::whole("only a program that DSPy saved has predictors; use `open` or `parse`"))
-        }
-        (Some(_), None) => ours::read(&root, signature, typed),
+        (Some(_), Some(_)) => Err(ProgramError::file_error(
+            "only a program that DSPy saved has predictors; use `open` or `parse`",
+        )),
+        (Some(_), None) => format::read(&root, signature, typed),
     }
 }
 
@@ -71,6 +71,6 @@ fn is_pickle(bytes: &[u8]) -> bool {
 
 /// Writes the whole file, or nothing.
 pub(super) fn save(path: &Path, text: &str) -> Result<(), ProgramError> {
-    replace(path, text.as_bytes())
-        .map_err(|error| ProgramError::whole(format!("it cannot be written: {error}")).at(path))
+    write_atomically(path, text.as_bytes())
+        .map_err(|error| ProgramError::file_error(format!("it cannot be written: {error}")).at(path))
 }

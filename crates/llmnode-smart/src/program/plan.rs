@@ -2,7 +2,7 @@
 
 use llmnode_runtime::Settings;
 
-use super::Made;
+use super::Provenance;
 use crate::signature::{Demo, Signature};
 
 /// What is asked with.
@@ -13,7 +13,7 @@ pub(crate) struct Plan {
     pub(crate) demos: Vec<Demo>,
     pub(crate) temperature: Option<f64>,
     pub(crate) max_tokens: Option<u32>,
-    pub(crate) made: Option<Made>,
+    pub(crate) provenance: Option<Provenance>,
 }
 
 impl Plan {
@@ -23,7 +23,7 @@ impl Plan {
             demos: Vec::new(),
             temperature: None,
             max_tokens: None,
-            made: None,
+            provenance: None,
         }
     }
 

@@ -8,7 +8,7 @@ use llmnode_runtime::{BoxError, Cx, Exec, Message, Node};
 use serde_json::{Map, Value};
 
 /// Asks for advice on an answer that was not good enough.
-pub(crate) struct Advise {
+pub(crate) struct AdviceNode {
     prompt: String,
 }
 
@@ -16,7 +16,7 @@ const SYSTEM: &str = "A model was given a task, and its answer was not good enou
                       differently on the same input. It does not see this answer. Name what was wrong and what to do; do not \
                       give the answer itself.";
 
-impl Advise {
+impl AdviceNode {
     pub(crate) fn new(
         goal: &str,
         inputs: &Map<String, Value>,
@@ -29,11 +29,11 @@ impl Advise {
             json(inputs),
             json(outputs)
         );
-        Advise { prompt }
+        AdviceNode { prompt }
     }
 }
 
-impl Node for Advise {
+impl Node for AdviceNode {
     type Output = String;
     const NAME: &'static str = "advice";
 
@@ -43,7 +43,7 @@ impl Node for Advise {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized + Sync> Exec<S> for Advise {
+impl<S: ?Sized + Sync> Exec<S> for AdviceNode {
     const TRIES_ITSELF: bool = true;
 
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<String, BoxError>> + Send {
@@ -51,7 +51,7 @@ impl<S: ?Sized + Sync> Exec<S> for Advise {
     }
 }
 
-impl<S: ?Sized> LlmNode<S> for Advise {
+impl<S: ?Sized> LlmNode<S> for AdviceNode {
     fn render(&self, _: &S, to: &mut Prompt) {
         to.push(Message::system(SYSTEM));
         to.push(Message::user(self.prompt.clone()));

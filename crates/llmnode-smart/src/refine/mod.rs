@@ -1,8 +1,8 @@
 //! Several tries of a node, of which the best one counts.
 
 mod advice;
-mod course;
 mod guard;
+mod run_tries;
 
 pub use guard::Guard;
 
@@ -10,17 +10,17 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 
-use llmnode_runtime::internal::handed_on;
+use llmnode_runtime::internal::forwarded_settings;
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{
     BoxError, BoxFuture, CallReport, Category, Cx, Exec, Limits, Node, NodeError, Run, Settings,
 };
 
-use crate::node::{Hinted, Thought};
+use crate::node::{Thought, WithHint};
 use crate::signature::{Smart, output_values};
 
-use advice::Advise;
-pub(crate) use course::{Judged, Tries, course};
+use advice::AdviceNode;
+pub(crate) use run_tries::{Assessment, Tries, run_tries};
 
 type Reward<'n, N> = Box<dyn Fn(&N, &<N as Node>::Output) -> f64 + Send + Sync + 'n>;
 type Check<'n, N> = Box<dyn Fn(&N, &<N as Node>::Output) -> Result<(), String> + Send + Sync + 'n>;
@@ -55,7 +55,7 @@ type Check<'n, N> = Box<dyn Fn(&N, &<N as Node>::Output) -> Result<(), String> +
 pub struct Refine<'n, N: Smart, R = ()> {
     node: &'n N,
     run: R,
-    tells: bool,
+    gives_feedback: bool,
     tries: u32,
     at_least: f64,
     reward: Option<Reward<'n, N>>,
@@ -99,9 +99,19 @@ impl<'n, N: Smart> Refine<'n, N> {
 }
 
 impl<'n, N: Smart, R> Refine<'n, N, R> {
-    pub(crate) fn on(run: R, node: &'n N, tells: bool) -> Self {
+    pub(crate) fn on(run: R, node: &'n N, gives_feedback: bool) -> Self {
         let (guards, checks) = (Vec::new(), Vec::new());
-        Refine { node, run, tells, tries: 3, at_least: 1.0, reward: None, guards, checks, advice: None }
+        Refine {
+            node,
+            run,
+            gives_feedback,
+            tries: 3,
+            at_least: 1.0,
+            reward: None,
+            guards,
+            checks,
+            advice: None,
+        }
     }
 
     /// Sets how many tries there are at most. Default: 3.
@@ -175,8 +185,9 @@ impl<'n, N: Smart, S: Sync> Refine<'n, N, &'n Run<S>> {
         N: LlmNode<S> + Exec<S>,
     {
         Box::pin(async move {
-            let Refine { node, run, tells, tries, at_least, reward, guards, checks, advice } = self;
-            let refine = Refine { node, run: (), tells, tries, at_least, reward, guards, checks, advice };
+            let Refine { node, run, gives_feedback, tries, at_least, reward, guards, checks, advice } = self;
+            let refine =
+                Refine { node, run: (), gives_feedback, tries, at_least, reward, guards, checks, advice };
             run.call(&refine).report().await
         })
     }
@@ -204,7 +215,7 @@ impl<N: Smart> Node for Refine<'_, N> {
     const IDEMPOTENT: bool = N::IDEMPOTENT;
 
     fn name(&self) -> Cow<'static, str> {
-        Cow::Borrowed(if self.tells { "refine" } else { "best_of" })
+        Cow::Borrowed(if self.gives_feedback { "refine" } else { "best_of" })
     }
 }
 
@@ -222,23 +233,23 @@ where
             if let Some(fault) = self.fault() {
                 return Err(fault.into());
             }
-            let tries = Course { refine: self, cx };
-            let Some(best) = course(self.tries, self.at_least, &tries).await? else {
+            let tries = RefineTries { refine: self, cx };
+            let Some(best) = run_tries(self.tries, self.at_least, &tries).await? else {
                 return Err("nothing was tried".into());
             };
-            let course::Best { value, met, judged, tries } = best;
+            let run_tries::Best { value, met, judged, tries } = best;
             Ok(Refined { value: value.value, met, reward: judged.reward, broken: judged.complaints, tries })
         }
     }
 }
 
 /// The tries on a run.
-struct Course<'a, 'n, N: Smart, S: ?Sized> {
+struct RefineTries<'a, 'n, N: Smart, S: ?Sized> {
     refine: &'a Refine<'n, N>,
     cx: &'a Cx<'a, S>,
 }
 
-impl<N, S> Tries for Course<'_, '_, N, S>
+impl<N, S> Tries for RefineTries<'_, '_, N, S>
 where
     N: Smart + LlmNode<S> + Exec<S>,
     S: ?Sized + Sync,
@@ -246,11 +257,11 @@ where
     type Value = Thought<N::Output>;
 
     async fn attempt(&self, hint: Option<&str>) -> Result<Self::Value, NodeError> {
-        let node = Hinted { node: self.refine.node, hint };
-        self.cx.call(&node).settings(handed_on(self.cx)).await
+        let node = WithHint { node: self.refine.node, hint };
+        self.cx.call(&node).settings(forwarded_settings(self.cx)).await
     }
 
-    fn judge(&self, thought: &Self::Value) -> Judged {
+    fn judge(&self, thought: &Self::Value) -> Assessment {
         let Refine { node, guards, checks, reward, .. } = self.refine;
         let value = &thought.value;
         let outputs = output_values::<N>(value, None);
@@ -262,22 +273,22 @@ where
         let rules = (guards.len() + checks.len()).max(1);
         let share = 1.0 - complaints.len() as f64 / rules as f64;
         let reward = reward.as_ref().map_or(share.max(0.0), |reward| reward(node, value));
-        Judged { complaints, reward }
+        Assessment { complaints, reward }
     }
 
-    async fn hint(&self, thought: &Self::Value, judged: &Judged) -> Result<Option<String>, NodeError> {
-        let Refine { node, tells, advice, at_least, .. } = self.refine;
-        if !tells {
+    async fn hint(&self, thought: &Self::Value, judged: &Assessment) -> Result<Option<String>, NodeError> {
+        let Refine { node, gives_feedback, advice, at_least, .. } = self.refine;
+        if !gives_feedback {
             return Ok(None);
         }
-        let faults = told(judged, *at_least);
+        let faults = feedback(judged, *at_least);
         let Some(advisor) = advice else { return Ok(Some(faults)) };
         let (Ok(inputs), Ok(outputs)) =
             (node.values(), output_values::<N>(&thought.value, thought.reasoning.as_deref()))
         else {
             return Ok(Some(faults));
         };
-        let advise = Advise::new(N::signature().goal(), &inputs, &outputs, &faults);
+        let advise = AdviceNode::new(N::signature().goal(), &inputs, &outputs, &faults);
         let settings = match advisor {
             Advisor::Same => Settings::new(),
             Advisor::Model(name) => Settings::new().model(name.clone()),
@@ -287,16 +298,17 @@ where
 }
 
 /// What the next try is told.
-pub(crate) fn told(judged: &Judged, at_least: f64) -> String {
-    let mut told = String::from("An earlier answer was not good enough:");
+pub(crate) fn feedback(judged: &Assessment, at_least: f64) -> String {
+    let mut feedback = String::from("An earlier answer was not good enough:");
     for complaint in &judged.complaints {
-        told.push_str("\n- ");
-        told.push_str(complaint);
+        feedback.push_str("\n- ");
+        feedback.push_str(complaint);
     }
     if judged.complaints.is_empty() {
-        told.push_str(&format!("\n- its reward was {}, and at least {at_least} is wanted", judged.reward));
+        feedback
+            .push_str(&format!("\n- its reward was {}, and at least {at_least} is wanted", judged.reward));
     }
-    told
+    feedback
 }
 
 impl<N: Smart, R> fmt::Debug for Refine<'_, N, R> {

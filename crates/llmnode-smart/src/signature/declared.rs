@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{Answer, Read};
+use llmnode_runtime::internal::{Answer, ReadResult};
 use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::field::{Field, members, schema_of};
-use super::thinking::{Around, Beside};
+use super::reasoning::{ReasonedObject, ReasonedValue};
 use super::{Form, REASONING, Signature, VALUE};
 
 /// A type that the field of a node with a goal can have.
@@ -37,7 +37,7 @@ pub trait SmartOutput: LlmOutput + Serialize {}
 impl<T: LlmOutput + Serialize> SmartOutput for T {}
 
 /// A signature, and how the values of its fields are written and read.
-pub struct Declared {
+pub struct TypedSignature {
     pub(crate) signature: Signature,
     pub(crate) inputs: Vec<InputCodec>,
     pub(crate) output: OutputCodec,
@@ -46,29 +46,29 @@ pub struct Declared {
 /// How values of an input's type are written and read.
 #[derive(Clone, Copy)]
 pub(crate) struct InputCodec {
-    pub(crate) write: Write,
+    pub(crate) write: WriteFn,
     pub(crate) read: fn(&Value) -> Result<Box<dyn Any>, String>,
 }
 
 /// How the output is written and read. Whoever asks for a type in return gets the one that it was made of.
 #[derive(Clone, Copy)]
 pub(crate) struct OutputCodec {
-    pub(crate) write: Write,
+    pub(crate) write: WriteFn,
     pub(crate) schema: fn() -> Arc<OutputSchema>,
-    pub(crate) read: fn(&str, Reader) -> Read<Box<dyn Any>>,
+    pub(crate) read: fn(&str, Reader) -> ReadResult<Box<dyn Any>>,
     /// With the reasoning before it, for a node that thinks.
-    pub(crate) thinking: Option<Thinking>,
+    pub(crate) thinking: Option<ReasoningCodec>,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Thinking {
+pub(crate) struct ReasoningCodec {
     pub(crate) schema: fn() -> Arc<OutputSchema>,
-    pub(crate) read: fn(&str, Reader) -> Read<Reasoned>,
+    pub(crate) read: fn(&str, Reader) -> ReadResult<ReasonedOutput>,
 }
 
 /// The reasoning, and the output.
-type Reasoned = (String, Box<dyn Any>);
-type Write = fn(&dyn Any) -> Result<Value, String>;
+type ReasonedOutput = (String, Box<dyn Any>);
+type WriteFn = fn(&dyn Any) -> Result<Value, String>;
 
 fn write<T: Serialize + 'static>(value: &dyn Any) -> Result<Value, String> {
     match value.downcast_ref::<T>() {
@@ -79,7 +79,7 @@ fn write<T: Serialize + 'static>(value: &dyn Any) -> Result<Value, String> {
     }
 }
 
-fn read<T: LlmOutput>(text: &str, reader: Reader) -> Read<T> {
+fn read<T: LlmOutput>(text: &str, reader: Reader) -> ReadResult<T> {
     let Reading { value, notes, .. } = reader.read::<T>(text).map_err(|error| error.violations().to_vec())?;
     Ok(Answer { value, notes, wrapped: OutputSchema::of::<T>().is_wrapped() })
 }
@@ -108,28 +108,30 @@ impl OutputCodec {
 
     fn thinking<T: SmartOutput>(object: bool) -> Self {
         let beside: fn(&str, Reader) -> _ = |text, reader| {
-            let Answer { value: Beside { reasoning, value }, notes, .. } = read::<Beside<T>>(text, reader)?;
+            let Answer { value: ReasonedObject { reasoning, value }, notes, .. } =
+                read::<ReasonedObject<T>>(text, reader)?;
             let value: Box<dyn Any> = Box::new(value);
             Ok(Answer { value: (reasoning, value), notes, wrapped: false })
         };
         let around: fn(&str, Reader) -> _ = |text, reader| {
-            let Answer { value: Around { reasoning, value }, notes, .. } = read::<Around<T>>(text, reader)?;
+            let Answer { value: ReasonedValue { reasoning, value }, notes, .. } =
+                read::<ReasonedValue<T>>(text, reader)?;
             let value: Box<dyn Any> = Box::new(value);
             Ok(Answer { value: (reasoning, value), notes, wrapped: true })
         };
         let thinking = if object {
-            Thinking { schema: OutputSchema::of::<Beside<T>>, read: beside }
+            ReasoningCodec { schema: OutputSchema::of::<ReasonedObject<T>>, read: beside }
         } else {
-            Thinking { schema: OutputSchema::of::<Around<T>>, read: around }
+            ReasoningCodec { schema: OutputSchema::of::<ReasonedValue<T>>, read: around }
         };
         OutputCodec { thinking: Some(thinking), ..OutputCodec::of::<T>() }
     }
 }
 
 /// Writes a signature down, field by field.
-pub struct Declaring(Declared);
+pub struct SignatureBuilder(TypedSignature);
 
-impl Declaring {
+impl SignatureBuilder {
     /// Begins with the goal and the output. `text`: the answer is raw text.
     pub fn new<O: SmartOutput>(goal: &str, form: Form, text: bool) -> Self {
         let schema = schema_of::<O>();
@@ -143,16 +145,17 @@ impl Declaring {
             form,
             text: text && form == Form::Own,
         };
-        Declaring(Declared { signature, inputs: Vec::new(), output: OutputCodec::of::<O>() })
+        SignatureBuilder(TypedSignature { signature, inputs: Vec::new(), output: OutputCodec::of::<O>() })
     }
 
     /// The same, with the reasoning before the output.
     pub fn thinking<O: SmartOutput>(goal: &str, form: Form) -> Self {
-        let Declaring(Declared { mut signature, inputs, .. }) = Declaring::new::<O>(goal, form, false);
+        let SignatureBuilder(TypedSignature { mut signature, inputs, .. }) =
+            SignatureBuilder::new::<O>(goal, form, false);
         signature.thinks = true;
         signature.outputs.insert(0, reasoning());
         let output = OutputCodec::thinking::<O>(signature.object);
-        Declaring(Declared { signature, inputs, output })
+        SignatureBuilder(TypedSignature { signature, inputs, output })
     }
 
     /// Adds an input.
@@ -163,7 +166,7 @@ impl Declaring {
     }
 
     /// The whole.
-    pub fn done(self) -> Declared {
+    pub fn done(self) -> TypedSignature {
         self.0
     }
 }

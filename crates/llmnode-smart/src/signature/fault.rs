@@ -22,7 +22,7 @@ impl FieldFaults {
     }
 
     /// `Err`: there are some.
-    pub(crate) fn or<T>(self, value: T) -> Result<T, FieldFaults> {
+    pub(crate) fn into_result<T>(self, value: T) -> Result<T, FieldFaults> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
 

@@ -82,7 +82,7 @@ pub(crate) fn members(schema: &Value) -> Option<Vec<Field>> {
 }
 
 /// The same type without what only describes it, to compare.
-pub(crate) fn bare(schema: &Value) -> Value {
+pub(crate) fn without_annotations(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
             let mut kept: Vec<_> = members
@@ -90,12 +90,12 @@ pub(crate) fn bare(schema: &Value) -> Value {
                 .filter(|(name, value)| {
                     !matches!(name.as_str(), "description" | "title" | "examples") || value.is_object()
                 })
-                .map(|(name, value)| (name.clone(), bare(value)))
+                .map(|(name, value)| (name.clone(), without_annotations(value)))
                 .collect();
             kept.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(kept.into_iter().collect::<Map<_, _>>())
         }
-        Value::Array(items) => Value::Array(items.iter().map(bare).collect()),
+        Value::Array(items) => Value::Array(items.iter().map(without_annotations).collect()),
         other => other.clone(),
     }
 }

@@ -4,18 +4,18 @@ mod declared;
 mod demo;
 mod fault;
 mod field;
-mod thinking;
+mod reasoning;
 mod values;
 
 #[cfg(any(test, feature = "graph"))]
 pub(crate) use declared::reasoning;
-pub use declared::{Declared, Declaring, SmartInput, SmartOutput};
-pub(crate) use declared::{OutputCodec, Thinking};
+pub(crate) use declared::{OutputCodec, ReasoningCodec};
+pub use declared::{SignatureBuilder, SmartInput, SmartOutput, TypedSignature};
 pub use demo::Demo;
 pub use fault::FieldFaults;
 pub use field::Field;
-pub(crate) use field::bare;
-pub use values::{Inputs, Taken, output_values, read_output};
+pub(crate) use field::without_annotations;
+pub use values::{InputReader, InputWriter, output_values, read_output};
 
 use llmnode_runtime::Node;
 use serde_json::{Map, Value};
@@ -133,5 +133,5 @@ pub trait Smart: Node<Output: 'static> + Sized + Send + Sync + 'static {
 
     /// What the macro wrote down.
     #[doc(hidden)]
-    fn declared() -> &'static Declared;
+    fn declared() -> &'static TypedSignature;
 }

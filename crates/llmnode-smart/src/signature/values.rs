@@ -6,19 +6,19 @@ use llmnode_runtime::internal::Answer;
 use llmnode_runtime::{Reader, Violation};
 use serde_json::{Map, Value};
 
-use super::{Declared, FieldFaults, REASONING, Smart, VALUE};
+use super::{FieldFaults, REASONING, Smart, TypedSignature, VALUE};
 
 /// The inputs of a node while they are written.
-pub struct Inputs<'d> {
-    declared: &'d Declared,
+pub struct InputWriter<'d> {
+    declared: &'d TypedSignature,
     values: Map<String, Value>,
     faults: FieldFaults,
 }
 
-impl<'d> Inputs<'d> {
+impl<'d> InputWriter<'d> {
     /// None so far.
-    pub fn new(declared: &'d Declared) -> Self {
-        Inputs { declared, values: Map::new(), faults: FieldFaults::default() }
+    pub fn new(declared: &'d TypedSignature) -> Self {
+        InputWriter { declared, values: Map::new(), faults: FieldFaults::default() }
     }
 
     /// Adds the value of the next field.
@@ -40,22 +40,22 @@ impl<'d> Inputs<'d> {
     /// # Errors
     /// Those that cannot be written.
     pub fn done(self) -> Result<Map<String, Value>, FieldFaults> {
-        self.faults.or(self.values)
+        self.faults.into_result(self.values)
     }
 }
 
 /// The inputs of a node while they are read.
-pub struct Taken<'d> {
-    declared: &'d Declared,
+pub struct InputReader<'d> {
+    declared: &'d TypedSignature,
     values: &'d Map<String, Value>,
     at: usize,
     faults: FieldFaults,
 }
 
-impl<'d> Taken<'d> {
+impl<'d> InputReader<'d> {
     /// None so far.
-    pub fn new(declared: &'d Declared, values: &'d Map<String, Value>) -> Self {
-        Taken { declared, values, at: 0, faults: FieldFaults::default() }
+    pub fn new(declared: &'d TypedSignature, values: &'d Map<String, Value>) -> Self {
+        InputReader { declared, values, at: 0, faults: FieldFaults::default() }
     }
 
     /// Takes the value of the next field. `None`: there is a fault.
@@ -96,7 +96,7 @@ pub fn output_values<N: Smart>(
     output: &N::Output,
     reasoning: Option<&str>,
 ) -> Result<Map<String, Value>, FieldFaults> {
-    let Declared { signature, output: codec, .. } = N::declared();
+    let TypedSignature { signature, output: codec, .. } = N::declared();
     let mut faults = FieldFaults::default();
     let mut all = Map::new();
     if let Some(reasoning) = reasoning {
@@ -109,7 +109,7 @@ pub fn output_values<N: Smart>(
         }
         Err(fault) => faults.add(VALUE, fault),
     }
-    faults.or(all)
+    faults.into_result(all)
 }
 
 /// Creates an output from the values of its fields. Other members are ignored.

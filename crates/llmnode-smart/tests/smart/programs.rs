@@ -1,7 +1,7 @@
 //! Programs: files of our own and DSPy's, against the node that they are for.
 
 use llmnode::prelude::*;
-use llmnode::smart::{Demo, Form, Made, Program, ProgramError, Smart};
+use llmnode::smart::{Demo, Form, Program, ProgramError, Provenance, Smart};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -233,7 +233,8 @@ async fn case_64_where_to_ask_is_never_the_files() {
 #[test]
 fn a_program_is_not_saved_through_a_planted_link_and_keeps_its_mode() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-planted-{}", std::process::id()));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-planted-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (path, victim) = (folder.join("program.json"), folder.join("victim"));
     std::fs::write(&victim, "kept").unwrap();
@@ -255,7 +256,8 @@ fn a_program_is_not_saved_through_a_planted_link_and_keeps_its_mode() {
 /// Case 65.
 #[test]
 fn case_65_a_pickle_is_refused_by_content() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-programs-{}", std::process::id()));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-programs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("program.json");
     for pickle in [&b"\x80\x04\x95\x10\x00"[..], b"cos\nsystem\n(S'true'\ntR.", b"(dp0\nS'a'\n"] {
@@ -312,13 +314,16 @@ fn version_1_is_read() {
     let text = include_str!("../data/program-v1.json");
     let program = Program::<Judge>::parse(text).unwrap();
     assert_eq!((program.goal(), program.demos().len(), program.form()), ("Be strict.", 1, Form::Own));
-    let made = program.made().unwrap();
+    let provenance = program.provenance().unwrap();
     assert_eq!(
-        (made.optimiser.as_str(), made.seed, made.tokens, made.score.unwrap().val),
+        (provenance.optimiser.as_str(), provenance.seed, provenance.tokens, provenance.score.unwrap().val),
         ("bootstrap", 7, None, 0.75)
     );
     assert_eq!(program.to_json(), text);
-    assert_eq!(Program::<Judge>::new().with_made(Made::default()).made(), Some(&Made::default()));
+    assert_eq!(
+        Program::<Judge>::new().with_provenance(Provenance::default()).provenance(),
+        Some(&Provenance::default())
+    );
 }
 
 #[test]

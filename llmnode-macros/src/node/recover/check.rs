@@ -3,51 +3,55 @@
 use proc_macro2::Ident;
 use syn::{Error, LitStr};
 
-use super::keys::{Group, LASTING, LIMIT};
+use super::keys::{Group, LIMIT, NOT_RETRYABLE};
 use super::{Action, Stack, Step};
 use crate::diagnostics::Errors;
 
 /// The keys that stand around `recover`, where they are given.
-pub(crate) struct Around<'a> {
+pub(crate) struct RecoverContext<'a> {
     pub(crate) retries: Option<&'a Ident>,
     pub(crate) transport_retries: Option<&'a Ident>,
     pub(crate) fallback: Option<&'a Ident>,
     pub(crate) fallback_model: Option<&'a Ident>,
-    pub(crate) answers: Answers,
+    pub(crate) answers: AnswerKind,
 }
 
 /// What is done with the answers, from which follows what can be wrong with them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answers {
+pub(crate) enum AnswerKind {
     /// They are raw text, which nothing checks.
-    Taken,
+    RawText,
     /// They are raw text, which functions check.
-    Checked,
+    ValidatedText,
     /// They are read as a type.
-    Read,
+    Typed,
 }
 
 /// Reports what makes no sense.
-pub(crate) fn check(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
+pub(crate) fn check(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     for stack in stacks {
-        let wanted = match around.answers {
-            Answers::Taken if stack.key == "validation_error" => Some("`output = …` or `validate = path`"),
-            Answers::Taken | Answers::Checked if stack.key == "schema_error" => Some("`output = …`"),
+        let wanted = match context.answers {
+            AnswerKind::RawText if stack.key == "validation_error" => {
+                Some("`output = …` or `validate = path`")
+            }
+            AnswerKind::RawText | AnswerKind::ValidatedText if stack.key == "schema_error" => {
+                Some("`output = …`")
+            }
             _ => None,
         };
         if let Some(wanted) = wanted {
             let message = format!("raw text never fails with `{}`; add {wanted}, or drop it", stack.key);
             errors.push(Error::new(stack.key.span(), message));
         } else if let Some(steps) = &stack.steps {
-            self::steps(stack, steps, around, errors);
+            self::steps(stack, steps, context, errors);
         }
     }
-    counts(stacks, around, errors);
-    unreachable(stacks, around, errors);
+    counts(stacks, context, errors);
+    check_fallbacks_reached(stacks, context, errors);
 }
 
 /// The steps of one stack.
-fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors) {
+fn steps(stack: &Stack, steps: &[Step], context: &RecoverContext<'_>, errors: &mut Errors) {
     if steps.is_empty() {
         errors.push(Error::new(
             stack.at,
@@ -63,8 +67,8 @@ fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors
                 ))
             }
             Action::Retry { .. } => futile_retry(stack),
-            Action::Repair { .. } => futile_repair(stack, around.answers),
-            Action::Fallback if around.fallback.is_none() => Some(
+            Action::Repair { .. } => futile_repair(stack, context.answers),
+            Action::Fallback if context.fallback.is_none() => Some(
                 "`fallback` calls a function; add `fallback = path` beside `recover`, or drop the step"
                     .into(),
             ),
@@ -95,7 +99,7 @@ fn steps(stack: &Stack, steps: &[Step], around: &Around<'_>, errors: &mut Errors
 }
 
 fn futile_retry(stack: &Stack) -> Option<String> {
-    (stack.key == "final" || LASTING.iter().any(|lasting| stack.key == lasting)).then(|| {
+    (stack.key == "final" || NOT_RETRYABLE.iter().any(|lasting| stack.key == lasting)).then(|| {
         format!(
             "the same request would fail with `{}` again; use `model(\"…\")`, `fallback` or `bubble`",
             stack.key
@@ -103,9 +107,9 @@ fn futile_retry(stack: &Stack) -> Option<String> {
     })
 }
 
-fn futile_repair(stack: &Stack, answers: Answers) -> Option<String> {
+fn futile_repair(stack: &Stack, answers: AnswerKind) -> Option<String> {
     match stack.group {
-        Group::Answer if answers == Answers::Taken && stack.key == "answer" => Some(
+        Group::Answer if answers == AnswerKind::RawText && stack.key == "answer" => Some(
             "nothing checks raw text; add `output = …` or `validate = path`, or repair `empty_response` alone"
                 .into(),
         ),
@@ -119,8 +123,8 @@ fn futile_repair(stack: &Stack, answers: Answers) -> Option<String> {
 }
 
 /// `retries` and `transport_retries` are short for a stack.
-fn counts(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
-    let counts = [("answer", "repair", around.retries), ("transport", "retry", around.transport_retries)];
+fn counts(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
+    let counts = [("answer", "repair", context.retries), ("transport", "retry", context.transport_retries)];
     for (key, step, count) in counts {
         if let Some(count) = count.filter(|_| stacks.iter().any(|stack| stack.key == key)) {
             let message = format!(
@@ -133,12 +137,12 @@ fn counts(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
 
 /// The default stacks of the groups have a place for both kinds of fallback. Where all three are replaced, another stack
 /// has to have one.
-fn unreachable(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
+fn check_fallbacks_reached(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     let replaced = |group: &str| stacks.iter().any(|stack| stack.key == group);
     if !["answer", "transport", "final"].into_iter().all(replaced) {
         return;
     }
-    if let Some(key) = around.fallback_model {
+    if let Some(key) = context.fallback_model {
         let message = "`recover` replaces all stacks that would ask the fallback model; \
                        write `model(\"…\")` in one of them instead";
         errors.push(Error::new(key.span(), message));
@@ -148,7 +152,7 @@ fn unreachable(stacks: &[Stack], around: &Around<'_>, errors: &mut Errors) {
         Some(steps) => steps.iter().any(|step| matches!(step.action, Action::Fallback)),
         None => true,
     };
-    if let Some(key) = around.fallback.filter(|_| !stacks.iter().any(used)) {
+    if let Some(key) = context.fallback.filter(|_| !stacks.iter().any(used)) {
         let message =
             "no stack has the step `fallback`, so the function is never called; add the step, or drop this";
         errors.push(Error::new(key.span(), message));

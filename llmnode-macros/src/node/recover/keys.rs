@@ -42,5 +42,5 @@ pub(crate) const CATEGORIES: [(&str, Group); 25] = [
 pub(crate) const LIMIT: &str = "limit_exceeded";
 
 /// What the same request meets again, so that no `retry` helps.
-pub(crate) const LASTING: [&str; 5] =
+pub(crate) const NOT_RETRYABLE: [&str; 5] =
     ["api_key_error", "quota_error", "not_found", "bad_request", "context_length_error"];

@@ -8,9 +8,9 @@ use syn::{Error, Token, token};
 use super::keys::{CATEGORIES, Group, LIMIT};
 use super::{Action, Stack, Step};
 use crate::diagnostics::{Errors, list, suggest};
-use crate::keyed::{Grammar, end, parse_arguments, skip};
+use crate::literals::{integer_with_example, non_empty, text};
+use crate::macro_args::{Grammar, comma_or_end, parse_arguments, skip_to_comma};
 use crate::node::time::Wait;
-use crate::values::{filled, text, whole_such_as};
 
 const STEPS: [&str; 5] = ["retry", "repair", "model", "fallback", "bubble"];
 
@@ -21,7 +21,7 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Stack>, syn::Result<()>) {
         Err(error) => return (vec![], Err(error)),
     };
     let keys: Vec<_> = ["answer", "transport", "final"].into_iter().chain(recoverable()).collect();
-    let grammar = Grammar { noun: "category", example, refused, ..Grammar::of_values("recover", &keys) };
+    let grammar = Grammar { noun: "category", example, hint, ..Grammar::of_values("recover", &keys) };
     let (mut errors, mut stacks) = (Errors::default(), vec![]);
     let (tokens, strays) = strays(tokens);
     if let Some(first) = strays.first() {
@@ -70,7 +70,7 @@ fn stray(step: &str) -> String {
 }
 
 /// Why a name that is known is no key.
-fn refused(name: &str) -> Option<String> {
+fn hint(name: &str) -> Option<String> {
     let of = |group: Group| CATEGORIES.iter().filter(move |one| one.1 == group).map(|(name, _)| *name);
     if name == "stop" {
         return Some(format!(
@@ -132,12 +132,12 @@ fn stack(key: Ident, input: ParseStream<'_>) -> syn::Result<(Stack, syn::Result<
 fn steps(input: ParseStream<'_>) -> (Vec<Step>, syn::Result<()>) {
     let (mut steps, mut errors) = (vec![], Errors::default());
     while !input.is_empty() {
-        let parsed = step(input).and_then(|step| end(input, "step").map(|()| step));
+        let parsed = step(input).and_then(|step| comma_or_end(input, "step").map(|()| step));
         match parsed {
             Ok(step) => steps.push(step),
             Err(error) => {
                 errors.push(error);
-                skip(input);
+                skip_to_comma(input);
             }
         }
         let _ = input.parse::<Option<Token![,]>>();
@@ -195,10 +195,10 @@ fn action(name: &Ident, written: &str, input: ParseStream<'_>) -> syn::Result<Ac
         _ => Err(input.error(format!("`{name}` takes nothing more; write `{written}`"))),
     };
     if name == "model" {
-        let model = filled(text(input, name, ""), name)?;
+        let model = non_empty(text(input, name, ""), name)?;
         return last(input).map(|()| Action::Model(model));
     }
-    let times = whole_such_as(input, name, 1, written)?;
+    let times = integer_with_example(input, name, 1, written)?;
     if name == "repair" {
         return last(input).map(|()| Action::Repair { times });
     }

@@ -73,7 +73,7 @@ fn read(attribute: &Attribute, field: Option<&syn::Ident>) -> syn::Result<Expr> 
         Ok(Ok(written))
     });
     let written = parsed.map_err(|error| wanted(error.span()))??;
-    allowed(&written)?;
+    check_expression(&written)?;
     Ok(written)
 }
 
@@ -90,17 +90,17 @@ fn misspelt(field: &mut Field, faults: &mut Faults) -> Option<Prep> {
 }
 
 /// Refuses what leaves the expression or waits in it, and the node that is only being made.
-fn allowed(written: &Expr) -> syn::Result<()> {
+fn check_expression(written: &Expr) -> syn::Result<()> {
     let tokens = written.to_token_stream();
-    if let Some(token) = expression::way_out(tokens.clone()) {
-        let shown = expression::shown(&token);
+    if let Some(token) = expression::control_flow(tokens.clone()) {
+        let shown = expression::token_text(&token);
         let mend = match shown.as_str() {
             "?" => "return the `Result` itself, or name a function that uses `?` by `prep = path`",
             _ => "name a function that prepares the node with `prep = path`",
         };
         return Err(Error::new(token.span(), format!("`{shown}` cannot be used in `#[prep]`; {mend}")));
     }
-    match expression::names_self(tokens) {
+    match expression::find_self(tokens) {
         Some(at) => {
             let message = "`#[prep]` cannot use `self`, because the node does not exist yet; read `state`, or name a function \
                            that makes the node with `prep = path`";

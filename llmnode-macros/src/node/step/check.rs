@@ -5,8 +5,8 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, ItemStruct};
 
-use super::{Ends, Made, Prep, StepArgs, StepModel, beside};
-use crate::keyed::{Slot, key, value};
+use super::{OutputHandling, Prep, Preparation, StepArgs, StepModel, error_at};
+use crate::macro_args::{Slot, key, value};
 use crate::node::Faults;
 use crate::node::args::NodeArgs;
 use crate::node::recover::{Action, Stack};
@@ -23,23 +23,28 @@ pub(crate) fn check<'a>(
     if step.any().is_none() && prepared.is_none() {
         return None;
     }
-    stateless(args, prepared, faults);
-    borrows(item, faults);
-    ends(args, faults);
-    if step.once() {
-        again(args, faults);
+    require_state(args, prepared, faults);
+    reject_lifetimes(item, faults);
+    check_post(args, faults);
+    if step.non_idempotent() {
+        check_not_repeated(args, faults);
     }
-    let made = made(args, item, preps, faults)?;
-    let ends = match value(&step.post) {
-        Some(post) => Ends::Post(post),
-        None => Ends::Writes { store: value(&step.store), route: value(&step.route) },
+    let preparation = preparation(args, item, preps, faults)?;
+    let output_handling = match value(&step.post) {
+        Some(post) => OutputHandling::Post(post),
+        None => OutputHandling::Writes { store: value(&step.store), route: value(&step.route) },
     };
-    Some(StepModel { made, action: value(&step.action), ends, once: step.once() })
+    Some(StepModel {
+        preparation,
+        action: value(&step.action),
+        output_handling,
+        non_idempotent: step.non_idempotent(),
+    })
 }
 
-fn stateless(args: &NodeArgs, prepared: Option<&Prep>, faults: &mut Faults) {
+fn require_state(args: &NodeArgs, prepared: Option<&Prep>, faults: &mut Faults) {
     // What could not be placed may well have been meant as the state.
-    if args.state.is_some() || args.misplaced {
+    if args.state.is_some() || args.has_unknown_keys {
         return;
     }
     let (shown, at) = match (args.step.any(), prepared) {
@@ -53,7 +58,7 @@ fn stateless(args: &NodeArgs, prepared: Option<&Prep>, faults: &mut Faults) {
     faults.push(Error::new(at, message));
 }
 
-fn borrows(item: &ItemStruct, faults: &mut Faults) {
+fn reject_lifetimes(item: &ItemStruct, faults: &mut Faults) {
     if let Some(lifetime) = item.generics.lifetimes().next() {
         let message = "a step of flows is made from the state that it later writes to, so it cannot borrow; let its fields own \
                        their values";
@@ -62,25 +67,25 @@ fn borrows(item: &ItemStruct, faults: &mut Faults) {
 }
 
 /// What decides and writes.
-fn ends(args: &NodeArgs, faults: &mut Faults) {
+fn check_post(args: &NodeArgs, faults: &mut Faults) {
     let step = &args.step;
     if step.post.is_some() {
         if let Some(store) = key(&step.store) {
             let message = "`post` writes the output itself; drop `store`, or `post`";
-            faults.push(beside(store, message));
+            faults.push(error_at(store, message));
         }
         if let Some(route) = key(&step.route) {
             let message = "`post` returns the action itself; drop `route`, or `post`";
-            faults.push(beside(route, message));
+            faults.push(error_at(route, message));
         }
-    } else if let Some(route) = key(&step.route).filter(|_| step.action.is_none() && !args.misplaced) {
+    } else if let Some(route) = key(&step.route).filter(|_| step.action.is_none() && !args.has_unknown_keys) {
         let message = "`route` decides where a flow goes on; name the type that it returns with `action = …`";
-        faults.push(beside(route, message));
+        faults.push(error_at(route, message));
     }
 }
 
 /// What would execute a node again that must not be.
-fn again(args: &NodeArgs, faults: &mut Faults) {
+fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
     let mut refuse = |at: &Ident| {
         let message = format!(
             "`idempotent = false` says that the node is never executed again; drop `{at}`, or `idempotent`"
@@ -102,16 +107,16 @@ fn again(args: &NodeArgs, faults: &mut Faults) {
 }
 
 /// How the node is made; every field has to be.
-fn made<'a>(
+fn preparation<'a>(
     args: &'a NodeArgs,
     item: &'a ItemStruct,
     preps: &'a [Option<Prep>],
     faults: &mut Faults,
-) -> Option<Made<'a>> {
+) -> Option<Preparation<'a>> {
     let StepArgs { prep, batch, concurrency, .. } = &args.step;
-    if let Some(concurrency) = key(concurrency).filter(|_| batch.is_none() && !args.misplaced) {
+    if let Some(concurrency) = key(concurrency).filter(|_| batch.is_none() && !args.has_unknown_keys) {
         let message = "`concurrency` bounds the nodes of a batch; add `batch = path`, or drop it";
-        faults.push(beside(concurrency, message));
+        faults.push(error_at(concurrency, message));
     }
     if let Some(batch) = batch {
         let prepared = preps.iter().flatten().next().map(|prep| prep.at);
@@ -119,24 +124,24 @@ fn made<'a>(
             let message = "`batch = path` makes all nodes of the batch; drop it, or `prep`";
             faults.push(Error::new(at, message));
         }
-        return batch.value.as_ref().map(|path| Made::Batch(path, value(concurrency).copied()));
+        return batch.value.as_ref().map(|path| Preparation::Batch(path, value(concurrency).copied()));
     }
     if let Some(prep) = prep {
         if let Some(field) = preps.iter().flatten().next() {
             let message = "`prep = path` makes the whole node; drop it, or `#[prep]`";
             faults.push(Error::new(field.at, message));
         }
-        return prep.value.as_ref().map(Made::Function);
+        return prep.value.as_ref().map(Preparation::Function);
     }
     let mut fields = vec![];
     for (field, prep) in item.fields.iter().zip(preps) {
         match prep {
             Some(prep) => fields.push((field, prep.written.as_ref()?)),
-            None if args.misplaced => {}
+            None if args.has_unknown_keys => {}
             None => faults.push(unprepared(field)),
         }
     }
-    Some(Made::Fields(fields))
+    Some(Preparation::Fields(fields))
 }
 
 fn unprepared(field: &syn::Field) -> Error {

@@ -6,9 +6,9 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprPath, Field, Generics, Type, parse_quote};
 
 use super::store::StatePath;
-use super::{Ends, Made, StepArgs, StepModel};
-use crate::generics::{ends, fresh};
-use crate::keyed::value;
+use super::{OutputHandling, Preparation, StepArgs, StepModel};
+use crate::generics::{end_spans, fresh};
+use crate::macro_args::value;
 use crate::node::expression;
 use crate::node::model::NodeModel;
 
@@ -16,7 +16,7 @@ use crate::node::model::NodeModel;
 struct Shape {
     kind: TokenStream,
     /// What is prepared.
-    made: TokenStream,
+    prepared: TokenStream,
     /// The first parameter of `post`.
     node: TokenStream,
     /// The second one's type.
@@ -33,14 +33,14 @@ impl Shape {
         match many {
             None => Self {
                 kind: quote_spanned!(here=> Step),
-                made: quote_spanned!(here=> Self),
+                prepared: quote_spanned!(here=> Self),
                 node: quote_spanned!(here=> self),
                 output: given,
                 lent: if text { quote_spanned!(here=> &*__output) } else { quote_spanned!(here=> &__output) },
             },
             Some(name) => Self {
                 kind: quote_spanned!(here=> BatchStep),
-                made: quote_spanned!(here=> ::std::vec::Vec<Self>),
+                prepared: quote_spanned!(here=> ::std::vec::Vec<Self>),
                 node: quote_spanned!(here=> #name: ::std::vec::Vec<Self>),
                 output: quote_spanned!(here=> ::std::vec::Vec<#given>),
                 lent: quote_spanned!(here=> &__output),
@@ -60,21 +60,21 @@ pub(crate) fn emit(
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let mut stated = stated.clone();
-    if !matches!(step.made, Made::Fields(_)) && stated.type_params().next().is_some() {
+    if !matches!(step.preparation, Preparation::Fields(_)) && stated.type_params().next().is_some() {
         // It comes out of a future, which may move between threads.
         stated.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Send));
     }
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
-    let nodes = match (&step.made, &step.ends) {
-        (Made::Batch(..), Ends::Post(_)) => Some(quote_spanned!(here=> __nodes)),
-        (Made::Batch(..), Ends::Writes { .. }) => Some(quote_spanned!(here=> _)),
-        (Made::Fields(_) | Made::Function(_), _) => None,
+    let nodes = match (&step.preparation, &step.output_handling) {
+        (Preparation::Batch(..), OutputHandling::Post(_)) => Some(quote_spanned!(here=> __nodes)),
+        (Preparation::Batch(..), OutputHandling::Writes { .. }) => Some(quote_spanned!(here=> _)),
+        (Preparation::Fields(_) | Preparation::Function(_), _) => None,
     };
     let shape = Shape::new(nodes, model.output.is_none(), private);
     let action = action(step.action);
-    let concurrency = concurrency(&step.made);
-    let (prep, post) = (prep(&step.made, &shape, state, private), post(step, &shape, state, private));
+    let concurrency = concurrency(&step.preparation);
+    let (prep, post) = (prep(&step.preparation, &shape, state, private), post(step, &shape, state, private));
     let kind = &shape.kind;
     quote_spanned! {here=>
         #[automatically_derived]
@@ -92,25 +92,29 @@ pub(crate) fn emit(
 fn action(action: Option<&Type>) -> TokenStream {
     match action {
         Some(action) => {
-            let at = ends(action).0;
+            let at = end_spans(action).0;
             quote_spanned!(at=> type Action = #action;)
         }
         None => quote_spanned!(Span::mixed_site()=> type Action = ();),
     }
 }
 
-fn concurrency(made: &Made<'_>) -> Option<TokenStream> {
-    let Made::Batch(_, Some(most)) = made else { return None };
+fn concurrency(preparation: &Preparation<'_>) -> Option<TokenStream> {
+    let Preparation::Batch(_, Some(most)) = preparation else { return None };
     let most = Literal::u32_unsuffixed(*most);
     Some(quote_spanned!(Span::mixed_site()=> const CONCURRENCY: ::core::primitive::usize = #most;))
 }
 
-fn prep(made: &Made<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
+fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
-    let (lent, node) = match made {
-        Made::Function(path) => (true, called("prep", path, quote_spanned!(here=> state), private)),
-        Made::Batch(path, _) => (true, called("batch", path, quote_spanned!(here=> state), private)),
-        Made::Fields(fields) => {
+    let (lent, node) = match preparation {
+        Preparation::Function(path) => {
+            (true, call_user_function("prep", path, quote_spanned!(here=> state), private))
+        }
+        Preparation::Batch(path, _) => {
+            (true, call_user_function("batch", path, quote_spanned!(here=> state), private))
+        }
+        Preparation::Fields(fields) => {
             // The state is called what the expressions call it. With a name of the macro's own, rustc would not propose
             // to clone what one moves out of it.
             let named = fields.iter().find_map(|(_, written)| expression::state(written.to_token_stream()));
@@ -129,11 +133,11 @@ fn prep(made: &Made<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenS
         }
     };
     let lent = if lent { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
-    let made = &shape.made;
+    let prepared = &shape.prepared;
     quote_spanned! {here=>
         fn prep(
             #lent: &#state,
-        ) -> impl ::core::future::Future<Output = #private::Prepared<#made>> + ::core::marker::Send {
+        ) -> impl ::core::future::Future<Output = #private::Prepared<#prepared>> + ::core::marker::Send {
             #node
         }
     }
@@ -144,14 +148,14 @@ fn prep(made: &Made<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenS
 fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<TokenStream> {
     let (ident, ty) = (field.ident.as_ref()?, &field.ty);
     let name = ident.unraw().to_string();
-    let (first, last) = ends(written);
+    let (first, last) = end_spans(written);
     let (given, mut member) = (Ident::new("__given", first), Literal::usize_unsuffixed(0));
     member.set_span(last);
     let given = quote_spanned!(first=> #given.#member);
     let mut near = private.clone();
     near.set_span(first);
     let near = quote_spanned!(last=> #near::Field::<#ty>::given);
-    let written = expression::visible_to(written.to_token_stream(), at);
+    let written = expression::resolve_names_at(written.to_token_stream(), at);
     Some(quote_spanned! {Span::mixed_site()=>
         #ident: match (#written,) {
             __given => #near(#name, #given, |__it| (&&&__it).form())?,
@@ -161,16 +165,16 @@ fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<Tok
 
 fn post(step: &StepModel<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
-    let (output, lent, body) = match &step.ends {
-        Ends::Post(path) => {
-            let node = match step.made {
-                Made::Batch(..) => quote_spanned!(here=> __nodes),
-                Made::Fields(_) | Made::Function(_) => quote_spanned!(here=> self),
+    let (output, lent, body) = match &step.output_handling {
+        OutputHandling::Post(path) => {
+            let node = match step.preparation {
+                Preparation::Batch(..) => quote_spanned!(here=> __nodes),
+                Preparation::Fields(_) | Preparation::Function(_) => quote_spanned!(here=> self),
             };
             let arguments = quote_spanned!(here=> #node, __output, state);
-            (true, true, called("post", path, arguments, private))
+            (true, true, call_user_function("post", path, arguments, private))
         }
-        Ends::Writes { store, route } => {
+        OutputHandling::Writes { store, route } => {
             let decided = decided(step.action, *route, shape, private);
             let stored = store.map(|place| self::store(place, private));
             let action = match &decided {
@@ -204,11 +208,11 @@ fn decided(
         Some(path) => {
             let lent = &shape.lent;
             let arguments = quote_spanned!(here=> #lent, &*state);
-            let route = called("route", path, arguments, private);
+            let route = call_user_function("route", path, arguments, private);
             quote_spanned!(here=> #route?)
         }
         None => {
-            let (first, last) = ends(action);
+            let (first, last) = end_spans(action);
             let mut private = private.clone();
             private.set_span(first);
             let output = &shape.output;
@@ -222,8 +226,8 @@ fn decided(
 /// is of another type.
 fn store(place: &StatePath, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
-    let first = place.steps().first().map_or(here, |first| ends(first).0);
-    let last = place.steps().last().map_or(here, |last| ends(last).1);
+    let first = place.steps().first().map_or(here, |first| end_spans(first).0);
+    let last = place.steps().last().map_or(here, |last| end_spans(last).1);
     let state = Ident::new("state", first);
     let path = place.emit();
     let (output, mut member) = (Ident::new("__output", here), Literal::usize_unsuffixed(0));
@@ -235,9 +239,9 @@ fn store(place: &StatePath, private: &Ident) -> TokenStream {
 }
 
 /// The call of a function of the runtime that calls the user's, at the user's path, where another signature is reported.
-fn called(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) -> TokenStream {
+fn call_user_function(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) -> TokenStream {
     // The names of the call, from the first to the last, lie over the path, so that all of it is underlined.
-    let (at, end) = ends(path);
+    let (at, end) = end_spans(path);
     let mut private = private.clone();
     private.set_span(at);
     let name = match name {
@@ -256,7 +260,7 @@ pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private:
     let action = if known {
         action(value(&step.action))
     } else {
-        quote_spanned!(here=> type Action = #private::Unknown;)
+        quote_spanned!(here=> type Action = #private::ErrorAction;)
     };
     let any_state = fresh("AnyRunState", generics);
     let mut stated = generics.clone();
@@ -264,7 +268,7 @@ pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private:
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
     let nodes = step.batch.is_some().then(|| quote_spanned!(here=> _));
-    let Shape { kind, made, node, output, .. } = Shape::new(nodes, false, private);
+    let Shape { kind, prepared, node, output, .. } = Shape::new(nodes, false, private);
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::#kind<#any_state> for #ident #ty_generics #where_clause {
@@ -272,7 +276,7 @@ pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private:
             #action
             fn prep(
                 _: &#any_state,
-            ) -> impl ::core::future::Future<Output = #private::Prepared<#made>> + ::core::marker::Send {
+            ) -> impl ::core::future::Future<Output = #private::Prepared<#prepared>> + ::core::marker::Send {
                 ::core::future::pending()
             }
             fn post(#node, _: #output, _: &mut #any_state) -> #private::Posted<Self::Action> {

@@ -5,9 +5,9 @@ use quote::quote;
 use syn::parse::ParseStream;
 use syn::{Error, Expr, ExprField, ExprLit, ExprPath, Lit, Member};
 
-use crate::keyed::end;
+use crate::literals::unexpected;
+use crate::macro_args::comma_or_end;
 use crate::prompt::identifier;
-use crate::values::other_than;
 
 const WANTED: &str = "`store` takes the path of a field of the state, such as `store = summary`; `post = path` names a function \
                       for anything else";
@@ -19,10 +19,10 @@ impl StatePath {
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let ahead = input.fork();
         let steps = match ahead.parse::<Expr>() {
-            Ok(written) if end(&ahead, "argument").is_ok() => members(written),
+            Ok(written) if comma_or_end(&ahead, "argument").is_ok() => members(written),
             _ => None,
         };
-        let Some(steps) = steps else { return Err(other_than(input, WANTED)) };
+        let Some(steps) = steps else { return Err(unexpected(input, WANTED)) };
         let written: Expr = input.parse()?;
         match &steps[..] {
             [Member::Named(first), rest @ ..] if first == "state" && !rest.is_empty() => {

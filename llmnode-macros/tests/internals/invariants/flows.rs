@@ -69,8 +69,8 @@ pub(super) fn flow_holds(tokens: &TokenStream, said_well: &dyn Fn(&str) -> Held)
     let found = Found::read(crate::flow::expand(tokens.clone()))?;
     found.errors.iter().try_for_each(|message| said_well(message))?;
     match crate::flow::named(tokens) {
-        Some(_) if found.errors.is_empty() => found.has(&["FlowType", "Place", "RunFlow"]),
-        Some(_) => found.has(&["Place", "RunFlow"]),
+        Some(_) if found.errors.is_empty() => found.has(&["FlowType", "Runnable", "RunFlow"]),
+        Some(_) => found.has(&["Runnable", "RunFlow"]),
         None if found.errors.is_empty() => Err("neither a flow nor an error".to_owned()),
         None => Ok(()),
     }

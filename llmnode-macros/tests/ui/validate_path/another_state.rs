@@ -7,7 +7,7 @@ struct Choose;
 
 struct World;
 
-fn is_allowed(_: &u8, allowed: &String, _: &llmnode::Attempt) -> Result<(), Invalid> {
+fn is_allowed(_: &u8, allowed: &String, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
     if allowed.is_empty() { Err(Invalid::new("is not allowed")) } else { Ok(()) }
 }
 

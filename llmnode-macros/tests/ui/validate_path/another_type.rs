@@ -5,7 +5,7 @@ use llmnode::{Invalid, llm_node};
 #[llm_node(prompt = "Choose.", output = u8, validate = is_short)]
 struct Choose;
 
-fn is_short(text: &String, _: &llmnode::Attempt) -> Result<(), Invalid> {
+fn is_short(text: &String, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
     if text.len() < 10 { Ok(()) } else { Err(Invalid::new("is long")) }
 }
 

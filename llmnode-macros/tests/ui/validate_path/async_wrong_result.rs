@@ -5,7 +5,7 @@ use llmnode::llm_node;
 #[llm_node(prompt = "Choose.", output = u8, validate = is_small)]
 struct Choose;
 
-async fn is_small(n: &u8, _: &llmnode::Attempt) -> bool {
+async fn is_small(n: &u8, _: &llmnode::AttemptInfo) -> bool {
     *n < 10
 }
 

@@ -7,7 +7,7 @@ struct Choose;
 
 struct World;
 
-fn is_allowed(_: &u8, attempt: &llmnode::Attempt, _: &World) -> Result<(), Invalid> {
+fn is_allowed(_: &u8, attempt: &llmnode::AttemptInfo, _: &World) -> Result<(), Invalid> {
     if attempt.is_last() { Ok(()) } else { Err(Invalid::new("is not allowed yet")) }
 }
 

@@ -5,7 +5,7 @@ use llmnode::{Invalid, llm_node};
 #[llm_node(prompt = "Choose.", output = u8, validate = is_small)]
 struct Choose;
 
-async fn is_small(n: &u8, _: &llmnode::Attempt) -> Result<(), Invalid> {
+async fn is_small(n: &u8, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
     let most = std::rc::Rc::new(10);
     std::future::ready(()).await;
     if *n < *most { Ok(()) } else { Err(Invalid::new("is large")) }

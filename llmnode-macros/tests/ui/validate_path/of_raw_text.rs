@@ -5,7 +5,7 @@ use llmnode::{Invalid, llm_node};
 #[llm_node(prompt = "Choose.", validate = is_small)]
 struct Choose;
 
-fn is_small(n: &u8, _: &llmnode::Attempt) -> Result<(), Invalid> {
+fn is_small(n: &u8, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
     if *n < 10 { Ok(()) } else { Err(Invalid::new("is large")) }
 }
 

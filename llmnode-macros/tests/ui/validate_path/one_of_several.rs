@@ -5,11 +5,11 @@ use llmnode::{Invalid, llm_node};
 #[llm_node(prompt = "Choose.", output = u8, validate = [is_small, is_short])]
 struct Choose;
 
-fn is_small(n: &u8, _: &llmnode::Attempt) -> Result<(), Invalid> {
+fn is_small(n: &u8, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
     if *n < 10 { Ok(()) } else { Err(Invalid::new("is large")) }
 }
 
-fn is_short(text: &str, _: &llmnode::Attempt) -> Result<(), Invalid> {
+fn is_short(text: &str, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
     if text.len() < 10 { Ok(()) } else { Err(Invalid::new("is long")) }
 }
 

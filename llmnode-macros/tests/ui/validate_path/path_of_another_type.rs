@@ -4,7 +4,7 @@ use llmnode::prelude::*;
 
 mod rules {
     pub mod numbers {
-        pub fn is_small(_: &u64, _: &llmnode::Attempt) -> Result<(), llmnode::Invalid> {
+        pub fn is_small(_: &u64, _: &llmnode::AttemptInfo) -> Result<(), llmnode::Invalid> {
             Ok(())
         }
     }

@@ -7,7 +7,7 @@ struct Choose;
 
 struct World;
 
-fn is_allowed(_: &u8, _: &World, _: &llmnode::Attempt) -> Result<(), Invalid> {
+fn is_allowed(_: &u8, _: &World, _: &llmnode::AttemptInfo) -> Result<(), Invalid> {
     Ok(())
 }
 

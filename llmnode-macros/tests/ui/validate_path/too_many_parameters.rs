@@ -7,7 +7,7 @@ struct Choose;
 
 struct World;
 
-fn is_small(n: &u8, _: &World, _: &llmnode::Attempt, most: &u8) -> Result<(), Invalid> {
+fn is_small(n: &u8, _: &World, _: &llmnode::AttemptInfo, most: &u8) -> Result<(), Invalid> {
     if n < most { Ok(()) } else { Err(Invalid::new("is large")) }
 }
 

@@ -5,7 +5,7 @@ use llmnode::llm_node;
 #[llm_node(prompt = "Choose.", output = u8, validate = is_small)]
 struct Choose;
 
-fn is_small(n: &u8, _: &llmnode::Attempt) -> Result<(), String> {
+fn is_small(n: &u8, _: &llmnode::AttemptInfo) -> Result<(), String> {
     if *n < 10 { Ok(()) } else { Err("is large".into()) }
 }
 

@@ -12,7 +12,7 @@ use crate::text::floor_char_boundary;
 use crate::usage::TokenUsage;
 
 /// What is asked, and of whom.
-pub(crate) struct Asks<'a> {
+pub(crate) struct RequestInfo<'a> {
     pub(crate) operation: &'static str,
     pub(crate) provider: &'a str,
     pub(crate) server: Option<(&'a str, u16)>,
@@ -22,9 +22,9 @@ pub(crate) struct Asks<'a> {
     pub(crate) chat: Option<&'a Request>,
 }
 
-impl<'a> Asks<'a> {
+impl<'a> RequestInfo<'a> {
     pub(crate) fn chat(model: &'a dyn ChatModel, request: &'a Request) -> Self {
-        Asks {
+        RequestInfo {
             operation: "chat",
             provider: model.provider(),
             server: model.server(),
@@ -46,24 +46,24 @@ impl AttemptSpan {
         AttemptSpan { span: Span::none(), content: false }
     }
 
-    pub(crate) fn begin(node: &str, record: &AttemptRecord, asks: &Asks<'_>, content: bool) -> Self {
+    pub(crate) fn begin(node: &str, record: &AttemptRecord, info: &RequestInfo<'_>, content: bool) -> Self {
         // Nothing of this is evaluated unless someone listens.
-        let Asks { operation, chat, .. } = *asks;
+        let RequestInfo { operation, chat, .. } = *info;
         let named = chat.and_then(|request| request.model.as_deref());
-        let name = || named.or(asks.model).or(record.model.as_deref());
+        let name = || named.or(info.model).or(record.model.as_deref());
         let span = tracing::info_span!(
             target: "llmnode::attempt",
             "attempt",
             { NAME } = %title(operation, name()),
             { KIND } = "client",
             { OPERATION } = operation,
-            { PROVIDER } = asks.provider,
+            { PROVIDER } = info.provider,
             { OUTPUT_TYPE } = chat.map(|request| if request.output.is_some() { "json" } else { "text" }),
             { REQUEST_MODEL } = name(),
             { REQUEST_MAX_TOKENS } = chat.and_then(|request| request.max_tokens).map(i64::from),
             { REQUEST_TEMPERATURE } = chat.and_then(|request| request.temperature),
-            { SERVER_ADDRESS } = asks.server.map(|(host, _)| host),
-            { SERVER_PORT } = asks.server.map(|(_, port)| i64::from(port)),
+            { SERVER_ADDRESS } = info.server.map(|(host, _)| host),
+            { SERVER_PORT } = info.server.map(|(_, port)| i64::from(port)),
             { NODE } = node,
             { CALL_ID } = %record.id.call(),
             { ATTEMPT_ID } = %record.id,

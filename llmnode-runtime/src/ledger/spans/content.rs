@@ -11,43 +11,44 @@ use crate::text::floor_char_boundary;
 const SHOWN: usize = 64 * 1024;
 
 #[derive(Serialize)]
-struct Spoken<'a> {
+struct SpanMessage<'a> {
     role: Role,
-    parts: Vec<Shown<'a>>,
+    parts: Vec<SpanPart<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct SpanPart<'a> {
     r#type: &'static str,
     content: Cow<'a, str>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> SpanPart<'a> {
     fn text(text: &'a str) -> Self {
-        Shown { r#type: "text", content: Cow::Borrowed(&text[..floor_char_boundary(text, SHOWN)]) }
+        SpanPart { r#type: "text", content: Cow::Borrowed(&text[..floor_char_boundary(text, SHOWN)]) }
     }
 
     /// An attachment stands in its short form.
     fn part(part: Part<'a>) -> Self {
         match part {
-            Part::Text(text) => Shown::text(text),
-            Part::Attachment(one) => Shown { r#type: one.kind(), content: Cow::Owned(one.label()) },
+            Part::Text(text) => SpanPart::text(text),
+            Part::Attachment(one) => SpanPart { r#type: one.kind(), content: Cow::Owned(one.label()) },
         }
     }
 }
 
 pub(super) fn input(messages: &[Message]) -> String {
-    let parts = |message| Message::parts(message).map(Shown::part).collect();
-    let spoken = messages.iter().map(|one| Spoken { role: one.role, parts: parts(one), finish_reason: None });
+    let parts = |message| Message::parts(message).map(SpanPart::part).collect();
+    let spoken =
+        messages.iter().map(|one| SpanMessage { role: one.role, parts: parts(one), finish_reason: None });
     json(&spoken.collect::<Vec<_>>())
 }
 
 pub(super) fn output(completion: &Completion) -> String {
     let text = completion.refusal.as_deref().unwrap_or(&completion.text);
     let finish = completion.finish.as_ref().map(FinishReason::as_str);
-    json(&[Spoken { role: Role::Assistant, parts: vec![Shown::text(text)], finish_reason: finish }])
+    json(&[SpanMessage { role: Role::Assistant, parts: vec![SpanPart::text(text)], finish_reason: finish }])
 }
 
 pub(super) fn list(word: &str) -> String {

@@ -7,5 +7,5 @@ mod call;
 mod content;
 mod names;
 
-pub(crate) use attempt::{Asks, AttemptSpan};
+pub(crate) use attempt::{AttemptSpan, RequestInfo};
 pub(crate) use call::CallSpan;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const ONE: Prompt = Prompt { estimate: 1, most: 1 };
+const ONE: PromptTokens = PromptTokens { estimate: 1, most: 1 };
 
 #[test]
 fn two_that_ask_at_once_do_not_get_the_last_request_both() {

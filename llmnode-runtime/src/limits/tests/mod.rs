@@ -8,7 +8,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::{CallLimits, Deadline, LimitedNode, Limits, Prompt, Reservation, RunLimits};
+use super::{CallLimits, Deadline, LimitedNode, Limits, PromptTokens, Reservation, RunLimits};
 use crate::category::Category;
 use crate::clock::{Clock, TestClock};
 use crate::model::{Completion, ModelError};
@@ -63,7 +63,7 @@ fn at_once<'c>(
     max_tokens: Option<u32>,
     names: [Option<&'c str>; 3],
 ) -> Option<Result<Reservation<'c>, (Category, String)>> {
-    let prompt = Prompt { estimate: prompt, most: prompt };
+    let prompt = PromptTokens { estimate: prompt, most: prompt };
     match pin!(call.reserve(prompt, max_tokens, names)).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => Some(outcome),
         Poll::Pending => None,
@@ -183,8 +183,8 @@ fn usage_told_before_the_end_counts() {
         let run = of_run(Limits::new().tokens(100));
         let call = begin(&run, &clock);
         let mut open = reserved(&call, 10, None);
-        open.see(TokenUsage { output: None, ..seen });
-        open.see(seen);
+        open.record_usage(TokenUsage { output: None, ..seen });
+        open.record_usage(seen);
         end(open);
         assert!(refused(&call, NAMES).1.contains("100 spent"));
     }
@@ -196,7 +196,7 @@ fn a_part_of_the_usage_of_a_dropped_request_says_nothing() {
     let run = of_run(Limits::new().tokens(200));
     let call = begin(&run, &clock);
     let mut open = reserved(&call, 10, Some(190));
-    open.see(TokenUsage { input: Some(10), ..TokenUsage::default() });
+    open.record_usage(TokenUsage { input: Some(10), ..TokenUsage::default() });
     drop(open);
     let (category, message) = refused(&call, NAMES);
     assert_eq!(category, Category::LimitExceeded);
@@ -300,7 +300,7 @@ fn requests_wait_in_order_of_arrival_and_fail_once_too_much_is_spent() {
     let call = begin(&run, &clock);
     let mut first = reserved(&call, 50, Some(50));
     let wait =
-        |max_tokens| Box::pin(call.reserve(Prompt { estimate: 10, most: 10 }, Some(max_tokens), NAMES));
+        |max_tokens| Box::pin(call.reserve(PromptTokens { estimate: 10, most: 10 }, Some(max_tokens), NAMES));
     let (mut second, mut third, mut fourth) = (wait(30), wait(30), wait(30));
     for one in [&mut second, &mut third, &mut fourth] {
         assert!(poll(one).is_pending());

@@ -10,7 +10,7 @@ pub(in crate::output) fn any(schema: &Value) -> bool {
     while let Some(schema) = open.pop() {
         let Some(node) = schema.as_object() else { continue };
         let own = |keyword: &str| match node.get("format").and_then(Value::as_str) {
-            Some(format) => type_s_own(format, keyword),
+            Some(format) => intrinsic_bound(format, keyword),
             None => Value::Null,
         };
         let is_bound = |keyword: &str| {
@@ -26,7 +26,7 @@ pub(in crate::output) fn any(schema: &Value) -> bool {
 }
 
 /// What schemars says of each integer type.
-fn type_s_own(format: &str, keyword: &str) -> Value {
+fn intrinsic_bound(format: &str, keyword: &str) -> Value {
     let (least, most) = match format {
         "int8" => (json!(i8::MIN), json!(i8::MAX)),
         "int16" => (json!(i16::MIN), json!(i16::MAX)),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::rules::{Named, Rule};
+use super::rules::{Property, Rule};
 use crate::output::json::Json;
 use crate::output::schema::{Node, is_annotation, percent_decoded};
 
@@ -47,11 +47,11 @@ impl<'v> Compiler<'v> {
 
     fn rule(&mut self, schema: &'v Value) -> Rule {
         let Some(node) = schema.as_object() else {
-            return Rule { word: Some(*schema != Value::Bool(false)), ..Rule::default() };
+            return Rule { boolean: Some(*schema != Value::Bool(false)), ..Rule::default() };
         };
         let mut rule = Rule::default();
         for (keyword, value) in node.iter().filter(|(keyword, _)| !is_annotation(keyword)) {
-            rule.says_anything = true;
+            rule.is_constraining = true;
             match keyword.as_str() {
                 "type" => rule.types = Some(texts(value)),
                 "const" => rule.only = Some(Json::from(value).into_owned()),
@@ -61,7 +61,7 @@ impl<'v> Compiler<'v> {
                 }
                 "$ref" => {
                     let to = value.as_str().and_then(|reference| target(self.root, reference));
-                    rule.refers = to.map(|schema| self.number(schema));
+                    rule.ref_target = to.map(|schema| self.number(schema));
                 }
                 "allOf" => rule.all_of = self.numbers(value),
                 "anyOf" => rule.any_of = self.numbers(value),
@@ -69,7 +69,7 @@ impl<'v> Compiler<'v> {
                 "not" => rule.not = Some(self.number(value)),
                 "required" if value.is_array() => rule.required = texts(value),
                 "additionalProperties" if *value != Value::Bool(false) => {
-                    rule.others = Some(self.number(value))
+                    rule.additional = Some(self.number(value))
                 }
                 "prefixItems" => rule.prefix = self.numbers(value),
                 "items" => rule.items = Some(self.number(value)),
@@ -88,8 +88,8 @@ impl<'v> Compiler<'v> {
         rule.has_properties = named.is_some();
         for (name, schema) in named.into_iter().flatten() {
             let is_required = rule.required.contains(name);
-            rule.places.insert(name.clone(), rule.named.len());
-            rule.named.push(Named { name: name.clone(), rule: self.number(schema), is_required });
+            rule.property_index.insert(name.clone(), rule.named.len());
+            rule.named.push(Property { name: name.clone(), rule: self.number(schema), is_required });
         }
         rule.is_closed = node.get("additionalProperties") == Some(&Value::Bool(false));
         for (pattern, schema) in
@@ -97,8 +97,8 @@ impl<'v> Compiler<'v> {
         {
             // Those that schemars writes for the keys of maps that are numbers.
             match pattern.as_str() {
-                r"^\d+$" => rule.numbered.push((false, self.number(schema))),
-                r"^-?\d+$" => rule.numbered.push((true, self.number(schema))),
+                r"^\d+$" => rule.numeric_keys.push((false, self.number(schema))),
+                r"^-?\d+$" => rule.numeric_keys.push((true, self.number(schema))),
                 _ => rule.is_closed = false,
             }
         }

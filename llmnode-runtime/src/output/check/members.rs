@@ -3,40 +3,40 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::describe::{excerpt, join_some, property_list};
 use super::fault::count_fault;
-use super::words::{known, several, shown};
-use super::{Check, Fault, Judge, Place, Rule};
+use super::{CheckMode, Checker, Fault, Location, Rule};
 use crate::output::json::Json;
-use crate::text::{same_letters, slip};
+use crate::text::{misspelling_of, same_letters};
 
 /// How many unknown members are looked at for what lacks.
-const UNKNOWN: usize = 16;
+const MAX_UNKNOWN: usize = 16;
 
 pub(super) type Members<'j> = [(Cow<'j, str>, Json<'j>)];
 
-impl<'s> Check<'s> {
+impl<'s> Checker<'s> {
     pub(super) fn object(
         &self,
         rule: &'s Rule,
         members: &Members<'_>,
-        place: &Place<'_>,
+        place: &Location<'_>,
         depth: u32,
         found: &mut Vec<Fault>,
     ) {
         let count = members.len() as u64;
         found.extend(count_fault(rule, ["minProperties", "maxProperties"], count, "member", place));
-        if self.judge == Judge::Type
-            && !self.lax.get()
-            && let Some(fault) = self.stranger(rule, members, place)
+        if self.mode == CheckMode::Type
+            && !self.type_faults_only.get()
+            && let Some(fault) = self.unknown_member(rule, members, place)
         {
             return found.push(fault);
         }
-        let respelled = self.lacking(rule, members, place, found);
-        for (name, value) in members.iter().take_while(|_| self.ends()) {
+        let respelled = self.missing_members(rule, members, place, found);
+        for (name, value) in members.iter().take_while(|_| self.is_complete()) {
             if self.is_enough(found) {
                 break;
             }
-            if self.stands_for_absent(rule, name, value) {
+            if self.is_null_for_absent(rule, name, value) {
                 continue;
             }
             let meant = respelled.iter().find(|(given, _)| given == name).map(|(_, meant)| *meant);
@@ -46,8 +46,8 @@ impl<'s> Check<'s> {
                 }
                 None if rule.is_closed && meant.is_none() => {
                     let known = rule.names().map(str::to_owned);
-                    let fault = Fault::at(place, format!("unknown property `{}`", shown(name)));
-                    found.push(fault.allowed(known).stranger(name));
+                    let fault = Fault::at(place, format!("unknown property `{}`", excerpt(name)));
+                    found.push(fault.allowed(known).unknown_member(name));
                 }
                 None => {}
             }
@@ -55,20 +55,24 @@ impl<'s> Check<'s> {
     }
 
     /// Why an object is none of the type's, though serde would take it and lose what it holds.
-    fn stranger(&self, rule: &'s Rule, members: &Members<'_>, place: &Place<'_>) -> Option<Fault> {
-        let fault = |message: String| Some(Fault::firm(place, message));
+    fn unknown_member(&self, rule: &'s Rule, members: &Members<'_>, place: &Location<'_>) -> Option<Fault> {
+        let fault = |message: String| Some(Fault::lossy(place, message));
         if let [(name, _)] = members
             && name == "error"
-            && !rule.knows(name)
+            && !rule.has_property(name)
             && rule.has_type("object")
         {
             return fault("is an error, not a value of the type".to_owned());
         }
-        if rule.names().next().is_none() || rule.others.is_some() || members.is_empty() {
+        if rule.names().next().is_none() || rule.additional.is_some() || members.is_empty() {
             return None;
         }
         let given = |name: &str| members.iter().any(|(given, _)| given == name);
-        if given("type") && given("properties") && !rule.knows("type") && !rule.knows("properties") {
+        if given("type")
+            && given("properties")
+            && !rule.has_property("type")
+            && !rule.has_property("properties")
+        {
             return fault("is a schema; write a value that conforms to it".to_owned());
         }
         let texts = || members.iter().filter_map(|(_, value)| value.as_text());
@@ -81,43 +85,43 @@ impl<'s> Check<'s> {
         }
         let given: HashMap<&str, &Json<'_>> = members
             .iter()
-            .filter(|(name, _)| rule.knows(name))
+            .filter(|(name, _)| rule.has_property(name))
             .map(|(name, value)| (&**name, value))
             .collect();
         for (name, value) in &unknown {
             let known = rule.names().find(|known| same_letters(known, name));
             let rival = known.and_then(|known| Some((known, given.get(known)?)));
             if let Some((known, _)) = rival.filter(|(_, other)| **other != value) {
-                return fault(format!("has `{}` beside `{known}`, with different values", shown(name)));
+                return fault(format!("has `{}` beside `{known}`, with different values", excerpt(name)));
             }
         }
         if rule.required.is_empty() && unknown.len() * 2 > members.len() {
             let most = if unknown.len() == members.len() { "no property" } else { "few properties" };
-            return fault(format!("has {most} of the type, which are {}", known(rule)));
+            return fault(format!("has {most} of the type, which are {}", property_list(rule)));
         }
         let absent: Vec<&str> = rule
             .names()
             .filter(|name| !given.contains_key(name) && !rule.required.iter().any(|one| one == name))
             .collect();
         for (name, _) in unknown.iter().filter(|_| !rule.is_closed) {
-            if let Some(meant) = slip(name, absent.iter().copied()) {
-                return fault(format!("unknown property `{}` (did you mean {meant:?}?)", shown(name)));
+            if let Some(meant) = misspelling_of(name, absent.iter().copied()) {
+                return fault(format!("unknown property `{}` (did you mean {meant:?}?)", excerpt(name)));
             }
         }
         let (name, _) = unknown.into_iter().find(|(_, value)| {
-            let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| rule.knows(name));
+            let known = |inner: &Members<'_>| inner.iter().any(|(name, _)| rule.has_property(name));
             matches!(value, Json::Object(inner) if known(inner) && self.fits(rule, value))
         })?;
-        fault(format!("the value is inside `{}`; answer with that value alone", shown(name)))
+        fault(format!("the value is inside `{}`; answer with that value alone", excerpt(name)))
     }
 
     /// Adds the required members that are not there. Gives those that are there by another spelling, which is told as
     /// such, with the right one.
-    fn lacking<'n>(
+    fn missing_members<'n>(
         &self,
         rule: &'n Rule,
         members: &'n Members<'_>,
-        place: &Place<'_>,
+        place: &Location<'_>,
         found: &mut Vec<Fault>,
     ) -> Vec<(&'n str, &'n str)> {
         let mut respelled = Vec::new();
@@ -126,32 +130,32 @@ impl<'s> Check<'s> {
             if self.is_enough(found) {
                 break;
             }
-            if self.brief.get() {
+            if self.first_fault_only.get() {
                 found.push(Fault::at(place, String::new()));
                 break;
             }
             let unknown = members.iter().map(|(name, _)| &**name).filter(|name| rule.member(name).is_none());
-            let unknown: Vec<&str> = unknown.take(UNKNOWN).collect();
+            let unknown: Vec<&str> = unknown.take(MAX_UNKNOWN).collect();
             match unknown.iter().find(|given| same_letters(given, name)) {
                 Some(given) => {
-                    let message = format!("has `{}`, which must be written `{name}`", shown(given));
+                    let message = format!("has `{}`, which must be written `{name}`", excerpt(given));
                     found.push(Fault::at(place, message));
                     respelled.push((*given, name.as_str()));
                 }
-                None if rule.member(name).is_some_and(|number| self.holds(number, &unknown)) => {
-                    let belong = several(unknown.iter().map(|name| format!("`{}`", shown(name))), ", ");
+                None if rule.member(name).is_some_and(|number| self.would_hold(number, &unknown)) => {
+                    let belong = join_some(unknown.iter().map(|name| format!("`{}`", excerpt(name))), ", ");
                     let message = format!("missing property `{name}`, which must contain {belong}");
                     found.push(Fault::at(place, message));
                 }
-                None => found.push(Fault::lacks(name, &unknown, place)),
+                None => found.push(Fault::missing(name, &unknown, place)),
             }
         }
         respelled
     }
 
     /// Whether a schema is that of one object, which has all of these members.
-    fn holds(&self, number: usize, names: &[&str]) -> bool {
+    fn would_hold(&self, number: usize, names: &[&str]) -> bool {
         let leaves = self.rules.leaves(self.rules.at(number));
-        matches!(leaves[..], [rule] if !names.is_empty() && names.iter().all(|name| rule.knows(name)))
+        matches!(leaves[..], [rule] if !names.is_empty() && names.iter().all(|name| rule.has_property(name)))
     }
 }

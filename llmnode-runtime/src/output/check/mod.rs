@@ -5,17 +5,17 @@
 
 mod bounds;
 mod compile;
+pub(crate) mod describe;
+mod expected;
 mod fault;
 mod items;
+mod location;
 mod members;
 mod names;
 mod number;
-mod place;
 mod rules;
-mod shape;
 mod union;
 mod variant;
-pub(crate) mod words;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -26,52 +26,52 @@ use crate::validate::Violation;
 
 pub(super) use self::bounds::any as states_bounds;
 pub(crate) use self::compile::target;
-pub(super) use self::fault::{Fault, Weight, tell};
+pub(super) use self::expected::expected_answer;
+pub(super) use self::fault::{Fault, Severity, into_violations};
 use self::fault::{count_fault, unlisted};
-pub(crate) use self::items::same;
+pub(crate) use self::items::json_eq;
+pub(super) use self::location::Location;
 pub(crate) use self::names::in_json_names;
 pub(crate) use self::number::Decimal;
 use self::number::number_faults;
-pub(super) use self::place::Place;
 pub(crate) use self::rules::Rules;
-pub(super) use self::rules::{Named, Rule};
-pub(super) use self::shape::shape;
+pub(super) use self::rules::{Property, Rule};
 
 /// How many schemas are applied to parts of one answer at most, beside some for each part that it has, and how deep within
 /// one another. What needs more cannot be checked: unions nested in recursion would take for ever.
-const WORK: u64 = 50_000;
-const WORK_OF_A_PART: u64 = 32;
-const DEPTH: u32 = 320;
+const MAX_WORK: u64 = 50_000;
+const WORK_PER_VALUE: u64 = 32;
+const MAX_DEPTH: u32 = 320;
 /// How many violations are told of one answer at most.
-const MOST: usize = 50;
+const MAX_FAULTS: usize = 50;
 
 /// What is wrong with a value by a schema, of which every rule counts; `wrapped` as in [`faults`].
 pub(crate) fn violations(rules: &Rules, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
-    tell(faults(rules, rules.own(), Judge::Schema, value, wrapped))
+    into_violations(faults(rules, rules.own(), CheckMode::Schema, value, wrapped))
 }
 
 /// All that is wrong with a value. `wrapped`: as the member that wraps it, so that paths begin with that.
 pub(super) fn faults(
     rules: &Rules,
     rule: &Rule,
-    judge: Judge,
+    mode: CheckMode,
     value: &Json<'_>,
     wrapped: bool,
 ) -> Vec<Fault> {
-    const WHOLE: &Place<'static> = &Place::WHOLE;
-    let check = Check::new(rules, judge, value.parts());
-    let place = if wrapped { WHOLE.member(WRAPPER) } else { *WHOLE };
+    const ROOT: &Location<'static> = &Location::ROOT;
+    let check = Checker::new(rules, mode, value.value_count());
+    let place = if wrapped { ROOT.member(WRAPPER) } else { *ROOT };
     let found = check.apply(rule, value, &place, 0);
-    if check.ends() {
+    if check.is_complete() {
         return found;
     }
     let message = "is nested too deeply, or is too long, to be checked against the schema";
-    vec![Fault::endless(message)]
+    vec![Fault::too_deep(message)]
 }
 
 /// By what a value is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judge {
+pub(crate) enum CheckMode {
     /// The schema alone, as JSON Schema has it.
     Schema,
     /// A type of serde's, which the schema describes: `3.0` is no integer, members that may be absent may be null, and a
@@ -80,65 +80,66 @@ pub(crate) enum Judge {
 }
 
 /// A check of values, which counts the work.
-pub(crate) struct Check<'s> {
+pub(crate) struct Checker<'s> {
     pub(super) rules: &'s Rules,
-    judge: Judge,
+    mode: CheckMode,
     work: Cell<u64>,
     exhausted: Cell<bool>,
     /// Whether the first fault is enough.
-    brief: Cell<bool>,
+    first_fault_only: Cell<bool>,
     /// Whether only what serde refuses as well is a fault.
-    lax: Cell<bool>,
-    known: RefCell<Known>,
+    type_faults_only: Cell<bool>,
+    cached: RefCell<UnionCache>,
 }
 
 /// What was found of unions, by the places in memory of forms and value, and whether the first fault was enough. Where
 /// unions nest, each form of one asks the same of the next.
-type Known = HashMap<(*const usize, *const (), bool, bool), Vec<Fault>>;
+type UnionCache = HashMap<(*const usize, *const (), bool, bool), Vec<Fault>>;
 
 /// How much of it is kept.
-const KNOWN: usize = 4096;
+const MAX_CACHED: usize = 4096;
 
-impl<'s> Check<'s> {
+impl<'s> Checker<'s> {
     /// A check of values that have so many parts together.
-    pub(crate) fn new(rules: &'s Rules, judge: Judge, parts: u64) -> Self {
-        let work = Cell::new(WORK.saturating_add(parts.saturating_mul(WORK_OF_A_PART)));
-        Check {
+    pub(crate) fn new(rules: &'s Rules, mode: CheckMode, value_count: u64) -> Self {
+        let work = Cell::new(MAX_WORK.saturating_add(value_count.saturating_mul(WORK_PER_VALUE)));
+        Checker {
             rules,
-            judge,
+            mode,
             work,
             exhausted: Cell::new(false),
-            brief: Cell::new(false),
-            lax: Cell::new(false),
-            known: RefCell::default(),
+            first_fault_only: Cell::new(false),
+            type_faults_only: Cell::new(false),
+            cached: RefCell::default(),
         }
     }
 
     /// Whether a value is what this part of the schema says.
     pub(crate) fn fits(&self, rule: &'s Rule, value: &Json<'_>) -> bool {
-        let brief = self.brief.replace(true);
-        let found = self.apply(rule, value, &Place::WHOLE, 0);
-        self.brief.set(brief);
-        if !brief {
+        let first_fault_only = self.first_fault_only.replace(true);
+        let found = self.apply(rule, value, &Location::ROOT, 0);
+        self.first_fault_only.set(first_fault_only);
+        if !first_fault_only {
             // The value may be gone before the next one is looked at.
-            self.known.borrow_mut().clear();
+            self.cached.borrow_mut().clear();
         }
-        found.is_empty() && self.ends()
+        found.is_empty() && self.is_complete()
     }
 
     /// Whether everything was looked at.
-    pub(crate) fn ends(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         !self.exhausted.get()
     }
 
     /// Whether no more faults are looked for.
     fn is_enough(&self, found: &[Fault]) -> bool {
-        found.len() > MOST
-            || (self.brief.get() && found.iter().any(|fault| !self.lax.get() || fault.weight == Weight::Type))
+        found.len() > MAX_FAULTS
+            || (self.first_fault_only.get()
+                && found.iter().any(|fault| !self.type_faults_only.get() || fault.severity == Severity::Type))
     }
 
     pub(crate) fn spend(&self, work: u64, depth: u32) -> bool {
-        let left = self.work.get().checked_sub(work).filter(|_| depth <= DEPTH);
+        let left = self.work.get().checked_sub(work).filter(|_| depth <= MAX_DEPTH);
         self.work.set(left.unwrap_or(0));
         self.exhausted.set(self.exhausted.get() || left.is_none());
         left.is_some()
@@ -149,16 +150,16 @@ impl<'s> Check<'s> {
         &self,
         rule: &'s Rule,
         value: &Json<'_>,
-        place: &Place<'_>,
+        place: &Location<'_>,
         depth: u32,
     ) -> Vec<Fault> {
         if !self.spend(1, depth) {
             return Vec::new();
         }
-        if rule.word == Some(false) {
+        if rule.boolean == Some(false) {
             return vec![Fault::at(place, "must not be present")];
         }
-        if self.judge == Judge::Type && !rule.says_anything {
+        if self.mode == CheckMode::Type && !rule.is_constraining {
             return self.rounded(value, place);
         }
         let mut found = Vec::new();
@@ -174,8 +175,10 @@ impl<'s> Check<'s> {
         }
         match value {
             Json::Number(digits) => {
-                if self.judge == Judge::Type && has_type {
-                    found.extend(number::not_held(rule, digits).map(|fault| Fault::firm(place, fault)));
+                if self.mode == CheckMode::Type && has_type {
+                    found.extend(
+                        number::unrepresentable(rule, digits).map(|fault| Fault::lossy(place, fault)),
+                    );
                 }
                 if !rule.bounds.is_empty() {
                     found.extend(number_faults(rule, digits).map(|fault| Fault::bound(place, fault)));
@@ -192,35 +195,36 @@ impl<'s> Check<'s> {
         if !self.is_enough(&found) {
             self.combined(rule, value, place, depth, &mut found);
         }
-        if self.lax.get() {
-            found.retain(|fault| fault.weight == Weight::Type);
+        if self.type_faults_only.get() {
+            found.retain(|fault| fault.severity == Severity::Type);
         }
-        found.truncate(MOST);
+        found.truncate(MAX_FAULTS);
         found
     }
 
     /// Whether serde takes a value as this form, whatever it loses.
-    fn is_taken(&self, form: &'s Rule, value: &Json<'_>, depth: u32) -> bool {
-        let (brief, lax) = (self.brief.replace(true), self.lax.replace(true));
-        let found = self.apply(form, value, &Place::WHOLE, depth + 1);
-        self.brief.set(brief);
-        self.lax.set(lax);
+    fn serde_accepts(&self, form: &'s Rule, value: &Json<'_>, depth: u32) -> bool {
+        let (first_fault_only, type_faults_only) =
+            (self.first_fault_only.replace(true), self.type_faults_only.replace(true));
+        let found = self.apply(form, value, &Location::ROOT, depth + 1);
+        self.first_fault_only.set(first_fault_only);
+        self.type_faults_only.set(type_faults_only);
         found.is_empty()
     }
 
     /// A null in place of a member that may be absent: the reader takes it out.
-    pub(crate) fn stands_for_absent(&self, rule: &Rule, name: &str, value: &Json<'_>) -> bool {
+    pub(crate) fn is_null_for_absent(&self, rule: &Rule, name: &str, value: &Json<'_>) -> bool {
         *value == Json::Null
-            && self.judge == Judge::Type
+            && self.mode == CheckMode::Type
             && rule.named(name).is_some_and(|named| !named.is_required)
     }
 
     /// Whole numbers that a program does not hold exactly, in a value of any kind.
-    fn rounded(&self, value: &Json<'_>, place: &Place<'_>) -> Vec<Fault> {
+    fn rounded(&self, value: &Json<'_>, place: &Location<'_>) -> Vec<Fault> {
         match value {
-            _ if self.judge != Judge::Type => Vec::new(),
+            _ if self.mode != CheckMode::Type => Vec::new(),
             Json::Number(digits) => {
-                let fault = number::rounded(digits).map(|fault| Fault::firm(place, fault));
+                let fault = number::rounded(digits).map(|fault| Fault::lossy(place, fault));
                 fault.into_iter().collect()
             }
             Json::Array(items) => {
@@ -239,15 +243,15 @@ impl<'s> Check<'s> {
         &self,
         rule: &'s Rule,
         value: &Json<'_>,
-        place: &Place<'_>,
+        place: &Location<'_>,
         depth: u32,
         found: &mut Vec<Fault>,
     ) {
         let apply = |number: &usize| self.apply(self.rules.at(*number), value, place, depth + 1);
-        found.extend(rule.refers.iter().chain(&rule.all_of).flat_map(apply));
-        for (forms, alone) in [(&rule.any_of, false), (&rule.one_of, self.judge == Judge::Schema)] {
+        found.extend(rule.ref_target.iter().chain(&rule.all_of).flat_map(apply));
+        for (forms, exclusive) in [(&rule.any_of, false), (&rule.one_of, self.mode == CheckMode::Schema)] {
             if !forms.is_empty() {
-                found.extend(self.union(forms, alone, value, place, depth));
+                found.extend(self.union(forms, exclusive, value, place, depth));
             }
         }
         if rule.not.iter().any(|number| apply(number).is_empty()) {
@@ -257,7 +261,7 @@ impl<'s> Check<'s> {
 
     pub(crate) fn is_type(&self, name: &str, value: &Json<'_>) -> bool {
         match (name, value) {
-            ("integer", Json::Number(digits)) if self.judge == Judge::Type => {
+            ("integer", Json::Number(digits)) if self.mode == CheckMode::Type => {
                 digits != "-0" && !digits.contains(['.', 'e', 'E'])
             }
             ("integer", Json::Number(digits)) => {

@@ -9,9 +9,9 @@ use crate::text::same_letters;
 /// there is only one. `wrapped`: the path begins with the member that wraps the value.
 pub(crate) fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) -> String {
     let rules = &schema.rules;
-    let start = if wrapped { rules.whole() } else { rules.own() };
+    let start = if wrapped { rules.root_rule() } else { rules.own() };
     // Most paths are one name, and right.
-    if start.knows(&path) || path.is_empty() {
+    if start.has_property(&path) || path.is_empty() {
         return path;
     }
     let mut at = vec![start];

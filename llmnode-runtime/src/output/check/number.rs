@@ -116,11 +116,11 @@ impl PartialOrd for Decimal<'_> {
 }
 
 /// A number that its type does not hold: too large for floating point, or a whole one that this would round.
-pub(super) fn not_held(rule: &Rule, digits: &str) -> Option<String> {
+pub(super) fn unrepresentable(rule: &Rule, digits: &str) -> Option<String> {
     if !rule.has_type("number") {
         return None;
     }
-    let shown = super::words::shown(digits);
+    let shown = super::describe::excerpt(digits);
     if digits.parse::<f64>().is_ok_and(f64::is_infinite) {
         return Some(format!("is {shown}, which is too large; must be within ±{:e}", f64::MAX));
     }
@@ -131,7 +131,7 @@ pub(super) fn not_held(rule: &Rule, digits: &str) -> Option<String> {
 pub(super) fn rounded(digits: &str) -> Option<String> {
     let held = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits);
     (!held).then(|| {
-        format!("is {}, which cannot be held exactly; put it in quotes", super::words::shown(digits))
+        format!("is {}, which cannot be held exactly; put it in quotes", super::describe::excerpt(digits))
     })
 }
 
@@ -160,7 +160,7 @@ pub(super) fn number_faults(rule: &Rule, digits: &str) -> impl Iterator<Item = S
     BOUNDS.into_iter().filter_map(move |(keyword, fits, words)| {
         let bound = rule.bound(keyword)?;
         let fitting = fits(&Decimal::parse(digits)?, &Decimal::parse(bound)?);
-        (!fitting).then(|| format!("is {}, must be {words} {bound}", super::words::shown(digits)))
+        (!fitting).then(|| format!("is {}, must be {words} {bound}", super::describe::excerpt(digits)))
     })
 }
 

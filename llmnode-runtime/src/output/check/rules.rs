@@ -20,27 +20,27 @@ pub(crate) struct Rules {
 #[derive(Debug, Default)]
 pub(crate) struct Rule {
     /// It is `true` or `false`, and no object.
-    pub(super) word: Option<bool>,
+    pub(super) boolean: Option<bool>,
     /// It has a keyword that is no annotation.
-    pub(super) says_anything: bool,
+    pub(super) is_constraining: bool,
     pub(super) types: Option<Vec<String>>,
     pub(in crate::output) lists: bool,
     pub(super) only: Option<Json<'static>>,
     pub(super) choices: Option<Vec<Json<'static>>>,
-    pub(in crate::output) refers: Option<usize>,
+    pub(in crate::output) ref_target: Option<usize>,
     pub(super) all_of: Vec<usize>,
     pub(in crate::output) any_of: Vec<usize>,
     pub(in crate::output) one_of: Vec<usize>,
     pub(super) not: Option<usize>,
     pub(super) bounds: Vec<(String, String)>,
     pub(super) has_properties: bool,
-    pub(super) named: Vec<Named>,
+    pub(super) named: Vec<Property>,
     /// Where each stands in `named`.
-    pub(super) places: BTreeMap<String, usize>,
+    pub(super) property_index: BTreeMap<String, usize>,
     pub(in crate::output) required: Vec<String>,
     /// Members whose names are numbers: whether these may be negative.
-    pub(super) numbered: Vec<(bool, usize)>,
-    pub(in crate::output) others: Option<usize>,
+    pub(super) numeric_keys: Vec<(bool, usize)>,
+    pub(in crate::output) additional: Option<usize>,
     /// Members of which nothing is said are forbidden. Not so where they may be of a pattern, which is not matched.
     pub(super) is_closed: bool,
     pub(in crate::output) prefix: Vec<usize>,
@@ -49,7 +49,7 @@ pub(crate) struct Rule {
 }
 
 #[derive(Debug)]
-pub(in crate::output) struct Named {
+pub(in crate::output) struct Property {
     pub(super) name: String,
     pub(in crate::output) rule: usize,
     pub(super) is_required: bool,
@@ -73,7 +73,7 @@ impl Rules {
     }
 
     /// All of the schema, from which references start.
-    pub(in crate::output) fn whole(&self) -> &Rule {
+    pub(in crate::output) fn root_rule(&self) -> &Rule {
         self.at(0)
     }
 
@@ -85,14 +85,14 @@ impl Rules {
     pub(in crate::output) fn leaves<'s>(&'s self, schema: &'s Rule) -> Vec<&'s Rule> {
         let (mut leaves, mut open, mut seen) = (Vec::new(), vec![schema], Vec::new());
         while let Some(rule) = open.pop() {
-            if let Some(to) = rule.refers {
+            if let Some(to) = rule.ref_target {
                 // One that leads to itself says nothing more.
                 if !seen.contains(&to) {
                     seen.push(to);
                     open.push(self.at(to));
                 }
             } else if rule.any_of.is_empty() && rule.one_of.is_empty() {
-                leaves.extend((rule.word.is_none()).then_some(rule));
+                leaves.extend((rule.boolean.is_none()).then_some(rule));
             } else {
                 // In their order: the last one is looked at first.
                 open.extend(rule.any_of.iter().chain(&rule.one_of).rev().map(|form| self.at(*form)));
@@ -193,19 +193,19 @@ impl Rule {
         self.named.iter().map(|named| named.name.as_str())
     }
 
-    pub(in crate::output) fn knows(&self, name: &str) -> bool {
+    pub(in crate::output) fn has_property(&self, name: &str) -> bool {
         self.named(name).is_some()
     }
 
-    pub(in crate::output) fn named(&self, name: &str) -> Option<&Named> {
-        Some(&self.named[*self.places.get(name)?])
+    pub(in crate::output) fn named(&self, name: &str) -> Option<&Property> {
+        Some(&self.named[*self.property_index.get(name)?])
     }
 
     /// The schema of a member; `None`: nothing is said of it.
     pub(in crate::output) fn member(&self, name: &str) -> Option<usize> {
-        let numbered =
-            || self.numbered.iter().find(|(signed, _)| is_number(*signed, name)).map(|(_, rule)| *rule);
-        self.named(name).map(|named| named.rule).or_else(numbered).or(self.others)
+        let numeric_keys =
+            || self.numeric_keys.iter().find(|(signed, _)| is_number(*signed, name)).map(|(_, rule)| *rule);
+        self.named(name).map(|named| named.rule).or_else(numeric_keys).or(self.additional)
     }
 
     /// The schema of an item.
@@ -216,9 +216,9 @@ impl Rule {
     /// All schemas that stand in it.
     fn inner(&self) -> impl Iterator<Item = usize> {
         let lists = [&self.all_of, &self.any_of, &self.one_of, &self.prefix].into_iter().flatten().copied();
-        let single = [self.refers, self.not, self.others, self.items].into_iter().flatten();
+        let single = [self.ref_target, self.not, self.additional, self.items].into_iter().flatten();
         let members = self.named.iter().map(|named| named.rule);
-        lists.chain(single).chain(members).chain(self.numbered.iter().map(|(_, rule)| *rule))
+        lists.chain(single).chain(members).chain(self.numeric_keys.iter().map(|(_, rule)| *rule))
     }
 }
 

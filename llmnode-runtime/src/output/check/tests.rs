@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn said(schema: &Value, value: &Value) -> Vec<String> {
+fn violations_of(schema: &Value, value: &Value) -> Vec<String> {
     violations(&Rules::of(schema, schema), &Json::from(value), false)
         .iter()
         .map(ToString::to_string)
@@ -89,8 +89,8 @@ fn every_keyword_accepts_and_rejects() {
             "is 1, expected null",
         ),
     ] {
-        assert_eq!(said(&schema, &good), Vec::<String>::new(), "{schema}");
-        assert_eq!(said(&schema, &bad), [message], "{schema}");
+        assert_eq!(violations_of(&schema, &good), Vec::<String>::new(), "{schema}");
+        assert_eq!(violations_of(&schema, &bad), [message], "{schema}");
     }
 }
 
@@ -100,7 +100,7 @@ fn all_that_is_wrong_is_said_with_its_path() {
     let schema = json!({"properties": {"items": {"items": item}, "name": {"type": "string"}}});
     let value = json!({"items": [{"n": -1}, {}, 7], "name": null});
     assert_eq!(
-        said(&schema, &value),
+        violations_of(&schema, &value),
         [
             "items[0].n: is -1, must be at least 0",
             "items[1]: missing property `n`",
@@ -115,7 +115,7 @@ fn recursion_goes_as_deep_as_the_value() {
     let tree =
         json!({"type": "object", "properties": {"child": {"$ref": "#"}}, "additionalProperties": false});
     assert_eq!(
-        said(&tree, &json!({"child": {"child": {"x": 1}}})),
+        violations_of(&tree, &json!({"child": {"child": {"x": 1}}})),
         [r#"child.child: unknown property `x`; allowed: "child""#]
     );
 }
@@ -127,14 +127,17 @@ fn what_takes_too_long_is_no_pass() {
         {"properties": {"a": {"$ref": "#"}}, "required": ["c"]},
     ]});
     let deep = (0..100).fold(json!({}), |inner, _| json!({"a": inner}));
-    assert!(!said(&node, &deep)[0].contains("to be checked"), "each union is looked at once a place");
+    assert!(
+        !violations_of(&node, &deep)[0].contains("to be checked"),
+        "each union is looked at once a place"
+    );
     let long = json!((0..10_000).collect::<Vec<_>>());
-    assert!(said(&json!({"uniqueItems": true}), &long)[0].contains("to be checked"));
+    assert!(violations_of(&json!({"uniqueItems": true}), &long)[0].contains("to be checked"));
 }
 
 #[test]
 fn large_numbers_are_told_from_their_neighbours() {
-    let fits = |schema: Value, value: Value| said(&schema, &value).is_empty();
+    let fits = |schema: Value, value: Value| violations_of(&schema, &value).is_empty();
     let (id, next) = (9_007_199_254_740_992_u64, 9_007_199_254_740_993_u64);
     assert!(fits(json!({"uniqueItems": true}), json!([id, next])));
     assert!(!fits(json!({"enum": [id]}), json!(next)) && fits(json!({"const": next}), json!(next)));
@@ -144,7 +147,7 @@ fn large_numbers_are_told_from_their_neighbours() {
 
 #[test]
 fn a_multiple_is_exact_up_to_what_floating_point_makes_of_it() {
-    let fits = |of: Value, value: Value| said(&json!({"multipleOf": of}), &value).is_empty();
+    let fits = |of: Value, value: Value| violations_of(&json!({"multipleOf": of}), &value).is_empty();
     assert!(fits(json!(1000), json!(1_700_000_000_000_u64)));
     assert!(!fits(json!(1000), json!(1_700_000_000_001_u64)));
     assert!(!fits(json!(1), json!(10_000_000_000.5)));

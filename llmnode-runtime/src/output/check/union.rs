@@ -1,61 +1,69 @@
 //! What is wrong with a value that is of none of the forms of a union: what the form lacks that was meant.
 
+use super::describe::{describe, display_value, excerpt, expected, join_some};
 use super::members::Members;
 use super::variant::Variants;
-use super::words::{expected, listed, several, shown, told};
-use super::{Check, Fault, Judge, KNOWN, Place, Rule, Rules, Weight};
+use super::{CheckMode, Checker, Fault, Location, MAX_CACHED, Rule, Rules, Severity};
 use crate::output::json::Json;
 
-impl<'s> Check<'s> {
+impl<'s> Checker<'s> {
     pub(super) fn union(
         &self,
         forms: &'s [usize],
-        alone: bool,
+        exclusive: bool,
         value: &Json<'_>,
-        place: &Place<'_>,
+        place: &Location<'_>,
         depth: u32,
     ) -> Vec<Fault> {
-        let key = (forms.as_ptr(), std::ptr::from_ref(value).cast(), self.brief.get(), self.lax.get());
-        if let Some(known) = self.known.borrow().get(&key) {
-            return known.clone();
+        let key = (
+            forms.as_ptr(),
+            std::ptr::from_ref(value).cast(),
+            self.first_fault_only.get(),
+            self.type_faults_only.get(),
+        );
+        if let Some(cached) = self.cached.borrow().get(&key) {
+            return cached.clone();
         }
-        let found = self.forms(forms, alone, value, place, depth);
-        let mut known = self.known.borrow_mut();
-        if known.len() >= KNOWN {
-            known.clear();
+        let found = self.forms(forms, exclusive, value, place, depth);
+        let mut cached = self.cached.borrow_mut();
+        if cached.len() >= MAX_CACHED {
+            cached.clear();
         }
-        known.insert(key, found.clone());
+        cached.insert(key, found.clone());
         found
     }
 
     fn forms(
         &self,
         forms: &'s [usize],
-        alone: bool,
+        exclusive: bool,
         value: &Json<'_>,
-        place: &Place<'_>,
+        place: &Location<'_>,
         depth: u32,
     ) -> Vec<Fault> {
         let mut outcomes = Vec::with_capacity(forms.len());
         for (index, form) in forms.iter().map(|form| self.rules.at(*form)).enumerate() {
             let outcome = self.apply(form, value, place, depth + 1);
             // serde takes the first form that fits.
-            if outcome.is_empty() && !alone {
-                let is_first = |one: &usize| self.is_taken(self.rules.at(*one), value, depth);
-                if self.judge == Judge::Type && !self.lax.get() && forms[..index].iter().any(is_first) {
-                    return vec![Fault::firm(
+            if outcome.is_empty() && !exclusive {
+                let is_first = |one: &usize| self.serde_accepts(self.rules.at(*one), value, depth);
+                if self.mode == CheckMode::Type
+                    && !self.type_faults_only.get()
+                    && forms[..index].iter().any(is_first)
+                {
+                    return vec![Fault::lossy(
                         place,
                         "matches several forms, and the first of them would drop properties; name the intended form",
                     )];
                 }
-                return self.dropped(forms, form, value, place).into_iter().collect();
+                return self.dropped_member(forms, form, value, place).into_iter().collect();
             }
             outcomes.push(outcome);
         }
         match outcomes.iter().filter(|outcome| outcome.is_empty()).count() {
-            0 if self.brief.get() => outcomes.into_iter().next().unwrap_or_default(),
-            0 => self.meant(forms, outcomes, value, place),
-            fits if fits > 1 && alone => {
+            0 if self.first_fault_only.get() => outcomes.into_iter().next().unwrap_or_default(),
+            0 => self.explain_mismatch(forms, outcomes, value, place),
+            fits if fits > 1 && exclusive => {
                 vec![Fault::at(place, format!("matches {fits} forms and must match only one"))]
             }
             _ => Vec::new(),
@@ -63,34 +71,34 @@ impl<'s> Check<'s> {
     }
 
     /// A member that serde would drop with the form that it takes, though another one knows it.
-    fn dropped(
+    fn dropped_member(
         &self,
         forms: &[usize],
         taken: &'s Rule,
         value: &Json<'_>,
-        place: &Place<'_>,
+        place: &Location<'_>,
     ) -> Option<Fault> {
         let Json::Object(members) = value else { return None };
-        if self.judge != Judge::Type || self.lax.get() {
+        if self.mode != CheckMode::Type || self.type_faults_only.get() {
             return None;
         }
         let taken = self.rules.leaves(taken);
         let all = forms.iter().flat_map(|form| self.rules.leaves(self.rules.at(*form))).collect::<Vec<_>>();
         let is_free = |name: &str| taken.iter().any(|rule| rule.member(name).is_some());
-        let lost = |name: &str| !is_free(name) && all.iter().any(|rule| rule.knows(name));
+        let lost = |name: &str| !is_free(name) && all.iter().any(|rule| rule.has_property(name));
         let (name, _) = members.iter().find(|(name, _)| lost(name))?;
         let message =
-            format!("has `{}`, which belongs to a different form than the other properties", shown(name));
-        Some(Fault::firm(place, message))
+            format!("has `{}`, which belongs to a different form than the other properties", excerpt(name));
+        Some(Fault::lossy(place, message))
     }
 
     /// What keeps a value from the form that it was meant to have, as far as that can be told.
-    fn meant(
+    fn explain_mismatch(
         &self,
         forms: &'s [usize],
         outcomes: Vec<Vec<Fault>>,
         value: &Json<'_>,
-        place: &Place<'_>,
+        place: &Location<'_>,
     ) -> Vec<Fault> {
         let leaves: Vec<&Rule> =
             forms.iter().flat_map(|form| self.rules.leaves(self.rules.at(*form))).collect();
@@ -104,15 +112,15 @@ impl<'s> Check<'s> {
         if of_its_kind.is_empty() && !leaves.is_empty() {
             return vec![Fault::at(
                 place,
-                format!("is {}, expected {}", told(value), one_of(&leaves, " or ")),
+                format!("is {}, expected {}", describe(value), one_of(&leaves, " or ")),
             )];
         }
         if let Json::Object(members) = value {
             if let Some(fault) = wrong_tag(self.rules, &of_its_kind, members, place) {
                 return vec![fault];
             }
-            let knows = |rule: &&Rule| members.iter().any(|(name, _)| rule.member(name).is_some());
-            if of_its_kind.len() > 1 && !of_its_kind.iter().any(knows) {
+            let has_property = |rule: &&Rule| members.iter().any(|(name, _)| rule.member(name).is_some());
+            if of_its_kind.len() > 1 && !of_its_kind.iter().any(has_property) {
                 return vec![Fault::none_of(&of_its_kind, place)];
             }
         }
@@ -125,14 +133,14 @@ impl<'s> Check<'s> {
         forms: &'s [usize],
         outcomes: Vec<Vec<Fault>>,
         value: &Json<'_>,
-        place: &Place<'_>,
+        place: &Location<'_>,
     ) -> Vec<Fault> {
         let mut ranked: Vec<_> = forms
             .iter()
             .map(|form| self.rules.at(*form))
             .zip(outcomes)
             .map(|(form, outcome)| {
-                let of_type = outcome.iter().filter(|fault| fault.weight != Weight::Bound).count();
+                let of_type = outcome.iter().filter(|fault| fault.severity != Severity::Bound).count();
                 let distance = self.distance(form, value).saturating_add(of_type);
                 (distance, outcome.len(), form, outcome)
             })
@@ -171,7 +179,7 @@ impl<'s> Check<'s> {
 }
 
 impl Fault {
-    fn none_of(leaves: &[&Rule], place: &Place<'_>) -> Fault {
+    fn none_of(leaves: &[&Rule], place: &Location<'_>) -> Fault {
         Fault::at(place, format!("matches none of the allowed forms: {}", one_of(leaves, "; or ")))
     }
 }
@@ -184,24 +192,24 @@ fn one_of(leaves: &[&Rule], between: &str) -> String {
             forms.push(form);
         }
     }
-    several(forms.into_iter(), between)
+    join_some(forms.into_iter(), between)
 }
 
 /// What is wrong with the member that says which form is meant: it names none, or is not there.
-fn wrong_tag(rules: &Rules, forms: &[&Rule], members: &Members<'_>, place: &Place<'_>) -> Option<Fault> {
+fn wrong_tag(rules: &Rules, forms: &[&Rule], members: &Members<'_>, place: &Location<'_>) -> Option<Fault> {
     let [first, _, ..] = forms else { return None };
     let given = |name: &str| members.iter().find(|(given, _)| given == name).map(|(_, value)| value);
     for name in first.names() {
         let Some(tags) = forms.iter().map(|rule| rules.tag(rule, name)).collect::<Option<Vec<_>>>() else {
             continue;
         };
-        let allowed = tags.iter().map(|tag| listed(tag));
+        let allowed = tags.iter().map(|tag| display_value(tag));
         match given(name) {
             None => return Some(Fault::at(place, format!("missing property `{name}`")).allowed(allowed)),
             Some(value) if tags.iter().all(|tag| *tag != value) => {
-                let message = format!("is {}, which is not allowed", told(value));
+                let message = format!("is {}, which is not allowed", describe(value));
                 let fault = Fault::at(&place.member(name), message).allowed(allowed);
-                return Some(if let Json::String(text) = value { fault.given(text) } else { fault });
+                return Some(if let Json::String(text) = value { fault.with_value(text) } else { fault });
             }
             Some(_) => return None,
         }

@@ -1,10 +1,10 @@
 //! Enums as serde writes them by default: a variant without content is its name, one with content an object of one
 //! member, which has that name.
 
-use super::fault::alone;
+use super::describe::{describe, excerpt, join_some};
+use super::fault::name_as_object;
 use super::members::Members;
-use super::words::{several, shown, told};
-use super::{Fault, Place, Rule, Rules};
+use super::{Fault, Location, Rule, Rules};
 use crate::output::json::Json;
 
 /// The variants of an enum.
@@ -34,44 +34,46 @@ impl<'s> Variants<'s> {
     }
 
     /// What is wrong with a value that is no variant; `None`: it is one by its name, and its content is wrong.
-    pub(super) fn fault(&self, rules: &Rules, value: &Json<'_>, place: &Place<'_>) -> Option<Fault> {
+    pub(super) fn fault(&self, rules: &Rules, value: &Json<'_>, place: &Location<'_>) -> Option<Fault> {
         let message = match value {
             Json::String(name) => match self.full.iter().find(|(full, _)| full == name) {
                 Some((name, content)) => {
                     let sketch = sketch(rules, *content);
                     format!("is {name:?}, which needs its content; write {{{name:?}: {sketch}}}")
                 }
-                None => return Some(self.unknown(format!("is {}", told(value)), name, place)),
+                None => return Some(self.unknown(format!("is {}", describe(value)), name, place)),
             },
             Json::Object(members) => return self.object(members, place),
-            value => format!("is {}; write one of {}", told(value), self.all()),
+            value => format!("is {}; write one of {}", describe(value), self.all()),
         };
         Some(Fault::at(place, message))
     }
 
-    fn object(&self, members: &Members<'_>, place: &Place<'_>) -> Option<Fault> {
+    fn object(&self, members: &Members<'_>, place: &Location<'_>) -> Option<Fault> {
         let is_full = |name: &str| self.full.iter().any(|(full, _)| *full == name);
         let given: Vec<String> =
             members.iter().filter(|(name, _)| is_full(name)).map(|(name, _)| format!("`{name}`")).collect();
         match (given.as_slice(), members) {
-            ([], [(name, _)]) if self.bare.contains(&&**name) => Some(alone(name, place)),
-            ([], [(name, _)]) => Some(self.unknown(format!("has the member `{}`", shown(name)), name, place)),
+            ([], [(name, _)]) if self.bare.contains(&&**name) => Some(name_as_object(name, place)),
+            ([], [(name, _)]) => {
+                Some(self.unknown(format!("has the member `{}`", excerpt(name)), name, place))
+            }
             ([], _) => Some(Fault::at(
                 place,
                 format!("is an object with none of the allowed names; write one of {}", self.all()),
             )),
             ([_], _) => None,
             (several_given, _) => {
-                let given = several(several_given.iter().cloned(), " and ");
+                let given = join_some(several_given.iter().cloned(), " and ");
                 let message = format!("has {given}; only one of them is allowed");
                 Some(Fault::at(place, message))
             }
         }
     }
 
-    fn unknown(&self, what: String, name: &str, place: &Place<'_>) -> Fault {
+    fn unknown(&self, what: String, name: &str, place: &Location<'_>) -> Fault {
         let names = self.bare.iter().copied().chain(self.full.iter().map(|(name, _)| *name));
-        let meant = crate::text::slip(&shown(name), names.take(100));
+        let meant = crate::text::misspelling_of(&excerpt(name), names.take(100));
         let hint = meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default();
         Fault::at(place, format!("{what}{hint}; write one of {}", self.all()))
     }
@@ -79,7 +81,7 @@ impl<'s> Variants<'s> {
     /// All of them, as they are written.
     pub(super) fn all(&self) -> String {
         let bare = self.bare.iter().map(|name| format!("{name:?}"));
-        several(bare.chain(self.full.iter().map(|(name, _)| format!("{{{name:?}: ..}}"))), ", ")
+        join_some(bare.chain(self.full.iter().map(|(name, _)| format!("{{{name:?}: ..}}"))), ", ")
     }
 }
 
@@ -97,7 +99,7 @@ fn sketch(rules: &Rules, content: usize) -> String {
     match rule.types() {
         [kind] if kind == "object" => {
             let names = rule.required.iter().map(|name| format!("{name:?}: .."));
-            format!("{{{}}}", several(names, ", "))
+            format!("{{{}}}", join_some(names, ", "))
         }
         [kind] if kind == "array" => "[..]".to_owned(),
         _ => "..".to_owned(),

@@ -18,7 +18,7 @@ impl Fence {
         let is_mark = |byte: &u8| *byte == mark;
         let length = text.as_bytes()[at..].iter().take_while(|byte| is_mark(byte)).count();
         let is_fence =
-            length >= 3 && (mark == b'`' || (mark == b'~' && super::around::begins_line(&text[..at])));
+            length >= 3 && (mark == b'`' || (mark == b'~' && super::context::begins_line(&text[..at])));
         // Beside a quotation mark it is a part of a string.
         let is_text = |c: char| c == '"' || c == '\'';
         if !is_fence || text[..at].ends_with(is_text) || text[at + length..].starts_with(is_text) {

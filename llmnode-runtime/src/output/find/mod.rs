@@ -1,23 +1,25 @@
 //! Where in a text the JSON is: one walk from left to right, in which what begins first owns all up to its end.
 
-mod around;
+mod context;
 mod fence;
-mod marks;
+mod thinking;
 
 use std::ops::Range;
 
-pub(super) use self::around::brackets;
-use self::around::{balanced, begins_json, begins_line, glued, holds_members, tag_before, tagged};
+pub(super) use self::context::brackets;
+use self::context::{
+    begins_json, begins_line, fills_tag, holds_members, matching_end, standalone_fault, tag_before,
+};
 use self::fence::Fence;
-pub(super) use self::marks::{Tag, closing, tag_at};
+pub(super) use self::thinking::{Tag, find_closing, tag_at};
 use super::json::Json;
-use super::repair::{self, Fault, Parsed, Repairs, is_quote, skip_blank};
+use super::repair::{self, Parsed, Repairs, SyntaxError, is_quote, skip_blank};
 
 /// Where JSON stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Enclosure {
     /// It is the whole text, but for thoughts.
-    Whole,
+    WholeText,
     /// It is a fence.
     Fence,
     /// It is all that stands in a tag.
@@ -28,8 +30,8 @@ pub(super) enum Place {
 
 /// A place of the text at which JSON stands, or is broken.
 #[derive(Debug)]
-pub(super) struct Spot<'t> {
-    pub(super) place: Place,
+pub(super) struct Candidate<'t> {
+    pub(super) place: Enclosure,
     pub(super) part: Range<usize>,
     pub(super) content: Content<'t>,
 }
@@ -44,7 +46,7 @@ pub(super) enum Content<'t> {
     /// A text that is no JSON, which may name a value all the same: `Red`.
     Text,
     /// JSON that does not parse, or is a part of something larger.
-    Broken(Fault),
+    Broken(SyntaxError),
 }
 
 impl Content<'_> {
@@ -58,22 +60,22 @@ impl Content<'_> {
 
 /// What a text has.
 #[derive(Debug, Default)]
-pub(super) struct Found<'t> {
-    pub(super) spots: Vec<Spot<'t>>,
+pub(super) struct Scan<'t> {
+    pub(super) candidates: Vec<Candidate<'t>>,
     /// Where thoughts began that were passed over.
-    pub(super) thoughts: Option<usize>,
+    pub(super) thinking: Option<usize>,
     /// Where thoughts begin that never end.
-    pub(super) endless: Option<usize>,
+    pub(super) unclosed_thinking: Option<usize>,
 }
 
 /// Walks over a text.
-pub(super) fn walk(text: &str, lenient: bool) -> Found<'_> {
+pub(super) fn scan(text: &str, lenient: bool) -> Scan<'_> {
     #[cfg(test)]
     super::counts::add(|counts| counts.walked += 1);
-    let mut walk =
-        Walk { text, lenient, at: 0, start: 0, end: text.len(), looks: 0, found: Found::default() };
-    walk.run();
-    walk.found
+    let mut scan =
+        Scanner { text, lenient, at: 0, start: 0, end: text.len(), whole_scans: 0, found: Scan::default() };
+    scan.run();
+    scan.found
 }
 
 /// What the only fence of a text holds, if there is nothing else in it that may be JSON or a thought.
@@ -92,9 +94,9 @@ pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
 /// What JSON or a mark of thoughts has and words have not.
 const MARKS: [char; 7] = ['{', '[', '"', '\'', '`', '<', '◁'];
 /// How often what stands behind thoughts is looked at as a whole: each look may go over all of it.
-const LOOKS: u32 = 32;
+const MAX_WHOLE_SCANS: u32 = 32;
 
-struct Walk<'t> {
+struct Scanner<'t> {
     text: &'t str,
     lenient: bool,
     at: usize,
@@ -102,13 +104,13 @@ struct Walk<'t> {
     start: usize,
     /// Where what is looked at ends: that of the text, or of a fence.
     end: usize,
-    looks: u32,
-    found: Found<'t>,
+    whole_scans: u32,
+    found: Scan<'t>,
 }
 
-impl<'t> Walk<'t> {
+impl<'t> Scanner<'t> {
     fn run(&mut self) {
-        if self.whole() {
+        if self.try_whole_text() {
             return;
         }
         while let Some(found) = self.text.as_bytes()[self.at..]
@@ -116,8 +118,8 @@ impl<'t> Walk<'t> {
             .position(|byte| matches!(byte, b'{' | b'[' | b'`' | b'~' | b'<' | 0xe2))
         {
             self.at += found;
-            if let Some(tag) = marks::tag_at(self.text, self.at, self.start) {
-                if !self.thought(&tag) {
+            if let Some(tag) = thinking::tag_at(self.text, self.at, self.start) {
+                if !self.skip_thinking(&tag) {
                     return;
                 }
             } else if let Some(fence) = Fence::at(self.text, self.at) {
@@ -136,16 +138,16 @@ impl<'t> Walk<'t> {
     }
 
     /// Passes over thoughts. What stands before a closing mark alone, of which a template wrote the opening one, is a thought.
-    fn thought(&mut self, tag: &marks::Tag) -> bool {
-        self.found.thoughts.get_or_insert(tag.at.start);
+    fn skip_thinking(&mut self, tag: &thinking::Tag) -> bool {
+        self.found.thinking.get_or_insert(tag.at.start);
         let end = if tag.opens {
-            marks::closing(self.text, tag)
+            thinking::find_closing(self.text, tag)
         } else {
-            self.found.spots.clear();
+            self.found.candidates.clear();
             Some(tag.at.end)
         };
         let Some(end) = end else {
-            self.found.endless = Some(tag.at.start);
+            self.found.unclosed_thinking = Some(tag.at.start);
             return false;
         };
         self.at = end;
@@ -153,18 +155,18 @@ impl<'t> Walk<'t> {
             return true;
         }
         self.start = end;
-        self.looks += 1;
-        self.looks > LOOKS || !self.whole()
+        self.whole_scans += 1;
+        self.whole_scans > MAX_WHOLE_SCANS || !self.try_whole_text()
     }
 
     /// Whether the text that is no thought is one value as a whole.
-    fn whole(&mut self) -> bool {
+    fn try_whole_text(&mut self) -> bool {
         let text = trimmed(&self.text[self.start..]);
         self.start = offset(self.text, text);
         let part = self.start..self.start + text.len();
-        match self.value(part.clone()).or_else(|| self.behind_comments(part.clone())) {
+        match self.value(part.clone()).or_else(|| self.after_comments(part.clone())) {
             Some(content) => {
-                self.push(Place::Whole, part, content);
+                self.push(Enclosure::WholeText, part, content);
                 true
             }
             None => false,
@@ -172,7 +174,7 @@ impl<'t> Walk<'t> {
     }
 
     /// The same behind comments.
-    fn behind_comments(&self, part: Range<usize>) -> Option<Content<'t>> {
+    fn after_comments(&self, part: Range<usize>) -> Option<Content<'t>> {
         let begin = skip_blank(&self.text[..part.end], part.start);
         if begin == part.start || !self.lenient || self.text[part.start..begin].contains(MARKS) {
             return None;
@@ -189,7 +191,7 @@ impl<'t> Walk<'t> {
             return None;
         }
         let structured = matches!(first, '{' | '[');
-        if structured && let Some(json) = self.lenient.then(|| escaped(&text[begin..])).flatten() {
+        if structured && let Some(json) = self.lenient.then(|| parse_escaped(&text[begin..])).flatten() {
             let mut repairs = Repairs::default();
             repairs.add(repair::kind::QUOTED, begin);
             return Some(Content::Json(json, repairs));
@@ -215,10 +217,10 @@ impl<'t> Walk<'t> {
         let content = trimmed(&self.text[fence.content.clone()]);
         let begin = offset(self.text, content);
         let part = begin..begin + content.len();
-        if let Some(content) = self.value(part.clone()).or_else(|| self.assigned(part.clone())) {
-            return self.push(Place::Fence, part, content);
+        if let Some(content) = self.value(part.clone()).or_else(|| self.assignment_value(part.clone())) {
+            return self.push(Enclosure::Fence, part, content);
         }
-        let before = self.found.spots.len();
+        let before = self.found.candidates.len();
         let (at, start, end) = (self.at, self.start, self.end);
         (self.at, self.start, self.end) = (part.start, part.start, part.end);
         while let Some(found) =
@@ -231,21 +233,21 @@ impl<'t> Walk<'t> {
             }
             // JSON within code is a part of that.
             let what = "the JSON is part of code; answer with only the JSON";
-            let fault = Fault { at: self.at, what: Some(what.into()) };
-            let end = balanced(&self.text[..part.end], self.at).unwrap_or(part.end);
+            let fault = SyntaxError { at: self.at, what: Some(what.into()) };
+            let end = matching_end(&self.text[..part.end], self.at).unwrap_or(part.end);
             if self.text[self.at..end].contains(['{', '"']) {
-                self.push(Place::Prose, self.at..end, Content::Broken(fault));
+                self.push(Enclosure::Prose, self.at..end, Content::Broken(fault));
             }
             self.at = end;
         }
         (self.at, self.start, self.end) = (at, start, end);
-        if self.found.spots.len() == before && !part.is_empty() {
-            self.push(Place::Fence, part, Content::Text);
+        if self.found.candidates.len() == before && !part.is_empty() {
+            self.push(Enclosure::Fence, part, Content::Text);
         }
     }
 
     /// What a fence assigns to a name, where that is all that stands in it: `const filter = {..};`
-    fn assigned(&self, part: Range<usize>) -> Option<Content<'t>> {
+    fn assignment_value(&self, part: Range<usize>) -> Option<Content<'t>> {
         let text = self.text[..part.end].trim_end_matches(';');
         let line = text.get(part.start..)?.lines().next()?;
         let name = line.find('=').filter(|_| self.lenient)?;
@@ -269,19 +271,19 @@ impl<'t> Walk<'t> {
         match repair::parse(text, begin, self.lenient) {
             Ok(Parsed { json, end, repairs }) => {
                 self.at = end;
-                let place = if tagged(text, &(begin..end)) { Place::Tag } else { Place::Prose };
-                let odd = !repairs.is_empty() && !self.is_plain(begin);
-                if place == Place::Prose && (!holds_members(&json) || odd) {
+                let place = if fills_tag(text, &(begin..end)) { Enclosure::Tag } else { Enclosure::Prose };
+                let odd = !repairs.is_empty() && !self.is_likely_json(begin);
+                if place == Enclosure::Prose && (!holds_members(&json) || odd) {
                     return;
                 }
-                let content = match glued(text, begin..end) {
+                let content = match standalone_fault(text, begin..end) {
                     Some(fault) => Content::Broken(fault),
                     None => Content::Json(json, repairs),
                 };
                 self.push(place, begin..end, content);
             }
             Err(fault) => {
-                let end = balanced(text, begin);
+                let end = matching_end(text, begin);
                 let part = begin..end.unwrap_or(text.len()).max(fault.at.min(text.len()));
                 self.at = part.end;
                 let is_all = is_blank(&text[self.start..begin]) && is_blank(&text[part.end..]);
@@ -289,9 +291,10 @@ impl<'t> Walk<'t> {
                 let is_list = inner.starts_with('[') && !inner.contains(['{', '"']);
                 let is_template =
                     end.is_some() && inner.starts_with("{{") && !inner.contains(['"', '\'', ':']);
-                let is_odd = inner.starts_with('{') && !inner.starts_with("{{") && !self.is_plain(begin);
+                let is_odd =
+                    inner.starts_with('{') && !inner.starts_with("{{") && !self.is_likely_json(begin);
                 if is_all || !(is_list || is_template || is_odd) {
-                    self.push(Place::Prose, part, Content::Broken(fault));
+                    self.push(Enclosure::Prose, part, Content::Broken(fault));
                 }
             }
         }
@@ -299,7 +302,7 @@ impl<'t> Walk<'t> {
 
     /// Whether the first key of what begins here is in quotes, or nothing but a tag or words that end in a colon stand before
     /// its bracket on the line: else it may be no JSON at all.
-    fn is_plain(&self, begin: usize) -> bool {
+    fn is_likely_json(&self, begin: usize) -> bool {
         let inner = self.text[begin..self.end]
             .trim_start_matches(|c: char| matches!(c, '{' | '[') || c.is_whitespace());
         let before = self.text[..begin].trim_end_matches([' ', '\t']);
@@ -309,22 +312,22 @@ impl<'t> Walk<'t> {
             || tag_before(before).is_some_and(|(before, _)| begins_line(before))
     }
 
-    fn push(&mut self, place: Place, part: Range<usize>, content: Content<'t>) {
-        self.found.spots.push(Spot { place, part, content });
+    fn push(&mut self, place: Enclosure, part: Range<usize>, content: Content<'t>) {
+        self.found.candidates.push(Candidate { place, part, content });
     }
 
     /// A text without JSON may be the name of a value.
     fn only_words(&mut self) {
         let text = trimmed(&self.text[self.start..]);
-        if self.found.spots.is_empty() && !text.is_empty() {
+        if self.found.candidates.is_empty() && !text.is_empty() {
             let begin = offset(self.text, text);
-            self.push(Place::Whole, begin..begin + text.len(), Content::Text);
+            self.push(Enclosure::WholeText, begin..begin + text.len(), Content::Text);
         }
     }
 }
 
 /// JSON that was escaped as a whole: `{\"a\": 1}`.
-fn escaped(text: &str) -> Option<Json<'static>> {
+fn parse_escaped(text: &str) -> Option<Json<'static>> {
     let inner = text.trim_start_matches(['{', '[', ' ', '\n', '\t', '\r']);
     let inner = inner.trim_start_matches("\\n").trim_start_matches(' ');
     if !inner.starts_with("\\\"") {
@@ -332,7 +335,7 @@ fn escaped(text: &str) -> Option<Json<'static>> {
     }
     let text = text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
     let plain: String = serde_json::from_str(&format!("\"{text}\"")).ok()?;
-    repair::tree(&plain).map(Json::into_owned)
+    repair::parse_strict(&plain).map(Json::into_owned)
 }
 
 /// The objects of a text that has nothing but objects, one a line.
@@ -354,36 +357,38 @@ fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> O
 }
 
 /// The spots as one, if there is nothing but objects of which each fills a fence, or an item of one numbered list.
-pub(super) fn joined<'t>(text: &str, spots: Vec<Spot<'t>>) -> Vec<Spot<'t>> {
-    let is_object = |spot: &Spot<'_>| matches!(spot.content, Content::Json(Json::Object(_), _));
-    let fenced = spots.iter().all(|spot| spot.place == Place::Fence);
-    let [first, .., last] = &spots[..] else { return spots };
-    if !spots.iter().all(is_object) || !(fenced || numbered(text, &spots)) {
-        return spots;
+pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
+    let is_object =
+        |candidate: &Candidate<'_>| matches!(candidate.content, Content::Json(Json::Object(_), _));
+    let fenced = candidates.iter().all(|candidate| candidate.place == Enclosure::Fence);
+    let [first, .., last] = &candidates[..] else { return candidates };
+    if !candidates.iter().all(is_object) || !(fenced || is_numbered_list(text, &candidates)) {
+        return candidates;
     }
     let (place, part) = (first.place, first.part.start..last.part.end);
-    let (mut objects, mut all) = (Vec::with_capacity(spots.len()), Repairs::default());
-    for spot in spots {
-        if let Content::Json(object, repairs) = spot.content {
+    let (mut objects, mut all) = (Vec::with_capacity(candidates.len()), Repairs::default());
+    for candidate in candidates {
+        if let Content::Json(object, repairs) = candidate.content {
             repairs.iter().for_each(|one| all.add(one.kind, one.at));
-            objects.push((spot.part, object));
+            objects.push((candidate.part, object));
         }
     }
-    vec![Spot { place, part, content: Content::Lines(objects, all) }]
+    vec![Candidate { place, part, content: Content::Lines(objects, all) }]
 }
 
 /// Whether the spots are all of a list: `1. {..}`, and on the next line `2. {..}`.
-fn numbered(text: &str, spots: &[Spot<'_>]) -> bool {
+fn is_numbered_list(text: &str, candidates: &[Candidate<'_>]) -> bool {
     let (mut end, mut last) = (0, None);
-    for spot in spots {
-        let (between, line) =
-            text[end..spot.part.start].rsplit_once('\n').unwrap_or(("", &text[end..spot.part.start]));
+    for candidate in candidates {
+        let (between, line) = text[end..candidate.part.start]
+            .rsplit_once('\n')
+            .unwrap_or(("", &text[end..candidate.part.start]));
         let number = line.trim().strip_suffix(['.', ')']).and_then(|number| number.parse::<u32>().ok());
         let follows = last.is_none_or(|last: u32| number == last.checked_add(1) && is_blank(between));
         if number.is_none() || !follows {
             return false;
         }
-        (end, last) = (spot.part.end, number);
+        (end, last) = (candidate.part.end, number);
     }
     text[end..].lines().next().is_none_or(is_blank)
 }

@@ -16,7 +16,7 @@ pub(super) use self::word::{is_number, name_length};
 use super::json::Json;
 
 /// Lists and objects within each other, at most; as in serde_json.
-const DEPTH: usize = 127;
+const MAX_DEPTH: usize = 127;
 
 /// A value that was read, and where it ends in the text.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct Parsed<'t> {
 
 /// Where the parser stopped, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fault {
+pub(super) struct SyntaxError {
     pub(super) at: usize,
     /// What is wrong; `None`: the text ends within the value.
     pub(super) what: Option<Cow<'static, str>>,
@@ -56,7 +56,7 @@ pub(super) mod kind {
 ///
 /// # Errors
 /// The first place that is not JSON, or that cannot be repaired without loss.
-pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_>, Fault> {
+pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_>, SyntaxError> {
     #[cfg(test)]
     super::counts::add(|counts| counts.parsed += 1);
     let mut parser = Parser::new(text, begin, lenient);
@@ -65,7 +65,7 @@ pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_
 }
 
 /// The tree of a text that is JSON as a whole; `None` if it isn't, or has a key twice with different values.
-pub(super) fn tree(text: &str) -> Option<Json<'_>> {
+pub(super) fn parse_strict(text: &str) -> Option<Json<'_>> {
     let text = text.trim_matches([' ', '\n', '\t', '\r']);
     let mut parser = Parser::new(text, 0, false);
     let json = parser.value(Role::Item, 0).ok()?;
@@ -91,17 +91,17 @@ struct Parser<'t> {
     /// How many lists are open: of what breaks off within one, items may be missing.
     lists: usize,
     /// Whether the last value ended without a sign that it is complete: `12`, `tru`.
-    loose: bool,
+    open_ended: bool,
     /// Whether a comment was passed over last, which may have swallowed what closes the JSON.
     commented: bool,
 }
 
-type Read<T> = Result<T, Fault>;
+type ParseResult<T> = Result<T, SyntaxError>;
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str, at: usize, lenient: bool) -> Self {
         let repairs = Repairs::default();
-        Parser { text, at, lenient, repairs, lists: 0, loose: false, commented: false }
+        Parser { text, at, lenient, repairs, lists: 0, open_ended: false, commented: false }
     }
 
     fn byte(&self) -> Option<u8> {
@@ -112,16 +112,16 @@ impl<'t> Parser<'t> {
         self.text[self.at..].chars().next()
     }
 
-    fn wrong<T>(&self, at: usize, what: impl Into<Cow<'static, str>>) -> Read<T> {
-        Err(Fault { at, what: Some(what.into()) })
+    fn wrong<T>(&self, at: usize, what: impl Into<Cow<'static, str>>) -> ParseResult<T> {
+        Err(SyntaxError { at, what: Some(what.into()) })
     }
 
-    fn truncated<T>(&self) -> Read<T> {
-        Err(Fault { at: self.text.len(), what: None })
+    fn truncated<T>(&self) -> ParseResult<T> {
+        Err(SyntaxError { at: self.text.len(), what: None })
     }
 
     /// Notes a repair, or refuses it where nothing is repaired.
-    fn repair(&mut self, kind: &'static str, at: usize, what: &'static str) -> Read<()> {
+    fn repair(&mut self, kind: &'static str, at: usize, what: &'static str) -> ParseResult<()> {
         if !self.lenient {
             return self.wrong(at, what);
         }
@@ -129,10 +129,10 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn value(&mut self, role: Role, depth: usize) -> Read<Json<'t>> {
-        self.loose = false;
+    fn value(&mut self, role: Role, depth: usize) -> ParseResult<Json<'t>> {
+        self.open_ended = false;
         match self.byte() {
-            Some(b'{' | b'[') if depth >= DEPTH => self.wrong(self.at, "JSON may be nested 127 times"),
+            Some(b'{' | b'[') if depth >= MAX_DEPTH => self.wrong(self.at, "JSON may be nested 127 times"),
             Some(b'{') => self.object(depth),
             Some(b'[') => self.list(depth),
             Some(b'"') => self.string(role).map(Json::String),
@@ -144,7 +144,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Read<Json<'t>> {
+    fn object(&mut self, depth: usize) -> ParseResult<Json<'t>> {
         let begin = self.at;
         self.at += 1;
         let mut members = Vec::new();
@@ -153,7 +153,7 @@ impl<'t> Parser<'t> {
             let value = self.value(Role::Member, depth + 1)?;
             members.push((key, value));
         }
-        self.once_each(begin, members)
+        self.reject_duplicates(begin, members)
     }
 
     /// Whether a key seems to begin here.
@@ -161,7 +161,7 @@ impl<'t> Parser<'t> {
         self.char().is_some_and(|c| is_quote(c) || c.is_alphabetic() || c == '_')
     }
 
-    fn key(&mut self) -> Read<Cow<'t, str>> {
+    fn key(&mut self) -> ParseResult<Cow<'t, str>> {
         let quoted = self.char().is_some_and(is_quote);
         let key = if quoted { self.string(Role::Key)? } else { self.bare_key()? };
         self.space()?;
@@ -174,7 +174,7 @@ impl<'t> Parser<'t> {
         Ok(key)
     }
 
-    fn list(&mut self, depth: usize) -> Read<Json<'t>> {
+    fn list(&mut self, depth: usize) -> ParseResult<Json<'t>> {
         self.at += 1;
         self.lists += 1;
         let (mut items, words) = (Vec::new(), self.repairs.times(kind::BARE_STRING));
@@ -198,7 +198,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Passes over what stands before an item or a member, or over what closes the list or object.
-    fn has_next(&mut self, list: bool, first: bool, is_next: impl Fn(&Self) -> bool) -> Read<bool> {
+    fn has_next(&mut self, list: bool, first: bool, is_next: impl Fn(&Self) -> bool) -> ParseResult<bool> {
         let end = self.at;
         self.space()?;
         let (comma, mut commas) = (self.at, 0_usize);
@@ -219,7 +219,7 @@ impl<'t> Parser<'t> {
             Some(b'}') if !list => self.close(),
             Some(b']') if list => self.close(),
             Some(b'}' | b']') => self.wrong(self.at, "a bracket of the wrong kind"),
-            None => self.break_off(first || commas > 0),
+            None => self.end_of_text(first || commas > 0),
             Some(_) if first || commas > 0 => Ok(true),
             Some(_) if self.text[end..self.at].contains('\n') && is_next(self) => {
                 self.repair(kind::COMMA, end, "a comma is missing").map(|()| true)
@@ -228,36 +228,42 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn close(&mut self) -> Read<bool> {
+    fn close(&mut self) -> ParseResult<bool> {
         self.at += 1;
-        self.loose = false;
+        self.open_ended = false;
         self.commented = false;
         Ok(false)
     }
 
     /// At the end of the text, an object of which the last member is whole lacks nothing but its bracket. A list may lack
     /// items, a number digits, and a comment may have swallowed anything.
-    fn break_off(&mut self, unfinished: bool) -> Read<bool> {
-        if !self.lenient || unfinished || self.lists > 0 || self.loose || self.commented {
+    fn end_of_text(&mut self, unfinished: bool) -> ParseResult<bool> {
+        if !self.lenient || unfinished || self.lists > 0 || self.open_ended || self.commented {
             return self.truncated();
         }
         self.repair(kind::CLOSER, self.at, "a closing bracket is missing").map(|()| false)
     }
 
     /// The object with one member of each key.
-    fn once_each(&mut self, begin: usize, mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> Read<Json<'t>> {
-        let twice = twice(&members);
-        if twice.is_empty() {
+    fn reject_duplicates(
+        &mut self,
+        begin: usize,
+        mut members: Vec<(Cow<'t, str>, Json<'t>)>,
+    ) -> ParseResult<Json<'t>> {
+        let duplicate_keys = duplicate_keys(&members);
+        if duplicate_keys.is_empty() {
             return Ok(Json::Object(members));
         }
-        if let Some((first, _)) = twice.iter().find(|(one, other)| members[*one].1 != members[*other].1) {
+        if let Some((first, _)) =
+            duplicate_keys.iter().find(|(one, other)| members[*one].1 != members[*other].1)
+        {
             let key = crate::text::one_line(&*members[*first].0, 60);
             return self
                 .wrong(begin, format!("the key {key:?} appears twice in one object, with different values"));
         }
         self.repair(kind::DUPLICATE_KEY, begin, "a key appears twice in one object")?;
         let mut dropped = vec![false; members.len()];
-        twice.into_iter().for_each(|(_, second)| dropped[second] = true);
+        duplicate_keys.into_iter().for_each(|(_, second)| dropped[second] = true);
         let mut dropped = dropped.into_iter();
         members.retain(|_| !dropped.next().unwrap_or(false));
         Ok(Json::Object(members))
@@ -265,7 +271,7 @@ impl<'t> Parser<'t> {
 }
 
 /// The pairs of members that have the same key.
-fn twice<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
+fn duplicate_keys<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
     let same = |a: usize, b: usize| members[a].0 == members[b].0;
     // Most objects are small, and to compare them needs no memory.
     if members.len() <= 12 && !(1..members.len()).any(|b| (0..b).any(|a| same(a, b))) {

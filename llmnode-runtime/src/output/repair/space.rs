@@ -1,10 +1,10 @@
 //! White space and comments.
 
-use super::{Parser, Read, kind};
+use super::{ParseResult, Parser, kind};
 
 impl Parser<'_> {
     /// Passes over white space and comments.
-    pub(super) fn space(&mut self) -> Read<()> {
+    pub(super) fn space(&mut self) -> ParseResult<()> {
         while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.byte() {
             self.at += 1;
         }
@@ -20,7 +20,7 @@ impl Parser<'_> {
                 b' ' | b'\n' | b'\t' | b'\r' => {}
                 b'/' | b'#' => {
                     self.repair(kind::COMMENT, at, "JSON has no comments")?;
-                    if let Some(fault) = doubtful(&text[at..end]) {
+                    if let Some(fault) = comment_fault(&text[at..end]) {
                         return self.wrong(at, fault);
                     }
                     if self.lists > 0 && text[at..end].contains('"') {
@@ -38,7 +38,7 @@ impl Parser<'_> {
 }
 
 /// Why a comment may be more than one.
-fn doubtful(comment: &str) -> Option<&'static str> {
+fn comment_fault(comment: &str) -> Option<&'static str> {
     if comment.contains("...") || comment.contains('…') {
         return Some("an ellipsis in a comment, which means that something was left out; write all of it");
     }

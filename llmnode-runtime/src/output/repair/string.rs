@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{Parser, Read, Role, is_space, kind, name_length};
+use super::{ParseResult, Parser, Role, is_space, kind, name_length};
 use crate::text::floor_char_boundary;
 
 /// The most unescaped quotation marks within one string. Every object of a hostile text may begin the same search.
-const MARKS: usize = 64;
+const MAX_MARKS: usize = 64;
 /// The longest key, in bytes, that is searched for behind a comma.
-const NEAR: usize = 100;
+const MAX_KEY_SCAN: usize = 100;
 
 /// Whether a string may begin with it.
 pub(in super::super) fn is_quote(c: char) -> bool {
@@ -16,7 +16,7 @@ pub(in super::super) fn is_quote(c: char) -> bool {
 }
 
 /// Whether `c` ends a string that `quote` began.
-fn ends(quote: char, c: char) -> bool {
+fn closes_quote(quote: char, c: char) -> bool {
     match quote {
         '“' | '”' | '„' => matches!(c, '“' | '”'),
         '‘' | '’' | '‚' => matches!(c, '‘' | '’'),
@@ -38,7 +38,7 @@ struct Escapes {
 
 impl<'t> Parser<'t> {
     /// The string that begins with the quotation mark here.
-    pub(super) fn string(&mut self, role: Role) -> Read<Cow<'t, str>> {
+    pub(super) fn string(&mut self, role: Role) -> ParseResult<Cow<'t, str>> {
         let open = self.at;
         let quote = self.char().unwrap_or('"');
         if quote != '"' {
@@ -50,8 +50,8 @@ impl<'t> Parser<'t> {
             }
         }
         let start = open + quote.len_utf8();
-        let (mut end, mut escaped) = self.end_of(start, quote)?;
-        if let Some(last) = self.end_behind_marks(start, end, role) {
+        let (mut end, mut escaped) = self.closing_quote(start, quote)?;
+        if let Some(last) = self.closing_quote_after_marks(start, end, role) {
             self.repair(kind::ESCAPE, end, "a quotation mark within a string must be escaped")?;
             (end, escaped) = (last, self.text[start..last].contains('\\'));
         }
@@ -61,13 +61,13 @@ impl<'t> Parser<'t> {
     }
 
     /// Where the mark is that ends the string from `start` on, and whether there are backslashes before it.
-    fn end_of(&self, start: usize, quote: char) -> Read<(usize, bool)> {
+    fn closing_quote(&self, start: usize, quote: char) -> ParseResult<(usize, bool)> {
         let (mut at, mut escaped) = (start, false);
         loop {
             let rest = &self.text.as_bytes()[at..];
             let found = match quote {
                 '"' | '\'' => rest.iter().position(|byte| *byte == quote as u8 || *byte == b'\\'),
-                _ => self.text[at..].find(|c| c == '\\' || ends(quote, c)),
+                _ => self.text[at..].find(|c| c == '\\' || closes_quote(quote, c)),
             };
             match found {
                 None => return self.truncated(),
@@ -83,7 +83,7 @@ impl<'t> Parser<'t> {
 
     /// Where the string ends if the mark at `first` is within it, unescaped. Only one reading may be left: a mark that may
     /// end the string does, and those within are in pairs or apostrophes. A mark too many or too few is refused.
-    fn end_behind_marks(&self, start: usize, first: usize, role: Role) -> Option<usize> {
+    fn closing_quote_after_marks(&self, start: usize, first: usize, role: Role) -> Option<usize> {
         let next = self.text.as_bytes().get(first + 1);
         if !self.lenient || matches!(next, None | Some(b',' | b':' | b'}' | b']' | b'\n')) {
             return None;
@@ -91,7 +91,7 @@ impl<'t> Parser<'t> {
         let quote = self.text[..start].chars().next_back()?;
         let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let (mut at, mut open, mut behind_last) = (first, false, None);
-        for _ in 0..MARKS {
+        for _ in 0..MAX_MARKS {
             #[cfg(test)]
             crate::output::counts::add(|counts| counts.marks += 1);
             let mark = self.text[at..].chars().next()?;
@@ -114,13 +114,13 @@ impl<'t> Parser<'t> {
                 _ => return None,
             };
             behind_last = Some(at + mark.len_utf8());
-            at = self.end_of(at + mark.len_utf8(), quote).ok()?.0;
+            at = self.closing_quote(at + mark.len_utf8(), quote).ok()?.0;
         }
         None
     }
 
     /// A string in three quotation marks on each side, in which single ones say nothing.
-    fn triple(&mut self, open: usize, marks: &str) -> Read<Cow<'t, str>> {
+    fn triple(&mut self, open: usize, marks: &str) -> ParseResult<Cow<'t, str>> {
         self.repair(kind::QUOTES, open, "strings must be in double quotes")?;
         let start = open + 3;
         let Some(end) = self.text[start..].find(marks).map(|found| start + found) else {
@@ -142,7 +142,7 @@ impl<'t> Parser<'t> {
         escaped: bool,
         role: Role,
         quote: char,
-    ) -> Read<Cow<'t, str>> {
+    ) -> ParseResult<Cow<'t, str>> {
         let raw = &self.text[start..end];
         if quote == '`' && raw.contains("${") {
             return self.wrong(start, "a string with a place for a value in it; write the value");
@@ -159,7 +159,7 @@ impl<'t> Parser<'t> {
         if escaped { self.unescaped(start, end, role, quote).map(Cow::Owned) } else { Ok(Cow::Borrowed(raw)) }
     }
 
-    fn unescaped(&mut self, start: usize, end: usize, role: Role, quote: char) -> Read<String> {
+    fn unescaped(&mut self, start: usize, end: usize, role: Role, quote: char) -> ParseResult<String> {
         let (mut text, mut at, mut escapes) = (String::with_capacity(end - start), start, Escapes::default());
         while let Some(found) = self.text[at..end].find('\\') {
             text.push_str(&self.text[at..at + found]);
@@ -216,7 +216,7 @@ impl<'t> Parser<'t> {
     }
 
     /// What `\u0000` stands for, or two of them.
-    fn code_point(&self, escape: usize, at: &mut usize, end: usize) -> Read<char> {
+    fn code_point(&self, escape: usize, at: &mut usize, end: usize) -> ParseResult<char> {
         let unit = |at: usize| {
             let digits = self.text.get(at..at + 4).filter(|_| at + 4 <= end)?;
             let hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -258,8 +258,9 @@ fn may_follow(rest: &str, role: Role) -> bool {
         Some('{' | '[' | '-' | '0'..='9') if role == Role::Item => true,
         Some(quote) if is_quote(quote) && role == Role::Item => true,
         Some(quote) if is_quote(quote) => {
-            let key = &rest[quote.len_utf8()..floor_char_boundary(rest, NEAR)];
-            key.split_once(|c| ends(quote, c)).is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
+            let key = &rest[quote.len_utf8()..floor_char_boundary(rest, MAX_KEY_SCAN)];
+            key.split_once(|c| closes_quote(quote, c))
+                .is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
         }
         Some(_) if role == Role::Item => behind_name.starts_with([',', ']']),
         Some(_) => behind_name.len() < rest.len() && behind_name.starts_with(':'),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::space::is_space;
 use super::string::is_quote;
-use super::{Json, Parser, Read, Role, kind};
+use super::{Json, ParseResult, Parser, Role, kind};
 
 /// Names of types, which a repeated schema has in place of values: `{"name": string}`.
 const TYPES: [&str; 9] =
@@ -12,11 +12,11 @@ const TYPES: [&str; 9] =
 
 impl<'t> Parser<'t> {
     /// A number, with the digits that were written.
-    pub(super) fn number(&mut self) -> Read<Json<'t>> {
+    pub(super) fn number(&mut self) -> ParseResult<Json<'t>> {
         let start = self.at;
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
         self.at += self.text.as_bytes()[start..].iter().take_while(|byte| is_part(byte)).count();
-        self.loose = true;
+        self.open_ended = true;
         let digits = &self.text[start..self.at];
         if is_number(digits) {
             return Ok(Json::Number(Cow::Borrowed(digits)));
@@ -31,7 +31,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A literal, or a string without quotes.
-    pub(super) fn word(&mut self, role: Role) -> Read<Json<'t>> {
+    pub(super) fn word(&mut self, role: Role) -> ParseResult<Json<'t>> {
         let start = self.at;
         if is_ellipsis(&self.text[start..]) {
             return self
@@ -52,7 +52,7 @@ impl<'t> Parser<'t> {
             return self.truncated();
         }
         self.at = start + words.len();
-        self.loose = true;
+        self.open_ended = true;
         let literal = match words {
             "null" => return Ok(Json::Null),
             "true" => return Ok(Json::Bool(true)),
@@ -66,7 +66,7 @@ impl<'t> Parser<'t> {
         Ok(literal)
     }
 
-    fn bare_string(&mut self, role: Role, start: usize, words: &'t str) -> Read<Json<'t>> {
+    fn bare_string(&mut self, role: Role, start: usize, words: &'t str) -> ParseResult<Json<'t>> {
         let literals = ["null", "true", "false", "none", "nil", "nan", "inf", "infinity", "undefined"];
         if literals.iter().any(|literal| words.eq_ignore_ascii_case(literal)) {
             return self.wrong(start, "write `null`, `true` or `false`, or put a string in quotes");
@@ -94,7 +94,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A key without quotes.
-    pub(super) fn bare_key(&mut self) -> Read<Cow<'t, str>> {
+    pub(super) fn bare_key(&mut self) -> ParseResult<Cow<'t, str>> {
         let start = self.at;
         let end = start + name_length(&self.text[start..]);
         if end == start {

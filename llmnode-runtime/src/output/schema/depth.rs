@@ -6,14 +6,14 @@ use super::tree::{Node, children_mut, holds_schemas};
 
 /// How deep schemas may stand within each other. One that stands under a property's name is two levels of JSON, so this
 /// and what stands around it in a request stays below the 128 levels that most readers take.
-pub(super) const DEEPEST: usize = 56;
+pub(super) const MAX_DEPTH: usize = 56;
 /// How deep a constant, a default or the like may be.
-const DEEPEST_VALUE: usize = 6;
+const MAX_VALUE_DEPTH: usize = 6;
 
 /// Cuts what is deeper: a schema becomes one that allows anything, and a keyword that holds something else is left
 /// out. Returns whether there was such a thing.
 pub(super) fn bound(schema: &mut Value) -> bool {
-    bound_within(schema, DEEPEST)
+    bound_within(schema, MAX_DEPTH)
 }
 
 fn bound_within(schema: &mut Value, left: usize) -> bool {
@@ -23,23 +23,23 @@ fn bound_within(schema: &mut Value, left: usize) -> bool {
         return true;
     }
     let Some(node) = schema.as_object_mut() else {
-        let is_deep = is_deeper(schema, DEEPEST_VALUE);
+        let is_deep = is_deeper(schema, MAX_VALUE_DEPTH);
         if is_deep {
             dismantle(std::mem::replace(schema, json!({})));
         }
         return is_deep;
     };
-    let mut cut = false;
+    let mut truncated = false;
     let deep =
-        node.iter().filter(|(key, value)| !holds_schemas(key, value) && is_deeper(value, DEEPEST_VALUE));
+        node.iter().filter(|(key, value)| !holds_schemas(key, value) && is_deeper(value, MAX_VALUE_DEPTH));
     for key in deep.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
-        cut = true;
+        truncated = true;
         dismantle(node.shift_remove(&key).unwrap_or_default());
     }
     for (_, child) in children_mut(node) {
-        cut |= bound_within(child, left.saturating_sub(1));
+        truncated |= bound_within(child, left.saturating_sub(1));
     }
-    cut
+    truncated
 }
 
 /// Whether there is something within more than `most` lists or objects.
@@ -106,12 +106,12 @@ mod tests {
             |inner| object([("anyOf", Value::Array(vec![inner, json!({"type": "null"})]))]),
         ] as [fn(Value) -> Value; 3]
         {
-            let mut fits = nested(DEEPEST, around);
-            assert!(!bound(&mut fits) && fits == nested(DEEPEST, around));
-            for levels in [DEEPEST + 1, 200_000] {
+            let mut fits = nested(MAX_DEPTH, around);
+            assert!(!bound(&mut fits) && fits == nested(MAX_DEPTH, around));
+            for levels in [MAX_DEPTH + 1, 200_000] {
                 let mut deep = nested(levels, around);
                 assert!(bound(&mut deep));
-                let expected = (0..DEEPEST).fold(json!({}), |inner, _| around(inner));
+                let expected = (0..MAX_DEPTH).fold(json!({}), |inner, _| around(inner));
                 assert_eq!(deep, expected);
                 assert!(serde_json::from_str::<Value>(&deep.to_string()).is_ok(), "readers of JSON take it");
             }

@@ -48,7 +48,7 @@ pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
 }
 
 /// Leaves out keywords that say nothing of values of this type.
-pub(super) fn leave_out_idle(out: &mut Node) {
+pub(super) fn drop_irrelevant_keywords(out: &mut Node) {
     let (array, text) = (has_type(out, "array"), has_type(out, "string"));
     let number = has_type(out, "number") || has_type(out, "integer");
     out.retain(|key, _| match key.as_str() {

@@ -4,29 +4,29 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::problem::StrictProblem;
+use super::strict_error::StrictProblem;
 use super::tree::{Node, children, def_name};
 
 /// Properties of all objects together.
-const PROPERTIES: usize = 5000;
+const MAX_PROPERTIES: usize = 5000;
 /// Objects within each other, references followed.
-const LEVELS: usize = 10;
+const MAX_LEVELS: usize = 10;
 /// Values of all enums together.
-const VALUES: usize = 1000;
-/// Characters of one enum's values, if it has more than [`MANY`].
-const ENUM_TEXT: usize = 15_000;
-const MANY: usize = 250;
+const MAX_ENUM_VALUES: usize = 1000;
+/// Characters of one enum's values, if it has more than [`LARGE_ENUM`].
+const MAX_LARGE_ENUM_TEXT: usize = 15_000;
+const LARGE_ENUM: usize = 250;
 /// Characters of all names of properties and definitions and all values of enums.
-const TEXT: usize = 120_000;
+const MAX_TEXT: usize = 120_000;
 /// Schemas within each other, references followed, beyond which nobody looks.
-const FRAMES: usize = 400;
+const MAX_FRAMES: usize = 400;
 
 /// That a schema of this name was cut, since nobody would read it.
 pub(super) fn too_deep(name: &str) -> StrictProblem {
     StrictProblem {
         path: name.to_owned(),
         what: "nested too deep for any reader of JSON",
-        mend: "flatten it",
+        remedy: "flatten it",
     }
 }
 
@@ -41,10 +41,10 @@ pub(super) fn problems(root: &Value, name: &str) -> Vec<StrictProblem> {
     }
     let mut levels = Levels { defs: super::nulls::definitions(root), known: HashMap::new(), frames: 0 };
     let faults = [
-        (levels.of(root) > LEVELS, "within more than 10 levels of objects", "flatten some of them"),
-        (found.properties > PROPERTIES, "a schema of more than 5000 properties", "ask for less at once"),
+        (levels.of(root) > MAX_LEVELS, "within more than 10 levels of objects", "flatten some of them"),
+        (found.properties > MAX_PROPERTIES, "a schema of more than 5000 properties", "ask for less at once"),
         (
-            found.values > VALUES,
+            found.values > MAX_ENUM_VALUES,
             "a schema with more than 1000 values of enums",
             "use a String, and check it in a validator",
         ),
@@ -54,13 +54,13 @@ pub(super) fn problems(root: &Value, name: &str) -> Vec<StrictProblem> {
             "shorten them, or use a String, and check it in a validator",
         ),
         (
-            found.text > TEXT,
+            found.text > MAX_TEXT,
             "a schema whose names and values have more than 120000 characters",
             "ask for less at once",
         ),
     ];
     let faults = faults.into_iter().filter(|(is, ..)| *is);
-    faults.map(|(_, what, mend)| StrictProblem { path: name.to_owned(), what, mend }).collect()
+    faults.map(|(_, what, remedy)| StrictProblem { path: name.to_owned(), what, remedy }).collect()
 }
 
 #[derive(Default)]
@@ -82,7 +82,7 @@ impl Sizes {
             let text: usize = values.iter().filter_map(Value::as_str).map(|text| text.chars().count()).sum();
             self.values += values.len();
             self.text += text;
-            self.long_enum |= values.len() > MANY && text > ENUM_TEXT;
+            self.long_enum |= values.len() > LARGE_ENUM && text > MAX_LARGE_ENUM_TEXT;
         }
     }
 }
@@ -99,8 +99,8 @@ impl Levels<'_> {
     /// Definitions count where they are referred to.
     fn of(&mut self, schema: &Value) -> usize {
         let Some(node) = schema.as_object() else { return 0 };
-        if self.frames >= FRAMES {
-            return LEVELS + 1;
+        if self.frames >= MAX_FRAMES {
+            return MAX_LEVELS + 1;
         }
         self.frames += 1;
         let own = usize::from(node.contains_key("properties"));

@@ -5,17 +5,17 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::depth::{DEEPEST, size};
+use super::depth::{MAX_DEPTH, size};
 use super::tree::{Node, branches, children_mut, def_name, is_annotation};
 
 /// More branches than any real type has; the product of several unions stops here.
-const MOST_BRANCHES: usize = 256;
+const MAX_BRANCHES: usize = 256;
 /// Merges per schema: a definition that inlines definitions that inline definitions must not explode.
-const MOST_MERGES: usize = 10_000;
+const MAX_MERGES: usize = 10_000;
 /// And values that are copied by them.
-const MOST_COPIED: usize = 200_000;
+const MAX_COPIED: usize = 200_000;
 /// Definitions inlined within each other.
-const MOST_INLINED: usize = 32;
+const MAX_INLINED: usize = 32;
 
 pub(super) struct Merger<'a> {
     defs: &'a Node,
@@ -34,7 +34,7 @@ impl<'a> Merger<'a> {
 
     /// The same schema with conjunctions merged where that is possible, and left alone where not.
     pub(super) fn simplify(&mut self, schema: Value) -> Value {
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return schema;
         }
         self.depth += 1;
@@ -81,7 +81,7 @@ impl<'a> Merger<'a> {
     /// What satisfies both; `None` if one object can't say that. Members of `first` come first.
     fn both(&mut self, first: Node, second: Node) -> Option<Node> {
         self.merges += 1;
-        if self.merges > MOST_MERGES || self.copied > MOST_COPIED {
+        if self.merges > MAX_MERGES || self.copied > MAX_COPIED {
             return None;
         }
         if first.keys().all(|key| is_annotation(key)) {
@@ -104,7 +104,7 @@ impl<'a> Merger<'a> {
     /// Both, where `node` is a reference: its definition takes the reference's place.
     fn inlined(&mut self, node: &Node, other: &Node, leads: bool) -> Option<Node> {
         let name = def_name(node.get("$ref")?.as_str()?)?.into_owned();
-        if self.inlining.contains(&name) || self.inlining.len() >= MOST_INLINED {
+        if self.inlining.contains(&name) || self.inlining.len() >= MAX_INLINED {
             return None;
         }
         let def = self.defs.get(&name)?;
@@ -140,7 +140,7 @@ impl<'a> Merger<'a> {
                 Some(inner) => merged.extend(inner.iter().cloned()),
                 None => merged.push(Value::Object(one)),
             }
-            if merged.len() > MOST_BRANCHES {
+            if merged.len() > MAX_BRANCHES {
                 return None;
             }
         }

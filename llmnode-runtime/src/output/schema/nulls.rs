@@ -21,7 +21,7 @@ impl<'a> Seen<'a> {
 }
 
 /// Whether strict mode adds `null` to a property, which may be required as it is.
-pub(super) fn adds(defs: Option<&Node>, required: bool, schema: &Value) -> bool {
+pub(super) fn adds_null(defs: Option<&Node>, required: bool, schema: &Value) -> bool {
     !required && !admits_null(defs, schema, &mut Seen::default())
 }
 

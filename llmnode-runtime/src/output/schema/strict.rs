@@ -7,13 +7,13 @@
 
 use serde_json::{Value, json};
 
-use super::kinds::{Kinds, kinds, leave_out_idle};
-use super::problem::{StrictError, StrictProblem};
+use super::kinds::{Kinds, drop_irrelevant_keywords, kinds};
+use super::strict_error::{StrictError, StrictProblem};
 use super::tree::{Node, branches, is_annotation};
 use super::{limits, nulls, tree};
 
 /// Keywords taken over as they are.
-const KEPT: [&str; 11] = [
+const SUPPORTED: [&str; 11] = [
     "type",
     "description",
     "enum",
@@ -27,7 +27,7 @@ const KEPT: [&str; 11] = [
     "maxItems",
 ];
 /// Keywords that only narrow, and that words can stand for.
-const TOLD: [&str; 7] =
+const DESCRIPTION_ONLY: [&str; 7] =
     ["minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties", "format", "default"];
 /// The string formats of the subset.
 const FORMATS: [&str; 9] =
@@ -54,11 +54,11 @@ const MIXED: (&str, &str) = ("several schemas at once that can't be merged", "ne
 const CONDITION: (&str, &str) =
     ("a condition that no type can have", "leave it out, and check it in a validator");
 const CONSTANT: (&str, &str) = ("a constant list or object", "use strings that name the values");
-const FAR: (&str, &str) = ("a reference out of `$defs`", "move what it refers to into `$defs`");
+const EXTERNAL_REF: (&str, &str) = ("a reference out of `$defs`", "move what it refers to into `$defs`");
 
 /// The strict dialect of `tree`, a schema in the plain dialect whose root is an object.
-/// `cut`: it was deeper than it is.
-pub(super) fn strict(tree: &Value, name: &str, cut: bool) -> Result<Value, StrictError> {
+/// `truncated`: it was deeper than it is.
+pub(super) fn strict(tree: &Value, name: &str, truncated: bool) -> Result<Value, StrictError> {
     let mut writer = Writer { defs: nulls::definitions(tree), problems: Vec::new() };
     let mut root = writer.schema(tree, name);
     if let Some(defs) = writer.defs {
@@ -69,7 +69,7 @@ pub(super) fn strict(tree: &Value, name: &str, cut: bool) -> Result<Value, Stric
         }
     }
     let mut problems = writer.problems;
-    if cut {
+    if truncated {
         problems.push(limits::too_deep(name));
     }
     if problems.is_empty() {
@@ -90,8 +90,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn refuse(&mut self, path: &str, (what, mend): (&'static str, &'static str)) -> Value {
-        self.problems.push(StrictProblem { path: path.to_owned(), what, mend });
+    fn refuse(&mut self, path: &str, (what, remedy): (&'static str, &'static str)) -> Value {
+        self.problems.push(StrictProblem { path: path.to_owned(), what, remedy });
         json!({})
     }
 
@@ -113,8 +113,11 @@ impl Writer<'_> {
         if let Some(list) = branches(node) {
             return self.union(node, list, path);
         }
-        let mut out: Node =
-            node.iter().filter(|(k, v)| KEPT.contains(&k.as_str()) && !is_beyond(k, v)).map(owned).collect();
+        let mut out: Node = node
+            .iter()
+            .filter(|(k, v)| SUPPORTED.contains(&k.as_str()) && !is_unsupported_pattern(k, v))
+            .map(owned)
+            .collect();
         if let Some(only) = node.get("const") {
             out.insert("enum".to_owned(), json!([only]));
         }
@@ -126,8 +129,8 @@ impl Writer<'_> {
             Kinds::Object => self.object(node, &mut out, path),
             Kinds::Array => self.array(node, &mut out, path),
         }
-        leave_out_idle(&mut out);
-        tell(node, &mut out);
+        drop_irrelevant_keywords(&mut out);
+        describe_constraints(node, &mut out);
         Value::Object(out)
     }
 
@@ -142,14 +145,14 @@ impl Writer<'_> {
         let mut out: Node = node.get_key_value("description").into_iter().map(owned).collect();
         let list = list.iter().map(|branch| self.schema(branch, path)).collect();
         out.insert("anyOf".to_owned(), Value::Array(list));
-        tell(node, &mut out);
+        describe_constraints(node, &mut out);
         Value::Object(out)
     }
 
     /// A reference with a description becomes a union of one, which may carry it.
     fn reference(&mut self, node: &Node, reference: &Value, path: &str) -> Value {
         if super::tree::target(self.defs, node).is_none() {
-            return self.refuse(path, FAR);
+            return self.refuse(path, EXTERNAL_REF);
         }
         if node.keys().any(|key| key != "$ref" && !is_annotation(key)) {
             return self.refuse(path, MIXED);
@@ -158,7 +161,7 @@ impl Writer<'_> {
         if let Some(description) = node.get("description") {
             union.insert("description".to_owned(), description.clone());
         }
-        tell(node, &mut union);
+        describe_constraints(node, &mut union);
         if union.is_empty() {
             return json!({"$ref": reference});
         }
@@ -177,7 +180,7 @@ impl Writer<'_> {
         let mut strict = Node::new();
         for (name, schema) in properties {
             let mut inner = self.schema(schema, &format!("{path}.{name}"));
-            if nulls::adds(self.defs, required.contains(name.as_str()), schema) {
+            if nulls::adds_null(self.defs, required.contains(name.as_str()), schema) {
                 inner = nullable(inner);
             }
             strict.insert(name.clone(), inner);
@@ -214,15 +217,15 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
 }
 
 /// A pattern that looks ahead or behind, which the subset does not do.
-fn is_beyond(key: &str, value: &Value) -> bool {
+fn is_unsupported_pattern(key: &str, value: &Value) -> bool {
     key == "pattern"
         && value.as_str().is_none_or(|text| ["(?=", "(?!", "(?<"].iter().any(|part| text.contains(part)))
 }
 
 /// Puts into the description what strict mode has no keyword for.
-fn tell(node: &Node, out: &mut Node) {
+fn describe_constraints(node: &Node, out: &mut Node) {
     let mut notes = Vec::new();
-    for key in TOLD {
+    for key in DESCRIPTION_ONLY {
         match node.get(key) {
             None | Some(Value::Null | Value::Object(_) | Value::Array(_)) => {}
             Some(Value::String(format)) if key == "format" && FORMATS.contains(&format.as_str()) => {
@@ -232,7 +235,7 @@ fn tell(node: &Node, out: &mut Node) {
         }
     }
     if let Some(pattern) =
-        node.get("pattern").filter(|value| value.is_string() && is_beyond("pattern", value))
+        node.get("pattern").filter(|value| value.is_string() && is_unsupported_pattern("pattern", value))
     {
         notes.push(format!("pattern: {pattern}"));
     }

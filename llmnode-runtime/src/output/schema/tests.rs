@@ -213,7 +213,7 @@ fn an_added_null_is_dropped_and_counted() {
 
 /// Takes out the `null`s that stand for what may be absent, as the reader does; how many there were.
 fn drop_added_nulls(schema: &OutputSchema, value: &mut Value) -> usize {
-    use crate::output::{check::Judge, fit};
+    use crate::output::{check::CheckMode, coerce};
     fn nulls(value: &Value) -> usize {
         match value {
             Value::Null => 1,
@@ -224,8 +224,8 @@ fn drop_added_nulls(schema: &OutputSchema, value: &mut Value) -> usize {
     }
     let before = nulls(value);
     let json = crate::output::json::Json::from(&*value);
-    let allow = fit::Allow { changes: false, lists: false };
-    let fitted = fit::fit(&schema.rules, Judge::Type, json, allow).json.to_string();
-    *value = serde_json::from_str(&fitted).unwrap();
+    let allow = coerce::CoerceOptions { changes: false, lists: false };
+    let coerced = coerce::coerce(&schema.rules, CheckMode::Type, json, allow).json.to_string();
+    *value = serde_json::from_str(&coerced).unwrap();
     before - nulls(value)
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::called::Called;
+use super::approval::Permit;
+use super::invocation::Invocation;
 use super::outcome::Outcome;
-use super::permit::Permit;
-use super::typed::{Execute, is_object, no_object, refused, written};
+use super::typed::{Execute, is_object, no_object, or_empty_object, refused};
 use super::value::{ToolFailure, ToolReply, ToolValue};
 use crate::error::NodeError;
 use crate::ids::CallId;
 use crate::model::ToolSpec;
 use crate::node::Node;
 use crate::output::{OutputSchema, Untyped};
-use crate::pause::{Decision, Stand};
+use crate::pause::{CallState, Decision};
 use crate::run::cx::Cx;
 use crate::run::node::Exec;
 use crate::settings::Settings;
@@ -34,25 +34,26 @@ pub(super) struct Dynamic {
 #[derive(Clone)]
 pub(super) enum Body {
     /// A function.
-    Runs(Arc<Reads>),
+    Function(Arc<ArgumentParser>),
     /// A tool that is known when the program is compiled, of any state.
     Typed(Execute<()>),
     /// It is given the context of the agent's call, and calls nodes itself.
-    Calls(Untyped, Arc<Calls>),
+    ToolFn(Untyped, Arc<ToolFn>),
     /// The program gives its results.
     External,
 }
 
 /// Executes a tool with its arguments within the agent's call. Says which call of a node it was, if it was one.
-pub type Calls = dyn for<'c> Fn(&'c Cx<'c, ()>, Value) -> BoxFuture<'c, Result<(ToolReply, Option<CallId>), NodeError>>
+pub type ToolFn = dyn for<'c> Fn(&'c Cx<'c, ()>, Value) -> BoxFuture<'c, Result<(ToolReply, Option<CallId>), NodeError>>
     + Send
     + Sync;
 
 /// Reads the arguments of a function, and gives what calls it, or says what is wrong with them.
-pub(super) type Reads = dyn Fn(&str, &OutputSchema) -> Result<Ready, Vec<Violation>> + Send + Sync;
+pub(super) type ArgumentParser =
+    dyn Fn(&str, &OutputSchema) -> Result<PreparedCall, Vec<Violation>> + Send + Sync;
 
 /// Calls a function with arguments that were read.
-type Ready = Box<dyn FnOnce() -> BoxFuture<'static, Result<ToolReply, BoxError>> + Send>;
+type PreparedCall = Box<dyn FnOnce() -> BoxFuture<'static, Result<ToolReply, BoxError>> + Send>;
 
 /// A function, and how its arguments are read.
 pub(super) fn function<A, T, E, F>(
@@ -66,7 +67,7 @@ where
     F: Future<Output = Result<T, E>> + Send + 'static,
 {
     let function = Arc::new(function);
-    Body::Runs(Arc::new(move |arguments, schema| {
+    Body::Function(Arc::new(move |arguments, schema| {
         let (arguments, function) = (read(arguments, schema)?, Arc::clone(&function));
         Ok(Box::new(move || {
             let result = function(arguments);
@@ -79,27 +80,28 @@ where
 pub(super) async fn execute<S: ?Sized + Sync>(
     tool: &Dynamic,
     cx: &Cx<'_, S>,
-    called: &Called<'_>,
+    invocation: &Invocation<'_>,
 ) -> Outcome {
     if let Body::Typed(execute) = tool.body {
-        return execute(&cx.on(&()), called).await;
+        return execute(&cx.on(&()), invocation).await;
     }
-    let mut permit = Permit::new(called, tool.require_approval);
+    let mut permit = Permit::new(invocation, tool.require_approval);
     loop {
-        if let Some(outcome) = tool.refuses(permit.arguments(called)) {
+        if let Some(outcome) = tool.argument_fault(permit.arguments(invocation)) {
             return outcome.edited(permit.edited());
         }
-        match permit.is_given(cx, called).await {
+        match permit.is_granted(cx, invocation).await {
             Ok(true) => break,
             Ok(false) => {}
             Err(outcome) => return outcome,
         }
     }
-    let reads = match &tool.body {
-        Body::Runs(reads) => &**reads,
-        Body::Calls(_, calls) => {
+    let parser = match &tool.body {
+        Body::Function(parser) => &**parser,
+        Body::ToolFn(_, calls) => {
             // They were read before.
-            let arguments = serde_json::from_str(written(permit.arguments(called))).unwrap_or_default();
+            let arguments =
+                serde_json::from_str(or_empty_object(permit.arguments(invocation))).unwrap_or_default();
             return match calls(&cx.on(&()), arguments).await {
                 Ok((reply, call)) => Outcome::done(reply, call),
                 Err(error) => Outcome::of_error(error, None),
@@ -108,13 +110,13 @@ pub(super) async fn execute<S: ?Sized + Sync>(
         }
         Body::Typed(_) | Body::External => {
             let edit = permit.edited().and_then(|arguments| serde_json::from_str(arguments).ok());
-            return Outcome::waits(Stand::Answer(edit.map(Decision::Edit))).edited(permit.edited());
+            return Outcome::waits(CallState::Answer(edit.map(Decision::Edit))).edited(permit.edited());
         }
     };
-    let (spec, arguments) = (&tool.spec, written(permit.arguments(called)));
+    let (spec, arguments) = (&tool.spec, or_empty_object(permit.arguments(invocation)));
     let report = match tool.idempotent {
-        true => cx.call(&Bound::<true> { spec, arguments, reads }).report().await,
-        false => cx.call(&Bound::<false> { spec, arguments, reads }).report().await,
+        true => cx.call(&FunctionNode::<true> { spec, arguments, parser }).report().await,
+        false => cx.call(&FunctionNode::<false> { spec, arguments, parser }).report().await,
     };
     let outcome = match report {
         Ok(report) => Outcome::done(report.value, Some(report.record.id)),
@@ -125,19 +127,21 @@ pub(super) async fn execute<S: ?Sized + Sync>(
 
 impl Dynamic {
     /// What is wrong with these arguments.
-    pub(super) fn refuses(&self, arguments: &str) -> Option<Outcome> {
-        if !is_object(written(arguments)) {
+    pub(super) fn argument_fault(&self, arguments: &str) -> Option<Outcome> {
+        if !is_object(or_empty_object(arguments)) {
             return Some(no_object(arguments));
         }
         match &self.body {
-            Body::Runs(reads) => reads(written(arguments), &self.spec.schema).map_err(refused).err(),
-            Body::Calls(reads, _) => reads.value(written(arguments)).map_err(refused).err(),
+            Body::Function(parser) => {
+                parser(or_empty_object(arguments), &self.spec.schema).map_err(refused).err()
+            }
+            Body::ToolFn(parser, _) => parser.value(or_empty_object(arguments)).map_err(refused).err(),
             // Its type is not known here, so only the schema is checked.
             Body::Typed(_) => {
                 let schema =
                     serde_json::from_str(self.spec.schema.plain().get()).unwrap_or(Value::Bool(true));
-                let reads = Untyped::by_schema(&self.spec.name, schema);
-                reads.value(written(arguments)).map_err(refused).err()
+                let parser = Untyped::by_schema(&self.spec.name, schema);
+                parser.value(or_empty_object(arguments)).map_err(refused).err()
             }
             Body::External => None,
         }
@@ -145,14 +149,14 @@ impl Dynamic {
 }
 
 /// A function with its arguments, as a node; `AGAIN`: it may be executed again.
-struct Bound<'t, const AGAIN: bool> {
+struct FunctionNode<'t, const AGAIN: bool> {
     spec: &'t ToolSpec,
     arguments: &'t str,
-    reads: &'t Reads,
+    parser: &'t ArgumentParser,
 }
 
 #[diagnostic::do_not_recommend]
-impl<const AGAIN: bool> Node for Bound<'_, AGAIN> {
+impl<const AGAIN: bool> Node for FunctionNode<'_, AGAIN> {
     type Output = ToolReply;
     const NAME: &'static str = "tool";
     const DESCRIPTION: &'static str = "Executes a tool that is known at run time only.";
@@ -163,14 +167,14 @@ impl<const AGAIN: bool> Node for Bound<'_, AGAIN> {
     }
 
     fn settings(&self) -> &Settings {
-        crate::settings::SILENT
+        crate::settings::EMPTY_SETTINGS
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized + Sync, const AGAIN: bool> Exec<S> for Bound<'_, AGAIN> {
+impl<S: ?Sized + Sync, const AGAIN: bool> Exec<S> for FunctionNode<'_, AGAIN> {
     async fn exec(&self, _: &Cx<'_, S>) -> Result<ToolReply, BoxError> {
-        match (self.reads)(self.arguments, &self.spec.schema) {
+        match (self.parser)(self.arguments, &self.spec.schema) {
             Ok(function) => function().await,
             // They were read before, so this does not happen.
             Err(_) => Err("its arguments cannot be read".into()),

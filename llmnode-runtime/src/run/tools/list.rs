@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use super::called::Called;
 use super::dynamic::{self, Dynamic};
+use super::invocation::Invocation;
 use super::outcome::Outcome;
 use super::toolset::Toolset;
 use super::typed::{Execute, StatelessTool, Tool, execute};
@@ -13,8 +13,8 @@ use crate::BoxFuture;
 use crate::error::NodeError;
 use crate::model::ToolSpec;
 use crate::output::OutputSchema;
-use crate::panics::caught;
-use crate::run::attempts::Plan;
+use crate::panics::catch_panic_async;
+use crate::run::attempt_loop::Plan;
 use crate::run::cx::Cx;
 
 /// How many responses of a model there are at most, the answer included.
@@ -94,7 +94,7 @@ impl<S: ?Sized> Tools<S> {
         at: usize,
         cx: &'c Cx<'c, S>,
         plan: &'c Plan<'c>,
-        called: &'c Called<'c>,
+        invocation: &'c Invocation<'c>,
     ) -> Option<BoxFuture<'c, Outcome>>
     where
         S: Sync,
@@ -104,10 +104,10 @@ impl<S: ?Sized> Tools<S> {
             Body::Dynamic(tool) => Body::Dynamic(Arc::clone(tool)),
         };
         Some(Box::pin(async move {
-            let cx = cx.of_tool(plan, called);
-            let outcome = caught(async || match &body {
-                Body::Typed(execute) => execute(&cx, called).await,
-                Body::Dynamic(tool) => dynamic::execute(tool, &cx, called).await,
+            let cx = cx.for_tool(plan, invocation);
+            let outcome = catch_panic_async(async || match &body {
+                Body::Typed(execute) => execute(&cx, invocation).await,
+                Body::Dynamic(tool) => dynamic::execute(tool, &cx, invocation).await,
             });
             outcome.await.unwrap_or_else(|_| Outcome::panicked())
         }))

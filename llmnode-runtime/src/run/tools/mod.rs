@@ -3,28 +3,28 @@
 //! A tool is a node that is read from the arguments which the model wrote. Each call of it is a call of that node, with a record,
 //! limits and settings of its own.
 
-mod called;
+mod approval;
+mod call_tool;
+mod clone_args;
 mod dynamic;
 mod in_text;
-mod lent;
+mod invocation;
 mod list;
-mod lone;
 mod outcome;
-mod permit;
 mod round;
 mod toolset;
 mod typed;
 mod value;
 
-pub(super) use called::{Around, Called};
-pub use dynamic::Calls;
-pub use lent::{CloneArgument, CloneNothing, CloneValue, Lent};
+pub use approval::ask_handler;
+pub use call_tool::{ToolRun, execute_tool, refused_arguments};
+pub use clone_args::{CloneArgument, CloneNothing, CloneProbe, CloneValue};
+pub use dynamic::ToolFn;
+pub(super) use invocation::{ConversationId, Invocation};
 pub use list::Tools;
-pub use lone::{ToolRun, execute_tool, refused_arguments};
 pub(super) use outcome::Outcome;
 pub use outcome::{MAX_RESULT, capped};
-pub use permit::ask_handler;
-pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, forbidden, open_call};
+pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, forbidden_calls, unanswered_call};
 pub use toolset::Toolset;
 pub use typed::Tool;
 pub use value::{Replied, ResultOf, ToolError, ToolReply, fallible, reply};

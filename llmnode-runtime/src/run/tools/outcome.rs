@@ -8,7 +8,7 @@ use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ids::CallId;
 use crate::model::Message;
-use crate::pause::Stand;
+use crate::pause::CallState;
 use crate::text::{cut, one_line};
 
 /// The most of a result that the model reads, in bytes.
@@ -19,9 +19,9 @@ const FAULT: usize = 2048;
 
 /// What a call of a tool came to.
 pub(in crate::run) struct Outcome {
-    pub(super) told: Told,
+    pub(super) effect: ToolEffect,
     /// The word of the ledger.
-    pub(super) word: Cow<'static, str>,
+    pub(super) label: Cow<'static, str>,
     /// The call of the tool's node.
     pub(super) call: Option<CallId>,
     /// A person has changed the arguments.
@@ -29,30 +29,30 @@ pub(in crate::run) struct Outcome {
 }
 
 /// What follows from it.
-pub(super) enum Told {
+pub(super) enum ToolEffect {
     /// The model reads this result.
     Result(ToolReply),
     /// The model reads that the tool failed, or did not run.
     Failure(String),
     /// Nothing yet.
-    Waits(Stand),
+    Waits(CallState),
     /// The call of the agent ends with this error.
     Stopped(NodeError),
 }
 
 impl Outcome {
-    fn new(told: Told, word: impl Into<Cow<'static, str>>) -> Self {
-        Outcome { told, word: word.into(), call: None, edited: false }
+    fn new(effect: ToolEffect, label: impl Into<Cow<'static, str>>) -> Self {
+        Outcome { effect, label: label.into(), call: None, edited: false }
     }
 
     /// The tool ran, and the model reads its result.
     pub(super) fn done(reply: ToolReply, call: Option<CallId>) -> Self {
-        Outcome { call, ..Outcome::new(Told::Result(reply), "ok") }
+        Outcome { call, ..Outcome::new(ToolEffect::Result(reply), "ok") }
     }
 
     /// The tool did not run.
-    pub(super) fn refused(word: &'static str, said: impl Into<String>) -> Self {
-        Outcome::new(Told::Failure(said.into()), word)
+    pub(super) fn refused(label: &'static str, said: impl Into<String>) -> Self {
+        Outcome::new(ToolEffect::Failure(said.into()), label)
     }
 
     /// A person does not want it to run.
@@ -65,13 +65,13 @@ impl Outcome {
         Outcome::refused("invalid_arguments", format!("These arguments were not accepted:{complaints}"))
     }
 
-    pub(super) fn waits(stand: Stand) -> Self {
-        Outcome::new(Told::Waits(stand), "waiting")
+    pub(super) fn waits(state: CallState) -> Self {
+        Outcome::new(ToolEffect::Waits(state), "waiting")
     }
 
     pub(super) fn stopped(error: NodeError) -> Self {
         let call = error.record().map(|record| record.id);
-        Outcome { call, ..Outcome::new(Told::Stopped(error), "aborted") }
+        Outcome { call, ..Outcome::new(ToolEffect::Stopped(error), "aborted") }
     }
 
     /// What belongs to the tool, and is executed outside of its node, panicked.
@@ -91,37 +91,40 @@ impl Outcome {
             },
             Category::LimitExceeded | Category::Panic => format!("the tool failed ({category})"),
             Category::Paused => match error.paused() {
-                Some(paused) => return Outcome { call, ..Outcome::waits(Stand::Within(Box::new(paused))) },
+                Some(paused) => {
+                    return Outcome { call, ..Outcome::waits(CallState::Within(Box::new(paused))) };
+                }
                 None => return Outcome::stopped(error),
             },
             _ if category.group() == Group::Stop => return Outcome::stopped(error),
             _ => format!("the tool failed ({category})"),
         };
-        let word = if category == Category::ExecError { "error" } else { category.as_str() };
-        Outcome { call, ..Outcome::new(Told::Failure(words), word) }
+        let label = if category == Category::ExecError { "error" } else { category.as_str() };
+        Outcome { call, ..Outcome::new(ToolEffect::Failure(words), label) }
     }
 
     /// The arguments are these, and not those of the model, if there are any.
     pub(super) fn edited(mut self, arguments: Option<&str>) -> Self {
         self.edited |= arguments.is_some();
-        if let (Told::Waits(Stand::Within(paused)), Some(arguments)) = (&mut self.told, arguments) {
+        if let (ToolEffect::Waits(CallState::Within(paused)), Some(arguments)) = (&mut self.effect, arguments)
+        {
             paused.0.edited = Some(arguments.to_owned());
         }
         self
     }
 }
 
-impl Told {
+impl ToolEffect {
     /// How the call with this id stands now, or the error that ends the agent's.
-    pub(super) fn stand(self, id: &str) -> Result<Stand, NodeError> {
+    pub(super) fn into_state(self, id: &str) -> Result<CallState, NodeError> {
         match self {
-            Told::Result(ToolReply { text, images }) => {
+            ToolEffect::Result(ToolReply { text, images }) => {
                 let message = Message::tool(id, capped(text, MAX_RESULT));
-                Ok(Stand::ended(images.into_iter().fold(message, Message::attach)))
+                Ok(CallState::ended(images.into_iter().fold(message, Message::attach)))
             }
-            Told::Failure(said) => Ok(Stand::ended(Message::tool(id, said).failed())),
-            Told::Waits(stand) => Ok(stand),
-            Told::Stopped(error) => Err(error),
+            ToolEffect::Failure(said) => Ok(CallState::ended(Message::tool(id, said).failed())),
+            ToolEffect::Waits(state) => Ok(state),
+            ToolEffect::Stopped(error) => Err(error),
         }
     }
 }

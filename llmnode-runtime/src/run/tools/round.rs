@@ -8,8 +8,8 @@ use std::time::Instant;
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
-use super::called::{Around, Called};
 use super::in_text;
+use super::invocation::{ConversationId, Invocation};
 use super::outcome::Outcome;
 use super::typed::is_object;
 use super::value::ToolReply;
@@ -18,10 +18,10 @@ use crate::category::Category;
 use crate::ledger::ToolRecord;
 use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
 use crate::output::Reader;
-use crate::pause::{Decision, Open, Stand};
-use crate::run::attempts::Plan;
+use crate::pause::{CallState, Decision, OpenCall};
+use crate::run::answer_reader::AnswerReader;
+use crate::run::attempt_loop::Plan;
 use crate::run::failure::Failure;
-use crate::run::judge::Judge;
 use crate::run::pool::Pool;
 use crate::text::{nearest, one_line, same_name};
 
@@ -37,18 +37,18 @@ const WORD: usize = 200;
 /// An answer that calls tools.
 pub(in crate::run) struct Round {
     /// What the model wrote beside the calls.
-    pub(in crate::run) said: String,
+    pub(in crate::run) content: String,
     calls: Vec<ToolCall>,
     /// How the calls stood when the round paused; of a new one, nothing.
-    stands: Vec<Stand>,
+    states: Vec<CallState>,
 }
 
 /// What tools are executed with.
 pub(in crate::run) struct Executor<'r> {
-    pub(in crate::run) judge: &'r dyn Judge,
+    pub(in crate::run) judge: &'r dyn AnswerReader,
     pub(in crate::run) plan: &'r Plan<'r>,
     /// The conversation that the calls belong to.
-    pub(in crate::run) around: Around<'r>,
+    pub(in crate::run) around: ConversationId<'r>,
 }
 
 /// Takes the calls of tools out of an answer, or makes the call of the answer's function the answer.
@@ -65,12 +65,12 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
         }
         return None;
     }
-    let calls = named_apart(calls, &request.messages);
-    Some(Box::new(Round { said: completion.text.clone(), calls, stands: Vec::new() }))
+    let calls = with_unique_ids(calls, &request.messages);
+    Some(Box::new(Round { content: completion.text.clone(), calls, states: Vec::new() }))
 }
 
 /// The calls in an answer to a request that forbids them, as the record has them; they are dropped.
-pub(in crate::run) fn forbidden(completion: &Completion, request: &Request) -> Vec<ToolRecord> {
+pub(in crate::run) fn forbidden_calls(completion: &Completion, request: &Request) -> Vec<ToolRecord> {
     if !request.answer_now || request.tools.is_empty() {
         return Vec::new();
     }
@@ -80,14 +80,14 @@ pub(in crate::run) fn forbidden(completion: &Completion, request: &Request) -> V
         outcome: "not_executed".into(),
         ..ToolRecord::called(&call.id, &call.name)
     };
-    named_apart(calls, &request.messages).iter().map(record).collect()
+    with_unique_ids(calls, &request.messages).iter().map(record).collect()
 }
 
 /// The calls that an answer consists of as a text, unless it may be the answer itself.
 pub(in crate::run) fn called_in_text(
     text: &str,
     request: &Request,
-    judge: &mut dyn Judge,
+    judge: &mut dyn AnswerReader,
     reader: Reader,
 ) -> Option<Box<Round>> {
     if request.answer_now || request.tools.is_empty() {
@@ -97,12 +97,12 @@ pub(in crate::run) fn called_in_text(
     if judge.schema().is_some() && judge.read(text, reader).is_ok() {
         return None;
     }
-    let calls = named_apart(calls, &request.messages);
-    Some(Box::new(Round { said: String::new(), calls, stands: Vec::new() }))
+    let calls = with_unique_ids(calls, &request.messages);
+    Some(Box::new(Round { content: String::new(), calls, states: Vec::new() }))
 }
 
 /// A call of a tool whose result does not follow: providers refuse such a conversation.
-pub(in crate::run) fn open_call(messages: &[Message]) -> Option<&str> {
+pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
     messages.iter().enumerate().find_map(|(at, message)| {
         let results = || messages[at + 1..].iter().map_while(Message::answers);
         let open = message.calls().iter().find(|call| !results().any(|id| id == call.id))?;
@@ -111,7 +111,7 @@ pub(in crate::run) fn open_call(messages: &[Message]) -> Option<&str> {
 }
 
 /// The calls, each with an id that no other call of the conversation has.
-fn named_apart(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
+fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
     let known = messages.iter().flat_map(Message::calls).map(|call| call.id.clone());
     let mut known: HashSet<String> = known.collect();
     // Each number is looked at once, however many calls there are.
@@ -134,9 +134,10 @@ fn named_apart(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> 
 
 impl Round {
     /// The round that a conversation paused in.
-    pub(in crate::run) fn open(said: &str, open: &[Open]) -> Box<Self> {
-        let (calls, stands) = open.iter().map(|Open { call, stand }| (call.clone(), stand.clone())).unzip();
-        Box::new(Round { said: said.to_owned(), calls, stands })
+    pub(in crate::run) fn open(content: &str, open: &[OpenCall]) -> Box<Self> {
+        let (calls, states) =
+            open.iter().map(|OpenCall { call, state }| (call.clone(), state.clone())).unzip();
+        Box::new(Round { content: content.to_owned(), calls, states })
     }
 
     pub(in crate::run) fn calls(&self) -> &[ToolCall] {
@@ -147,7 +148,7 @@ impl Round {
     pub(in crate::run) fn characters(&self) -> usize {
         let of_calls =
             self.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count());
-        self.said.chars().count() + of_calls.sum::<usize>()
+        self.content.chars().count() + of_calls.sum::<usize>()
     }
 
     /// Executes the calls that have no result yet: side by side, but for tools that run alone. Says how each stands then.
@@ -155,45 +156,46 @@ impl Round {
         &self,
         request: &Request,
         with: &Executor<'_>,
-    ) -> Result<Vec<Stand>, Failure> {
+    ) -> Result<Vec<CallState>, Failure> {
         let Plan { call: scope, limits, listener, .. } = *with.plan;
         let tools = &request.tools;
-        let known: Vec<Option<usize>> = self.calls.iter().map(|call| place(tools, &call.name)).collect();
-        let called: Vec<Called<'_>> = self.called(with.around);
-        let runs = |index: usize| known[index].filter(|_| index < CALLS && self.settled(index).is_none());
+        let known: Vec<Option<usize>> = self.calls.iter().map(|call| tool_index(tools, &call.name)).collect();
+        let called: Vec<Invocation<'_>> = self.called(with.around);
+        let runs =
+            |index: usize| known[index].filter(|_| index < CALLS && self.already_decided(index).is_none());
         let executed = (0..self.calls.len()).filter(|&index| runs(index).is_some()).count();
-        if let Err(why) = limits.execute_tools(executed) {
+        if let Err(why) = limits.charge_tools(executed) {
             return Err(Failure::new(Category::LimitExceeded, why));
         }
-        let mut stands: Vec<Option<Stand>> =
-            self.stands.iter().map(|stand| stand.result().map(Stand::ended)).collect();
-        stands.resize_with(self.calls.len(), || None);
-        let end = |index: usize, began: Option<Instant>, outcome: Outcome| -> Result<Stand, Failure> {
-            let Outcome { told, word, call, edited } = outcome;
+        let mut states: Vec<Option<CallState>> =
+            self.states.iter().map(|state| state.result().map(CallState::ended)).collect();
+        states.resize_with(self.calls.len(), || None);
+        let end = |index: usize, began: Option<Instant>, outcome: Outcome| -> Result<CallState, Failure> {
+            let Outcome { effect, label, call, edited } = outcome;
             let elapsed = began.map(|began| scope.now().saturating_duration_since(began));
             if let Some(listener) = listener {
-                listener.tool_ended(&self.calls[index].id, word.clone());
+                listener.tool_ended(&self.calls[index].id, label.clone());
             }
             scope.tool_ended(self.calls.len() - 1 - index, |record| {
-                (record.outcome, record.call, record.edited) = (word, call, edited);
+                (record.outcome, record.call, record.edited) = (label, call, edited);
                 record.elapsed = elapsed.unwrap_or_default();
             });
-            let stand = told.stand(&self.calls[index].id).map_err(Failure::of_tool)?;
-            if let (Some(conversation), Some(result)) = (with.around.kept, stand.result()) {
+            let state = effect.into_state(&self.calls[index].id).map_err(Failure::of_tool)?;
+            if let (Some(conversation), Some(result)) = (with.around.journal, state.result()) {
                 let executed = began.is_some();
                 scope.tool_has_result(conversation, (&self.calls[index], &result), (call, executed));
             }
-            Ok(stand)
+            Ok(state)
         };
         // Part of the tool's future: while its result is written down, the others go on, and so does what they write down.
-        let run = async |index: usize, tool: BoxFuture<'_, Outcome>| -> Result<Stand, Failure> {
+        let run = async |index: usize, tool: BoxFuture<'_, Outcome>| -> Result<CallState, Failure> {
             let began = scope.now();
             let outcome = tool.instrument(span(&self.calls[index])).await;
-            let stand = end(index, Some(began), outcome)?;
-            scope.recorded().await.map_err(Failure::unrecorded)?;
-            Ok(stand)
+            let state = end(index, Some(began), outcome)?;
+            scope.flush().await.map_err(Failure::unrecorded)?;
+            Ok(state)
         };
-        for part in parts(tools, &known) {
+        for part in concurrent_ranges(tools, &known) {
             let (mut pool, mut next) = (Pool::new(), part.start);
             loop {
                 while pool.len() < CONCURRENCY && next < part.end {
@@ -203,12 +205,12 @@ impl Round {
                         runs(index).and_then(|tool| with.judge.execute(tool, &called[index], with.plan));
                     match started {
                         Some(tool) => pool.push(index, Box::pin(run(index, tool))),
-                        None => match self.settled(index) {
+                        None => match self.already_decided(index) {
                             Some(None) => {}
-                            Some(Some(outcome)) => stands[index] = Some(end(index, None, outcome)?),
+                            Some(Some(outcome)) => states[index] = Some(end(index, None, outcome)?),
                             None => {
                                 let outcome = self.not_executed(index, known[index], request, scope.node());
-                                stands[index] = Some(end(index, None, outcome)?);
+                                states[index] = Some(end(index, None, outcome)?);
                             }
                         },
                     }
@@ -216,53 +218,53 @@ impl Round {
                 if pool.len() == 0 {
                     break;
                 }
-                let (index, stand) = poll_fn(|cx| pool.poll_next(cx)).await;
-                stands[index] = Some(stand?);
+                let (index, state) = poll_fn(|cx| pool.poll_next(cx)).await;
+                states[index] = Some(state?);
             }
         }
-        Ok(stands.into_iter().flatten().collect())
+        Ok(states.into_iter().flatten().collect())
     }
 
     /// Each call as its tool sees it.
-    fn called<'c>(&'c self, around: Around<'c>) -> Vec<Called<'c>> {
-        let stands = self.stands.iter().map(Some).chain(std::iter::repeat(None));
-        self.calls.iter().zip(stands).map(|(call, stand)| Called::new(call, stand, around)).collect()
+    fn called<'c>(&'c self, around: ConversationId<'c>) -> Vec<Invocation<'c>> {
+        let states = self.states.iter().map(Some).chain(std::iter::repeat(None));
+        self.calls.iter().zip(states).map(|(call, state)| Invocation::new(call, state, around)).collect()
     }
 
     /// What is to be said of a call that is not to run any more; none: it has its result.
-    fn settled(&self, index: usize) -> Option<Option<Outcome>> {
-        match self.stands.get(index)? {
-            Stand::Ended { .. } => Some(None),
-            Stand::Approval(Some(Decision::No(why))) | Stand::Answer(Some(Decision::No(why))) => {
+    fn already_decided(&self, index: usize) -> Option<Option<Outcome>> {
+        match self.states.get(index)? {
+            CallState::Ended { .. } => Some(None),
+            CallState::Approval(Some(Decision::No(why))) | CallState::Answer(Some(Decision::No(why))) => {
                 Some(Some(Outcome::denied(why)))
             }
-            Stand::Answer(Some(Decision::Result(result))) => {
+            CallState::Answer(Some(Decision::Result(result))) => {
                 let reply = match result {
                     Value::String(text) => ToolReply::of_text(text.clone()),
                     result => ToolReply::new(result.to_string()),
                 };
                 Some(Some(Outcome::done(reply, None)))
             }
-            Stand::Approval(_) | Stand::Answer(_) | Stand::Within(_) => None,
+            CallState::Approval(_) | CallState::Answer(_) | CallState::Within(_) => None,
         }
     }
 
     /// The messages that the round adds to the conversation, or how its calls stand, if some wait.
-    pub(in crate::run) fn told(&self, stands: Vec<Stand>) -> Result<Vec<Message>, Vec<Open>> {
-        let results: Option<Vec<Message>> = stands.iter().map(Stand::result).collect();
+    pub(in crate::run) fn to_messages(&self, states: Vec<CallState>) -> Result<Vec<Message>, Vec<OpenCall>> {
+        let results: Option<Vec<Message>> = states.iter().map(CallState::result).collect();
         let Some(results) = results else {
-            let open = |(call, stand): (&ToolCall, _)| Open { call: call.clone(), stand };
-            return Err(self.calls.iter().zip(stands).map(open).collect());
+            let open = |(call, state): (&ToolCall, _)| OpenCall { call: call.clone(), state };
+            return Err(self.calls.iter().zip(states).map(open).collect());
         };
-        let calls = self.calls.iter().map(as_said).collect::<Vec<_>>();
-        let mut messages = vec![Message::assistant(self.said.as_str()).calling(calls)];
+        let calls = self.calls.iter().map(for_history).collect::<Vec<_>>();
+        let mut messages = vec![Message::assistant(self.content.as_str()).calling(calls)];
         messages.extend(results);
         Ok(messages)
     }
 
     /// No call is of a tool that is there.
-    pub(in crate::run) fn knows_none(&self, request: &Request) -> bool {
-        self.calls.iter().all(|call| place(&request.tools, &call.name).is_none())
+    pub(in crate::run) fn has_only_unknown_tools(&self, request: &Request) -> bool {
+        self.calls.iter().all(|call| tool_index(&request.tools, &call.name).is_none())
     }
 
     /// Why a call is not executed.
@@ -276,21 +278,21 @@ impl Round {
             let why = format!("not executed: at most {CALLS} calls of one answer are");
             return Outcome::refused("not_executed", why);
         }
-        Outcome::refused("unknown_tool", unknown(&request.tools, name, own))
+        Outcome::refused("unknown_tool", unknown_tool_message(&request.tools, name, own))
     }
 }
 
 /// Ranges of calls that run side by side: a tool that runs alone is a range of its own.
-fn parts(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<usize>> {
+fn concurrent_ranges(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<usize>> {
     let alone = |index: usize| known[index].is_some_and(|tool| tools[tool].alone);
-    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut concurrent_ranges: Vec<Range<usize>> = Vec::new();
     for index in 0..known.len() {
-        match parts.last_mut() {
+        match concurrent_ranges.last_mut() {
             Some(last) if !alone(index) && !alone(last.start) => last.end = index + 1,
-            _ => parts.push(index..index + 1),
+            _ => concurrent_ranges.push(index..index + 1),
         }
     }
-    parts
+    concurrent_ranges
 }
 
 /// The span of one execution, by the conventions of OpenTelemetry.
@@ -305,12 +307,12 @@ fn span(call: &ToolCall) -> Span {
     )
 }
 
-fn place(tools: &[ToolSpec], name: &str) -> Option<usize> {
+fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {
     tools.iter().position(|tool| tool.name == name)
 }
 
 /// A call as it stands in the conversation: some servers refuse a whole conversation over arguments that are no object.
-fn as_said(call: &ToolCall) -> ToolCall {
+fn for_history(call: &ToolCall) -> ToolCall {
     let mut call = call.clone();
     call.name = one_line(&call.name, WORD);
     if !is_object(&call.arguments) {
@@ -320,7 +322,7 @@ fn as_said(call: &ToolCall) -> ToolCall {
 }
 
 /// What the model is told of a tool that is not there.
-pub(super) fn unknown(tools: &[ToolSpec], name: &str, own: &str) -> String {
+pub(super) fn unknown_tool_message(tools: &[ToolSpec], name: &str, own: &str) -> String {
     let names = || tools.iter().map(|tool| &*tool.name);
     let listed = names().take(64).collect::<Vec<_>>().join(", ");
     if same_name(name, own) {

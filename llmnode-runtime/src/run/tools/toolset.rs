@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::dynamic::{self, Body, Calls, Dynamic};
+use super::dynamic::{self, Body, Dynamic, ToolFn};
 use super::typed::{Tool, execute as typed_execute};
 use super::value::{ToolFailure, ToolValue};
 use crate::model::ToolSpec;
@@ -104,9 +104,9 @@ impl Toolset {
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
         let name = name.into();
-        let reads = Untyped::by_schema(&name, schema.into());
-        let spec = ToolSpec::new(name, description, Arc::clone(&reads.schema));
-        self.add(spec, dynamic::function(move |arguments, _| reads.value(arguments), function))
+        let parser = Untyped::by_schema(&name, schema.into());
+        let spec = ToolSpec::new(name, description, Arc::clone(&parser.schema));
+        self.add(spec, dynamic::function(move |arguments, _| parser.value(arguments), function))
     }
 
     /// Adds a tool that `#[tool]` makes from a function without a state, or a node with the argument `tool`.
@@ -139,12 +139,12 @@ impl Toolset {
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
         schema: impl Into<Value>,
-        body: Arc<Calls>,
+        body: Arc<ToolFn>,
     ) -> Self {
         let name = name.into();
-        let reads = Untyped::by_schema(&name, schema.into());
-        let spec = ToolSpec::new(name, description, Arc::clone(&reads.schema));
-        self.add(spec, Body::Calls(reads, body))
+        let parser = Untyped::by_schema(&name, schema.into());
+        let spec = ToolSpec::new(name, description, Arc::clone(&parser.schema));
+        self.add(spec, Body::ToolFn(parser, body))
     }
 
     /// Returns the names of the tools, in order.

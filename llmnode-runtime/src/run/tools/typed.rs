@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::called::Called;
+use super::approval::Permit;
+use super::invocation::Invocation;
 use super::outcome::Outcome;
-use super::permit::Permit;
 use super::value::Replied;
 use crate::BoxFuture;
 use crate::category::Category;
@@ -15,7 +15,7 @@ use crate::run::cx::Cx;
 use crate::run::feedback::complaints;
 use crate::run::node::Exec;
 use crate::text::one_line;
-use crate::validate::{self, Attempt, Checks, Verdict, Violation};
+use crate::validate::{self, AttemptInfo, CheckOutcome, Checks, Violation};
 
 /// How deep agents may stand within each other.
 const DEPTH: usize = 8;
@@ -57,15 +57,15 @@ pub trait StatelessTool<S: ?Sized>: Tool<S> {}
 impl<S: ?Sized, N: Tool<S>> StatelessTool<S> for N {}
 
 /// A plain function, so that nothing asks whether the state is `'static`.
-pub(super) type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c Called<'c>) -> BoxFuture<'c, Outcome>;
+pub(super) type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c Invocation<'c>) -> BoxFuture<'c, Outcome>;
 
-pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, called: &'c Called<'c>) -> BoxFuture<'c, Outcome>
+pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, invocation: &'c Invocation<'c>) -> BoxFuture<'c, Outcome>
 where
     N: Tool<S>,
     S: ?Sized,
 {
     Box::pin(async move {
-        let (node, permit) = match ready::<N, S>(cx, called).await {
+        let (node, permit) = match ready::<N, S>(cx, invocation).await {
             Ok(ready) => ready,
             Err(outcome) => return outcome,
         };
@@ -73,13 +73,13 @@ where
             Ok(report) => match N::reply(&report.value) {
                 Ok(reply) => Outcome::done(reply, Some(report.record.id)),
                 Err(error) => {
-                    let name = &called.call.name;
+                    let name = &invocation.call.name;
                     let fault = format!("the result of the tool `{name}` cannot be written as JSON: {error}");
                     Outcome::stopped(NodeError::new(Category::ConfigError, fault).with_source(error))
                 }
             },
             Err(error) if !N::IDEMPOTENT && !N::TRIES_ITSELF && error.category() == Category::Paused => {
-                Outcome::stopped(would_run_again(&called.call.name))
+                Outcome::stopped(would_run_again(&invocation.call.name))
             }
             Err(error) => Outcome::of_error(error, N::SETTINGS.deadline),
         };
@@ -98,19 +98,19 @@ fn would_run_again(name: &str) -> NodeError {
 }
 
 /// The node of the call, once it may run.
-async fn ready<N, S>(cx: &Cx<'_, S>, called: &Called<'_>) -> Result<(N, Permit), Outcome>
+async fn ready<N, S>(cx: &Cx<'_, S>, invocation: &Invocation<'_>) -> Result<(N, Permit), Outcome>
 where
     N: Tool<S>,
     S: ?Sized,
 {
-    let mut permit = Permit::new(called, N::REQUIRE_APPROVAL);
+    let mut permit = Permit::new(invocation, N::REQUIRE_APPROVAL);
     loop {
-        let read = read::<N, S>(cx, &called.call.name, permit.arguments(called)).await;
+        let read = read::<N, S>(cx, &invocation.call.name, permit.arguments(invocation)).await;
         let node = read.map_err(|outcome| outcome.edited(permit.edited()))?;
         if let Some(refused) = too_deep::<N, S>(cx, &node) {
             return Err(refused.edited(permit.edited()));
         }
-        if permit.is_given(cx, called).await? {
+        if permit.is_granted(cx, invocation).await? {
             return Ok((node, permit));
         }
     }
@@ -125,34 +125,34 @@ where
     let spec = N::arguments();
     let mut node = None;
     let schema = spec.schema().ok().flatten();
-    let read = spec.read(written(arguments), schema.as_deref(), Reader::new(), &mut node);
+    let read = spec.read(or_empty_object(arguments), schema.as_deref(), Reader::new(), &mut node);
     // Those of the schema come first; validators say theirs in the same result, where there is a value to look at.
     let (node, mut found) = match (read, node) {
         (Ok(_), Some(node)) => (node, Vec::new()),
         (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
-        (Err(_), _) if !is_object(written(arguments)) => return Err(no_object(arguments)),
-        (Err(violations), _) => match spec.build(written(arguments)) {
+        (Err(_), _) if !is_object(or_empty_object(arguments)) => return Err(no_object(arguments)),
+        (Err(violations), _) => match spec.build(or_empty_object(arguments)) {
             Some(node) => (node, violations),
             None => return Err(refused(violations)),
         },
     };
     let mut checks = Checks::at("");
     spec.collect(&node, &mut checks);
-    match validate::run(checks, cx.state, &Attempt::new(0, 0)).await {
-        Verdict::Judged(violations) => {
+    match validate::run(checks, cx.state, &AttemptInfo::new(0, 0)).await {
+        CheckOutcome::Completed(violations) => {
             found.extend(violations);
             if found.iter().all(|one| one.warning) { Ok(node) } else { Err(refused(found)) }
         }
-        Verdict::Aborted(error) => {
+        CheckOutcome::Aborted(error) => {
             let message = format!("a validator of the tool `{name}` ended the call: {error}");
             Err(Outcome::stopped(NodeError::new(Category::Aborted, message).with_source(error)))
         }
-        Verdict::Panicked(said) => Err(Outcome::stopped(NodeError::new(Category::Panic, said))),
+        CheckOutcome::Panicked(said) => Err(Outcome::stopped(NodeError::new(Category::Panic, said))),
     }
 }
 
 /// The arguments; none are an empty object.
-pub(super) fn written(arguments: &str) -> &str {
+pub(super) fn or_empty_object(arguments: &str) -> &str {
     match arguments.trim() {
         "" | "null" => "{}",
         _ => arguments,
@@ -185,7 +185,7 @@ where
     N: Tool<S>,
     S: ?Sized,
 {
-    let why = if cx.scope.is_of(&NodeKey::of(node).path) {
+    let why = if cx.scope.is_inside_node_type(&NodeKey::of(node).path) {
         "it is already working on this; try another way"
     } else if cx.scope.depth >= DEPTH {
         "agents are nested too deeply; answer without it"

@@ -2,14 +2,14 @@
 
 use super::recovery::{Failures, Recovery};
 use crate::category::{Category, Group};
-use crate::output::Answers;
+use crate::output::AnswerKind;
 
 /// What is wrong with a stack, and what to write instead. `fallback`: the node has a fallback value.
 pub(crate) fn check(
     failures: Failures,
     steps: &[Recovery],
     fallback: bool,
-    answers: Answers,
+    answers: AnswerKind,
 ) -> Result<(), String> {
     let fault = key(failures, answers)
         .or_else(|| order(steps))
@@ -20,7 +20,7 @@ pub(crate) fn check(
     }
 }
 
-fn key(failures: Failures, answers: Answers) -> Option<String> {
+fn key(failures: Failures, answers: AnswerKind) -> Option<String> {
     let Failures::Category(category) = failures else { return None };
     if category == Category::ExecError {
         return Some("`attempts` and `wait` say how often a node that asks no model is executed".to_owned());
@@ -29,10 +29,10 @@ fn key(failures: Failures, answers: Answers) -> Option<String> {
         return Some(format!("the program itself ends a call with `{category}`; nothing recovers it"));
     }
     let never = match (category, answers) {
-        (Category::SchemaError, Answers::Taken | Answers::Checked) => {
+        (Category::SchemaError, AnswerKind::RawText | AnswerKind::CheckedText) => {
             "the answer is raw text, which nothing reads"
         }
-        (Category::ValidationError, Answers::Taken) => "the answer is raw text, which nothing checks",
+        (Category::ValidationError, AnswerKind::RawText) => "the answer is raw text, which nothing checks",
         _ => return None,
     };
     Some(never.to_owned())
@@ -57,7 +57,7 @@ fn order(steps: &[Recovery]) -> Option<String> {
     })
 }
 
-fn misplaced(step: &Recovery, failures: Failures, fallback: bool, answers: Answers) -> Option<String> {
+fn misplaced(step: &Recovery, failures: Failures, fallback: bool, answers: AnswerKind) -> Option<String> {
     match step {
         Recovery::Retry { .. } | Recovery::Repair { .. } | Recovery::Model(_) if is_limit(failures) => {
             Some(format!("a limit that is reached forbids further requests; leave `{step}` out"))
@@ -74,7 +74,7 @@ fn misplaced(step: &Recovery, failures: Failures, fallback: bool, answers: Answe
         Recovery::Repair { .. } if !is_answer(failures) => Some(format!(
             "only bad answers can be repaired, and `{failures}` is not one; use `retry` or `model`"
         )),
-        Recovery::Repair { .. } if answers == Answers::Taken && failures == Failures::Answer => Some(
+        Recovery::Repair { .. } if answers == AnswerKind::RawText && failures == Failures::Answer => Some(
             "the answer is raw text that nothing checks, of which only an `empty_response` can be repaired; name that"
                 .to_owned(),
         ),
@@ -116,26 +116,29 @@ mod tests {
     #[test]
     fn a_raw_text_that_nothing_checks_is_repaired_only_where_it_is_empty() {
         let repairs = |failures, answers| check(failures, &[Recovery::repair(1)], false, answers);
-        assert!(repairs(Failures::Answer, Answers::Taken).unwrap_err().contains("name that"));
-        assert_eq!(repairs(EMPTY, Answers::Taken), Ok(()));
-        assert_eq!(repairs(Failures::Answer, Answers::Checked), Ok(()));
-        assert_eq!(repairs(Failures::Answer, Answers::Read), Ok(()));
+        assert!(repairs(Failures::Answer, AnswerKind::RawText).unwrap_err().contains("name that"));
+        assert_eq!(repairs(EMPTY, AnswerKind::RawText), Ok(()));
+        assert_eq!(repairs(Failures::Answer, AnswerKind::CheckedText), Ok(()));
+        assert_eq!(repairs(Failures::Answer, AnswerKind::Json), Ok(()));
     }
 
     #[test]
     fn what_never_fails_has_no_stack() {
         let of = |category, answers| check(Failures::Category(category), &[Recovery::Bubble], false, answers);
-        for answers in [Answers::Taken, Answers::Checked] {
+        for answers in [AnswerKind::RawText, AnswerKind::CheckedText] {
             assert!(of(Category::SchemaError, answers).unwrap_err().ends_with("which nothing reads"));
         }
-        assert!(of(Category::ValidationError, Answers::Taken).unwrap_err().ends_with("which nothing checks"));
-        assert_eq!(of(Category::ValidationError, Answers::Checked), Ok(()));
-        assert_eq!(of(Category::SchemaError, Answers::Read), Ok(()));
+        assert!(
+            of(Category::ValidationError, AnswerKind::RawText).unwrap_err().ends_with("which nothing checks")
+        );
+        assert_eq!(of(Category::ValidationError, AnswerKind::CheckedText), Ok(()));
+        assert_eq!(of(Category::SchemaError, AnswerKind::Json), Ok(()));
     }
 
     #[test]
     fn a_fallback_needs_a_value() {
-        let falls_back = |fallback| check(Failures::Answer, &[Recovery::Fallback], fallback, Answers::Read);
+        let falls_back =
+            |fallback| check(Failures::Answer, &[Recovery::Fallback], fallback, AnswerKind::Json);
         assert!(falls_back(false).unwrap_err().contains("fallback = path"));
         assert_eq!(falls_back(true), Ok(()));
     }

@@ -10,7 +10,7 @@ use crate::category::{Category, Group};
 use crate::ledger::AttemptKind;
 use crate::limits::TimeLeft;
 use crate::model::Retry;
-use crate::validate::Attempt;
+use crate::validate::AttemptInfo;
 
 /// How often a call may ask again because the model's handle learned from a refusal. A handle learns each refusal
 /// once; the bound holds even if it does not.
@@ -33,7 +33,7 @@ pub(crate) struct Progress<'p> {
 /// Takes one more try out of the endpoint's retry budget, or says why there is none.
 pub(crate) type Grant<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
 
-pub(crate) struct Failed {
+pub(crate) struct FailedAttempt {
     pub(crate) category: Category,
     /// The failure's own decision, where it differs from its category's.
     pub(crate) decision: Option<Retry>,
@@ -80,27 +80,27 @@ impl<'p> Progress<'p> {
     }
 
     /// The attempt as validators see it, and nodes without a model.
-    pub(crate) fn attempt(&self) -> Attempt {
+    pub(crate) fn attempt(&self) -> AttemptInfo {
         if let Some(corrections) = self.stacks.only_corrections() {
             let left = corrections.saturating_sub(self.taken(Failures::Answer));
-            return Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left));
+            return AttemptInfo::new(self.bad_answers, self.bad_answers.saturating_add(left));
         }
-        if !self.stacks.asks() {
-            return Attempt::new(self.bad_answers, self.stacks.further_executions());
+        if !self.stacks.asks_model() {
+            return AttemptInfo::new(self.bad_answers, self.stacks.further_executions());
         }
         let (key, steps) = self.stacks.of(Category::ValidationError, None);
         let left = tries(&steps).saturating_sub(self.taken(key));
-        let attempt = Attempt::new(self.bad_answers, self.bad_answers.saturating_add(left));
+        let attempt = AttemptInfo::new(self.bad_answers, self.bad_answers.saturating_add(left));
         let mut to_come = steps.iter().chain(&self.onward).take_while(|step| **step != Recovery::Bubble);
         let others = to_come.any(|step| match step {
             Recovery::Model(name) => !self.has_asked(name),
             step => *step == Recovery::Fallback,
         });
-        attempt.before_others(others)
+        attempt.with_fallback(others)
     }
 
     /// Takes the next step, and says in a note which steps it could not take.
-    pub(crate) fn after(&mut self, failed: &Failed, grant: &mut Grant<'_>) -> (Next, String) {
+    pub(crate) fn after(&mut self, failed: &FailedAttempt, grant: &mut Grant<'_>) -> (Next, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
             match self.adapt(failed) {
@@ -130,7 +130,7 @@ impl<'p> Progress<'p> {
                     }
                 }
             }
-            if let Some(next) = self.leads_on(step, failed) {
+            if let Some(next) = self.next_without_retry(step, failed) {
                 if let Next::Model(_) = next {
                     steps.rev().for_each(|step| self.onward.push_front(step));
                 }
@@ -141,7 +141,7 @@ impl<'p> Progress<'p> {
     }
 
     /// The step after a failure whose own stack is used up: it comes from the stack that led to the model.
-    fn onward(&mut self, failed: &Failed) -> Next {
+    fn onward(&mut self, failed: &FailedAttempt) -> Next {
         let category = failed.category;
         // If a fallback model has no price, the models after it are still asked.
         if category.group() == Group::Stop && category != Category::LimitUnenforceable {
@@ -149,7 +149,7 @@ impl<'p> Progress<'p> {
         }
         while let Some(step) = self.onward.pop_front() {
             // Whether a request may be repeated depends on the failures of its own model.
-            if let Some(next) = self.leads_on(step, failed) {
+            if let Some(next) = self.next_without_retry(step, failed) {
                 return next;
             }
         }
@@ -157,7 +157,7 @@ impl<'p> Progress<'p> {
     }
 
     /// Where a step leads that does not try the same again.
-    fn leads_on(&mut self, step: Recovery, failed: &Failed) -> Option<Next> {
+    fn next_without_retry(&mut self, step: Recovery, failed: &FailedAttempt) -> Option<Next> {
         match step {
             Recovery::Model(name) if !failed.too_late && !self.has_asked(&name) => {
                 Some(self.change_model(name.into_owned()))
@@ -168,7 +168,7 @@ impl<'p> Progress<'p> {
         }
     }
 
-    fn adapt(&mut self, failed: &Failed) -> Result<Next, String> {
+    fn adapt(&mut self, failed: &FailedAttempt) -> Result<Next, String> {
         if self.adaptions == ADAPTIONS {
             return Err(String::new());
         }
@@ -183,10 +183,10 @@ impl<'p> Progress<'p> {
         step: &Recovery,
         key: Failures,
         taken: u32,
-        failed: &Failed,
+        failed: &FailedAttempt,
         grant: &mut Grant<'_>,
     ) -> Result<Next, String> {
-        if failed.decision == Some(Retry::No) && !self.stacks.asks() {
+        if failed.decision == Some(Retry::No) && !self.stacks.asks_model() {
             // A call within has already been retried, and its error says how that ended.
             return Err(String::new());
         }
@@ -213,7 +213,7 @@ impl<'p> Progress<'p> {
         own: Option<Backoff>,
         key: Failures,
         taken: u32,
-        failed: &Failed,
+        failed: &FailedAttempt,
     ) -> Result<Duration, String> {
         let (own, longest) = match own {
             Some(backoff) => (backoff.wait(taken), self.max_wait.max(backoff.to)),
@@ -224,7 +224,7 @@ impl<'p> Progress<'p> {
     }
 
     /// The wait before a request that is sent at once, unless the server asks for one.
-    fn servers_wait(&self, failed: &Failed) -> Result<Duration, String> {
+    fn servers_wait(&self, failed: &FailedAttempt) -> Result<Duration, String> {
         match failed.retry_after {
             None => Ok(Duration::ZERO),
             Some(_) => self.wait(Some(Backoff::fixed(Duration::ZERO)), Failures::Answer, 0, failed),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::recovery::{Backoff, Failures, Recovery};
 use crate::category::{Category, Group};
 use crate::model::Retry;
-use crate::output::Answers;
+use crate::output::AnswerKind;
 use crate::settings::Settings;
 
 /// Why a failure was not followed by what its stack says.
@@ -13,26 +13,26 @@ pub(super) const NOT_REPEATED: &str = "; not repeated, since the node is not ide
 
 /// The properties of a node that its recovery depends on.
 #[derive(Clone, Copy)]
-pub(crate) struct Nature {
+pub(crate) struct NodeKind {
     /// The node has a fallback value.
     pub(crate) fallback: bool,
     /// The node may be executed again.
     pub(crate) idempotent: bool,
     /// How the node treats a model's answers. `None`: it asks no model itself.
-    pub(crate) answers: Option<Answers>,
+    pub(crate) answers: Option<AnswerKind>,
 }
 
 pub(crate) struct Stacks<'p> {
     /// The settings, nearest level first.
     levels: [&'p Settings; 3],
-    node: Nature,
+    node: NodeKind,
     /// The wait of retries in the transport group that state none.
     pub(crate) wait: Option<Backoff>,
     pub(crate) fallback_model: Option<&'p str>,
 }
 
 impl<'p> Stacks<'p> {
-    pub(crate) fn new(levels: [&'p Settings; 3], node: Nature) -> Self {
+    pub(crate) fn new(levels: [&'p Settings; 3], node: NodeKind) -> Self {
         Stacks {
             levels,
             node,
@@ -72,9 +72,9 @@ impl<'p> Stacks<'p> {
 
     /// The level counts first; at each, the category comes before its group.
     fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
-        if !self.asks() {
+        if !self.asks_model() {
             // The steps for requests do not apply to executions, and the stop group ends them.
-            let steps = if self.counts(category) { self.of_executions() } else { Vec::new() };
+            let steps = if self.counts(category) { self.exec_steps() } else { Vec::new() };
             return (Failures::Category(Category::ExecError), steps);
         }
         let own = Failures::Category(category);
@@ -92,17 +92,17 @@ impl<'p> Stacks<'p> {
                 }
             }
             if let Some((group, times)) = group.and_then(|group| Some((group, times(level, group)?))) {
-                return (group, self.of_group(group, times));
+                return (group, self.group_steps(group, times));
             }
         }
         match group {
             None => (own, Vec::new()),
-            Some(group) => (group, self.of_group(group, default_times(group))),
+            Some(group) => (group, self.group_steps(group, default_times(group))),
         }
     }
 
     /// The default stack of a group, from `retries` and `transport_retries`.
-    fn of_group(&self, group: Failures, times: u32) -> Vec<Recovery> {
+    fn group_steps(&self, group: Failures, times: u32) -> Vec<Recovery> {
         let mut steps = Vec::with_capacity(3);
         let again = match group {
             Failures::Answer => Recovery::repair(times),
@@ -114,7 +114,7 @@ impl<'p> Stacks<'p> {
         steps
     }
 
-    pub(super) fn asks(&self) -> bool {
+    pub(super) fn asks_model(&self) -> bool {
         self.node.answers.is_some()
     }
 
@@ -137,7 +137,7 @@ impl<'p> Stacks<'p> {
         if self.node.idempotent { self.attempts().saturating_sub(1) } else { 0 }
     }
 
-    fn of_executions(&self) -> Vec<Recovery> {
+    fn exec_steps(&self) -> Vec<Recovery> {
         let attempts = self.attempts();
         let wait = self.wait.unwrap_or(Backoff::fixed(Duration::ZERO));
         let again = (attempts > 1).then(|| Recovery::retry_with(attempts - 1, wait));
@@ -145,7 +145,7 @@ impl<'p> Stacks<'p> {
     }
 
     /// The steps that follow a failure of this category, to the last.
-    pub(crate) fn listed(&self, category: Category) -> Vec<Recovery> {
+    pub(crate) fn full_stack(&self, category: Category) -> Vec<Recovery> {
         let (_, mut steps) = self.of(category, None);
         if steps.last() != Some(&Recovery::Bubble) {
             steps.push(Recovery::Bubble);
@@ -190,8 +190,8 @@ pub(super) fn is_transport(key: Failures) -> bool {
 mod tests {
     use super::*;
 
-    const PLAIN: Nature = Nature { fallback: false, idempotent: true, answers: Some(Answers::Read) };
-    const WITH_FALLBACK: Nature = Nature { fallback: true, ..PLAIN };
+    const PLAIN: NodeKind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::Json) };
+    const WITH_FALLBACK: NodeKind = NodeKind { fallback: true, ..PLAIN };
 
     fn two_models() -> Settings {
         Settings::new()
@@ -199,7 +199,7 @@ mod tests {
             .recover(Failures::Transport, [Recovery::retry(1), Recovery::model("b"), Recovery::Fallback])
     }
 
-    fn of(levels: [&Settings; 3], node: Nature, category: Category) -> String {
+    fn of(levels: [&Settings; 3], node: NodeKind, category: Category) -> String {
         let steps = Stacks::new(levels, node).of(category, None).1;
         steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_node_that_must_not_be_executed_again_has_its_fallback_alone() {
-        let node = Nature { idempotent: false, ..WITH_FALLBACK };
+        let node = NodeKind { idempotent: false, ..WITH_FALLBACK };
         let silent = Settings::new();
         assert_eq!(of([&silent, &silent, &two_models()], node, Category::Network), "fallback");
         assert_eq!(of([&silent, &silent, &two_models()], node, Category::SchemaError), "bubble");

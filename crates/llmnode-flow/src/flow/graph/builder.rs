@@ -8,13 +8,13 @@ use llmnode_runtime::internal::Label;
 use llmnode_runtime::{BoxError, NodeError};
 
 use super::check::check;
+use super::dynamic_step::DynamicStep;
 use super::faults::cannot_be_built;
-use super::made::Made;
-use super::{Flow, Named, Within, taken};
+use super::{ActionName, Flow, NestedFlow, named_arm};
 use crate::flow::action::{Action, DEFAULT};
+use crate::flow::erased_step::{ErasedStep, TypedStep};
 use crate::flow::outline::{Outline, To};
-use crate::flow::place::{Place, Starts};
-use crate::flow::stand::{Stand, Stands};
+use crate::flow::runnable::{Runnable, Startable};
 use crate::flow::step::Step;
 use crate::flow::table::{Edge, Table, TableStep, Target};
 
@@ -23,22 +23,22 @@ use crate::flow::table::{Edge, Table, TableStep, Target};
 #[must_use = "call `build` to get the flow"]
 pub struct FlowBuilder<S> {
     pub(super) name: Cow<'static, str>,
-    pub(super) steps: Vec<Stated<S>>,
-    pub(super) edges: Vec<StatedEdge>,
+    pub(super) steps: Vec<BuilderStep<S>>,
+    pub(super) edges: Vec<BuilderEdge>,
     pub(super) start: Option<String>,
     max_steps: Option<u64>,
 }
 
 /// A step, as it was stated.
-pub(super) struct Stated<S> {
+pub(super) struct BuilderStep<S> {
     pub(super) label: String,
     /// The names of all its actions; `None`: any text may be one.
     pub(super) actions: Option<Vec<Cow<'static, str>>>,
-    stand: Box<dyn Stand<S, Named>>,
+    erased_step: Box<dyn ErasedStep<S, ActionName>>,
 }
 
 /// An edge, as it was stated.
-pub(super) struct StatedEdge {
+pub(super) struct BuilderEdge {
     pub(super) from: String,
     pub(super) action: String,
     pub(super) to: To,
@@ -54,7 +54,7 @@ impl<S> FlowBuilder<S> {
     pub fn on(mut self, from: impl Into<String>, action: impl Into<String>, to: impl Into<To>) -> Self {
         let action = Some(action.into()).filter(|action| !action.is_empty());
         let action = action.unwrap_or_else(|| DEFAULT.to_owned());
-        self.edges.push(StatedEdge { from: from.into(), action, to: to.into() });
+        self.edges.push(BuilderEdge { from: from.into(), action, to: to.into() });
         self
     }
 
@@ -75,13 +75,13 @@ impl<S> FlowBuilder<S> {
         self
     }
 
-    fn stand(
+    fn erased_step(
         mut self,
         label: impl Into<String>,
         actions: Option<Vec<Cow<'static, str>>>,
-        stand: impl Stand<S, Named> + 'static,
+        erased_step: impl ErasedStep<S, ActionName> + 'static,
     ) -> Self {
-        self.steps.push(Stated { label: label.into(), actions, stand: Box::new(stand) });
+        self.steps.push(BuilderStep { label: label.into(), actions, erased_step: Box::new(erased_step) });
         self
     }
 
@@ -101,12 +101,12 @@ impl<S> FlowBuilder<S> {
         }
         let indices: std::collections::HashMap<_, _> =
             steps.iter().enumerate().map(|(index, step)| (step.label.clone(), index)).collect();
-        let step = |Stated { label, stand, .. }: Stated<S>| {
+        let step = |BuilderStep { label, erased_step, .. }: BuilderStep<S>| {
             let label = Label::Shared(label.into());
-            TableStep { label, edges: Vec::new(), stand }
+            TableStep { label, edges: Vec::new(), erased_step }
         };
         let mut steps: Vec<_> = steps.into_iter().map(step).collect();
-        for StatedEdge { from, action, to } in edges {
+        for BuilderEdge { from, action, to } in edges {
             let to = match to {
                 To::Step(label) => indices.get(&*label).map_or(Target::Todo, |index| Target::Step(*index)),
                 To::End => Target::End,
@@ -122,7 +122,7 @@ impl<S> FlowBuilder<S> {
 
 impl<S: Send + Sync + 'static> FlowBuilder<S> {
     /// Adds a step: a node that prepares itself from the state, or a flow that `flow!` declares.
-    pub fn step<N: Starts<S, Action: Action>>(self, label: impl Into<String>) -> Self {
+    pub fn step<N: Startable<S, Action: Action>>(self, label: impl Into<String>) -> Self {
         self.step_in::<N, S>(label, |state| state)
     }
 
@@ -133,15 +133,15 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         prepare: impl Fn(&S) -> N + Send + Sync + 'static,
     ) -> Self
     where
-        N: Place<S, Action: Action> + Send,
+        N: Runnable<S, Action: Action> + Send,
     {
-        self.stand(
+        self.erased_step(
             label,
             names::<N::Action>(),
-            Stands {
+            TypedStep {
                 made: Some(prepare),
                 part: |state: &mut S| state,
-                then: |action: N::Action| taken(action.name()),
+                then: |action: N::Action| named_arm(action.name()),
             },
         )
     }
@@ -162,17 +162,17 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         A: Into<Cow<'static, str>>,
     {
         let actions = actions.into_iter().map(Into::into).collect();
-        self.stand(label, Some(actions), Made { outline: place.into(), make })
+        self.erased_step(label, Some(actions), DynamicStep { outline: place.into(), make })
     }
 
     /// Adds a step over a part of the state.
     pub fn step_in<N, P>(self, label: impl Into<String>, part: for<'s> fn(&'s mut S) -> &'s mut P) -> Self
     where
-        N: Starts<P, Action: Action>,
+        N: Startable<P, Action: Action>,
         P: Send + 'static,
     {
-        let then = |action: N::Action| taken(action.name());
-        self.stand(label, names::<N::Action>(), Stands { made: None::<fn(&S) -> N>, part, then })
+        let then = |action: N::Action| named_arm(action.name());
+        self.erased_step(label, names::<N::Action>(), TypedStep { made: None::<fn(&S) -> N>, part, then })
     }
 
     /// Adds a flow that was built at run time. Its last action is the action of the step.
@@ -187,7 +187,7 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
         part: for<'s> fn(&'s mut S) -> &'s mut P,
         flow: &Flow<P>,
     ) -> Self {
-        self.stand(label, None, Within(part, flow.clone()))
+        self.erased_step(label, None, NestedFlow(part, flow.clone()))
     }
 }
 

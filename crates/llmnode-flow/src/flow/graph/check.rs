@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use llmnode_runtime::internal::nearest;
 
-use super::builder::{FlowBuilder, Stated, StatedEdge};
+use super::builder::{BuilderEdge, BuilderStep, FlowBuilder};
 use super::faults::FlowFault;
 use crate::flow::outline::To;
 
@@ -13,7 +13,7 @@ pub(super) fn check<S>(flow: &FlowBuilder<S>) -> Vec<FlowFault> {
     if flow.steps.is_empty() {
         return vec![FlowFault::NoSteps];
     }
-    let mut checked = Checked { labels: BTreeSet::new(), edges: BTreeMap::new(), faults: Vec::new() };
+    let mut checked = Checker { labels: BTreeSet::new(), edges: BTreeMap::new(), faults: Vec::new() };
     checked.labels(flow);
     checked.edges(flow);
     checked.actions(flow);
@@ -24,17 +24,17 @@ pub(super) fn check<S>(flow: &FlowBuilder<S>) -> Vec<FlowFault> {
     checked.faults
 }
 
-struct Checked<'b> {
+struct Checker<'b> {
     labels: BTreeSet<&'b str>,
     /// By step, the actions that have an edge, or would have it but for another mistake.
     edges: BTreeMap<&'b str, BTreeSet<&'b str>>,
     faults: Vec<FlowFault>,
 }
 
-impl<'b> Checked<'b> {
+impl<'b> Checker<'b> {
     fn labels<S>(&mut self, flow: &'b FlowBuilder<S>) {
         let mut twice = BTreeSet::new();
-        for Stated { label, .. } in &flow.steps {
+        for BuilderStep { label, .. } in &flow.steps {
             if label.is_empty() {
                 self.faults.push(FlowFault::EmptyLabel);
             } else if !self.labels.insert(label) && twice.insert(label) {
@@ -48,7 +48,7 @@ impl<'b> Checked<'b> {
     }
 
     fn edges<S>(&mut self, flow: &'b FlowBuilder<S>) {
-        for StatedEdge { from, action, to } in &flow.edges {
+        for BuilderEdge { from, action, to } in &flow.edges {
             let (label, action_name) = (from.clone(), action.clone());
             if let To::Step(to) = to
                 && !self.labels.contains(&**to)
@@ -77,7 +77,7 @@ impl<'b> Checked<'b> {
         let mut seen = BTreeSet::new();
         let once =
             flow.steps.iter().filter(|step| !step.label.is_empty() && seen.insert(step.label.as_str()));
-        for Stated { label, actions, .. } in once {
+        for BuilderStep { label, actions, .. } in once {
             let stated = self.edges.get(label.as_str()).unwrap_or(&none);
             let Some(names) = actions else {
                 if stated.is_empty() {
@@ -107,7 +107,7 @@ impl<'b> Checked<'b> {
 
     fn ways<S>(&mut self, flow: &'b FlowBuilder<S>) {
         let mut ways: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for StatedEdge { from, to, .. } in &flow.edges {
+        for BuilderEdge { from, to, .. } in &flow.edges {
             if let To::Step(to) = to {
                 ways.entry(from).or_default().push(to);
             }

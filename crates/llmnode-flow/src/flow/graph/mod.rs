@@ -2,8 +2,8 @@
 
 mod builder;
 mod check;
+mod dynamic_step;
 mod faults;
-mod made;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 pub use builder::FlowBuilder;
 
+use super::cursor::{FlowCursor, Progress};
 use super::drive::{Bounds, RunFlow, Runner};
-use super::flowing::{Flowing, Progress};
-use super::outline::{Around, Outline};
-use super::stand::Stand;
-use super::table::{Arm, By, Table, TableStep};
+use super::erased_step::ErasedStep;
+use super::outline::{OuterFlows, Outline};
+use super::table::{Arm, EdgeSelector, Table, TableStep};
 use llmnode_runtime::{BoxFuture, NodeError};
 
 /// A flow that is known only at run time: its steps are added one by one, and it routes by the [names](super::Action) of
@@ -65,10 +65,10 @@ use llmnode_runtime::{BoxFuture, NodeError};
 /// ```
 /// An action without an edge is a `config_error` that names the step, the action and the existing edges. `build` reports what can
 /// be known earlier, such as an action of the step's type that has no edge.
-pub struct Flow<S>(Arc<Table<S, Named>>);
+pub struct Flow<S>(Arc<Table<S, ActionName>>);
 
 /// The name of an action.
-type Named = Cow<'static, str>;
+type ActionName = Cow<'static, str>;
 
 impl<S> Flow<S> {
     /// Starts building a flow of this name.
@@ -83,36 +83,36 @@ impl<S> Flow<S> {
 
     /// Returns the outline: the steps and edges.
     pub fn outline(&self) -> Outline {
-        self.0.outline(Around::default())
+        self.0.outline(OuterFlows::default())
     }
 }
 
 /// A flow within another one, on a part of its state.
-struct Within<S, P>(for<'s> fn(&'s mut S) -> &'s mut P, Flow<P>);
+struct NestedFlow<S, P>(for<'s> fn(&'s mut S) -> &'s mut P, Flow<P>);
 
-impl<S: Send + 'static, P: Send + 'static> Stand<S, Named> for Within<S, P> {
+impl<S: Send + 'static, P: Send + 'static> ErasedStep<S, ActionName> for NestedFlow<S, P> {
     fn advance<'f>(
         &'f self,
-        mut flow: Flowing<'f, S>,
-        (table, step): (&'f Table<S, Named>, &'f TableStep<S, Named>),
-    ) -> BoxFuture<'f, Result<Progress<Named>, NodeError>> {
+        mut flow: FlowCursor<'f, S>,
+        (table, step): (&'f Table<S, ActionName>, &'f TableStep<S, ActionName>),
+    ) -> BoxFuture<'f, Result<Progress<ActionName>, NodeError>> {
         Box::pin(async move {
             let inner = flow.nested().on(self.0)?;
             match self.1.0.advance(inner, None::<fn(&mut P)>).await? {
-                Progress::On => Ok(Progress::On),
-                Progress::Done(action) => table.take(step, &mut flow, || taken(action)),
+                Progress::Continue => Ok(Progress::Continue),
+                Progress::Done(action) => table.take_edge(step, &mut flow, || named_arm(action)),
             }
         })
     }
 
-    fn outline(&self, _: Around<'_>) -> Outline {
+    fn outline(&self, _: OuterFlows<'_>) -> Outline {
         self.1.outline()
     }
 }
 
 /// The edge of an action.
-fn taken(action: Named) -> Arm<Named> {
-    Arm { edge: By::Action(action, |action| action), action: None }
+fn named_arm(action: ActionName) -> Arm<ActionName> {
+    Arm { edge: EdgeSelector::Action(action, |action| action), action: None }
 }
 
 impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
@@ -127,8 +127,8 @@ impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
             advance: Box::new(move |mut flowing| {
                 let flow = flow.clone();
                 Box::pin(async move {
-                    Ok(match flow.0.advance(flowing.lent(), None::<fn(&mut S)>).await? {
-                        Progress::On => Progress::On,
+                    Ok(match flow.0.advance(flowing.reborrow(), None::<fn(&mut S)>).await? {
+                        Progress::Continue => Progress::Continue,
                         Progress::Done(action) => Progress::Done(action.into_owned()),
                     })
                 })

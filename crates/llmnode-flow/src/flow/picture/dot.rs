@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::drawing::{Arrow, Box, Drawing, Item, Mood, Shape, Way};
+use super::drawing::{Arrow, ArrowKind, Drawing, Highlight, Item, NodeBox, Shape};
 
 pub(super) fn draw(drawing: &Drawing) -> String {
     let mut text = format!("digraph \"{}\" {{\n", escaped(&drawing.title));
@@ -19,7 +19,7 @@ pub(super) fn draw(drawing: &Drawing) -> String {
 
 fn write_item(text: &mut String, item: &Item, depth: usize) {
     match item {
-        Item::Box(one) => line(text, depth, &boxed(one)),
+        Item::NodeBox(one) => line(text, depth, &boxed(one)),
         Item::Group { id, title, items } => {
             line(text, depth, &format!("subgraph \"cluster_{id}\" {{"));
             line(text, depth + 1, &format!("label=\"{}\"", escaped(title)));
@@ -30,15 +30,15 @@ fn write_item(text: &mut String, item: &Item, depth: usize) {
     }
 }
 
-fn boxed(Box { id, lines, shape, mood }: &Box) -> String {
+fn boxed(NodeBox { id, lines, shape, highlight }: &NodeBox) -> String {
     let lines: Vec<_> = lines.iter().map(|line| escaped(line)).collect();
     let label = lines.join("\\n");
-    let colours = match mood {
-        Mood::Plain => "",
-        Mood::Taken => ", fillcolor=\"#d7f0dc\", color=\"#1a7f37\"",
-        Mood::Idle => ", fillcolor=\"#f6f8fa\", color=\"#8c959f\", fontcolor=\"#57606a\"",
-        Mood::Failed => ", fillcolor=\"#ffd7d5\", color=\"#cf222e\"",
-        Mood::Here => ", fillcolor=\"#fff4c2\", color=\"#9a6700\"",
+    let colours = match highlight {
+        Highlight::Plain => "",
+        Highlight::Taken => ", fillcolor=\"#d7f0dc\", color=\"#1a7f37\"",
+        Highlight::Idle => ", fillcolor=\"#f6f8fa\", color=\"#8c959f\", fontcolor=\"#57606a\"",
+        Highlight::Failed => ", fillcolor=\"#ffd7d5\", color=\"#cf222e\"",
+        Highlight::Here => ", fillcolor=\"#fff4c2\", color=\"#9a6700\"",
     };
     match shape {
         Shape::Begin => format!("{id} [label=\"\", shape=circle, width=0.2, fillcolor=black]"),
@@ -49,11 +49,11 @@ fn boxed(Box { id, lines, shape, mood }: &Box) -> String {
     }
 }
 
-fn written(Arrow { from, to, text, way }: &Arrow) -> String {
-    let style = match way {
-        Way::Plain => "",
-        Way::Taken => ", penwidth=2.5, color=\"#1a7f37\"",
-        Way::Todo => ", style=dashed",
+fn written(Arrow { from, to, text, kind }: &Arrow) -> String {
+    let style = match kind {
+        ArrowKind::Plain => "",
+        ArrowKind::Taken => ", penwidth=2.5, color=\"#1a7f37\"",
+        ArrowKind::Todo => ", style=dashed",
     };
     format!("{from} -> {to} [label=\"{}\"{style}]", escaped(text))
 }

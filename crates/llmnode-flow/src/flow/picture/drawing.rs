@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use llmnode_runtime::internal::{Label, Position, Walk, one_line, same_name};
+use llmnode_runtime::internal::{Label, Position, PositionExt, one_line, same_name};
 
 use crate::flow::outline::{Outline, OutlineStep, To};
 use crate::flow::record::{FlowRecord, StepStats};
@@ -18,16 +18,16 @@ pub(super) struct Drawing {
 }
 
 pub(super) enum Item {
-    Box(Box),
+    NodeBox(NodeBox),
     Group { id: String, title: String, items: Vec<Item> },
 }
 
-pub(super) struct Box {
+pub(super) struct NodeBox {
     pub(super) id: String,
     /// Names are any text.
     pub(super) lines: Vec<String>,
     pub(super) shape: Shape,
-    pub(super) mood: Mood,
+    pub(super) highlight: Highlight,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -42,7 +42,7 @@ pub(super) enum Shape {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Mood {
+pub(super) enum Highlight {
     Plain,
     Taken,
     /// Not taken, where others were.
@@ -57,11 +57,11 @@ pub(super) struct Arrow {
     pub(super) to: String,
     /// Any text.
     pub(super) text: String,
-    pub(super) way: Way,
+    pub(super) kind: ArrowKind,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Way {
+pub(super) enum ArrowKind {
     Plain,
     Taken,
     /// To what is not written yet.
@@ -70,7 +70,7 @@ pub(super) enum Way {
 
 impl Drawing {
     pub(super) fn of(outline: &Outline, record: Option<&FlowRecord>) -> Self {
-        let mut drawer = Drawer { seen: record.map(Seen::of), arrows: Vec::new() };
+        let mut drawer = DrawingBuilder { seen: record.map(RecordIndex::of), arrows: Vec::new() };
         let at = Position::default();
         let (title, items) = match outline {
             Outline::Flow(name, steps) => (shown(name), drawer.flow(steps, "s", &at)),
@@ -81,15 +81,15 @@ impl Drawing {
 }
 
 /// A record, to look things up in.
-struct Seen<'o> {
+struct RecordIndex<'o> {
     steps: HashMap<&'o Position, &'o StepStats>,
     edges: HashMap<(&'o Position, &'o str), u64>,
     here: Option<&'o Position>,
 }
 
-impl<'o> Seen<'o> {
+impl<'o> RecordIndex<'o> {
     fn of(record: &'o FlowRecord) -> Self {
-        Seen {
+        RecordIndex {
             steps: record.steps.iter().map(|step| (&step.position, step)).collect(),
             edges: record.edges.iter().map(|(from, action, times)| ((from, &**action), *times)).collect(),
             here: record.position.as_ref(),
@@ -97,12 +97,12 @@ impl<'o> Seen<'o> {
     }
 }
 
-struct Drawer<'o> {
-    seen: Option<Seen<'o>>,
+struct DrawingBuilder<'o> {
+    seen: Option<RecordIndex<'o>>,
     arrows: Vec<Arrow>,
 }
 
-impl Drawer<'_> {
+impl DrawingBuilder<'_> {
     /// The steps of a flow, between the marks of its start and its end.
     fn flow(&mut self, steps: &[OutlineStep], id: &str, at: &Position) -> Vec<Item> {
         let inner: Vec<_> = (0..steps.len()).map(|index| format!("{id}{index}")).collect();
@@ -110,8 +110,9 @@ impl Drawer<'_> {
         items.extend(steps.iter().zip(&inner).map(|(step, id)| self.step(step, id, at)));
         if let Some(first) = steps.first() {
             // One that was gone on with in the middle was not begun.
-            let way = if self.entered(&below(at, &first.label)) { Way::Taken } else { Way::Plain };
-            self.arrow(begin_of(id), self.entry(first, &inner[0]), String::new(), way);
+            let kind =
+                if self.entered(&below(at, &first.label)) { ArrowKind::Taken } else { ArrowKind::Plain };
+            self.arrow(begin_of(id), self.entry(first, &inner[0]), String::new(), kind);
         }
         let indices: HashMap<&str, usize> =
             steps.iter().enumerate().rev().map(|(index, step)| (&*step.label, index)).collect();
@@ -131,10 +132,10 @@ impl Drawer<'_> {
                     }
                     To::Todo => None,
                 };
-                let way = match (&to, times) {
-                    (None, _) => Way::Todo,
-                    (_, Some(_)) => Way::Taken,
-                    _ => Way::Plain,
+                let kind = match (&to, times) {
+                    (None, _) => ArrowKind::Todo,
+                    (_, Some(_)) => ArrowKind::Taken,
+                    _ => ArrowKind::Plain,
                 };
                 let to = to.unwrap_or_else(|| {
                     todo = true;
@@ -144,7 +145,7 @@ impl Drawer<'_> {
                 let often = times.filter(|times| *times > 1).map(|times| format!("{times}×"));
                 let text = [name, often.unwrap_or_default()];
                 let text: Vec<_> = text.into_iter().filter(|part| !part.is_empty()).collect();
-                self.arrow(self.exit(step, from), to, text.join(" "), way);
+                self.arrow(self.exit(step, from), to, text.join(" "), kind);
             }
         }
         // A nested flow without an end has no way out either; its arrows still need a place to leave from.
@@ -153,11 +154,11 @@ impl Drawer<'_> {
         }
         if todo {
             let lines = vec!["todo".to_owned()];
-            items.push(Item::Box(Box {
+            items.push(Item::NodeBox(NodeBox {
                 id: format!("{id}_todo"),
                 lines,
                 shape: Shape::Todo,
-                mood: Mood::Plain,
+                highlight: Highlight::Plain,
             }));
         }
         items
@@ -186,21 +187,21 @@ impl Drawer<'_> {
             }
         };
         lines.retain(|line| !line.is_empty());
-        let mood = match &self.seen {
-            None => Mood::Plain,
+        let highlight = match &self.seen {
+            None => Highlight::Plain,
             Some(seen) => {
                 let stats = seen.steps.get(at);
                 lines.extend(stats.map(|stats| figures(stats)));
                 match stats {
-                    Some(stats) if stats.failures > 0 => Mood::Failed,
-                    _ if seen.here == Some(at) => Mood::Here,
-                    Some(_) => Mood::Taken,
-                    None if self.entered(at) => Mood::Taken,
-                    None => Mood::Idle,
+                    Some(stats) if stats.failures > 0 => Highlight::Failed,
+                    _ if seen.here == Some(at) => Highlight::Here,
+                    Some(_) => Highlight::Taken,
+                    None if self.entered(at) => Highlight::Taken,
+                    None => Highlight::Idle,
                 }
             }
         };
-        Item::Box(Box { id, lines, shape, mood })
+        Item::NodeBox(NodeBox { id, lines, shape, highlight })
     }
 
     /// Whether any step within was taken.
@@ -219,8 +220,8 @@ impl Drawer<'_> {
         if is_flow(step) { end_of(&format!("{id}_")) } else { id.to_owned() }
     }
 
-    fn arrow(&mut self, from: String, to: String, text: String, way: Way) {
-        self.arrows.push(Arrow { from, to, text, way });
+    fn arrow(&mut self, from: String, to: String, text: String, kind: ArrowKind) {
+        self.arrows.push(Arrow { from, to, text, kind });
     }
 }
 
@@ -238,7 +239,7 @@ fn end_of(flow: &str) -> String {
 }
 
 fn mark(id: String, shape: Shape) -> Item {
-    Item::Box(Box { id, lines: Vec::new(), shape, mood: Mood::Plain })
+    Item::NodeBox(NodeBox { id, lines: Vec::new(), shape, highlight: Highlight::Plain })
 }
 
 fn below(at: &Position, label: &str) -> Position {

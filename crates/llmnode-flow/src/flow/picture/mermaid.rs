@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::drawing::{Arrow, Box, Drawing, Item, Mood, Shape, Way};
+use super::drawing::{Arrow, ArrowKind, Drawing, Highlight, Item, NodeBox, Shape};
 
 const STYLES: &str = "    classDef taken fill:#d7f0dc,stroke:#1a7f37,color:#000\n    \
                       classDef failed fill:#ffd7d5,stroke:#cf222e,color:#000\n    \
@@ -25,7 +25,7 @@ pub(super) fn draw(drawing: &Drawing) -> String {
 
 fn write_item(text: &mut String, item: &Item, depth: usize) {
     match item {
-        Item::Box(one) => line(text, depth, &boxed(one)),
+        Item::NodeBox(one) => line(text, depth, &boxed(one)),
         Item::Group { id, title, items } => {
             line(text, depth, &format!("subgraph {id}[\"{}\"]", escaped(title)));
             items.iter().for_each(|item| write_item(text, item, depth + 1));
@@ -34,16 +34,16 @@ fn write_item(text: &mut String, item: &Item, depth: usize) {
     }
 }
 
-fn boxed(Box { id, lines, shape, mood }: &Box) -> String {
+fn boxed(NodeBox { id, lines, shape, highlight }: &NodeBox) -> String {
     let lines: Vec<_> = lines.iter().map(|line| escaped(line)).collect();
     let text = lines.join("<br/>");
-    let class = match (shape, mood) {
+    let class = match (shape, highlight) {
         (Shape::Todo, _) => ":::todo",
-        (_, Mood::Plain) => "",
-        (_, Mood::Taken) => ":::taken",
-        (_, Mood::Idle) => ":::idle",
-        (_, Mood::Failed) => ":::failed",
-        (_, Mood::Here) => ":::here",
+        (_, Highlight::Plain) => "",
+        (_, Highlight::Taken) => ":::taken",
+        (_, Highlight::Idle) => ":::idle",
+        (_, Highlight::Failed) => ":::failed",
+        (_, Highlight::Here) => ":::here",
     };
     match shape {
         Shape::Begin => format!("{id}([\"start\"])"),
@@ -53,11 +53,11 @@ fn boxed(Box { id, lines, shape, mood }: &Box) -> String {
     }
 }
 
-fn written(Arrow { from, to, text, way }: &Arrow) -> String {
-    let arrow = match way {
-        Way::Plain => "-->",
-        Way::Taken => "==>",
-        Way::Todo => "-.->",
+fn written(Arrow { from, to, text, kind }: &Arrow) -> String {
+    let arrow = match kind {
+        ArrowKind::Plain => "-->",
+        ArrowKind::Taken => "==>",
+        ArrowKind::Todo => "-.->",
     };
     let text = if text.is_empty() { String::new() } else { format!("|\"{}\"|", escaped(text)) };
     format!("{from} {arrow}{text} {to}")

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_reported() {
         for (line, told) in [
             ("chek a.json", "no command \"chek\""),
             ("check", "which file?"),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use llmnode_graph::{GraphNode, Loading, NodeType, Update, Visit};
+use llmnode_graph::{GraphNode, NodeLoader, NodeType, Update, Visit};
 use llmnode_runtime::{BoxError, BoxFuture, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -94,7 +94,7 @@ impl NodeType for AnyType {
         schemars::schema_for!(AnyData).to_value()
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let AnyData { save_as } = node.data()?;
         node.writes(save_as.unwrap_or_else(|| node.id().to_owned()));
         node.writes_anything();

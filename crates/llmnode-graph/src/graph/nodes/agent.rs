@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::agent_visit::{Agent, Answer};
 use super::calls::named;
 use super::schema_of;
-use super::visiting::{Agent, Answer};
-use crate::facts::Place;
+use crate::facts::ReadContext;
 use crate::faults::FaultKind;
-use crate::graph::door::{GraphNode, NodeType};
-use crate::graph::loading::Loading;
+use crate::graph::loading::NodeLoader;
+use crate::graph::node_type::{GraphNode, NodeType};
 use crate::graph::roles::{LinkKind, TOOL_CALL};
 
 pub(crate) struct AgentType;
@@ -54,20 +54,22 @@ impl NodeType for AgentType {
         schema_of::<Data>()
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let before = node.faults.noted();
         let data: Data = node.data()?;
         if let Some(profile) = &data.profile {
             node.profile("/profile", profile);
         }
-        let system =
-            data.system_prompt.as_ref().map(|text| node.template_in("/system_prompt", text, Place::System));
+        let system = data
+            .system_prompt
+            .as_ref()
+            .map(|text| node.template_in("/system_prompt", text, ReadContext::System));
         let prompt = data.prompt.as_ref().map(|text| node.template("/prompt", text));
         let tools = listed(&data.tools, node);
         let answer = writes(&data, node);
         node.untrusted();
         node.handles(&["default", TOOL_CALL], &[]);
-        let on_way = node.links.iter().any(|link| link.kind == LinkKind::ExecutorOnWay);
+        let on_way = node.links.iter().any(|link| link.kind == LinkKind::ExecutorStep);
         node.facts.pauses |= tools.may_pause();
         if on_way && tools.may_pause() {
             let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
@@ -89,7 +91,7 @@ impl NodeType for AgentType {
 }
 
 /// The registered tools among those that are listed. The others are nodes that the agent may call.
-fn listed(names: &[String], node: &mut Loading<'_>) -> Toolset {
+fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
     let (registry, links) = (node.registry, node.links);
     let mut found: Vec<&str> = Vec::new();
     for (index, name) in names.iter().enumerate() {
@@ -103,12 +105,12 @@ fn listed(names: &[String], node: &mut Loading<'_>) -> Toolset {
         } else if registry.tools().names().any(|tool| tool == name) {
             found.push(name);
         } else if !links.iter().any(|link| link.is_named(name)) {
-            let called = links.iter().filter(|link| link.is_called()).map(|link| link.label.as_str());
+            let called = links.iter().filter(|link| link.is_callable()).map(|link| link.label.as_str());
             node.unknown(&place, "tool", name, registry.tools().names().chain(called));
         }
     }
     let mut taken: Vec<String> = found.iter().map(|name| name.to_lowercase()).collect();
-    for link in links.iter().filter(|link| link.is_called()) {
+    for link in links.iter().filter(|link| link.is_callable()) {
         let name = link.name.to_lowercase();
         if taken.contains(&name) {
             let message = format!(
@@ -126,7 +128,7 @@ fn listed(names: &[String], node: &mut Loading<'_>) -> Toolset {
 /// The JSON types of values that an agent writes.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
 
-fn writes(data: &Data, node: &mut Loading<'_>) -> Answer {
+fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
     if let Some(key) = &data.save_as {
         let is_object = data.flexible_mode || data.output_schema.is_some();
         node.writes_at("/save_as", key, if is_object { &["object"] } else { &["string"] });
@@ -168,7 +170,7 @@ fn primitive(
     answer: &Answer,
     tools: &Toolset,
     before: usize,
-    node: &mut Loading<'_>,
+    node: &mut NodeLoader<'_>,
 ) -> Option<Primitive> {
     let tools = named(tools.clone(), node.links);
     // A node without an id has its fault.

@@ -2,37 +2,37 @@
 
 use std::sync::Arc;
 
-use llmnode_runtime::internal::Calls;
+use llmnode_runtime::internal::ToolFn;
 use llmnode_runtime::{Cx, OutputSchema, ToolCall, ToolReply, ToolSpec, Toolset};
 use serde_json::{Value, json};
 
-use crate::graph::door::Visit;
+use crate::graph::node_type::Visit;
 use crate::graph::roles::{LinkKind, ToolLink};
-use crate::graph::step::{Depth, GraphStep};
+use crate::graph::step::{GraphStep, NestingError};
 use crate::state::State;
 
 /// Adds the nodes that are tools of the agent to its others.
 pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {
     let mut values = None;
-    links.iter().filter(|link| link.is_called()).fold(tools, |tools, link| match link.kind {
+    links.iter().filter(|link| link.is_callable()).fold(tools, |tools, link| match link.kind {
         LinkKind::Handoff => tools.external(spec(link)),
         _ => {
             let values = values.get_or_insert_with(|| Arc::new(visit.state().with_turns(Vec::new())));
             let body = body(link.node, visit, Arc::clone(values));
             let runs = tools.calling(link.name.clone(), description(link), schema(), body);
-            if visit.step.waits(link.node) { only_last_waits(runs, &link.name) } else { runs }
+            if visit.step.waits(link.node) { require_approval_for(runs, &link.name) } else { runs }
         }
     })
 }
 
 /// The same names without bodies, for what has to know them before a visit.
 pub(super) fn named(tools: Toolset, links: &[ToolLink]) -> Toolset {
-    let called = links.iter().filter(|link| link.is_called());
+    let called = links.iter().filter(|link| link.is_callable());
     called.fold(tools, |tools, link| tools.external(spec(link)))
 }
 
 /// Lets the tool of this name wait for an approval.
-fn only_last_waits(tools: Toolset, name: &str) -> Toolset {
+fn require_approval_for(tools: Toolset, name: &str) -> Toolset {
     let others: Vec<String> = tools.names().filter(|one| *one != name).map(str::to_owned).collect();
     let last = tools.clone().only([name]).require_approval();
     tools.only(others).with(last)
@@ -56,15 +56,17 @@ fn description(link: &ToolLink) -> String {
 }
 
 /// Runs the node on a state of its own, in which the query is the only message.
-fn body(node: usize, visit: &Visit<'_>, values: Arc<State>) -> Arc<Calls> {
+fn body(node: usize, visit: &Visit<'_>, values: Arc<State>) -> Arc<ToolFn> {
     let step = Arc::new(visit.step.called(node));
     Arc::new(move |cx: &Cx<'_, ()>, arguments: Value| {
         let (step, values) = (step.clone(), Arc::clone(&values));
         Box::pin(async move {
             let step: &GraphStep = match &*step {
                 Ok(step) => step,
-                Err(Depth::Within) => return refused("it is already working on this; try another way"),
-                Err(Depth::TooDeep) => {
+                Err(NestingError::Within) => {
+                    return refused("it is already working on this; try another way");
+                }
+                Err(NestingError::TooDeep) => {
                     return refused("too many agents stand within each other; answer without it");
                 }
             };

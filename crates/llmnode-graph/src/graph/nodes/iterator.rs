@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema_of;
-use crate::graph::door::{GraphNode, NodeType, Visit};
-use crate::graph::loading::Loading;
+use crate::graph::loading::NodeLoader;
+use crate::graph::node_type::{GraphNode, NodeType, Visit};
 use crate::state::Update;
 
 pub(crate) struct IteratorType;
@@ -46,18 +46,18 @@ impl NodeType for IteratorType {
         schema_of::<Data>()
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let Data { source, item, restart } = node.data()?;
         node.iterates("/source", &source);
         node.writes_at("/item", &item, &[]);
         node.handles(&["next", "complete"], if node.is_seed() { &[] } else { &["next"] });
         let queue = format!("_iterator_queue_{}", node.id());
         let next = format!("_iterator_next_{}", node.id());
-        Some(Arc::new(Iterator { source, item, restart, queue, next }))
+        Some(Arc::new(IteratorNode { source, item, restart, queue, next }))
     }
 }
 
-struct Iterator {
+struct IteratorNode {
     source: String,
     item: String,
     restart: bool,
@@ -67,9 +67,9 @@ struct Iterator {
     next: String,
 }
 
-impl GraphNode for Iterator {
+impl GraphNode for IteratorNode {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
-        let Iterator { source, item, restart, queue, next } = self;
+        let IteratorNode { source, item, restart, queue, next } = self;
         let values = &visit.state().values;
         let under_way = values.get(queue).and_then(Value::as_array);
         let began = match (under_way, visit.value(source)) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::faults::FaultKind;
-use crate::graph::door::{GraphNode, NodeType};
-use crate::graph::loading::Loading;
+use crate::graph::loading::NodeLoader;
+use crate::graph::node_type::{GraphNode, NodeType};
 
 /// A node type that is not there.
 pub(crate) struct MissingType {
@@ -28,7 +28,7 @@ impl NodeType for MissingType {
         json!({"type": "object"})
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let MissingType { name, feature, .. } = self;
         let at = format!("{}/type", node.node.at);
         let message = format!(

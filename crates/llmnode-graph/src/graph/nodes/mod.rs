@@ -1,23 +1,23 @@
 //! The built-in node types.
 
 mod agent;
+mod agent_visit;
 mod calls;
-mod inserts;
 mod iterator;
+mod json_template;
 mod missing;
 mod registered;
 mod router;
 mod subgraph;
 mod tool;
-mod visiting;
 
 pub(crate) use agent::AgentType;
 pub(crate) use iterator::IteratorType;
 pub(crate) use missing::MissingType;
-pub(crate) use registered::Registering;
+pub(crate) use registered::RegisteredType;
 pub(crate) use router::RouterType;
 pub(crate) use subgraph::SubgraphType;
-pub(crate) use tool::{Calling, ToolType};
+pub(crate) use tool::{ToolCallNode, ToolType};
 
 /// The JSON schema of a type's settings.
 fn schema_of<T: schemars::JsonSchema>() -> serde_json::Value {

@@ -10,14 +10,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::inserts::Insert;
+use super::json_template::JsonTemplate;
 use super::schema_of;
-use crate::graph::door::{GraphNode, NodeType, Visit};
-use crate::graph::loading::Loading;
+use crate::graph::loading::NodeLoader;
+use crate::graph::node_type::{GraphNode, NodeType, Visit};
 use crate::state::{State, Update};
 
 /// The type of nodes that are `N`.
-pub(crate) struct Registering<N>(PhantomData<fn() -> N>);
+pub(crate) struct RegisteredType<N>(PhantomData<fn() -> N>);
 
 /// The settings of a node of the program's.
 #[derive(Deserialize, JsonSchema)]
@@ -30,13 +30,13 @@ struct Data {
     save_as: Option<String>,
 }
 
-impl<N> Registering<N> {
+impl<N> RegisteredType<N> {
     pub(crate) fn new() -> Self {
-        Registering(PhantomData)
+        RegisteredType(PhantomData)
     }
 }
 
-impl<N> NodeType for Registering<N>
+impl<N> NodeType for RegisteredType<N>
 where
     N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + JsonSchema + Send + 'static,
 {
@@ -48,7 +48,7 @@ where
         schema_of::<Data>()
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let Data { input, save_as } = node.data()?;
         let schema = schema_of::<N>();
         let names = |member: &str| -> Vec<String> {
@@ -69,29 +69,29 @@ where
             node.reads("", name);
         }
         let from_state = fields.into_iter().filter(|name| !input.contains_key(name)).collect();
-        let input = Insert::members(&input, "/input", node);
+        let input = JsonTemplate::members(&input, "/input", node);
         let save_as = save_as.unwrap_or_else(|| node.id().to_owned());
         node.writes_at("/save_as", &save_as, &[]);
         node.untrusted();
-        Some(Arc::new(Typed::<N> { input, from_state, save_as, node: PhantomData }))
+        Some(Arc::new(RegisteredNode::<N> { input, from_state, save_as, node: PhantomData }))
     }
 }
 
-struct Typed<N> {
-    input: Vec<(String, Insert)>,
+struct RegisteredNode<N> {
+    input: Vec<(String, JsonTemplate)>,
     /// Fields that are values of the state.
     from_state: Vec<String>,
     save_as: String,
     node: PhantomData<fn() -> N>,
 }
 
-impl<N> GraphNode for Typed<N>
+impl<N> GraphNode for RegisteredNode<N>
 where
     N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + Send + 'static,
 {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
-            let mut fields = Insert::object(&self.input, visit)?;
+            let mut fields = JsonTemplate::object(&self.input, visit)?;
             let given =
                 self.from_state.iter().filter_map(|name| Some((name.clone(), visit.value(name)?.clone())));
             fields.extend(given);

@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::schema_of;
 use crate::faults::FaultKind;
 use crate::file::handle;
-use crate::graph::door::{GraphNode, NodeType, Visit};
-use crate::graph::loading::Loading;
+use crate::graph::loading::NodeLoader;
+use crate::graph::node_type::{GraphNode, NodeType, Visit};
 use crate::state::{Update, text_of};
 
 pub(crate) struct RouterType;
@@ -61,7 +61,7 @@ impl NodeType for RouterType {
         schema_of::<Data>()
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let Data { source, routes } = node.data()?;
         if let Some(source) = &source {
             node.reads("/source", source);
@@ -98,8 +98,8 @@ impl NodeType for RouterType {
         // In the files of React Flow a way without an edge ends the flow.
         node.handles(&known, if node.is_seed() { &[] } else { &known });
         // A route that could not be read has a handle of its own. And a router writes nothing, whatever is wrong with it.
-        node.facts.handles.open = node.mends.has_lost("/routes");
-        node.facts.perhaps_writes.clear();
+        node.facts.handles.allows_unknown = node.repairs.has_lost("/routes");
+        node.facts.possible_writes.clear();
         node.facts.unclear = false;
         Some(Arc::new(Router(read)))
     }

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::schema_of;
 use crate::facts::{Read, Write};
-use crate::graph::door::{GraphNode, NodeType, Visit};
-use crate::graph::loading::Loading;
-use crate::graph::within;
+use crate::graph::loading::NodeLoader;
+use crate::graph::node_type::{GraphNode, NodeType, Visit};
+use crate::graph::subgraphs;
 use crate::state::Update;
 
 pub(crate) struct SubgraphType;
@@ -32,9 +32,9 @@ impl NodeType for SubgraphType {
         schema_of::<Data>()
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let Data { flow_id } = node.data()?;
-        let graph = within::subgraph(node, &flow_id)?;
+        let graph = subgraphs::subgraph(node, &flow_id)?;
         for name in graph.needs() {
             node.reads("/flow_id", name);
         }
@@ -43,9 +43,9 @@ impl NodeType for SubgraphType {
         let writes = facts.writes.iter().map(|write| Write { at: at.clone(), ..write.clone() });
         node.facts.writes.extend(writes);
         node.facts.also_writes.extend(facts.also_writes.iter().cloned());
-        node.facts.prompts =
-            facts.prompts.iter().map(|read| Read { at: at.clone(), ..read.clone() }).collect();
-        node.facts.passes.extend(facts.passes.iter().cloned());
+        node.facts.system_prompt_reads =
+            facts.system_prompt_reads.iter().map(|read| Read { at: at.clone(), ..read.clone() }).collect();
+        node.facts.value_flows.extend(facts.value_flows.iter().cloned());
         node.facts.writes_anything |= facts.writes_anything;
         node.facts.untrusted |= facts.untrusted;
         node.facts.retrieved |= facts.retrieved;

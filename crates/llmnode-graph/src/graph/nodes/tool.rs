@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::inserts::Insert;
+use super::json_template::JsonTemplate;
 use super::schema_of;
-use crate::graph::door::{GraphNode, NodeType, Visit};
-use crate::graph::loading::Loading;
+use crate::graph::loading::NodeLoader;
+use crate::graph::node_type::{GraphNode, NodeType, Visit};
 use crate::state::{Update, size};
 
 pub(crate) struct ToolType;
@@ -38,7 +38,7 @@ impl NodeType for ToolType {
         schema_of::<Data>()
     }
 
-    fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         let Data { tool_name, arguments, save_as } = node.data()?;
         let registry = node.registry;
         node.untrusted();
@@ -59,28 +59,28 @@ impl NodeType for ToolType {
         if !registry.tools().names().any(|tool| tool == name) {
             node.unknown("/tool_name", "tool", &name, registry.tools().names());
         }
-        let arguments = Insert::members(&arguments, "/arguments", node);
+        let arguments = JsonTemplate::members(&arguments, "/arguments", node);
         let tools = registry.tools().clone().only([&name]);
         // It waits as a whole: there is nothing else in it.
         node.facts.pauses |= tools.may_pause();
-        let calling = Arc::new(Calling { tools, name, arguments, save_as });
+        let calling = Arc::new(ToolCallNode { tools, name, arguments, save_as });
         node.call = Some(Arc::clone(&calling));
         Some(calling)
     }
 }
 
 /// Makes one call.
-pub(crate) struct Calling {
+pub(crate) struct ToolCallNode {
     tools: Toolset,
     name: String,
-    arguments: Vec<(String, Insert)>,
+    arguments: Vec<(String, JsonTemplate)>,
     save_as: Option<String>,
 }
 
-impl Calling {
+impl ToolCallNode {
     /// The call on this state.
     pub(crate) fn call(&self, visit: &Visit<'_>) -> Result<ToolCall, NodeError> {
-        let arguments = Value::Object(Insert::object(&self.arguments, visit)?);
+        let arguments = Value::Object(JsonTemplate::object(&self.arguments, visit)?);
         Ok(ToolCall::new("call_1", &*self.name, arguments.to_string()))
     }
 
@@ -90,7 +90,7 @@ impl Calling {
     }
 }
 
-impl GraphNode for Calling {
+impl GraphNode for ToolCallNode {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let ran = match visit.approved {
@@ -144,7 +144,7 @@ impl GraphNode for Executor {
 }
 
 /// A call that was executed.
-pub(super) struct Ran {
+pub(super) struct ExecutedCall {
     pub(super) name: String,
     pub(super) arguments: Value,
     pub(super) result: String,
@@ -152,7 +152,7 @@ pub(super) struct Ran {
     pub(super) time: Duration,
 }
 
-async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<Ran, NodeError> {
+async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<ExecutedCall, NodeError> {
     let clock = &context(visit.cx()).0.clock;
     let began = clock.now();
     let run = execute_tool(tools, visit.cx(), call).await?;
@@ -161,7 +161,13 @@ async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<Ran,
         None => ("the tool has no body of its own, so nothing executes it here".to_owned(), true),
     };
     let time = clock.now().saturating_duration_since(began);
-    Ok(Ran { name: call.name.clone(), arguments: arguments_of(&call.arguments), result, failed, time })
+    Ok(ExecutedCall {
+        name: call.name.clone(),
+        arguments: arguments_of(&call.arguments),
+        result,
+        failed,
+        time,
+    })
 }
 
 /// Arguments as a trace shows them.
@@ -171,10 +177,10 @@ pub(super) fn arguments_of(text: &str) -> Value {
 
 /// What front ends show of tools: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`.
 /// Its arguments and results share as many bytes as one result may have.
-pub(super) fn trace(all: Vec<Ran>) -> Value {
+pub(super) fn trace(all: Vec<ExecutedCall>) -> Value {
     let (mut input, mut output) = (Value::Null, Value::Null);
     let most = MAX_RESULT / all.len().max(1);
-    let tool = |Ran { name, arguments, result, time, .. }: Ran| {
+    let tool = |ExecutedCall { name, arguments, result, time, .. }: ExecutedCall| {
         let arguments = match size(&arguments) > most {
             true => Value::String(capped(arguments.to_string(), most)),
             false => arguments,

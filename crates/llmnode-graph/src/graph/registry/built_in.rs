@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::graph::door::NodeType;
+use crate::graph::node_type::NodeType;
 use crate::graph::nodes::{AgentType, IteratorType, MissingType, RouterType, SubgraphType, ToolType};
 
 pub(super) fn types() -> Vec<Arc<dyn NodeType>> {

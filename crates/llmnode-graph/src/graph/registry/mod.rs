@@ -1,9 +1,9 @@
 //! What a program allows graphs to use: tools, node types, models, a folder of subgraphs.
 
-mod built;
 mod built_in;
 #[cfg(feature = "openai")]
 mod profiles;
+mod registered;
 
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,10 +16,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use built::Registered;
+pub use registered::Registered;
 
-use crate::graph::door::NodeType;
-use crate::graph::nodes::Registering;
+use crate::graph::node_type::NodeType;
+use crate::graph::nodes::RegisteredType;
 use crate::state::State;
 
 /// What graphs may use. [`build`](Registry::build) checks it as a whole.
@@ -74,7 +74,7 @@ impl Registry {
     where
         N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + JsonSchema + Send + 'static,
     {
-        self.node_type(Registering::<N>::new())
+        self.node_type(RegisteredType::<N>::new())
     }
 
     /// Adds a node type.
@@ -106,7 +106,7 @@ impl Registry {
         self
     }
 
-    /// Changes the value of this type which the registry keeps for node types: see [`Loading::extension`](crate::Loading::extension).
+    /// Changes the value of this type which the registry keeps for node types: see [`NodeLoader::extension`](crate::Loading::extension).
     pub fn extend_with<T: Any + Send + Sync + Default>(mut self, change: impl FnOnce(&mut T)) -> Self {
         let value = self.extensions.entry(TypeId::of::<T>()).or_insert_with(|| Box::<T>::default());
         // It is of the type that it is kept under.
@@ -126,27 +126,27 @@ impl Registry {
         let own = built_in::types();
         let all: Vec<Arc<dyn NodeType>> = own.into_iter().chain(types).collect();
         let mut named: BTreeMap<String, Arc<dyn NodeType>> = BTreeMap::new();
-        let mut twice = Twice::new("node types");
+        let mut duplicates = DuplicateCheck::new("node types");
         for one in &all {
             for name in std::iter::once(one.name()).chain(one.aliases().iter().copied()) {
                 check_name("the node type", name, &mut faults);
-                twice.add(name);
+                duplicates.add(name);
                 named.insert(name.to_owned(), Arc::clone(one));
             }
         }
-        twice.end(&mut faults);
-        let mut twice = Twice::new("tools");
+        duplicates.end(&mut faults);
+        let mut duplicates = DuplicateCheck::new("tools");
         for name in tools.names() {
             check_name("the tool", name, &mut faults);
-            twice.add(name);
+            duplicates.add(name);
         }
-        twice.end(&mut faults);
-        let mut twice = Twice::new("profiles");
+        duplicates.end(&mut faults);
+        let mut duplicates = DuplicateCheck::new("profiles");
         for (name, ..) in &models {
             check_name("the profile", name, &mut faults);
-            twice.add(name);
+            duplicates.add(name);
         }
-        twice.end(&mut faults);
+        duplicates.end(&mut faults);
         // Those of other crates take the place of what only says that they are missing.
         let missing = built_in::missing().into_iter().filter(|one| !named.contains_key(one.name()));
         let missing: Vec<Arc<dyn NodeType>> = missing.collect();
@@ -163,32 +163,34 @@ impl Registry {
             let message = format!("the registry cannot be built: {}", faults.join("; "));
             return Err(NodeError::new(Category::ConfigError, message));
         }
-        Ok(Registered(Arc::new(built::Inner { tools, types: named, models, folder, extensions })))
+        Ok(Registered(Arc::new(registered::Inner { tools, types: named, models, folder, extensions })))
     }
 }
 
 /// Names of one kind, and those that stand twice.
-struct Twice {
+struct DuplicateCheck {
     kind: &'static str,
     seen: BTreeSet<String>,
-    twice: BTreeSet<String>,
+    duplicates: BTreeSet<String>,
 }
 
-impl Twice {
+impl DuplicateCheck {
     fn new(kind: &'static str) -> Self {
-        Twice { kind, seen: BTreeSet::new(), twice: BTreeSet::new() }
+        DuplicateCheck { kind, seen: BTreeSet::new(), duplicates: BTreeSet::new() }
     }
 
     fn add(&mut self, name: &str) {
         if !self.seen.insert(name.to_owned()) {
-            self.twice.insert(name.to_owned());
+            self.duplicates.insert(name.to_owned());
         }
     }
 
     fn end(self, faults: &mut Vec<String>) {
-        let Twice { kind, twice, .. } = self;
+        let DuplicateCheck { kind, duplicates, .. } = self;
         faults.extend(
-            twice.iter().map(|name| format!("two {kind} are called {name:?}; give one of them another name")),
+            duplicates
+                .iter()
+                .map(|name| format!("two {kind} are called {name:?}; give one of them another name")),
         );
     }
 }

@@ -4,10 +4,10 @@ use super::*;
 use crate::http::sse::Decoder;
 
 /// What calls may be asked for.
-const WANTED: [Wanted<'_>; 3] = [
-    Wanted { function: None, tools: false },
-    Wanted { function: Some("F"), tools: false },
-    Wanted { function: Some("F"), tools: true },
+const WANTED: [ExpectedCalls<'_>; 3] = [
+    ExpectedCalls { function: None, tools: false },
+    ExpectedCalls { function: Some("F"), tools: false },
+    ExpectedCalls { function: Some("F"), tools: true },
 ];
 
 /// What comes close to a stream.
@@ -52,8 +52,9 @@ impl Sink for Text {
 }
 
 /// What a body in these pieces comes to: its text, and how it ended.
-fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, wanted: Wanted<'_>) -> (String, String) {
-    let (mut decoder, mut written, mut text) = (Decoder::default(), Written::default(), Text::default());
+fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, wanted: ExpectedCalls<'_>) -> (String, String) {
+    let (mut decoder, mut written, mut text) =
+        (Decoder::default(), PartialCompletion::default(), Text::default());
     for piece in pieces {
         match decoder.push(piece, |event| written.read(event, wanted, &mut text)) {
             ControlFlow::Continue(()) => {}
@@ -66,14 +67,14 @@ fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, wanted: Wanted<'_>) -> (
     }
 }
 
-fn shown(end: Result<(), ModelError>, written: Written, wanted: Wanted<'_>) -> String {
+fn shown(end: Result<(), ModelError>, written: PartialCompletion, wanted: ExpectedCalls<'_>) -> String {
     match end.map(|()| written.finish(wanted)) {
         Err(failure) => format!("{failure:?}"),
         Ok(Err(body)) => String::from_utf8_lossy(&body).into_owned(),
         Ok(Ok(Ok((completion, flags)))) => {
             format!("{completion:?} {} {flags:?}", completion.text)
         }
-        Ok(Ok(Err(NoAnswer::Failure(failure)))) => format!("{failure:?}"),
+        Ok(Ok(Err(Unreadable::Failure(failure)))) => format!("{failure:?}"),
         Ok(Ok(Err(_))) => "no answer".to_owned(),
     }
 }
@@ -137,7 +138,7 @@ fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none() {
     let mut state = 7;
     for _ in 0..2_000 {
         // The ids of the calls by index, as they are looked for one by one.
-        let (mut written, mut calls) = (Written::default(), Vec::<(Option<u64>, String)>::new());
+        let (mut written, mut calls) = (PartialCompletion::default(), Vec::<(Option<u64>, String)>::new());
         for _ in 0..next(&mut state) % 12 {
             let index = [None, Some(0), Some(1)][next(&mut state) as usize % 3];
             let id = ["", "a", "b", "c"][next(&mut state) as usize % 4];
@@ -151,7 +152,7 @@ fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none() {
             if calls[at].1.is_empty() {
                 id.clone_into(&mut calls[at].1);
             }
-            assert_eq!(written.place(index, id), at);
+            assert_eq!(written.call_position(index, id), at);
         }
         assert!(written.calls.iter().map(|call| &call.id).eq(calls.iter().map(|(_, id)| id)));
         assert!(written.len() >= calls.len(), "each call counts for the most bytes of an answer");

@@ -1,0 +1,141 @@
+//! The entries of a cassette, and its file.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use llmnode_runtime::internal::{read_format, write_atomically};
+use llmnode_runtime::{Category, NodeError};
+use serde::{Deserialize, Serialize};
+
+use crate::entry::Entry;
+use crate::request_key::RequestKey;
+
+const FORMAT: &str = "llmnode/cassette";
+const VERSION: u64 = 2;
+/// A file of so many entries is written after each.
+const SMALL_FILE: usize = 64;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileContents<E> {
+    format: String,
+    version: u64,
+    /// The id of the model for requests that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    entries: E,
+}
+
+/// The entries of a cassette.
+#[derive(Debug, Default)]
+pub(crate) struct CassetteFile {
+    /// The id of the model for requests that name none.
+    pub(crate) model: Option<String>,
+    /// By their requests; those of one request in the order in which it was made.
+    entries: HashMap<String, Vec<RecordedEntry>>,
+    /// How often each request was made since the tape was opened.
+    request_count: HashMap<String, usize>,
+    len: usize,
+    /// How many entries the file does not have yet.
+    unsaved: usize,
+}
+
+#[derive(Debug)]
+struct RecordedEntry {
+    /// Which time it was made.
+    occurrence: usize,
+    request_key: RequestKey,
+    entry: Entry,
+}
+
+/// What a tape has for a request.
+pub(crate) enum Lookup {
+    Entry(Box<Entry>),
+    /// So many entries were given before this; 0: the request is unknown.
+    Missing(usize),
+}
+
+impl CassetteFile {
+    /// Reads a file. `None`: there is none.
+    pub(crate) fn open(path: &Path) -> Result<Option<CassetteFile>, NodeError> {
+        let json = match fs::read_to_string(path) {
+            Ok(json) => json,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(file_error(path, "cannot be read", &error)),
+        };
+        let form: FileContents<Vec<Entry>> = read_format(&json, FORMAT, VERSION)
+            .map_err(|error| file_error(path, "cannot be read", &error))?;
+        let mut file = CassetteFile { model: form.model, ..CassetteFile::default() };
+        for entry in form.entries {
+            let request_key = RequestKey::from_json(entry.request.clone());
+            let known = file.entries.entry(request_key.key()).or_default();
+            known.push(RecordedEntry { occurrence: known.len(), request_key, entry });
+            file.len += 1;
+        }
+        Ok(Some(file))
+    }
+
+    /// The entry for the next time that this request is made, and which time that is.
+    pub(crate) fn next(&mut self, request_key: &RequestKey) -> (Lookup, usize) {
+        let key = request_key.key();
+        let known = self.entries.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let request_count = self.request_count.entry(key).or_default();
+        let occurrence = *request_count;
+        *request_count += 1;
+        let found = known.binary_search_by_key(&occurrence, |kept| kept.occurrence).ok().map(|at| &known[at]);
+        (
+            found.map_or(Lookup::Missing(known.len()), |kept| Lookup::Entry(Box::new(kept.entry.clone()))),
+            occurrence,
+        )
+    }
+
+    pub(crate) fn keep(&mut self, request_key: RequestKey, occurrence: usize, entry: Entry) {
+        let known = self.entries.entry(request_key.key()).or_default();
+        let kept = RecordedEntry { occurrence, request_key, entry };
+        match known.binary_search_by_key(&occurrence, |kept| kept.occurrence) {
+            Ok(at) => known[at] = kept,
+            Err(at) => {
+                known.insert(at, kept);
+                self.len += 1;
+            }
+        }
+        self.unsaved += 1;
+    }
+
+    /// Whether the file is due: the whole of it after each entry would take time with the square of their number.
+    pub(crate) fn should_save(&self) -> bool {
+        self.len <= SMALL_FILE || self.unsaved >= self.len / 4
+    }
+
+    pub(crate) fn is_saved(&self) -> bool {
+        self.unsaved == 0
+    }
+
+    pub(crate) fn distinct_requests(&self) -> impl Iterator<Item = &RequestKey> {
+        self.entries.values().filter_map(|known| known.first()).map(|kept| &kept.request_key)
+    }
+
+    /// Writes the file as a whole: to another one beside it, which then takes its place.
+    pub(crate) fn save(&mut self, path: &Path) -> Result<(), NodeError> {
+        let mut keys: Vec<_> = self.entries.keys().collect();
+        keys.sort_unstable();
+        let entries: Vec<_> =
+            keys.into_iter().flat_map(|key| &self.entries[key]).map(|kept| &kept.entry).collect();
+        let form =
+            FileContents { format: FORMAT.to_owned(), version: VERSION, model: self.model.clone(), entries };
+        let written = serde_json::to_string_pretty(&form)
+            .map_err(|error| file_error(path, "cannot be written", &error))?;
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        folder
+            .and_then(|()| write_atomically(path, (written + "\n").as_bytes()))
+            .map_err(|error| file_error(path, "cannot be written", &error))?;
+        self.unsaved = 0;
+        Ok(())
+    }
+}
+
+pub(crate) fn file_error(path: &Path, what: &str, why: &dyn std::fmt::Display) -> NodeError {
+    NodeError::new(Category::ConfigError, format!("the cassette {} {what}: {why}", path.display()))
+}

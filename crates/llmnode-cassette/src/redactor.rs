@@ -1,0 +1,66 @@
+//! What is taken out of texts before they are written or compared.
+
+use std::fmt;
+use std::sync::Arc;
+
+use llmnode_runtime::internal::{Secret, is_credential, redact};
+use serde_json::Value;
+
+/// Shorter values of the environment are hardly keys.
+const MIN_SECRET_LEN: usize = 8;
+
+type Redact = dyn Fn(&str) -> String + Send + Sync;
+
+/// Cleans texts: of secrets, and of what the program names.
+#[derive(Clone, Default)]
+pub(crate) struct Redactor {
+    secrets: Vec<Secret>,
+    custom: Option<Arc<Redact>>,
+}
+
+impl Redactor {
+    /// One that knows the credentials of the environment.
+    pub(crate) fn from_env() -> Self {
+        let secrets = std::env::vars_os().filter_map(|(name, value)| {
+            let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+            (value.len() >= MIN_SECRET_LEN && is_credential(&name)).then(|| Secret::new(value))
+        });
+        Redactor { secrets: secrets.collect(), custom: None }
+    }
+
+    pub(crate) fn redact(&mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) {
+        self.custom = Some(Arc::new(redact));
+    }
+
+    /// The text without secrets. A text is cleaned as a whole: half a key is no longer recognised.
+    pub(crate) fn text(&self, text: &str) -> String {
+        let clean = redact(text, &self.secrets);
+        self.custom.as_ref().map_or_else(|| clean.clone(), |custom| custom(&clean))
+    }
+
+    pub(crate) fn option(&self, text: Option<&String>) -> Option<String> {
+        text.map(|text| self.text(text))
+    }
+
+    /// The value with each text in it cleaned, names of members among them.
+    pub(crate) fn value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            Value::Object(members) => {
+                let cleaned = std::mem::take(members).into_iter().map(|(name, mut member)| {
+                    self.value(&mut member);
+                    (self.text(&name), member)
+                });
+                *members = cleaned.collect();
+            }
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redactor").finish_non_exhaustive()
+    }
+}

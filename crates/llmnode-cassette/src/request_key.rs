@@ -1,0 +1,130 @@
+//! A request as a cassette knows it: what the model is asked, and nothing of how it gets there.
+
+use llmnode_runtime::internal::sha256_hex;
+use llmnode_runtime::{Message, Part, Request, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use crate::redactor::Redactor;
+
+/// A request as JSON, with the members of all objects in the order of their names: the same request is the same text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequestKey(Value);
+
+impl RequestKey {
+    /// The request without its secrets. The attempt's id and its timeout are left out.
+    pub(crate) fn new(request: &Request, redactor: &Redactor) -> Result<Self, serde_json::Error> {
+        let output = match &request.output {
+            Some(schema) => {
+                let plain: Value = serde_json::from_str(schema.plain().get())?;
+                json!({"name": schema.name(), "schema": plain})
+            }
+            None => Value::Null,
+        };
+        let mut messages = request.messages.iter().map(message).collect::<Result<Vec<_>, _>>()?;
+        number_calls(&mut messages);
+        let tools = request.tools.iter().map(tool).collect::<Result<Vec<_>, _>>()?;
+        let mut request_key = json!({
+            "messages": messages,
+            "tools": Some(tools).filter(|tools| !tools.is_empty()),
+            "answer_now": request.answer_now.then_some(true),
+            "model": request.model,
+            "output": output,
+            "dialect": request.response_format,
+            "temperature": request.temperature,
+            "max_tokens": request.max_tokens,
+            "extra": request.extra,
+        });
+        if let Value::Object(members) = &mut request_key {
+            members.retain(|_, value| !value.is_null() && *value != json!({}));
+            // The names of the request's own members are ours.
+            members.values_mut().for_each(|member| redactor.value(member));
+        }
+        Ok(RequestKey(sorted(request_key)))
+    }
+
+    /// One that a file holds.
+    pub(crate) fn from_json(value: Value) -> Self {
+        RequestKey(sorted(value))
+    }
+
+    pub(crate) fn as_value(&self) -> &Value {
+        &self.0
+    }
+
+    /// What makes two requests the same.
+    pub(crate) fn key(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// For a person: one member or line of a message per line.
+    pub(crate) fn lines(&self) -> String {
+        let Value::Object(members) = &self.0 else { return self.0.to_string() };
+        let mut lines = Vec::new();
+        for (name, value) in members.iter().filter(|(name, _)| *name != "messages") {
+            lines.push(format!("{name}: {value}"));
+        }
+        for message in members.get("messages").and_then(Value::as_array).into_iter().flatten() {
+            let content = &message["content"];
+            let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+            lines.push(format!("{}: {text}", message["role"].as_str().unwrap_or("?")));
+            let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+            lines.extend(calls.map(|call| format!("calls {}", call["function"])));
+        }
+        lines.join("\n")
+    }
+}
+
+/// A message with the short form of each attachment in place of its content, which is long and may hold a key in its URL.
+fn message(message: &Message) -> Result<Value, serde_json::Error> {
+    let mut value = serde_json::to_value(message)?;
+    let parts = value["content"].as_array_mut().into_iter().flatten();
+    for (written, part) in parts.zip(message.parts()) {
+        let Part::Attachment(attachment) = part else { continue };
+        for place in ["/image_url/url", "/file/file_data", "/input_audio/data"] {
+            if let Some(content) = written.pointer_mut(place) {
+                // The mark in the label is short: others have the same one.
+                let hash = content.as_str().map(|content| sha256_hex(content.as_bytes())).unwrap_or_default();
+                *content = format!("{}, {hash}", attachment.label()).into();
+            }
+        }
+    }
+    Ok(value)
+}
+
+fn tool(tool: &ToolSpec) -> Result<Value, serde_json::Error> {
+    let plain: Value = serde_json::from_str(tool.schema.plain().get())?;
+    Ok(json!({"name": tool.name, "description": tool.description, "arguments": plain}))
+}
+
+/// Numbers the calls of tools in the order in which they appear: their ids differ from run to run.
+fn number_calls(messages: &mut [Value]) {
+    let mut known: Vec<Value> = Vec::new();
+    let mut number = |id: &mut Value| {
+        let at = known.iter().position(|known| known == id).unwrap_or_else(|| {
+            known.push(id.clone());
+            known.len() - 1
+        });
+        *id = format!("call_{}", at + 1).into();
+    };
+    for message in messages {
+        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+        calls.into_iter().flatten().for_each(|call| number(&mut call["id"]));
+        if let Some(id) = message.get_mut("tool_call_id") {
+            number(id);
+        }
+    }
+}
+
+/// The same value with its members in the order of their names, whatever order serde_json keeps.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Object(members) => {
+            let mut members: Vec<_> =
+                members.into_iter().map(|(name, value)| (name, sorted(value))).collect();
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            Value::Object(members.into_iter().collect::<Map<_, _>>())
+        }
+        value => value,
+    }
+}

@@ -1,0 +1,59 @@
+//! What stands at a step of a flow, without its type.
+
+use llmnode_runtime::{BoxFuture, NodeError};
+
+use super::cursor::{FlowCursor, Progress};
+use super::outline::{OuterFlows, Outline};
+use super::runnable::Runnable;
+use super::table::{Arm, Table, TableStep};
+
+/// A step, whatever its type, in a flow that decides an `A`.
+pub(super) trait ErasedStep<S, A>: Send + Sync {
+    /// Executes it, and takes the edge that follows.
+    fn advance<'f>(
+        &'f self,
+        flow: FlowCursor<'f, S>,
+        at: (&'f Table<S, A>, &'f TableStep<S, A>),
+    ) -> BoxFuture<'f, Result<Progress<A>, NodeError>>;
+
+    /// What it looks like within these flows.
+    fn outline(&self, around: OuterFlows<'_>) -> Outline;
+}
+
+/// A place on a part of the state: made by the flow where it begins, or else by itself; and what follows from its action.
+pub(super) struct TypedStep<S, P, Make, Then> {
+    pub(super) made: Option<Make>,
+    pub(super) part: for<'s> fn(&'s mut S) -> &'s mut P,
+    pub(super) then: Then,
+}
+
+impl<S, P, N, A, Make, Then> ErasedStep<S, A> for TypedStep<S, P, Make, Then>
+where
+    S: Send + 'static,
+    P: Send + 'static,
+    N: Runnable<P>,
+    A: Send + 'static,
+    Make: Fn(&S) -> N + Send + Sync,
+    Then: Fn(N::Action) -> Arm<A> + Send + Sync,
+{
+    fn advance<'f>(
+        &'f self,
+        mut flow: FlowCursor<'f, S>,
+        (table, step): (&'f Table<S, A>, &'f TableStep<S, A>),
+    ) -> BoxFuture<'f, Result<Progress<A>, NodeError>> {
+        Box::pin(async move {
+            let inner = flow.nested();
+            // What has begun was prepared before.
+            let made = self.made.as_ref().filter(|_| !inner.begun());
+            let prepared = made.map(|make| inner.prepared(make)).transpose()?;
+            match N::advance(inner.on(self.part)?, prepared).await? {
+                Progress::Continue => Ok(Progress::Continue),
+                Progress::Done(action) => table.take_edge(step, &mut flow, || (self.then)(action)),
+            }
+        })
+    }
+
+    fn outline(&self, around: OuterFlows<'_>) -> Outline {
+        N::outline_within(around)
+    }
+}

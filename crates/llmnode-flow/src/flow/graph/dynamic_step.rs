@@ -1,0 +1,66 @@
+//! A step whose node the flow makes, and whose name is known only at run time.
+
+use std::borrow::Cow;
+
+use llmnode_runtime::internal::{catch_panic, error_of_node};
+use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
+use tracing::Instrument;
+
+use super::{ActionName, named_arm};
+use crate::flow::action::Action;
+use crate::flow::cursor::{FlowCursor, Progress, panicked};
+use crate::flow::erased_step::ErasedStep;
+use crate::flow::node_step::{executed, post};
+use crate::flow::outline::{OuterFlows, Outline};
+use crate::flow::step::Step;
+use crate::flow::step_error::step_error;
+use crate::flow::table::{Table, TableStep};
+
+/// A step that is made by this function, and looks like that.
+pub(super) struct DynamicStep<Make> {
+    pub(super) outline: Outline,
+    pub(super) make: Make,
+}
+
+impl<Make> DynamicStep<Make> {
+    /// What records call it.
+    fn name(&self) -> &str {
+        match &self.outline {
+            Outline::Node(name) | Outline::Batch(name) | Outline::Flow(name, _) => name,
+            Outline::Parallel(_) => "parallel",
+        }
+    }
+}
+
+impl<S, N, Make> ErasedStep<S, ActionName> for DynamicStep<Make>
+where
+    S: Send + Sync + 'static,
+    N: Step<S, Action: Action> + Send + 'static,
+    Make: Fn(&S) -> Result<N, BoxError> + Send + Sync,
+{
+    fn advance<'f>(
+        &'f self,
+        mut flow: FlowCursor<'f, S>,
+        (table, step): (&'f Table<S, ActionName>, &'f TableStep<S, ActionName>),
+    ) -> BoxFuture<'f, Result<Progress<ActionName>, NodeError>> {
+        let name = self.name();
+        let span = flow.begin_step(name);
+        let course = async move {
+            let action = {
+                let made = match catch_panic(|| (self.make)(flow.state)) {
+                    Ok(made) => made.map_err(|error| step_error(Category::PrepError, "prep failed", error)),
+                    Err(said) => Err(panicked("the function that makes the step", said)),
+                };
+                let node = made.map_err(|error| error_of_node(error, Cow::Owned(name.to_owned())))?;
+                let output = executed(&mut flow, &node).await?;
+                post(node, output, flow.state)?
+            };
+            table.take_edge(step, &mut flow, || named_arm(action.name()))
+        };
+        Box::pin(course.instrument(span))
+    }
+
+    fn outline(&self, _: OuterFlows<'_>) -> Outline {
+        self.outline.clone()
+    }
+}

@@ -1,0 +1,11 @@
+//! Errors of the program's own functions around a step.
+
+use llmnode_runtime::{BoxError, Category, NodeError};
+
+/// What a function of the program ended in. One that is a `NodeError` already says itself what it is.
+pub(super) fn step_error(category: Category, what: impl std::fmt::Display, error: BoxError) -> NodeError {
+    match error.downcast::<NodeError>() {
+        Ok(error) => *error,
+        Err(error) => NodeError::new(category, format!("{what}: {error}")).with_source(error),
+    }
+}

@@ -1,0 +1,149 @@
+//! A map that continues where another process stopped: a journal keeps its answers.
+
+use std::sync::{Arc, OnceLock};
+
+use llmnode_runtime::internal::{
+    JournaledAnswer, JournaledConversation, PriorSpend, Recorder, RecorderEvent, RunCore, recorded_by,
+};
+use llmnode_runtime::{BoxError, BoxFuture, Map, Message, NodeError, Request, ToolCall, Usage};
+
+use super::durable::{failed, random_id};
+use super::history::History;
+use super::journal::Journal;
+use super::record::{Entry, MapStarted, Record};
+use super::recorder::JournalRecorder;
+use super::resume_check::config_error;
+use crate::flow::Position;
+
+/// Maps whose answers survive a crash. In the prelude, with the feature `journal`.
+pub trait MapExt: Sized {
+    /// Keeps each accepted answer in a journal. Started again with the same nodes, in this process or another one,
+    /// the map returns what was answered before, and asks only for the rest.
+    ///
+    /// A request is known by its content: messages, model, settings and schema. Of equal requests each has its own
+    /// answer. An answer from the journal is read and validated again. It makes no request and has no attempt in the record, which
+    /// says how many there were ([`replayed`](llmnode_runtime::CallRecord::replayed)) and what they used
+    /// ([`replayed_usage`](llmnode_runtime::CallRecord::replayed_usage)). Results of tools are kept in the same way. An answer that is no longer good is asked again, and so is one that failed or
+    /// came from a fallback value. The journal holds the answers unencrypted. Each is synced to the disk before its result
+    /// is returned, unless [`Fsync::Never`](super::Fsync::Never) is set.
+    ///
+    /// What earlier processes spent is in the ledger afterwards, once, and counts for the limits of the map, of the run and of
+    /// its nodes. A request that was under way when a process died counts as one without a report.
+    ///
+    /// If the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that
+    /// has a journal this is a `config_error`, since that journal keeps the flow's steps. A node with
+    /// `idempotent = false` is not executed, since nothing tells whether it was before: its calls end as `aborted`.
+    ///
+    /// ```no_run
+    /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
+    /// use llmnode::journal::{JournalFile, MapExt};
+    /// # use llmnode::{Exec, Node, NodeError, Run};
+    ///
+    /// async fn rate_all<N>(run: &Run, nodes: Vec<N>) -> Result<Vec<N::Output>, Box<dyn std::error::Error>>
+    /// where
+    ///     N: Exec<()> + Send + Sync,
+    /// {
+    ///     let journal = JournalFile::open("ratings.journal")?;
+    ///     Ok(run.map(nodes).concurrency(16).resume(journal).try_all().await?)
+    /// }
+    /// ```
+    #[must_use = "a map does nothing until it is awaited"]
+    fn resume(self, journal: impl Journal + 'static) -> Self;
+}
+
+impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
+    fn resume(self, journal: impl Journal + 'static) -> Self {
+        recorded_by(self, |core| {
+            Box::pin(async move {
+                let (answers, spent) = MapRecorder::read(Box::new(journal), core).await?;
+                let recorder: Arc<dyn Recorder> = Arc::new(answers);
+                Ok((recorder, spent))
+            })
+        })
+    }
+}
+
+/// Keeps the answers of a map, and what each request used.
+struct MapRecorder {
+    recorder: JournalRecorder,
+    /// The name of a node that was called, and must not be executed again.
+    non_idempotent_node: OnceLock<String>,
+}
+
+impl MapRecorder {
+    /// Reads what was answered before. What was spent on it counts for the run from now on.
+    async fn read(mut journal: Box<dyn Journal>, core: &RunCore) -> Result<(Self, PriorSpend), NodeError> {
+        let mut history = History::counting(core);
+        journal.read(&mut |record| history.take(record)).await.map_err(failed)?;
+        history.close();
+        if history.outline().is_some() {
+            return Err(config_error(
+                "the journal is that of a flow; give the map a journal of its own".to_owned(),
+            ));
+        }
+        let started = history.run().is_empty().then(|| Entry::MapStarted(MapStarted { id: random_id() }));
+        let started = started.map(Record::from);
+        started.iter().cloned().for_each(|record| history.take(record));
+        let recorder = JournalRecorder::new(journal, Position::default(), history.replay());
+        if let Some(record) = started {
+            recorder.add(record, Position::default());
+            recorder.append_all().await.map_err(failed)?;
+        }
+        Ok((MapRecorder { recorder, non_idempotent_node: OnceLock::new() }, history.count(core)))
+    }
+}
+
+impl Drop for MapRecorder {
+    fn drop(&mut self) {
+        self.recorder.warn_of_unused();
+    }
+}
+
+impl Recorder for MapRecorder {
+    fn note(&self, event: RecorderEvent<'_>) {
+        match event {
+            // One that was rejected is asked for again, and so is an item that failed.
+            RecorderEvent::Answered { answer, .. } if !answer.accepted => {}
+            // Each process calls each item once more.
+            RecorderEvent::CallEnded { record, .. } if record.attempts.is_empty() => {}
+            RecorderEvent::CallBegan { call, .. } => {
+                self.non_idempotent_node.get_or_init(|| call.node.to_owned());
+            }
+            _ => self.recorder.note(event),
+        }
+    }
+
+    fn conversation(
+        &self,
+        request: &Request,
+        names: [Option<&str>; 3],
+        within: Option<&str>,
+    ) -> Option<JournaledConversation> {
+        self.recorder.conversation(request, names, within)
+    }
+
+    fn name(&self, request: &Request, names: [Option<&str>; 3]) -> String {
+        self.recorder.name(request, names)
+    }
+
+    fn answer(&self, conversation: &str, request: &str) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
+        self.recorder.answer(conversation, request)
+    }
+
+    fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {
+        self.recorder.result(conversation, call)
+    }
+
+    fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
+        let Some(node) = self.non_idempotent_node.get() else { return self.recorder.write() };
+        let fault = format!(
+            "the node `{node}` has `idempotent = false`, but a map with `resume` executes its nodes again when it continues; \
+             leave out `resume`, or call the node in a flow with a journal"
+        );
+        Box::pin(async {
+            // What others were answered is kept.
+            self.recorder.append_all().await?;
+            Err(fault.into())
+        })
+    }
+}

@@ -1,0 +1,297 @@
+//! What stands between a flow's calls and its journal.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use llmnode_runtime::internal::{
+    JournaledAnswer, JournaledConversation as Conversation, Recorder, RecorderEvent, without_attempts,
+    without_content,
+};
+use llmnode_runtime::{BoxError, BoxFuture, Message, Request, ToolCall, Usage};
+
+use super::error::JournalError;
+use super::journal::Journal;
+use super::record::{Answered, AttemptBegan, CallBegan, CallEnded, Caller, Entry, Record, ToolEnded};
+use super::replay::{self, ReplayStore, name_of_call};
+use crate::flow::Position;
+
+/// Takes down what happens, and writes it to the journal, in order.
+pub(super) struct JournalRecorder {
+    notes: Mutex<Notes>,
+    journal: tokio::sync::Mutex<Box<dyn Journal>>,
+}
+
+struct Notes {
+    /// What is not in the journal yet, by number.
+    waiting: VecDeque<(u64, Record)>,
+    /// The number of the next record.
+    next: u64,
+    /// The record that is being appended.
+    under_way: Option<u64>,
+    /// The newest record of which nobody knows whether it is in the journal: appending it failed, or was dropped.
+    lost: Option<u64>,
+    /// The step under way.
+    at: Position,
+    /// What an earlier process was given in the step under way.
+    replay: ReplayStore,
+}
+
+impl JournalRecorder {
+    pub(super) fn new(journal: Box<dyn Journal>, at: Position, replay: ReplayStore) -> Self {
+        let notes = Notes { waiting: VecDeque::new(), next: 0, under_way: None, lost: None, at, replay };
+        JournalRecorder { notes: Mutex::new(notes), journal: tokio::sync::Mutex::new(journal) }
+    }
+
+    /// Takes down a record; from now on this is the step under way.
+    pub(super) fn add(&self, record: Record, at: Position) {
+        let mut notes = self.lock();
+        notes.push(record);
+        notes.at = at;
+    }
+
+    /// Takes down that a step is completed.
+    pub(super) fn stepped(&self, record: Record, at: Position, prefix: String) {
+        self.add(record, at);
+        self.lock().replay.next_step(prefix);
+    }
+
+    /// Writes what is waiting now. A record leaves the queue before it is written, so that one that is dropped on the way
+    /// is not written twice. Several callers write each other's records; each of them fails if one that waited when it came
+    /// may not be in the journal, since that may be its own.
+    pub(super) async fn append_all(&self) -> Result<(), JournalError> {
+        let own = self.lock().not_kept();
+        let mut journal = self.journal.lock().await;
+        loop {
+            let Some((number, record)) = self.lock().take(own.end) else { break };
+            let mut appending = Appending { recorder: self, number, is_lost: record.0.is_vital() };
+            if let Err(error) = journal.append(&record).await {
+                appending.is_lost = true;
+                return Err(error);
+            }
+            appending.ended();
+        }
+        // Who holds the journal came before those who wait, so nothing behind its own records is lost yet.
+        if self.lock().lost.is_some_and(|lost| lost >= own.start) {
+            let fault = "a record may not be in the journal: appending it failed, or was dropped";
+            return Err(JournalError::Other(fault.into()));
+        }
+        Ok(())
+    }
+
+    /// Logs how many answers of an earlier process were not used.
+    pub(super) fn warn_of_unused(&self) {
+        self.lock().replay.warn_of_unused();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Notes> {
+        // Nothing panics while it holds the lock.
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Notes {
+    fn push(&mut self, record: Record) {
+        self.waiting.push_back((self.next, record));
+        self.next += 1;
+    }
+
+    /// The numbers of what is not in the journal yet.
+    fn not_kept(&self) -> Range<u64> {
+        let first = self.waiting.front().map(|(number, _)| *number);
+        self.under_way.or(first).unwrap_or(self.next)..self.next
+    }
+
+    /// The next record before this number, to be appended.
+    fn take(&mut self, end: u64) -> Option<(u64, Record)> {
+        self.waiting.front().filter(|(number, _)| *number < end)?;
+        let (number, record) = self.waiting.pop_front()?;
+        self.under_way = Some(number);
+        Some((number, record))
+    }
+}
+
+/// A record that is being appended. Dropped before that has ended well, it is lost. Who is dropped is often a call whose
+/// deadline has passed, and others wait for their records behind it: they fail only for what has to be there.
+struct Appending<'k> {
+    recorder: &'k JournalRecorder,
+    number: u64,
+    is_lost: bool,
+}
+
+impl Appending<'_> {
+    fn ended(self) {
+        self.recorder.lock().under_way = None;
+    }
+}
+
+impl Drop for Appending<'_> {
+    fn drop(&mut self) {
+        let mut notes = self.recorder.lock();
+        if notes.under_way.take().is_some() && self.is_lost {
+            notes.lost = Some(self.number);
+        }
+    }
+}
+
+impl Recorder for JournalRecorder {
+    fn note(&self, event: RecorderEvent<'_>) {
+        let mut notes = self.lock();
+        let record = match event {
+            RecorderEvent::CallBegan { call, path } => Entry::CallBegan(CallBegan {
+                id: call.id,
+                node: call.node.to_owned(),
+                path: path.to_owned(),
+                at: notes.at.clone(),
+            }),
+            RecorderEvent::AttemptBegan { call, path, attempt } => {
+                Entry::AttemptBegan(Box::new(AttemptBegan {
+                    node: call.node.to_owned(),
+                    path: path.to_owned(),
+                    parent: call.parent,
+                    at: notes.at.clone(),
+                    unix_ms: now(),
+                    attempt: without_content(attempt),
+                }))
+            }
+            RecorderEvent::AttemptEnded(attempt) => Entry::AttemptEnded(Box::new(without_content(attempt))),
+            RecorderEvent::AttemptForgotten(id) => Entry::AttemptForgotten(id),
+            RecorderEvent::Answered { call, conversation, request, answer } => Entry::Answered(Answered {
+                request: request.to_owned(),
+                conversation: Some(conversation.to_owned()),
+                call: Some(call),
+                answer: answer.text,
+                calls: answer.calls,
+                model: answer.model,
+                rejected: !answer.accepted,
+            }),
+            RecorderEvent::ToolEnded { of, path, conversation, call, result, by, executed } => {
+                let of = Caller { id: of.id, node: of.node.to_owned(), path: path.to_owned() };
+                Entry::ToolEnded(Box::new(ToolEnded {
+                    conversation: conversation.to_owned(),
+                    call: name_of_call(call),
+                    of: executed.then(|| Box::new(of)),
+                    by,
+                    result: result.clone(),
+                    failed: result.is_failure(),
+                }))
+            }
+            RecorderEvent::CallEnded { path, record } => {
+                let call = without_attempts(record);
+                Entry::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))
+            }
+        };
+        notes.push(record.into());
+    }
+
+    fn conversation(
+        &self,
+        request: &Request,
+        names: [Option<&str>; 3],
+        within: Option<&str>,
+    ) -> Option<Conversation> {
+        let conversation = self.lock().replay.conversation(request, names, within);
+        Some(Conversation { root: Some(conversation.clone()), conversation })
+    }
+
+    fn name(&self, request: &Request, names: [Option<&str>; 3]) -> String {
+        replay::name(request, names)
+    }
+
+    fn answer(&self, conversation: &str, request: &str) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
+        self.lock().replay.answer(conversation, request)
+    }
+
+    fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {
+        self.lock().replay.result(conversation, call)
+    }
+
+    fn write(&self) -> BoxFuture<'_, Result<(), BoxError>> {
+        Box::pin(async { Ok(self.append_all().await?) })
+    }
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Poll, Waker};
+
+    use super::super::record::MapStarted;
+    use super::*;
+
+    /// Waits at its first append, or fails there.
+    struct Slow {
+        appends: AtomicUsize,
+        fails: bool,
+    }
+
+    impl Journal for Slow {
+        fn read<'j>(
+            &'j mut self,
+            _: &'j mut (dyn FnMut(Record) + Send),
+        ) -> BoxFuture<'j, Result<(), JournalError>> {
+            Box::pin(async { Ok(()) })
+        }
+
+        fn append<'j>(&'j mut self, _: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
+            let first = self.appends.fetch_add(1, Ordering::Relaxed) == 0;
+            let fails = self.fails;
+            Box::pin(async move {
+                if first {
+                    tokio::task::yield_now().await;
+                    if fails {
+                        return Err(JournalError::Other("the disk is full".into()));
+                    }
+                    std::future::pending::<()>().await;
+                }
+                Ok(())
+            })
+        }
+    }
+
+    fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+        std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    /// One caller writes the records of both, and is dropped, or fails, in the middle of the other's. Of a dropped one that has
+    /// figures alone, the other is not told.
+    #[test]
+    fn a_caller_whose_record_another_one_lost_gets_an_error() {
+        for (fails, is_vital) in [(false, true), (true, true), (true, false), (false, false)] {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(async {
+                let slow = Slow { appends: AtomicUsize::new(0), fails };
+                let recorder =
+                    JournalRecorder::new(Box::new(slow), Position::default(), ReplayStore::default());
+                let record = || {
+                    let id = serde_json::from_str("\"0123456789abcdef-1-0\"").unwrap();
+                    Record::from(match is_vital {
+                        true => Entry::MapStarted(MapStarted { id: "a".to_owned() }),
+                        false => Entry::AttemptForgotten(id),
+                    })
+                };
+                recorder.add(record(), Position::default());
+                recorder.add(record(), Position::default());
+                let mut first = Box::pin(recorder.append_all());
+                assert!(poll(&mut first).is_pending());
+                let mut second = Box::pin(recorder.append_all());
+                assert!(poll(&mut second).is_pending());
+                if fails {
+                    assert!(first.await.is_err());
+                } else {
+                    drop(first);
+                }
+                assert_eq!(second.await.is_err(), fails || is_vital, "its own may not be there");
+                recorder.add(record(), Position::default());
+                recorder.append_all().await.unwrap();
+            });
+        }
+    }
+}

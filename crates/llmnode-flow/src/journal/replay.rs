@@ -1,0 +1,121 @@
+//! Answers of models and results of tools that an earlier process was given, and which are given again.
+
+use std::collections::{HashMap, VecDeque};
+
+use llmnode_runtime::internal::{JournaledAnswer, sha256_hex};
+use llmnode_runtime::{Message, Request, ToolCall, Usage};
+use serde_json::json;
+
+use super::record::{Answered, ToolEnded};
+
+/// An answer, and what it used, if that is known.
+type Answer = (JournaledAnswer, Option<Box<Usage>>);
+
+/// What was kept, by conversation: a conversation is known by the request that it begins with, the call of a tool that it is within,
+/// and its place among equals. A call whose result was kept is not made again, so its conversations must not count for others.
+#[derive(Default)]
+pub(super) struct ReplayStore {
+    /// What the names of conversations begin with.
+    prefix: String,
+    answers: HashMap<(String, String), VecDeque<Answer>>,
+    results: HashMap<(String, String), VecDeque<Message>>,
+    /// How many conversations there were that begin with a request.
+    begun: HashMap<String, usize>,
+}
+
+impl ReplayStore {
+    /// What an earlier process has left, in the order in which it did.
+    pub(super) fn new(prefix: String, left: Vec<ReplayEntry>) -> Self {
+        let mut replay = ReplayStore { prefix, ..ReplayStore::default() };
+        for one in left {
+            match one {
+                ReplayEntry::Answer(answered, usage) => {
+                    let Answered { request, conversation, answer: text, calls, model, rejected, .. } =
+                        answered;
+                    let accepted = !rejected;
+                    let conversation = conversation.unwrap_or_default();
+                    let answer = JournaledAnswer { text, calls, accepted, model };
+                    replay.answers.entry((conversation, request)).or_default().push_back((answer, usage));
+                }
+                ReplayEntry::Result(ended) => {
+                    let result = if ended.failed { ended.result.failed() } else { ended.result };
+                    replay.results.entry((ended.conversation, ended.call)).or_default().push_back(result);
+                }
+            }
+        }
+        replay
+    }
+
+    /// The name of a conversation that begins now.
+    pub(super) fn conversation(
+        &mut self,
+        request: &Request,
+        names: [Option<&str>; 3],
+        within: Option<&str>,
+    ) -> String {
+        let name = name(request, names);
+        let name = within
+            .map_or_else(|| name.clone(), |call| sha256_hex(json!([call, name]).to_string().as_bytes()));
+        let begun = self.begun.entry(name.clone()).or_default();
+        *begun += 1;
+        format!("{}{name}-{}", self.prefix, *begun - 1)
+    }
+
+    pub(super) fn answer(&mut self, conversation: &str, request: &str) -> Option<Answer> {
+        self.answers.get_mut(&(conversation.to_owned(), request.to_owned()))?.pop_front()
+    }
+
+    pub(super) fn result(&mut self, conversation: &str, call: &ToolCall) -> Option<Message> {
+        self.results.get_mut(&(conversation.to_owned(), name_of_call(call)))?.pop_front()
+    }
+
+    /// Logs how many answers were not used, and what they cost.
+    pub(super) fn warn_of_unused(&self) {
+        let (mut unused, mut unknown, mut usage) = (0, 0, Usage::default());
+        for (_, used) in self.answers.values().flatten() {
+            unused += 1;
+            match used {
+                Some(used) => usage += **used,
+                None => unknown += 1,
+            }
+        }
+        if unused > 0 {
+            tracing::warn!(
+                target: "llmnode::journal", unused, unknown, tokens = usage.total.known, cost = usage.cost.known(),
+                "{unused} answers in the journal were not used, since other requests were made, as after a changed prompt; they took \
+                 {} tokens and cost {}; of {unknown} it is unknown",
+                usage.total.known, usage.cost.known()
+            );
+        }
+    }
+
+    /// A step is completed: what it left is of no use to the next one.
+    pub(super) fn next_step(&mut self, prefix: String) {
+        self.warn_of_unused();
+        *self = ReplayStore { prefix, ..ReplayStore::default() };
+    }
+}
+
+/// What was kept once.
+#[derive(Clone)]
+pub(super) enum ReplayEntry {
+    /// And what it used, if that is known.
+    Answer(Answered, Option<Box<Usage>>),
+    Result(ToolEnded),
+}
+
+/// What tells a call of a tool from others of its conversation.
+pub(super) fn name_of_call(call: &ToolCall) -> String {
+    sha256_hex(json!([call.id, call.name, call.arguments]).to_string().as_bytes())
+}
+
+/// What tells a request from others: whatever of it changes what a model answers.
+pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
+    let Request { messages, output, tools, response_format, temperature, max_tokens, extra, .. } = request;
+    let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
+    let mut whole = json!([messages, schema, response_format, temperature, max_tokens, extra, names]);
+    if let Some(whole) = whole.as_array_mut() {
+        whole.extend(tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema.plain()])));
+    }
+    sha256_hex(whole.to_string().as_bytes())
+}

@@ -1,0 +1,221 @@
+//! Which values there are before each step.
+
+use std::collections::HashMap;
+
+use super::keys::{KeySet, Keys};
+use super::order::{PointGraph, StepExit};
+use super::reachability::Roots;
+use super::reads_writes::ERROR;
+use crate::facts::Facts;
+use crate::shape::{FoundFork, Shape, reach, reverse_postorder};
+use crate::template::key;
+
+/// What holds before a step runs.
+#[derive(Clone, PartialEq)]
+pub(super) struct KeyState {
+    /// Keys that were written on every way.
+    pub(super) always: KeySet,
+    /// Keys that were written on some way.
+    pub(super) perhaps: KeySet,
+    /// Keys that may hold what a model, a tool or a search wrote.
+    pub(super) foreign: KeySet,
+    /// Whether a node that writes what it likes may have run.
+    pub(super) anything: bool,
+    /// Whether a node may have run of which it is not known what it writes.
+    pub(super) unclear_writes: bool,
+    /// Whether a way here is not clear, so that what was written on some way may have been on every way.
+    pub(super) is_uncertain: bool,
+}
+
+/// What may come to a node by ways that are not known.
+pub(super) struct UnknownPaths {
+    /// By an edge that leads to somewhere unknown. It is there on some ways only: the others are known.
+    pub(super) by_edges: KeyState,
+    /// From branches that do not meet.
+    pub(super) by_forks: KeyState,
+    /// The nodes behind such branches.
+    pub(super) behind_forks: Vec<bool>,
+    /// From nodes that are not reached, to those that are.
+    pub(super) from_unreached: KeyState,
+}
+
+pub(super) struct Dataflow<'f> {
+    pub(super) facts: &'f [Facts],
+    pub(super) keys: &'f Keys<'f>,
+    /// The keys that are there when a run begins.
+    pub(super) at_start: Vec<&'f str>,
+}
+
+impl Dataflow<'_> {
+    fn set(&self, is_full: bool) -> KeySet {
+        KeySet::new(self.keys.number.len(), is_full)
+    }
+
+    fn set_of<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> KeySet {
+        let mut set = self.set(false);
+        keys.into_iter().filter_map(|key| self.keys.of(key)).for_each(|key| set.put(key));
+        set
+    }
+
+    /// Before anything was written.
+    fn nothing(&self, always: KeySet) -> KeyState {
+        KeyState {
+            always,
+            perhaps: self.set(false),
+            foreign: self.set(false),
+            anything: false,
+            unclear_writes: false,
+            is_uncertain: false,
+        }
+    }
+
+    /// Where it is not known what ran before: every key that others write may be there. `own`: nodes that run behind.
+    pub(super) fn anywhere(&self, own: &[bool]) -> KeyState {
+        let others = || self.facts.iter().zip(own).filter(|(_, own)| !**own).map(|(facts, _)| facts);
+        let keys = others().flat_map(|facts| facts.keys().chain(&facts.possible_writes)).map(String::as_str);
+        let mut foreign =
+            self.set_of(others().filter(|facts| facts.untrusted).flat_map(Facts::keys).map(String::as_str));
+        let trusted = others().filter(|facts| !facts.untrusted).flat_map(Facts::keys).map(String::as_str);
+        let trusted = self.set_of(trusted.chain(self.at_start.iter().copied()));
+        foreign.join(&trusted, |one, other| one & !other);
+        KeyState {
+            foreign,
+            anything: others().any(|facts| facts.writes_anything),
+            unclear_writes: others().any(|facts| facts.unclear),
+            is_uncertain: true,
+            ..self.nothing(self.set_of(keys.chain(self.at_start.iter().copied()).chain([ERROR])))
+        }
+    }
+
+    /// What holds before each node, and what may come to nodes by unknown ways.
+    pub(super) fn solve(
+        &self,
+        shape: &Shape,
+        roots: &Roots,
+        forks: &[FoundFork],
+    ) -> (Vec<KeyState>, UnknownPaths) {
+        let flat = PointGraph::new(shape, forks, &|node| self.facts[node].iterates.is_some());
+        let writes: Vec<KeySet> = self
+            .facts
+            .iter()
+            .map(|facts| self.set_of(facts.keys().chain(&facts.possible_writes).map(String::as_str)))
+            .collect();
+        let mut known = vec![self.nothing(self.set(true)); flat.points.len()];
+        let first = self.set_of(self.at_start.iter().copied());
+        let before = |root: usize| {
+            let mut known = self.anywhere(&reach(shape, &[root]));
+            // A node that is not there may write anything.
+            known.unclear_writes |= roots.foreign.contains(&root);
+            (root, known)
+        };
+        let others: HashMap<usize, KeyState> = roots.others.iter().map(|root| before(*root)).collect();
+        let order = order(roots, &flat);
+        let mut has_changed = true;
+        while has_changed {
+            has_changed = false;
+            for point in &order {
+                let at = &flat.points[*point];
+                let before = others.get(point).cloned();
+                let mut before = before.unwrap_or_else(|| self.nothing(self.set(!at.is_join)));
+                before.is_uncertain |=
+                    at.is_uncertain || self.facts.get(*point).is_some_and(|facts| facts.has_shared_id);
+                if Some(*point) == roots.start {
+                    before.always = first.clone();
+                    before.perhaps = first.clone();
+                }
+                for (from, by) in &at.from {
+                    let after = self.after(&known[*from], *from, *by, &writes);
+                    before
+                        .always
+                        .join(&after.always, |one, other| if at.is_join { one | other } else { one & other });
+                    before.add(&after);
+                }
+                if known[*point] != before {
+                    known[*point] = before;
+                    has_changed = true;
+                }
+            }
+        }
+        known.truncate(self.facts.len());
+        let of = |nodes: &dyn Fn(usize) -> bool| {
+            let mut all = self.nothing(self.set(false));
+            for node in (0..known.len()).filter(|node| nodes(*node)) {
+                all.add(&self.after(&known[node], node, StepExit::Done, &writes));
+            }
+            all
+        };
+        let heads: Vec<usize> = (0..known.len()).filter(|node| flat.points[*node].is_uncertain).collect();
+        let is_behind = reach(shape, &heads);
+        let unknown_paths = UnknownPaths {
+            by_edges: of(&|node| shape.unknown_exits[node]),
+            by_forks: of(&|node| is_behind[node]),
+            behind_forks: is_behind.clone(),
+            from_unreached: of(&|node| !roots.reached[node]),
+        };
+        (known, unknown_paths)
+    }
+
+    /// What holds behind a point.
+    fn after(&self, before: &KeyState, point: usize, by: StepExit, writes: &[KeySet]) -> KeyState {
+        let mut after = before.clone();
+        let Some(own) = self.facts.get(point) else { return after };
+        after.unclear_writes |= own.unclear;
+        let written = &writes[point];
+        match by {
+            StepExit::Done => {
+                after.always.join(written, |one, other| one | other);
+                after.perhaps.join(written, |one, other| one | other);
+                let list = own.iterates.as_ref().and_then(|read| self.keys.of(key(&read.name)));
+                if own.untrusted || list.is_some_and(|list| before.foreign.has(list)) {
+                    after.foreign.join(written, |one, other| one | other);
+                }
+                let mut value_flows: Vec<_> = own
+                    .value_flows
+                    .iter()
+                    .filter_map(|(from, to)| Some((self.keys.of(from)?, self.keys.of(to)?)))
+                    .collect();
+                // One may come into another by way of a third.
+                while let Some(at) = value_flows.iter().position(|(from, _)| after.foreign.has(*from)) {
+                    after.foreign.put(value_flows.swap_remove(at).1);
+                }
+                after.anything |= own.writes_anything;
+            }
+            StepExit::Cleared => after.always.join(written, |one, other| one & !other),
+            StepExit::Failed => {
+                if let Some(error) = self.keys.of(ERROR) {
+                    after.always.put(error);
+                    after.perhaps.put(error);
+                    // Its message may have a server's or a tool's words.
+                    after.foreign.put(error);
+                }
+            }
+        }
+        after
+    }
+}
+
+impl KeyState {
+    /// Adds what may be so on another way.
+    fn add(&mut self, other: &KeyState) {
+        self.perhaps.join(&other.perhaps, |one, other| one | other);
+        self.foreign.join(&other.foreign, |one, other| one | other);
+        self.anything |= other.anything;
+        self.unclear_writes |= other.unclear_writes;
+        self.is_uncertain |= other.is_uncertain;
+    }
+}
+
+/// The points in the order in which values pass them, but for loops.
+fn order(roots: &Roots, flat: &PointGraph) -> Vec<usize> {
+    let mut out = vec![Vec::new(); flat.points.len() + 1];
+    for (point, to) in flat.points.iter().enumerate() {
+        for (from, _) in &to.from {
+            out[*from].push(point);
+        }
+    }
+    let root = flat.points.len();
+    out[root] = roots.start.iter().chain(&roots.others).copied().collect();
+    let mut order = reverse_postorder(root, &out);
+    order.remove(0);
+    order
+}

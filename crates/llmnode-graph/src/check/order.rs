@@ -1,0 +1,100 @@
+//! The steps of a graph in the order in which what they write reaches others, forks and joins taken apart.
+
+use std::collections::HashMap;
+
+use crate::shape::{FoundFork, Shape, To};
+
+/// The points of a graph that values pass. The first are the nodes of the file.
+pub(super) struct PointGraph {
+    pub(super) points: Vec<Point>,
+}
+
+/// A point that values pass.
+#[derive(Default)]
+pub(super) struct Point {
+    /// From where values come.
+    pub(super) from: Vec<(usize, StepExit)>,
+    /// Whether all of what leads here has run when it is passed, as behind a fork; else one of it.
+    pub(super) is_join: bool,
+    /// Whether it begins a branch of a fork whose join is unknown.
+    pub(super) is_uncertain: bool,
+}
+
+/// How a step was left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum StepExit {
+    /// What it writes is written.
+    Done,
+    /// It failed, or was refused: what it writes is not written.
+    Failed,
+    /// A loop is complete: what it wrote is cleared.
+    Cleared,
+}
+
+/// A branch of a fork: where it ends, and where the fork joins.
+#[derive(Clone, Copy)]
+struct Branch {
+    end: usize,
+    join: To,
+}
+
+impl PointGraph {
+    /// The points of a graph with these forks, the outer ones first.
+    pub(super) fn new(shape: &Shape, forks: &[FoundFork], is_iterator: &dyn Fn(usize) -> bool) -> Self {
+        let mut flat = PointGraph { points: Vec::new() };
+        flat.points.resize_with(shape.ways.len(), Point::default);
+        // Of each node the innermost branch that it stands in.
+        let mut within: Vec<Option<Branch>> = vec![None; shape.ways.len()];
+        let mut known = HashMap::new();
+        for fork in forks {
+            // What follows a fork is where its node stands.
+            let join = flat.point(true);
+            flat.lead(join, StepExit::Done, fork.join, within[fork.from]);
+            known.insert((fork.from, fork.handle), fork);
+            for nodes in &fork.branches {
+                let end = flat.point(false);
+                flat.points[join].from.push((end, StepExit::Done));
+                nodes.iter().for_each(|node| within[*node] = Some(Branch { end, join: fork.join }));
+            }
+        }
+        for (node, handles) in shape.ways.iter().enumerate() {
+            for (place, handle) in handles.iter().enumerate() {
+                let by = match &*handle.name {
+                    "error" | "rejected" => StepExit::Failed,
+                    "complete" if is_iterator(node) => StepExit::Cleared,
+                    _ => StepExit::Done,
+                };
+                match known.get(&(node, place)) {
+                    Some(fork) => {
+                        let heads = fork.branches.iter().map(|branch| branch[0]);
+                        heads.for_each(|head| flat.points[head].from.push((node, by)));
+                    }
+                    None => {
+                        for way in &handle.to {
+                            flat.lead(node, by, way.to, within[node]);
+                            if let (To::Node(to), true) = (way.to, handle.to.len() > 1) {
+                                flat.points[to].is_uncertain = true;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        flat
+    }
+
+    fn point(&mut self, is_join: bool) -> usize {
+        self.points.push(Point { is_join, ..Point::default() });
+        self.points.len() - 1
+    }
+
+    /// Joins a point to where a way leads: to the end of the branch, if it leads to the join.
+    fn lead(&mut self, from: usize, by: StepExit, to: To, within: Option<Branch>) {
+        let to = match (within, to) {
+            (Some(branch), to) if branch.join == to => branch.end,
+            (_, To::Node(to)) => to,
+            (_, To::End) => return,
+        };
+        self.points[to].from.push((from, by));
+    }
+}

@@ -1,0 +1,260 @@
+//! What is read has to be an input, or written before.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::dataflow::{Dataflow, KeyState, UnknownPaths};
+use super::keys::Keys;
+use super::reachability::Roots;
+use crate::facts::{Facts, Read, ReadContext, Write};
+use crate::faults::{FaultKind, Faults, escaped, listed, shown};
+use crate::file::{FileFormat, GraphFile, Reducer};
+use crate::shape::{FoundFork, Shape};
+use crate::template::{key, path};
+
+/// What an edge `error` writes.
+pub(super) const ERROR: &str = "error";
+
+pub(super) struct ReadsWrites<'d> {
+    pub(super) file: &'d GraphFile,
+    pub(super) facts: &'d [Facts],
+    pub(super) steps: &'d [bool],
+}
+
+/// What a node reads. What it takes from the last message if the graph has none of it counts only if it has.
+fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &Read> {
+    let given = facts.reads_or_message.iter().any(|read| has(key(&read.name)));
+    facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
+}
+
+impl<'d> ReadsWrites<'d> {
+    /// Checks what each node reads; returns the names that a run has to be given, sorted.
+    pub(super) fn check(
+        &self,
+        shape: &Shape,
+        roots: &Roots,
+        forks: &[FoundFork],
+        faults: &mut Faults,
+    ) -> Vec<String> {
+        let mut keys = Keys { number: HashMap::new() };
+        self.at_start().for_each(|key| _ = keys.add(key));
+        keys.add(ERROR);
+        for facts in self.facts {
+            facts.keys().chain(&facts.possible_writes).for_each(|key| _ = keys.add(key));
+        }
+        let flow = Dataflow { facts: self.facts, keys: &keys, at_start: self.at_start().collect() };
+        let (known, unknown_paths) = flow.solve(shape, roots, forks);
+        // Of a node that is no step, or that may have other edges, it is not known what ran before.
+        let anywhere = flow.anywhere(&vec![false; self.facts.len()]);
+        let written = self.written();
+        let mut reading = ReadChecker {
+            data: self,
+            keys: &keys,
+            written,
+            unknown_paths,
+            reached: &roots.reached,
+            reported: HashSet::new(),
+        };
+        let mut needs = BTreeSet::new();
+        for (node, facts) in self.facts.iter().enumerate() {
+            let known = if self.steps[node] && !facts.has_shared_id { &known[node] } else { &anywhere };
+            let mut reported = HashSet::new();
+            for read in all_reads(facts, |key| keys.of(key).is_some()) {
+                let key = key(&read.name);
+                if key == "messages" || !reported.insert((&read.at, key)) {
+                } else if self.file.open_inputs && keys.of(key).is_none() {
+                    // What a tool reads may be given by the run or not.
+                    needs.extend(Some(key.to_owned()).filter(|_| self.steps[node] && !known.unclear_writes));
+                } else {
+                    reading.check(node, read, known, faults);
+                }
+            }
+            for read in &facts.system_prompt_reads {
+                reading.system(read, "a system prompt of the subgraph", known, faults);
+            }
+        }
+        for read in self
+            .facts
+            .iter()
+            .flat_map(|facts| &facts.braced)
+            .filter(|read| keys.of(key(&read.name)).is_some())
+        {
+            let name = shown(&read.name);
+            let message = format!("`{{{name}}}` is sent as it is; write `{{{{ {name} }}}}` for the value");
+            faults.warn(&read.at, FaultKind::Template, message);
+        }
+        self.conflicts(forks, faults);
+        needs.into_iter().collect()
+    }
+
+    /// The keys that are there when a run begins.
+    fn at_start(&self) -> impl Iterator<Item = &'d str> {
+        let defaults = self.file.state.iter().filter(|(_, field)| field.default.is_some());
+        self.file.inputs.keys().chain(defaults.map(|(key, _)| key)).map(String::as_str)
+    }
+
+    /// All keys that are there at some time, and the nodes that write them.
+    fn written(&self) -> BTreeMap<&'d str, Vec<usize>> {
+        let mut written: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for key in self.at_start() {
+            written.entry(key).or_default();
+        }
+        for (node, facts) in self.facts.iter().enumerate() {
+            for key in facts.keys() {
+                let writers = written.entry(key).or_default();
+                if writers.last() != Some(&node) {
+                    writers.push(node);
+                }
+            }
+            if facts.handles.known.iter().any(|handle| handle == ERROR) {
+                written.entry(ERROR).or_default();
+            }
+        }
+        written
+    }
+
+    /// Keys that two branches of a fork write need a reducer.
+    fn conflicts(&self, forks: &[FoundFork], faults: &mut Faults) {
+        let mut reported = HashSet::new();
+        for fork in forks.iter().filter(|_| !self.file.has_lost_state) {
+            let mut by_key: HashMap<&str, (usize, usize)> = HashMap::new();
+            for (branch, nodes) in fork.branches.iter().enumerate() {
+                let writes = |node: usize| self.facts[node].writes.iter().map(move |write| (node, write));
+                let nodes: BTreeSet<usize> = nodes.iter().copied().collect();
+                for (node, write) in nodes.into_iter().flat_map(writes) {
+                    let (first, writer) = *by_key.entry(&write.key).or_insert((branch, node));
+                    let field = self.file.state.get(&write.key);
+                    let is_replaced =
+                        field.is_none_or(|field| field.reducer == Reducer::Replace && !field.is_unclear);
+                    if first != branch && is_replaced && reported.insert(&write.key) {
+                        self.conflict(write, [writer, node], faults);
+                    }
+                }
+            }
+        }
+    }
+
+    fn conflict(&self, write: &Write, nodes: [usize; 2], faults: &mut Faults) {
+        let place = format!("/state/{}", escaped(&write.key));
+        // Where the reducer is or would be, if something is declared; else where the second one writes.
+        let at = if self.file.state.contains_key(&write.key) { &place } else { &write.at };
+        let message = format!(
+            "{} write {:?} in parallel: set \"{place}/reducer\" to say how the values are combined, for instance to \"append\", or let the nodes write different values",
+            listed(nodes.map(|node| self.file.nodes[node].id.as_str())),
+            shown(&write.key)
+        );
+        faults.fault(at, FaultKind::Conflict, message);
+    }
+}
+
+/// Looks at what is read, one by one.
+struct ReadChecker<'d> {
+    data: &'d ReadsWrites<'d>,
+    keys: &'d Keys<'d>,
+    written: BTreeMap<&'d str, Vec<usize>>,
+    unknown_paths: UnknownPaths,
+    reached: &'d [bool],
+    /// Keys that nothing writes, which are told once.
+    reported: HashSet<String>,
+}
+
+impl ReadChecker<'_> {
+    fn check(&mut self, node: usize, read: &Read, known: &KeyState, faults: &mut Faults) {
+        let (file, name) = (self.data.file, key(&read.name));
+        let number = self.keys.of(name);
+        let has = |set: &super::keys::KeySet| number.is_some_and(|number| set.has(number));
+        let shown_name = shown(name);
+        let inner = path(&read.name).nth(1).filter(|inner| {
+            matches!(name, "inputs" | "state") && number.is_none() && self.keys.of(inner).is_some()
+        });
+        if let Some(inner) = inner {
+            let message = format!("there is no {shown_name:?}: write {:?} for that value", shown(inner));
+            faults.fault(&read.at, FaultKind::Data, message);
+            return;
+        }
+        let UnknownPaths { by_edges, by_forks, behind_forks, from_unreached } = &self.unknown_paths;
+        let unknown_paths = if self.reached[node] { vec![by_forks, from_unreached] } else { vec![by_forks] };
+        let is_sure = has(&known.always)
+            || known.is_uncertain && has(&known.perhaps)
+            || (behind_forks[node] || !self.reached[node]) && has(&by_edges.perhaps);
+        let any =
+            |is: fn(&KeyState) -> bool| [known, by_edges].iter().chain(&unknown_paths).any(|known| is(known));
+        if is_sure || any(|known| known.unclear_writes) {
+        } else if has(&known.perhaps) || has(&by_edges.perhaps) {
+            let message = format!(
+                "{shown_name:?} is written by {}, but not on every path to this node; a run that comes without it fails",
+                self.writers(name)
+            );
+            faults.warn(&read.at, FaultKind::Data, message);
+        } else if unknown_paths.iter().any(|known| has(&known.perhaps)) {
+        } else if any(|known| known.anything) {
+            let message = format!(
+                "no node is known to write {shown_name:?}; a run fails if no node before this one writes it"
+            );
+            faults.warn(&read.at, FaultKind::Data, message);
+        } else if self.written.get(name).is_some_and(|nodes| !nodes.is_empty()) {
+            let message = format!(
+                "{shown_name:?} is written by {}, but on no path to {:?}: write it earlier, or make it an input",
+                self.writers(name),
+                shown(&file.nodes[node].id)
+            );
+            faults.fault(&read.at, FaultKind::Data, message);
+        } else if !self.reported.contains(name) {
+            self.unwritten(read, name, faults);
+            self.reported.insert(name.to_owned());
+        }
+        if read.place == ReadContext::System {
+            self.system(read, "the system prompt", known, faults);
+        }
+    }
+
+    /// A system prompt reads no text of a model, a tool or a search.
+    fn system(&self, read: &Read, what: &str, known: &KeyState, faults: &mut Faults) {
+        let (file, name) = (self.data.file, key(&read.name));
+        if self.keys.of(name).is_some_and(|number| known.foreign.has(number)) {
+            let message = format!(
+                "{what} reads {:?}, which {} writes: move text of a model, a tool or a search into \"prompt\"",
+                shown(name),
+                self.writers(name)
+            );
+            if file.form == FileFormat::Own {
+                faults.fault(&read.at, FaultKind::Untrusted, message);
+            } else {
+                faults.warn(&read.at, FaultKind::Untrusted, format!("{message}; it is put into a fence"));
+            }
+        }
+    }
+
+    fn unwritten(&self, read: &Read, name: &str, faults: &mut Faults) {
+        let ReadsWrites { file, facts, .. } = self.data;
+        let reads = |facts: &Facts| {
+            all_reads(facts, |key| self.keys.of(key).is_some()).any(|read| key(&read.name) == name)
+        };
+        let readers =
+            file.nodes.iter().zip(*facts).filter(|(_, facts)| reads(facts)).map(|(node, _)| node.id.as_str());
+        let readers: Vec<&str> = readers.collect();
+        let read_by = if readers.len() == 1 { "reads" } else { "read" };
+        let mut message = format!(
+            "nothing writes {:?}, which {} {read_by}, and it is not an input",
+            shown(name),
+            listed(readers)
+        );
+        // Whoever names the item of a loop expects it under that name.
+        let mut loops = self.data.facts.iter().zip(&self.data.file.nodes);
+        let nameless =
+            loops.find(|(facts, node)| facts.iterates.is_some() && !node.data.values.contains_key("item"));
+        if let Some((_, node)) = nameless {
+            message.push_str(&format!(
+                "; the iterator {:?} has no \"item\", so it writes \"current_item\"",
+                shown(&node.id)
+            ));
+            faults.fault(&read.at, FaultKind::Data, message);
+            return;
+        }
+        faults.unknown(true, &read.at, FaultKind::Data, message, name, self.written.keys().copied());
+    }
+
+    fn writers(&self, key: &str) -> String {
+        let nodes = self.written.get(key).into_iter().flatten();
+        listed(nodes.map(|node| self.data.file.nodes[*node].id.as_str()))
+    }
+}

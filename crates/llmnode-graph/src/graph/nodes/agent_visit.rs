@@ -1,0 +1,188 @@
+//! A visit of an agent: what it asks, and what becomes of the answer.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use llmnode_runtime::internal::{error_of_execution, tool_conversation};
+use llmnode_runtime::{
+    BoxError, BoxFuture, Category, Exec, Message, NodeError, Paused, Primitive, Role, ToolCall, Toolset,
+};
+use serde_json::Value;
+
+use super::calls::{query_of, with_links};
+use super::tool::{ExecutedCall, arguments_of, trace};
+use crate::graph::node_type::{GraphNode, Visit};
+use crate::graph::roles::{LinkKind, TOOL_CALL, ToolLink};
+use crate::graph::step::GraphStep;
+use crate::state::{Update, text_of, view};
+use crate::template::Template;
+
+/// What the model answers, and what becomes of it.
+pub(super) enum Answer {
+    Text,
+    /// An object of any members; of those that the file declares, these are written.
+    Flexible(Vec<String>),
+    /// An object of these members.
+    Members(Vec<String>),
+}
+
+/// An `agent`.
+pub(super) struct Agent {
+    pub(super) primitive: Primitive,
+    pub(super) profile: Option<String>,
+    pub(super) system: Option<Template>,
+    pub(super) prompt: Option<Template>,
+    /// The registered ones.
+    pub(super) tools: Toolset,
+    pub(super) links: Vec<ToolLink>,
+    pub(super) answer: Answer,
+    pub(super) save_as: Option<String>,
+}
+
+/// Whether a flexible agent may write this value.
+fn may_write(step: &GraphStep, listed: &[String], key: &str) -> bool {
+    let is_free = !key.starts_with('_') && key != "messages" && !step.is_declared(key);
+    is_free || listed.iter().any(|one| one == key)
+}
+
+/// What the model is told if the conversation ends with nothing to answer.
+const CONTINUE_MESSAGE: &str = "Go on.";
+
+impl GraphNode for Agent {
+    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
+        Box::pin(async move {
+            if let Some(profile) = self.profile.as_ref().filter(|profile| !visit.cx().has_model(profile)) {
+                let message = format!(
+                    "the node `{}` asks the model {profile:?}, which the run does not have: make the run by `registry.run(..)`, or \
+                     add the model to it",
+                    visit.id()
+                );
+                return Err(NodeError::new(Category::ConfigError, message).into());
+            }
+            let ask = self.primitive.chat(self.messages(visit)?).system(self.system(visit)?);
+            let ask = ask.tools(with_links(self.tools.clone(), &self.links, visit));
+            let ask = match &self.answer {
+                Answer::Flexible(listed) => {
+                    let (step, listed) = (visit.step.clone(), listed.clone());
+                    ask.flagging(move |member| !may_write(&step, &listed, member))
+                }
+                _ => ask,
+            };
+            match ask.exec(visit.cx()).await {
+                Ok(answer) => Ok(self.traced(visit, self.answered(visit, answer))),
+                Err(error) => {
+                    let error = error_of_execution(error);
+                    match error.paused().filter(|_| !visit.step.is_called()) {
+                        Some(paused) => Ok(self.traced(
+                            visit,
+                            self.handed_over(paused).map_err(|waits| waits.unwrap_or(error))?,
+                        )),
+                        None => Err(error.into()),
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl Agent {
+    /// The instruction. What a model, a tool or a search wrote stands in a fence: files of React Flow may name it.
+    fn system(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
+        let Some(template) = &self.system else { return Ok(String::new()) };
+        visit.render_fenced(template, |name| visit.is_untrusted(name))
+    }
+
+    fn messages(&self, visit: &Visit<'_>) -> Result<Vec<Message>, NodeError> {
+        let mut messages = view(visit.state(), visit.id(), |id| visit.step.label_of(id));
+        if let Some(prompt) = &self.prompt {
+            let prompt = visit.render_fenced(prompt, |name| visit.step.is_retrieved(name))?;
+            messages.push(Message::user(prompt));
+        } else if !messages.last().is_some_and(|last| matches!(last.role, Role::User | Role::Tool)) {
+            messages.push(Message::user(CONTINUE_MESSAGE));
+        }
+        Ok(messages)
+    }
+
+    fn answered(&self, visit: &Visit<'_>, answer: Value) -> Update {
+        let update = Update::new().with_message(Message::assistant(text_of(&answer).into_owned()));
+        let update = match &self.save_as {
+            Some(key) => update.with_value(&**key, answer.clone()),
+            None => update,
+        };
+        let (Value::Object(members), answers) = (answer, &self.answer) else { return update };
+        let is_written = |key: &str| match answers {
+            Answer::Text => false,
+            Answer::Members(keys) => keys.iter().any(|one| one == key),
+            Answer::Flexible(listed) => may_write(visit.step, listed, key),
+        };
+        let written = members.into_iter().filter(|(key, _)| is_written(key));
+        written.fold(update, |update, (key, value)| update.with_value(key, value))
+    }
+
+    /// Adds what the tools did under the id of the node that stands for them.
+    fn traced(&self, visit: &Visit<'_>, update: Update) -> Update {
+        let Some(executor) = self.links.iter().find(|link| link.kind == LinkKind::Executor) else {
+            return update;
+        };
+        let (messages, records) = tool_conversation(visit.cx());
+        let times: BTreeMap<&str, Duration> =
+            records.iter().map(|record| (record.id.as_str(), record.elapsed)).collect();
+        let own: Vec<&str> = self.tools.names().collect();
+        let result = |id: &str| messages.iter().find(|message| message.answers() == Some(id));
+        let calls = messages.iter().flat_map(Message::calls).filter(|call| own.contains(&call.name.as_str()));
+        let ran = calls.filter_map(|call| {
+            let result = result(&call.id)?;
+            Some(ExecutedCall {
+                name: call.name.clone(),
+                arguments: arguments_of(&call.arguments),
+                result: result.content.clone(),
+                failed: result.is_failure(),
+                time: times.get(call.id.as_str()).copied().unwrap_or_default(),
+            })
+        });
+        let ran: Vec<ExecutedCall> = ran.collect();
+        if ran.is_empty() { update } else { update.with_value(&*executor.id, trace(ran)) }
+    }
+
+    /// What follows from calls that end the visit. An error instead, if something waits for a person: `None`, that which paused.
+    fn handed_over(&self, paused: Paused) -> Result<Update, Option<NodeError>> {
+        let target = |name: &str| {
+            let handoff = self.links.iter().find(|link| link.kind == LinkKind::Handoff && link.name == name);
+            let executes = |link: &&ToolLink| link.kind == LinkKind::ExecutorStep;
+            handoff.or_else(|| {
+                self.links.iter().find(executes).filter(|_| self.tools.names().any(|tool| tool == name))
+            })
+        };
+        let waiting = paused.waiting();
+        let first = waiting.iter().find_map(|call| Some((call, target(&call.tool)?)));
+        let Some((first, link)) = first else { return Err(None) };
+        if waiting.iter().any(|call| target(&call.tool).is_none()) {
+            // A person decides first. Then the model may call again.
+            let why = "not executed: other calls wait; call again after their results";
+            let later =
+                waiting.iter().filter(|call| target(&call.tool).is_some()).map(|call| call.id.clone());
+            let paused = later.into_iter().try_fold(paused.clone(), |paused, id| paused.answer(&id, why));
+            return Err(Some(paused.map_or_else(|error| error, Paused::into_error)));
+        }
+        let is_here = |call: &ToolCall| match link.kind {
+            // The id that is shown is escaped as JSON pointers are.
+            LinkKind::Handoff => call.id == first.id.replace("~1", "/").replace("~0", "~"),
+            // All tools run there.
+            _ => target(&call.name).is_some_and(|one| one.kind == link.kind),
+        };
+        let answer = |call: &ToolCall| match (is_here(call), link.kind) {
+            (true, LinkKind::Handoff) => Some(format!("handed to {}", link.label)),
+            (true, _) => None,
+            (false, _) => Some(format!("not executed: the conversation was handed to {}", link.label)),
+        };
+        let update = paused.round(answer).into_iter().fold(Update::new(), Update::with_message);
+        let update = update.with_action(format!("{TOOL_CALL}:{}", link.id));
+        Ok(match link.kind {
+            LinkKind::Handoff => {
+                let call = ToolCall::new(&*first.id, &*first.tool, &*first.arguments);
+                update.with_value(crate::graph::step::handoff_key(&link.id), query_of(&call))
+            }
+            _ => update,
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! A registry that was checked.
+
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use llmnode_runtime::{ChatModel, Run, Settings, Toolset};
+
+use serde_json::Value;
+
+use super::Extensions;
+use crate::file;
+use crate::graph::node_type::NodeType;
+
+/// A checked [`Registry`](crate::Registry), for loading and running graphs. Clones share it.
+#[derive(Clone)]
+pub struct Registered(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) tools: Toolset,
+    /// By their names and aliases.
+    pub(super) types: BTreeMap<String, Arc<dyn NodeType>>,
+    pub(super) models: Vec<(String, Arc<dyn ChatModel>, Settings)>,
+    pub(super) folder: Option<PathBuf>,
+    pub(super) extensions: Extensions,
+}
+
+impl Registered {
+    /// Creates a run on a model, together with the registered models. Agents without a profile ask this model.
+    pub fn run(&self, model: impl ChatModel + 'static) -> Run {
+        let add = |run: Run, (name, model, settings): &(String, Arc<dyn ChatModel>, Settings)| {
+            run.model_with(name.clone(), Arc::clone(model), settings.clone())
+        };
+        self.0.models.iter().fold(Run::new(model), add)
+    }
+
+    /// Returns the node types by name, with their aliases.
+    pub fn types(&self) -> impl Iterator<Item = (&str, &dyn NodeType)> {
+        self.0.types.iter().map(|(name, one)| (name.as_str(), &**one))
+    }
+
+    /// Returns the JSON Schema of graph files with these node types, for editors that complete and check files.
+    pub fn schema(&self) -> Value {
+        let mut seen = BTreeSet::new();
+        let types = self.0.types.values().filter(|one| seen.insert(one.name().to_owned()));
+        file::schema(types.map(|one| {
+            let names = std::iter::once(one.name()).chain(one.aliases().iter().copied()).collect();
+            (names, one.schema())
+        }))
+    }
+
+    pub(crate) fn node_type(&self, name: &str) -> Option<&Arc<dyn NodeType>> {
+        self.0.types.get(name)
+    }
+
+    pub(crate) fn tools(&self) -> &Toolset {
+        &self.0.tools
+    }
+
+    pub(crate) fn profiles(&self) -> impl Iterator<Item = &str> {
+        self.0.models.iter().map(|(name, ..)| name.as_str())
+    }
+
+    pub(crate) fn folder(&self) -> Option<&PathBuf> {
+        self.0.folder.as_ref()
+    }
+
+    pub(crate) fn extension<T: Any>(&self) -> Option<&T> {
+        self.0.extensions.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { tools, types, folder, .. } = &*self.0;
+        f.debug_struct("Registered")
+            .field("tools", tools)
+            .field("types", &types.keys())
+            .field("profiles", &self.profiles().collect::<Vec<_>>())
+            .field("folder", folder)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,110 @@
+//! Graphs within graphs: what is known while one is loaded, and the loading of a subgraph.
+
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use llmnode_runtime::internal::one_line;
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use crate::faults::{FaultKind, GraphFaults, shown};
+use crate::file::with_common;
+use crate::graph::Graph;
+use crate::graph::folder::text_of;
+use crate::graph::load::load;
+use crate::graph::loading::NodeLoader;
+
+/// How deep subgraphs may stand within a graph.
+const DEPTH: usize = 5;
+
+/// What is made once while a graph is loaded.
+#[derive(Default)]
+pub(crate) struct LoadCache {
+    /// Subgraphs by name.
+    graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
+    /// The schemas of settings, by their types.
+    schemas: RefCell<HashMap<TypeId, Rc<Value>>>,
+}
+
+/// The graphs around one that is loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct Nesting<'l> {
+    /// Their names, the outermost first.
+    pub(crate) names: &'l [String],
+    /// Files that were loaded already.
+    pub(crate) cache: &'l LoadCache,
+}
+
+impl Nesting<'_> {
+    /// The schema of a type of settings, with what every node may have.
+    pub(crate) fn schema_of<T: JsonSchema + 'static>(&self) -> Rc<Value> {
+        let mut schemas = self.cache.schemas.borrow_mut();
+        let schema = schemas.entry(TypeId::of::<T>()).or_insert_with(|| {
+            let mut schema = schemars::schema_for!(T).to_value();
+            with_common(&mut schema);
+            Rc::new(schema)
+        });
+        Rc::clone(schema)
+    }
+}
+
+/// Loads the graph to which a node leads. What is wrong with it is noted.
+pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
+    let Nesting { names, cache } = node.nesting;
+    let path = |from: usize| {
+        let names = names[from..].iter().map(String::as_str).chain([name]);
+        one_line(names.collect::<Vec<_>>().join(" > "), 300)
+    };
+    if let Some(at) = names.iter().position(|one| one == name) {
+        node.fault_of(FaultKind::Nesting, "/flow_id", format!("the graph contains itself: {}", path(at)));
+        return None;
+    }
+    let too_deep = |height: usize| names.len() + height > DEPTH;
+    if too_deep(0) {
+        let message = format!("graphs are nested more than {DEPTH} deep: {}", path(0));
+        node.fault_of(FaultKind::Nesting, "/flow_id", message);
+        return None;
+    }
+    let loaded = cache.graphs.borrow().get(name).cloned();
+    let loaded = match loaded {
+        Some(loaded) => loaded,
+        None => {
+            let text = match text_of(name, node.registry) {
+                Ok(text) => text,
+                // It stands for a wrong value, of which enough was said.
+                Err(_) if node.repairs.guesses.iter().any(|guess| guess == "/flow_id") => return None,
+                Err(wrong) => {
+                    let place = node.settings.pointer("/flow_id");
+                    let meant = wrong.note(&place, name, node.registry, node.faults)?;
+                    return subgraph(node, &meant);
+                }
+            };
+            let loaded = load(&text, Some(name), node.registry, node.nesting);
+            cache.graphs.borrow_mut().insert(name.to_owned(), loaded.clone());
+            loaded
+        }
+    };
+    match loaded {
+        Ok(graph) if too_deep(graph.height()) => {
+            let message = format!(
+                "graphs are nested more than {DEPTH} deep: {:?} has {} more within it",
+                shown(name),
+                graph.height()
+            );
+            node.fault_of(FaultKind::Nesting, "/flow_id", message);
+            None
+        }
+        Ok(graph) => {
+            let warnings =
+                GraphFaults { graph: None, faults: Vec::new(), warnings: graph.warnings().to_vec() };
+            node.faults.absorb(&node.node.at, name, warnings);
+            Some(graph)
+        }
+        Err(inner) => {
+            node.faults.absorb(&node.node.at, name, inner);
+            None
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Addresses that anyone may ask, judged where the connection is made.
+//!
+//! Who may write the name of a server but not reach the network of this machine is not to reach it by that name.
+
+use std::error::Error;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+/// An address that is not public.
+#[derive(Debug)]
+pub(crate) struct PrivateAddress {
+    host: String,
+    address: IpAddr,
+}
+
+impl fmt::Display for PrivateAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PrivateAddress { host, address } = self;
+        if *host == address.to_string() || *host == format!("[{address}]") {
+            return write!(f, "{host} is no public address");
+        }
+        write!(f, "{host} leads to {address}, which is no public address")
+    }
+}
+
+impl Error for PrivateAddress {}
+
+/// Looks names up as the system does, and refuses those that lead to any address that is not public.
+pub(crate) struct PublicOnlyResolver;
+
+impl Resolve for PublicOnlyResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            let looked_up = host.clone();
+            let found =
+                tokio::task::spawn_blocking(move || (looked_up.as_str(), 0).to_socket_addrs()).await??;
+            let addresses: Vec<SocketAddr> = found.collect();
+            match addresses.iter().map(SocketAddr::ip).find(|address| !is_public(*address)) {
+                Some(address) => Err(PrivateAddress { host, address }.into()),
+                None => Ok(Box::new(addresses.into_iter()) as Addrs),
+            }
+        })
+    }
+}
+
+/// The fault of a URL whose host is an address that is not public.
+pub(crate) fn literal(url: &Url) -> Result<(), PrivateAddress> {
+    let host = url.host_str().unwrap_or_default();
+    let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    match literal.parse::<IpAddr>() {
+        Ok(address) if !is_public(address) => Err(PrivateAddress { host: host.to_owned(), address }),
+        _ => Ok(()),
+    }
+}
+
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [first, second, third, _] = address.octets();
+    let is_shared = first == 100 && second & 0b1100_0000 == 64;
+    let is_benchmark = first == 198 && second & 0xfe == 18;
+    let is_protocol = first == 192 && second == 0 && third == 0;
+    !(address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_documentation()
+        || is_shared
+        || is_benchmark
+        || is_protocol
+        || first == 0
+        || first >= 224)
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let parts = address.segments();
+    let v4 = |high: u16, low: u16| {
+        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+        Ipv4Addr::new(a, b, c, d)
+    };
+    match parts {
+        // Unspecified, loopback, and addresses of version 4 in the forms of version 6.
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => false,
+        [0, 0, 0, 0, 0, 0xffff, high, low]
+        | [0, 0, 0, 0, 0, 0, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => is_public_v4(v4(high, low)),
+        // Translation of one's own network, Teredo, documentation.
+        [0x64, 0xff9b, 1, ..] | [0x2001, 0, ..] | [0x2001, 0xdb8, ..] => false,
+        // Unique local, link-local, site-local, multicast.
+        [first, ..] => {
+            first & 0xfe00 != 0xfc00 && first & 0xffc0 != 0xfe80 && first & 0xffc0 != 0xfec0 && first < 0xff00
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_public_and_what_is_not() {
+        for address in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "172.15.0.1",
+            "100.63.0.1",
+            "2606:4700::1111",
+            "::ffff:1.1.1.1",
+            "64:ff9b::101:101",
+        ] {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+        for address in [
+            "0.0.0.0",
+            "10.0.0.1",
+            "127.0.0.2",
+            "169.254.169.254",
+            "172.16.0.1",
+            "192.168.1.1",
+            "192.0.0.1",
+            "100.64.0.1",
+            "198.18.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::ffff:10.0.0.1",
+            "::10.0.0.1",
+            "::ffff:0:a00:1",
+            "64:ff9b::a00:1",
+            "64:ff9b:1::1",
+            "2002:a00:1::",
+            "2001::1",
+            "fc00::1",
+            "fd12::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+        ] {
+            assert!(!is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_url_shows_its_address_in_every_spelling() {
+        for url in [
+            "http://[::ffff:10.0.0.1]/",
+            "https://10.1/",
+            "https://0x7f.1/",
+            "https://2130706433/",
+            "http://169.254.169.254/",
+        ] {
+            assert!(literal(&Url::parse(url).unwrap()).is_err(), "{url}");
+        }
+        assert!(literal(&Url::parse("https://models.example/").unwrap()).is_ok());
+    }
+
+    #[tokio::test]
+    async fn case_86_a_name_is_judged_by_where_it_leads_before_anything_is_sent() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let tls = crate::http::tls::trusting_nobody().unwrap();
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .tls_backend_preconfigured(tls)
+            .dns_resolver(std::sync::Arc::new(PublicOnlyResolver))
+            .build()
+            .unwrap();
+        let url = format!("http://localhost:{}/", listener.local_addr().unwrap().port());
+        let error = client.get(url).send().await.unwrap_err();
+        let private =
+            crate::http::service::chain(&error).find_map(|one| one.downcast_ref::<PrivateAddress>());
+        assert!(private.unwrap().to_string().contains("localhost leads to"), "{error:?}");
+        assert!(listener.accept().is_err());
+    }
+}

@@ -1,0 +1,236 @@
+//! What a model at this base URL refuses or ignores: learned once, and remembered.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use llmnode_runtime::{CallId, ResponseFormat};
+
+use super::response_formats::{ResponseFormats, ruled_out};
+use super::unsupported::UnsupportedFeature;
+
+/// More models than this at one base URL are not remembered at once.
+const CAPACITY: usize = 256;
+/// And of one model, no more schemas that it refuses.
+const MAX_SCHEMAS: usize = 64;
+
+/// How to ask a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Quirks {
+    /// The limit on tokens goes by the name that newer models of OpenAI want. The older name comes first: those
+    /// models refuse it loudly, while older servers ignore the newer one in silence.
+    pub(crate) max_completion_tokens: bool,
+    /// The temperature is left out.
+    pub(crate) no_temperature: bool,
+    /// Answers are not asked for as events.
+    pub(crate) no_stream: bool,
+    /// The model is free to call no function at all.
+    pub(crate) no_forced_tool: bool,
+    /// Streams are asked for without their usage.
+    pub(crate) no_stream_options: bool,
+    /// The response formats that schemas are not sent in.
+    pub(crate) refused: ResponseFormats,
+    /// The first call that was answered with something other than JSON of the schema that was sent: the model has to read
+    /// the schema as well.
+    pub(crate) unenforced: Option<CallId>,
+}
+
+/// How a request was asked, as far as it can be refused.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RequestShape<'a> {
+    pub(crate) quirks: Quirks,
+    /// The response format that the request's schema was sent in, and the schema's name.
+    pub(crate) schema: Option<(ResponseFormat, &'a str)>,
+    /// Tools were listed.
+    pub(crate) tools: bool,
+}
+
+/// What is known of one model.
+#[derive(Debug, Default)]
+struct ModelQuirks {
+    quirks: Quirks,
+    /// Response formats that refuse one schema, by its name: others may well be taken.
+    schemas: Vec<(String, ResponseFormats)>,
+}
+
+/// Remembers the habits of models, by the model's id.
+#[derive(Debug, Default)]
+pub(crate) struct Capabilities(Mutex<HashMap<String, ModelQuirks>>);
+
+impl Capabilities {
+    /// How to ask this model, for an answer that conforms to the schema of this name.
+    pub(crate) fn of(&self, model: &str, schema: Option<&str>) -> Quirks {
+        let known = self.lock();
+        let Some(known) = known.get(model) else { return Quirks::default() };
+        let own = known.schemas.iter().find(|(name, _)| Some(name.as_str()) == schema);
+        let own = own.map_or(ResponseFormats::default(), |(_, refused)| *refused);
+        Quirks { refused: known.quirks.refused.union(own), ..known.quirks }
+    }
+
+    /// Remembers that this part was refused of a request that was asked this way. Whether there is another way to ask.
+    pub(crate) fn learn(&self, model: &str, asked: RequestShape<'_>, refused: UnsupportedFeature) -> bool {
+        let response_formats = asked
+            .schema
+            .map_or(ResponseFormats::default(), |(response_format, _)| ruled_out(refused, response_format));
+        let teaches = match refused {
+            UnsupportedFeature::MaxTokens => !asked.quirks.max_completion_tokens,
+            UnsupportedFeature::Temperature => !asked.quirks.no_temperature,
+            UnsupportedFeature::Stream => !asked.quirks.no_stream,
+            UnsupportedFeature::StreamOptions => !asked.quirks.no_stream_options,
+            UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
+            _ => !response_formats.is_empty(),
+        };
+        if !teaches {
+            return false;
+        }
+        let mut all = self.lock();
+        let known = entry(&mut all, model);
+        match (refused, asked.schema) {
+            (UnsupportedFeature::MaxTokens, _) => known.quirks.max_completion_tokens = true,
+            (UnsupportedFeature::Temperature, _) => known.quirks.no_temperature = true,
+            (UnsupportedFeature::ToolChoice, _) if asked.tools => known.quirks.no_forced_tool = true,
+            (UnsupportedFeature::Stream, _) => known.quirks.no_stream = true,
+            (UnsupportedFeature::StreamOptions, _) => known.quirks.no_stream_options = true,
+            (UnsupportedFeature::Schema, Some((_, name))) => known.refuse_schema(name, response_formats),
+            _ => known.quirks.refused = known.quirks.refused.union(response_formats),
+        }
+        true
+    }
+
+    /// Remembers that nothing bound the answer to the schema, as this call found.
+    pub(crate) fn unenforced(&self, model: &str, call: CallId) {
+        entry(&mut self.lock(), model).quirks.unenforced.get_or_insert(call);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, ModelQuirks>> {
+        // Nothing panics while it holds the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn entry<'a>(all: &'a mut HashMap<String, ModelQuirks>, model: &str) -> &'a mut ModelQuirks {
+    if all.len() >= CAPACITY && !all.contains_key(model) {
+        all.clear();
+    }
+    all.entry(model.to_owned()).or_default()
+}
+
+impl ModelQuirks {
+    fn refuse_schema(&mut self, name: &str, response_formats: ResponseFormats) {
+        if let Some((_, refused)) = self.schemas.iter_mut().find(|(own, _)| own == name) {
+            *refused = refused.union(response_formats);
+            return;
+        }
+        if self.schemas.len() >= MAX_SCHEMAS {
+            self.schemas.remove(0);
+        }
+        self.schemas.push((name.to_owned(), response_formats));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by(response_format: ResponseFormat) -> RequestShape<'static> {
+        RequestShape { schema: Some((response_format, "A")), ..RequestShape::default() }
+    }
+
+    fn refuses(learned: &Capabilities, model: &str, response_format: ResponseFormat) -> bool {
+        learned.of(model, Some("A")).refused.contains(response_format)
+    }
+
+    #[test]
+    fn each_refusal_leads_on_and_the_last_one_ends_it() {
+        let learned = Capabilities::default();
+        for (refused, asked, next) in [
+            (UnsupportedFeature::Schema, ResponseFormat::Strict, ResponseFormat::Schema),
+            (UnsupportedFeature::Schema, ResponseFormat::Schema, ResponseFormat::JsonObject),
+            (UnsupportedFeature::FormatType, ResponseFormat::JsonObject, ResponseFormat::Prompt),
+        ] {
+            assert!(learned.learn("m", by(asked), refused));
+            assert!(refuses(&learned, "m", asked) && !refuses(&learned, "m", next));
+        }
+        assert!(!learned.learn("m", by(ResponseFormat::Prompt), UnsupportedFeature::Format));
+        assert!(learned.learn("m", RequestShape::default(), UnsupportedFeature::MaxTokens));
+        let asked = RequestShape { quirks: learned.of("m", None), schema: None, ..RequestShape::default() };
+        assert!(!learned.learn("m", asked, UnsupportedFeature::MaxTokens));
+        assert_eq!(learned.of("other", Some("A")), Quirks::default());
+    }
+
+    #[test]
+    fn what_was_not_asked_cannot_be_refused() {
+        let learned = Capabilities::default();
+        for refused in [UnsupportedFeature::JsonSchema, UnsupportedFeature::Schema, UnsupportedFeature::Tools]
+        {
+            assert!(!learned.learn("m", by(ResponseFormat::JsonObject), refused));
+        }
+        assert!(
+            !learned.learn("m", RequestShape::default(), UnsupportedFeature::Format),
+            "no schema was sent"
+        );
+        assert_eq!(learned.of("m", Some("A")), Quirks::default());
+    }
+
+    #[test]
+    fn requests_in_flight_together_learn_one_step() {
+        let learned = Capabilities::default();
+        for _ in 0..64 {
+            assert!(learned.learn("m", by(ResponseFormat::Strict), UnsupportedFeature::JsonSchema));
+        }
+        assert!(!refuses(&learned, "m", ResponseFormat::JsonObject));
+    }
+
+    #[test]
+    fn a_late_refusal_leads_no_model_back() {
+        let learned = Capabilities::default();
+        assert!(learned.learn("m", by(ResponseFormat::Strict), UnsupportedFeature::Format));
+        assert!(
+            learned.learn("m", by(ResponseFormat::Strict), UnsupportedFeature::Schema),
+            "another way to ask is known"
+        );
+        assert!(refuses(&learned, "m", ResponseFormat::JsonObject));
+    }
+
+    #[test]
+    fn a_schema_that_is_refused_says_nothing_of_others() {
+        let learned = Capabilities::default();
+        assert!(learned.learn("m", by(ResponseFormat::Strict), UnsupportedFeature::Schema));
+        assert!(learned.of("m", Some("A")).refused.contains(ResponseFormat::Strict));
+        assert!(!learned.of("m", Some("B")).refused.contains(ResponseFormat::Strict));
+        assert!(learned.learn("m", by(ResponseFormat::Schema), UnsupportedFeature::JsonSchema));
+        assert!(
+            learned.of("m", Some("B")).refused.contains(ResponseFormat::Strict),
+            "this one is about the model"
+        );
+    }
+
+    #[test]
+    fn what_is_learned_of_one_part_leaves_the_others_and_other_models() {
+        let learned = Capabilities::default();
+        assert!(learned.learn("m", by(ResponseFormat::Strict), UnsupportedFeature::JsonSchema));
+        assert!(learned.learn("m", by(ResponseFormat::JsonObject), UnsupportedFeature::Temperature));
+        learned.learn("n", RequestShape::default(), UnsupportedFeature::MaxTokens);
+        let (m, n) = (learned.of("m", None), learned.of("n", None));
+        assert_eq!((m.no_temperature, m.max_completion_tokens), (true, false));
+        assert!(m.refused.contains(ResponseFormat::Schema) && n.refused.is_empty());
+        assert_eq!((n.no_temperature, n.max_completion_tokens), (false, true));
+    }
+
+    #[test]
+    fn the_memory_is_bounded() {
+        let learned = Capabilities::default();
+        for model in 0..10 * CAPACITY {
+            learned.learn(&model.to_string(), RequestShape::default(), UnsupportedFeature::Temperature);
+        }
+        assert!(learned.lock().len() <= CAPACITY);
+        for name in 0..10 * MAX_SCHEMAS {
+            let name = name.to_string();
+            let asked = RequestShape {
+                schema: Some((ResponseFormat::Strict, name.as_str())),
+                ..RequestShape::default()
+            };
+            assert!(learned.learn("m", asked, UnsupportedFeature::Schema));
+        }
+        assert!(learned.lock()["m"].schemas.len() <= MAX_SCHEMAS);
+    }
+}

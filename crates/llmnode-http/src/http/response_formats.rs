@@ -1,0 +1,197 @@
+//! By which response format a model is asked for a type, given what it is known to refuse.
+
+use llmnode_runtime::{OutputSchema, ResponseFormat, StrictError};
+
+use super::unsupported::UnsupportedFeature;
+
+/// In this order the next one is tried: those that bind the model come first.
+const ORDER: [ResponseFormat; 5] = [
+    ResponseFormat::Tool,
+    ResponseFormat::Strict,
+    ResponseFormat::Schema,
+    ResponseFormat::JsonObject,
+    ResponseFormat::Prompt,
+];
+
+/// A set of response formats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ResponseFormats(u8);
+
+impl ResponseFormats {
+    pub(crate) fn of(response_formats: &[ResponseFormat]) -> ResponseFormats {
+        response_formats
+            .iter()
+            .fold(ResponseFormats::default(), |set, one| ResponseFormats(set.0 | bit(*one)))
+    }
+
+    pub(crate) fn contains(self, response_format: ResponseFormat) -> bool {
+        self.0 & bit(response_format) != 0
+    }
+
+    pub(crate) fn union(self, other: ResponseFormats) -> ResponseFormats {
+        ResponseFormats(self.0 | other.0)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+fn bit(response_format: ResponseFormat) -> u8 {
+    let place = ORDER.iter().position(|one| *one == response_format);
+    place.map_or(0, |place| 1 << place)
+}
+
+/// The response format to ask by: the chosen one, or else the strict one, and from there on the first that is not refused and
+/// can say what the type is.
+///
+/// # Errors
+/// The strict dialect is chosen, and cannot say it.
+pub(crate) fn response_format(
+    chosen: Option<ResponseFormat>,
+    schema: &OutputSchema,
+    refused: ResponseFormats,
+) -> Result<ResponseFormat, &StrictError> {
+    let first = chosen.unwrap_or(ResponseFormat::Strict);
+    if first == ResponseFormat::Strict && chosen.is_some() {
+        schema.strict()?;
+    }
+    let expresses = |response_format: ResponseFormat| {
+        response_format != ResponseFormat::Strict || schema.strict().is_ok()
+    };
+    let from = ORDER.iter().skip_while(|one| **one != first);
+    let mut left = from.copied().filter(|one| !refused.contains(*one));
+    Ok(left.find(|one| expresses(*one)).unwrap_or(ResponseFormat::Prompt))
+}
+
+/// The response formats that [`response_format`] passes over because they are refused.
+pub(crate) fn passed_over(
+    chosen: Option<ResponseFormat>,
+    schema: &OutputSchema,
+    refused: ResponseFormats,
+) -> impl Iterator<Item = ResponseFormat> {
+    let asked = response_format(chosen, schema, refused).unwrap_or(ResponseFormat::Prompt);
+    let first = chosen.unwrap_or(ResponseFormat::Strict);
+    let from = ORDER.into_iter().skip_while(move |one| *one != first).take_while(move |one| *one != asked);
+    let says = schema.strict().is_ok();
+    from.filter(move |one| refused.contains(*one) && (says || *one != ResponseFormat::Strict))
+}
+
+/// The response formats that a refusal is about, of a request that was asked by this one.
+pub(crate) fn ruled_out(refused: UnsupportedFeature, asked: ResponseFormat) -> ResponseFormats {
+    use ResponseFormat::{JsonObject, Schema, Strict, Tool};
+    ResponseFormats::of(match (refused, asked) {
+        (UnsupportedFeature::Schema, Strict) => &[Strict],
+        (UnsupportedFeature::Schema, Schema) => &[Strict, Schema],
+        // What the parameters of a function may not say, a strict response format may not either.
+        (UnsupportedFeature::Schema, Tool) => &[Tool, Strict],
+        (UnsupportedFeature::Tools | UnsupportedFeature::ToolChoice, Tool) => &[Tool],
+        (UnsupportedFeature::JsonSchema | UnsupportedFeature::FormatType, Strict | Schema) => {
+            &[Strict, Schema]
+        }
+        (UnsupportedFeature::FormatType, JsonObject) => &[JsonObject],
+        (UnsupportedFeature::Format, Strict | Schema | JsonObject) => &[Strict, Schema, JsonObject],
+        // A refusal of what was not asked teaches nothing.
+        _ => &[],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn struct_and_map() -> (Arc<OutputSchema>, Arc<OutputSchema>) {
+        (OutputSchema::of::<u8>(), OutputSchema::of::<std::collections::HashMap<String, u8>>())
+    }
+
+    #[test]
+    fn without_a_choice_the_most_binding_one_that_can_say_the_type() {
+        let (plain_type, map) = struct_and_map();
+        let of = |schema, refused: &[ResponseFormat]| {
+            response_format(None, schema, ResponseFormats::of(refused)).unwrap()
+        };
+        assert_eq!(of(&plain_type, &[]), ResponseFormat::Strict);
+        assert_eq!(of(&map, &[]), ResponseFormat::Schema);
+        assert_eq!(
+            of(&plain_type, &[ResponseFormat::Strict, ResponseFormat::Schema]),
+            ResponseFormat::JsonObject
+        );
+        assert_eq!(
+            of(&plain_type, &[ResponseFormat::Tool]),
+            ResponseFormat::Strict,
+            "tools are asked by only if chosen"
+        );
+        assert_eq!(of(&map, &ORDER), ResponseFormat::Prompt);
+    }
+
+    #[test]
+    fn a_choice_is_where_it_begins() {
+        let (plain_type, map) = struct_and_map();
+        let none = ResponseFormats::default();
+        for one in ORDER {
+            assert_eq!(response_format(Some(one), &plain_type, none).unwrap(), one);
+            assert_eq!(response_format(Some(one), &map, none).is_ok(), one != ResponseFormat::Strict);
+        }
+        let refused = ResponseFormats::of(&[ResponseFormat::Tool]);
+        assert_eq!(
+            response_format(Some(ResponseFormat::Tool), &plain_type, refused).unwrap(),
+            ResponseFormat::Strict
+        );
+        assert_eq!(
+            response_format(Some(ResponseFormat::Tool), &map, refused).unwrap(),
+            ResponseFormat::Schema
+        );
+        let refused = ResponseFormats::of(&[ResponseFormat::JsonObject]);
+        assert_eq!(
+            response_format(Some(ResponseFormat::JsonObject), &plain_type, refused).unwrap(),
+            ResponseFormat::Prompt
+        );
+    }
+
+    #[test]
+    fn only_what_is_refused_is_passed_over() {
+        let (plain_type, map) = struct_and_map();
+        let over = |chosen, schema, refused: &[ResponseFormat]| {
+            passed_over(chosen, schema, ResponseFormats::of(refused))
+                .map(ResponseFormat::as_str)
+                .collect::<Vec<_>>()
+        };
+        let both = [ResponseFormat::Strict, ResponseFormat::Schema];
+        assert_eq!(over(None, &plain_type, &both), ["strict", "schema"]);
+        assert_eq!(over(None, &map, &both), ["schema"], "the strict dialect cannot say what it is");
+        assert_eq!(over(Some(ResponseFormat::Schema), &plain_type, &both), ["schema"]);
+        assert!(over(Some(ResponseFormat::Prompt), &plain_type, &both).is_empty());
+        assert!(over(None, &plain_type, &[ResponseFormat::JsonObject]).is_empty());
+    }
+
+    /// What follows a refusal is another response format, or nothing is learned: no request is repeated as it was.
+    #[test]
+    fn every_refusal_leads_on_or_teaches_nothing() {
+        let (plain_type, map) = struct_and_map();
+        let all = [
+            UnsupportedFeature::Format,
+            UnsupportedFeature::JsonSchema,
+            UnsupportedFeature::FormatType,
+            UnsupportedFeature::Schema,
+            UnsupportedFeature::Tools,
+        ];
+        for (schema, chosen) in [&plain_type, &map].into_iter().flat_map(|s| ORDER.map(|one| (s, one))) {
+            let Ok(asked) = response_format(Some(chosen), schema, ResponseFormats::default()) else {
+                continue;
+            };
+            for refused in all {
+                let out = ruled_out(refused, asked);
+                if !out.is_empty() {
+                    assert_ne!(
+                        response_format(Some(chosen), schema, out).unwrap(),
+                        asked,
+                        "{refused:?} {asked:?}"
+                    );
+                }
+            }
+        }
+        assert!(all.into_iter().all(|refused| ruled_out(refused, ResponseFormat::Prompt).is_empty()));
+    }
+}

@@ -1,0 +1,123 @@
+//! What becomes of a response that holds no answer: the category, the decision, and a message for a person.
+
+use std::time::SystemTime;
+
+use llmnode_runtime::internal::{one_line, redact};
+use llmnode_runtime::{Category, Flag, Group, ModelError, Retry, Sink};
+
+use super::{Inner, PreparedRequest, ResponseHead, request};
+use crate::http::error_body::ErrorBody;
+use crate::http::service::PROXY_CREDENTIALS;
+use crate::http::unsupported::{UnsupportedFeature, unsupported};
+use crate::http::{classify, retry_after, wait_hint};
+
+impl Inner {
+    /// The provider's own error.
+    pub(super) fn refusal(
+        &self,
+        head: &ResponseHead,
+        body: &[u8],
+        asked: &PreparedRequest<'_>,
+        sink: &mut dyn Sink,
+    ) -> ModelError {
+        let status = head.status.as_u16();
+        let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
+        let error = ErrorBody::read(if is_readable { body } else { b"" });
+        let takes_no_tools =
+            asked.shape.tools && unsupported(status, &error) == Some(UnsupportedFeature::Tools);
+        let category =
+            if takes_no_tools { Category::ConfigError } else { classify::classify(status, &error) };
+        if category == Category::NotFound {
+            self.redirects.forget();
+        }
+        // Redacted before it is cut: half a key is no longer recognised.
+        let said = match redact(&error.message, &asked.secrets) {
+            said if said.is_empty() => "nothing more".to_owned(),
+            said => one_line(&said, 500),
+        };
+        let shown = &self.service.endpoint.shown;
+        let hint = match takes_no_tools {
+            true => {
+                "; this endpoint, or this model, takes no tools: ask another one, or drop the node's `tools`"
+                    .to_owned()
+            }
+            false => self.hint(category, asked.model),
+        };
+        let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
+        failure.status = Some(status);
+        failure.request_id.clone_from(&head.request_id);
+        // A field says the wait, or the text of an error that goes away by waiting: a refused prompt may be quoted.
+        let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
+        let wait = retry_after::retry_after(&head.headers, SystemTime::now());
+        failure.retry_after = wait.max(error.retry_after).or_else(hint);
+        failure.usage = error.usage.0;
+        if error.usage.1 {
+            sink.flag(Flag::ImpossibleUsage);
+        }
+        failure.retry = if takes_no_tools {
+            None
+        } else if self.learns(status, &error, asked) {
+            Some(Retry::Adapted)
+        } else {
+            retry_after::should_retry(&head.headers)
+                .map(|again| if again { Retry::Transport } else { Retry::No })
+        };
+        failure
+    }
+
+    /// What is said to be compressed, and holds no answer as it is.
+    pub(super) fn encoded(&self, body: &[u8]) -> ModelError {
+        let shown = &self.service.endpoint.shown;
+        if std::str::from_utf8(body).is_ok() {
+            let message = format!("{shown}: the response is marked as compressed, and is not");
+            return ModelError::new(Category::Network, message);
+        }
+        let message = format!(
+            "{shown}: the response is compressed, although `accept-encoding: identity` was sent; switch compression \
+             off in the server, or in a proxy before it"
+        );
+        ModelError::new(Category::BadResponse, message).retry(Retry::No)
+    }
+
+    pub(super) fn web_page(&self, body: &[u8], asked: &PreparedRequest<'_>) -> ModelError {
+        let begin = String::from_utf8_lossy(&body[..body.len().min(4096)]);
+        let message = format!(
+            "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. It \
+             begins: {}",
+            self.service.endpoint.shown,
+            one_line(redact(&begin, &asked.secrets).trim(), 200),
+        );
+        ModelError::new(Category::BadResponse, message).retry(Retry::No)
+    }
+
+    /// Whether the refusal teaches a way to ask that the model may accept.
+    fn learns(&self, status: u16, error: &ErrorBody, asked: &PreparedRequest<'_>) -> bool {
+        let Some(part) = unsupported(status, error) else { return false };
+        let is_ours = match part {
+            UnsupportedFeature::MaxTokens => request::max_tokens(asked.request).is_some(),
+            UnsupportedFeature::Temperature => request::temperature(asked.request).is_some(),
+            UnsupportedFeature::Stream => asked.streams,
+            UnsupportedFeature::StreamOptions => {
+                asked.streams && !asked.request.extra.contains_key("stream_options")
+            }
+            // Without a response format there is nothing to learn about one.
+            _ => true,
+        };
+        let learns = is_ours && self.capabilities.learn(asked.model, asked.shape, part);
+        if learns {
+            tracing::debug!(target: "llmnode::openai", model = asked.model, unsupported = ?part, "will ask differently");
+        }
+        learns
+    }
+
+    /// What a person can do about it.
+    fn hint(&self, category: Category, model: &str) -> String {
+        match category {
+            Category::ApiKeyError => self.key_hint.clone(),
+            Category::NotFound => format!("; asked for the model {model:?}{}", self.service.endpoint.hint()),
+            Category::ConfigError => PROXY_CREDENTIALS.to_owned(),
+            Category::QuotaError => "; waiting will not help".to_owned(),
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The tools of a server, as they are listed when it is connected.
+
+use std::collections::BTreeSet;
+
+use rmcp::model::{PaginatedRequestParams, Tool};
+use rmcp::service::{Peer, RoleClient, ServiceError};
+use serde_json::Value;
+
+use crate::clean;
+
+/// A server has no more tools for an agent.
+pub(crate) const MOST: usize = 128;
+/// So many are looked at for those of `only`.
+const MAX_SCANNED_TOOLS: usize = 4096;
+/// The pages of a list, at most.
+const MAX_PAGES: usize = 256;
+/// All tools that are looked at, in bytes of their JSON. A page alone may have as many as a message.
+const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
+/// The longest schema, in bytes of its JSON.
+const MAX_SCHEMA_BYTES: usize = 64 * 1024;
+
+/// A tool, cleaned.
+#[derive(Clone)]
+pub(crate) struct ListedTool {
+    /// The server's own name of it.
+    pub(crate) own: String,
+    /// The name that the model reads.
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) schema: Value,
+}
+
+/// Asks the server for its tools.
+pub(crate) async fn fetch_tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceError> {
+    let (mut tools, mut bytes, mut cursor) = (Vec::new(), 0, None);
+    for _ in 0..MAX_PAGES {
+        let page =
+            peer.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor.take()))).await?;
+        for tool in page.tools {
+            bytes += serde_json::to_string(&tool).map_or(MAX_LIST_BYTES, |json| json.len());
+            if bytes > MAX_LIST_BYTES || tools.len() == MAX_SCANNED_TOOLS {
+                tracing::warn!(server, "the list of tools is too long; the rest of it is left out");
+                return Ok(tools);
+            }
+            tools.push(tool);
+        }
+        match page.next_cursor {
+            Some(next) => cursor = Some(next),
+            None => break,
+        }
+    }
+    Ok(tools)
+}
+
+/// The tools for an agent: those of `only`, under names that begin with the server's.
+///
+/// # Errors
+/// What is wrong with them, for the program.
+pub(crate) fn clean(
+    server: &str,
+    tools: Vec<Tool>,
+    only: Option<&[String]>,
+) -> Result<Vec<ListedTool>, String> {
+    if let Some(only) = only {
+        let there: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
+        let missing: Vec<_> = only.iter().filter(|name| !there.contains(name.as_str())).collect();
+        if !missing.is_empty() {
+            let there: Vec<_> = there.into_iter().take(MOST).map(clean::name).collect();
+            return Err(format!("`only` names {missing:?}, which it does not have; it has {there:?}"));
+        }
+    }
+    let wanted = |tool: &Tool| only.is_none_or(|only| only.iter().any(|name| **name == tool.name));
+    let mut listed: Vec<ListedTool> = Vec::new();
+    for tool in tools.into_iter().filter(wanted) {
+        let name = clean::name(&format!("{server}_{}", tool.name));
+        if let Some(other) = listed.iter().find(|other| other.name == name) {
+            let (own, other) = (clean::name(&tool.name), clean::name(&other.own));
+            return Err(format!(
+                "its tools {other:?} and {own:?} would both be called `{name}`; choose some with `only`"
+            ));
+        }
+        if listed.len() == MOST {
+            return Err(format!("it has more than {MOST} tools; choose some with `only`"));
+        }
+        let mut schema = Value::Object((*tool.input_schema).clone());
+        clean::clean_schema(&mut schema);
+        if schema.to_string().len() > MAX_SCHEMA_BYTES {
+            tracing::warn!(server, tool = name, "the schema of this tool is too long; the tool is left out");
+            continue;
+        }
+        if clean::has_hidden(&schema) {
+            tracing::warn!(
+                server,
+                tool = name,
+                "the schema of this tool has invisible characters in a name or a value; the tool is left out"
+            );
+            continue;
+        }
+        let text = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+        let description = clean::description(text);
+        listed.push(ListedTool { own: tool.name.into_owned(), name, description, schema });
+    }
+    Ok(listed)
+}

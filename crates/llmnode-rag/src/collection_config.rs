@@ -1,0 +1,16 @@
+//! What a collection is made of.
+
+use std::sync::Arc;
+
+use crate::chunks::Chunker;
+use crate::embed::Embedder;
+use crate::store::DocumentStore;
+
+/// A collection of a store, and how its texts are cut and embedded.
+pub(crate) struct CollectionConfig {
+    pub(crate) name: String,
+    pub(crate) store: Arc<dyn DocumentStore>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) chunker: Chunker,
+    pub(crate) dedup: Option<f32>,
+}

@@ -1,0 +1,98 @@
+//! Vectors without a model, for tests and examples.
+
+use llmnode_runtime::internal::fnv;
+use llmnode_runtime::{BoxFuture, ModelError, Sink};
+
+use crate::embed::{EmbedRequest, Embedded, Embedder};
+use crate::matrix::normalise;
+use crate::words::tokens;
+
+/// Makes vectors from hashed words and their parts, without a model and without a request: the same text gets the same vector, on
+/// every machine. Texts that share words, or parts of words, are close to each other; it knows nothing about meaning.
+///
+/// ```
+/// # use llmnode_rag as llmnode;
+/// use llmnode::{Embedder, HashEmbedder};
+///
+/// assert_eq!(HashEmbedder::new(256).id(), "hash/256");
+/// ```
+#[derive(Clone, Debug)]
+pub struct HashEmbedder {
+    dimensions: usize,
+    id: String,
+}
+
+impl HashEmbedder {
+    /// Creates one whose vectors have this length, at least 1. 256 is a good value.
+    pub fn new(dimensions: usize) -> Self {
+        let dimensions = dimensions.max(1);
+        HashEmbedder { dimensions, id: format!("hash/{dimensions}") }
+    }
+
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let mut vector = vec![0.0; self.dimensions];
+        let mut add = |part: &str, weight: f32| {
+            let hash = hash(part.as_bytes());
+            let sign = if hash >> 63 == 0 { weight } else { -weight };
+            vector[(hash % self.dimensions as u64) as usize] += sign;
+        };
+        for word in tokens(text) {
+            add(&word, 1.0);
+            let letters: Vec<_> = word.char_indices().map(|(at, _)| at).chain([word.len()]).collect();
+            letters.windows(4).for_each(|part| add(&word[part[0]..part[3]], 0.3));
+        }
+        if vector.iter().all(|one| *one == 0.0) {
+            // Without a word; a vector needs a direction.
+            vector[0] = 1.0;
+        }
+        normalise(&mut vector);
+        vector
+    }
+}
+
+/// FNV-1a, mixed so that all its bits depend on all bytes.
+fn hash(bytes: &[u8]) -> u64 {
+    let hash = fnv(bytes);
+    (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd)
+}
+
+impl Embedder for HashEmbedder {
+    fn embed<'a>(
+        &'a self,
+        request: &'a EmbedRequest<'a>,
+        _: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Embedded, ModelError>> {
+        Box::pin(
+            async move { Ok(Embedded::new(request.texts.iter().map(|text| self.vector(text)).collect())) },
+        )
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        Some(self.dimensions)
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::dot_product;
+
+    #[test]
+    fn texts_with_words_in_common_are_near() {
+        let embedder = HashEmbedder::new(256);
+        let of = |text| embedder.vector(text);
+        let near = dot_product(&of("where is the key"), &of("The key is under the mat."));
+        assert!(near > dot_product(&of("where is the key"), &of("Bread needs flour and salt.")) + 0.2);
+        assert_eq!(of("Key"), of("key"));
+        assert_eq!(dot_product(&of(""), &of("🙂")), 1.0);
+        assert_eq!(HashEmbedder::new(0).vector("a").len(), 1);
+    }
+}

@@ -1,0 +1,150 @@
+//! A collection that is open: its number in the file, and its vectors in memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+
+use super::Inner;
+use super::fault::Fault;
+use crate::matrix::Matrix;
+use crate::store::{Count, Existing, Space, not_open};
+
+pub(super) struct LoadedCollection {
+    pub(super) id: i64,
+    pub(super) matrix: Arc<Matrix>,
+    /// Which state of the file the matrix is of: each transaction makes a new one.
+    pub(super) generation: i64,
+}
+
+impl LoadedCollection {
+    /// Reads the vectors anew if another process has written.
+    pub(super) fn refresh(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        let generation = generation(connection, self.id)?;
+        if generation != self.generation {
+            (self.matrix, self.generation) = (Arc::new(vectors(connection, self.id)?), generation);
+        }
+        Ok(())
+    }
+}
+
+fn generation(connection: &Connection, id: i64) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached("SELECT generation FROM collections WHERE id = ?1")?
+        .query_row([id], |row| row.get(0))
+}
+
+fn vectors(connection: &Connection, id: i64) -> rusqlite::Result<Matrix> {
+    let (count, bytes): (usize, Option<usize>) = connection.query_row(
+        "SELECT count(vector), sum(length(vector)) FROM chunks WHERE collection = ?1",
+        [id],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let mut matrix = Matrix::default();
+    matrix.reserve(count, bytes.unwrap_or(0) / 4);
+    let mut select =
+        connection.prepare("SELECT id, vector FROM chunks WHERE collection = ?1 AND vector IS NOT NULL")?;
+    let mut rows = select.query([id])?;
+    let mut vector = Vec::new();
+    while let Some(row) = rows.next()? {
+        decode_vector(row.get_ref(1)?.as_blob()?, &mut vector);
+        // All are of one length: each transaction checks it.
+        matrix.insert(row.get(0)?, &vector);
+    }
+    Ok(matrix)
+}
+
+/// The numbers of a vector as the file has it: each in four bytes, the lowest first.
+pub(super) fn decode_vector(bytes: &[u8], to: &mut Vec<f32>) {
+    to.clear();
+    to.extend(bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)));
+}
+
+pub(super) fn written(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|one| one.to_le_bytes()).collect()
+}
+
+impl Inner {
+    pub(super) fn loaded(&self, collection: &str) -> Result<&LoadedCollection, Fault> {
+        self.collections.get(collection).ok_or_else(|| not_open(collection).into())
+    }
+
+    /// Opens a collection, and makes it if there is none.
+    pub(super) fn open(&mut self, collection: &str, space: &Space) -> Result<(), Fault> {
+        let Inner { connection, collections } = self;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let found = transaction
+            .query_row(
+                "SELECT id, embedder, dimensions FROM collections WHERE name = ?1",
+                [collection],
+                |row| Ok((row.get::<_, i64>(0)?, Space::new(row.get(1)?, row.get(2)?))),
+            )
+            .optional()?;
+        let id = match found {
+            Some((id, own)) => {
+                own.check(collection, space)?;
+                id
+            }
+            None => {
+                let Space { embedder, dimensions, .. } = space;
+                let insert = "INSERT INTO collections (name, embedder, dimensions) VALUES (?1, ?2, ?3)";
+                transaction.execute(insert, params![collection, embedder, dimensions])?;
+                let id = transaction.last_insert_rowid();
+                let words = format!(
+                    "CREATE VIRTUAL TABLE words_{id} USING fts5(text, content = '', contentless_delete = 1, \
+                     tokenize = 'unicode61 remove_diacritics 2')"
+                );
+                transaction.execute_batch(&words)?;
+                id
+            }
+        };
+        transaction.commit()?;
+        if !collections.contains_key(collection) {
+            let generation = generation(connection, id)?;
+            let matrix = Arc::new(vectors(connection, id)?);
+            collections.insert(collection.to_owned(), LoadedCollection { id, matrix, generation });
+        }
+        Ok(())
+    }
+
+    /// What is known of sources, each with its name, its fingerprint and the ids of its chunks.
+    pub(super) fn known(
+        &self,
+        collection: &str,
+        sources: &[(String, String, Vec<String>)],
+    ) -> Result<Existing, Fault> {
+        let id = self.loaded(collection)?.id;
+        let mut known = Existing::default();
+        let mut same = self.connection.prepare_cached(
+            "SELECT (SELECT count(*) FROM places WHERE source = sources.id) FROM sources
+                 WHERE collection = ?1 AND name = ?2 AND fingerprint = ?3",
+        )?;
+        // In this order, whatever SQLite takes the list for: each id is looked up.
+        let mut vectors = self.connection.prepare_cached(
+            "SELECT hash, vector FROM json_each(?2) CROSS JOIN chunks ON collection = ?1 AND hash = value
+                 WHERE vector IS NOT NULL",
+        )?;
+        let mut found = HashMap::new();
+        for (name, fingerprint, ids) in sources {
+            let unchanged = same.query_row(params![id, name, fingerprint], |row| row.get(0)).optional()?;
+            if unchanged.is_none() {
+                let mut rows = vectors.query(params![id, serde_json::json!(ids).to_string()])?;
+                while let Some(row) = rows.next()? {
+                    let mut vector = Vec::new();
+                    decode_vector(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?, &mut vector);
+                    found.insert(row.get(0)?, vector);
+                }
+            }
+            known.unchanged.push(unchanged);
+        }
+        known.vectors = found;
+        Ok(known)
+    }
+
+    pub(super) fn count(&self, collection: &str) -> Result<Count, Fault> {
+        let id = self.loaded(collection)?.id;
+        let count = "SELECT (SELECT count(*) FROM sources WHERE collection = ?1),
+                            (SELECT count(*) FROM chunks WHERE collection = ?1)";
+        Ok(self.connection.query_row(count, [id], |row| Ok(Count::new(row.get(0)?, row.get(1)?)))?)
+    }
+}

@@ -1,0 +1,208 @@
+//! Metrics that compare the output with what is expected.
+
+use llmnode_runtime::internal::one_line;
+use llmnode_runtime::{BoxError, Cx, Node};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::metric::{Judged, Metric};
+use super::score::Score;
+
+/// A metric that compares the output with the expected output, as JSON.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    by: CompareMode,
+    at: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum CompareMode {
+    Exact,
+    Contains,
+    F1,
+}
+
+/// Scores 1 if the output is the expected one, else 0. In an object, only the members of the expected object count: data need not
+/// have all members of an output. White space around a text does not count.
+///
+/// ```
+/// use llmnode::smart::evaluate::{Dataset, evaluate, exact};
+/// # use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+/// # struct Double(u64);
+/// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
+/// # impl<S: ?Sized + Sync> Exec<S> for Double {
+/// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> { Ok(self.0 * 2) }
+/// # }
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// # let run = Run::new(ScriptedModel::new());
+/// let report = evaluate(&run, &Dataset::new([(Double(2), 4), (Double(3), 7)]), exact()).await?;
+/// assert_eq!(report.mean(), 0.5);
+/// assert_eq!(report.cases()[1].feedback, "expected 7, got 6");
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
+pub fn exact() -> Compared {
+    Compared { by: CompareMode::Exact, at: None }
+}
+
+/// Scores 1 if the output's text contains the expected text, else 0. Case does not count. A value that is not a text is compared as JSON.
+pub fn contains() -> Compared {
+    Compared { by: CompareMode::Contains, at: None }
+}
+
+/// Scores the harmonic mean of precision and recall of the output's words, as SQuAD counts them: without case, punctuation and the
+/// articles `a`, `an`, `the`. A value that is not a text is compared as JSON.
+pub fn f1() -> Compared {
+    Compared { by: CompareMode::F1, at: None }
+}
+
+impl Compared {
+    /// Compares one member of the output: a name, or a JSON pointer such as `/person/name`. It is compared with the same member of the
+    /// expected output, or with the whole expected output if that has no such member.
+    #[must_use]
+    pub fn at(mut self, member: &'static str) -> Self {
+        self.at = Some(member);
+        self
+    }
+
+    fn compare(&self, expected: Value, output: Value) -> Result<Score, BoxError> {
+        let Some(member) = self.at else { return Ok(self.by.score(&expected, &output)) };
+        let output = member_of(&output, member)
+            .ok_or_else(|| format!("the output has no member `{member}` to compare"))?;
+        Ok(self.by.score(member_of(&expected, member).unwrap_or(&expected), output))
+    }
+}
+
+fn member_of<'v>(value: &'v Value, member: &str) -> Option<&'v Value> {
+    if member.starts_with('/') { value.pointer(member) } else { value.get(member) }
+}
+
+impl<N, E, S> Metric<N, E, S> for Compared
+where
+    N: Node<Output: Serialize> + Sync,
+    E: Serialize + Sync,
+    S: ?Sized + Sync,
+{
+    async fn score(&self, judged: Judged<'_, N, E>, _: &Cx<'_, S>) -> Result<Score, BoxError> {
+        self.compare(serde_json::to_value(judged.expected)?, serde_json::to_value(judged.output)?)
+    }
+}
+
+impl CompareMode {
+    fn score(self, expected: &Value, output: &Value) -> Score {
+        match self {
+            CompareMode::Exact => {
+                let mut faults = Vec::new();
+                differences("", expected, output, &mut faults);
+                Score::from((faults.is_empty(), faults.join("\n")))
+            }
+            CompareMode::Contains => {
+                let (expected, output) = (text(expected), text(output));
+                let contains = output.to_lowercase().contains(&expected.to_lowercase());
+                let feedback = if contains {
+                    String::new()
+                } else {
+                    format!("{} is not in the answer", quoted(&expected))
+                };
+                Score::from((contains, feedback))
+            }
+            CompareMode::F1 => {
+                let (expected, output) = (text(expected), text(output));
+                let value = words_in_common(&expected, &output);
+                let feedback =
+                    if value < 1.0 { format!("expected {}", quoted(&expected)) } else { String::new() };
+                Score::from((value, feedback))
+            }
+        }
+    }
+}
+
+/// What differs, one line for each place.
+fn differences(path: &str, expected: &Value, output: &Value, to: &mut Vec<String>) {
+    match (expected, output) {
+        (Value::Object(expected), Value::Object(output)) => {
+            for (name, expected) in expected {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                differences(&path, expected, output.get(name).unwrap_or(&Value::Null), to);
+            }
+        }
+        (Value::String(expected), Value::String(output)) if expected.trim() == output.trim() => {}
+        _ if expected == output => {}
+        _ => {
+            let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
+            let [expected, output] = [expected, output].map(|value| one_line(value.to_string(), 300));
+            to.push(format!("{place}expected {expected}, got {output}"));
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn quoted(text: &str) -> String {
+    format!("{:?}", one_line(text, 300))
+}
+
+fn words_in_common(expected: &str, output: &str) -> f64 {
+    let (expected, mut output) = (words(expected), words(output));
+    if expected.is_empty() || output.is_empty() {
+        return f64::from(u8::from(expected.len() == output.len()));
+    }
+    let all = (expected.len() + output.len()) as f64;
+    let common = expected.iter().filter(|word| {
+        let found = output.iter().position(|other| other == *word);
+        found.map(|at| output.swap_remove(at)).is_some()
+    });
+    2.0 * common.count() as f64 / all
+}
+
+fn words(text: &str) -> Vec<String> {
+    let kept: String =
+        text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || c.is_whitespace()).collect();
+    kept.split_whitespace().filter(|word| !matches!(*word, "a" | "an" | "the")).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn score(metric: &Compared, expected: Value, output: Value) -> (f64, String) {
+        let score = metric.compare(expected, output).unwrap();
+        (score.value, score.feedback)
+    }
+
+    #[test]
+    fn exact_counts_what_is_expected_and_says_each_difference() {
+        assert_eq!(score(&exact(), json!({"a": 1}), json!({"a": 1, "why": "so"})), (1.0, String::new()));
+        assert_eq!(score(&exact(), json!(" yes"), json!("yes\n")).0, 1.0);
+        let (value, feedback) =
+            score(&exact(), json!({"a": 1, "b": {"c": [2]}}), json!({"a": 2, "b": {"c": [3]}}));
+        assert_eq!((value, feedback.as_str()), (0.0, "a: expected 1, got 2\nb.c: expected [2], got [3]"));
+        assert_eq!(score(&exact().at("a"), json!(1), json!({"a": 1, "b": 2})).0, 1.0);
+        assert_eq!(score(&exact().at("/b/c"), json!({"b": {"c": 2}}), json!({"b": {"c": 2}})).0, 1.0);
+        let missing = exact().at("c").compare(json!(1), json!({"a": 1})).unwrap_err();
+        assert_eq!(missing.to_string(), "the output has no member `c` to compare");
+    }
+
+    #[test]
+    fn f1_counts_words_as_squad_does() {
+        let f1_of = |expected: &str, output: &str| score(&f1(), json!(expected), json!(output)).0;
+        assert_eq!(f1_of("The Eiffel Tower!", "eiffel tower"), 1.0);
+        assert_eq!(f1_of("red green", "red blue green black"), 2.0 * 2.0 / 6.0);
+        assert_eq!(f1_of("a b b", "b"), 2.0 / 3.0, "`a` is an article, and `b` counts once");
+        assert_eq!((f1_of("", ""), f1_of("", "x"), f1_of("x", "")), (1.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn contains_does_not_mind_case() {
+        assert_eq!(score(&contains(), json!("Oslo"), json!("It is OSLO.")), (1.0, String::new()));
+        assert_eq!(
+            score(&contains(), json!("Oslo"), json!("Bergen")),
+            (0.0, "\"Oslo\" is not in the answer".to_owned())
+        );
+        assert_eq!(score(&contains(), json!(4), json!([3, 4])).0, 1.0);
+    }
+}

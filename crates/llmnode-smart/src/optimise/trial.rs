@@ -1,0 +1,188 @@
+//! What candidates are judged on, and what that has cost so far.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use llmnode_runtime::internal::{catch_panic, core_with_node_data, with_core};
+use llmnode_runtime::{Cx, Exec, NodeError, Settings, Usage};
+use serde::Serialize;
+
+use super::optimising::OptimiseProgress;
+use super::outcome::{OptimiseReport, Optimised};
+use crate::evaluate::{Dataset, EvaluatedCase, Evaluation, Metric, cases, scored};
+use crate::program::{Program, Provenance, ProvenanceScores};
+use crate::signature::Smart;
+
+/// The program's function that is told of progress.
+pub(super) type ProgressFn<'a> = Box<dyn FnMut(&OptimiseProgress) + Send + 'a>;
+
+/// The cases, the metric and the account of one optimisation.
+pub(super) struct Trial<'a, N, E, M> {
+    pub(super) start: &'a Program<N>,
+    pub(super) train: &'a Dataset<N, E>,
+    pub(super) validation: &'a Dataset<N, E>,
+    pub(super) metric: &'a M,
+    pub(super) concurrency: usize,
+    /// The most requests.
+    pub(super) limit: u64,
+    pub(super) account: Mutex<Account>,
+    pub(super) report_progress: Mutex<Option<ProgressFn<'a>>>,
+}
+
+/// What was spent and found so far.
+#[derive(Default)]
+pub(super) struct Account {
+    /// Requests, also those of earlier processes whose answers came from a journal.
+    spent: u64,
+    usage: Usage,
+    /// Of the answers from a journal.
+    replayed: Usage,
+    /// The cases that were run so far, and what of it was spent on them.
+    cases: u64,
+    spent_on_cases: u64,
+    models: BTreeSet<String>,
+    proposals: usize,
+    /// The best score on the validation cases.
+    best: Option<f64>,
+}
+
+/// A program, and what it scored.
+pub(super) struct Candidate<N> {
+    pub(super) program: Program<N>,
+    pub(super) validation: Evaluation,
+    /// What the metric gave on training cases while it was made.
+    pub(super) train: f64,
+}
+
+/// Who made a program.
+pub(super) struct OptimiserId {
+    pub(super) name: &'static str,
+    pub(super) seed: u64,
+}
+
+impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
+    fn account(&self) -> MutexGuard<'_, Account> {
+        self.account.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many requests are left.
+    pub(super) fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.account().spent)
+    }
+
+    /// Counts what a call used, and the answers that it was given from a journal.
+    pub(super) fn charge(&self, usage: Usage, replayed: Usage, model: Option<&str>) {
+        let mut account = self.account();
+        account.usage += usage;
+        account.replayed += replayed;
+        // A node that asks no model comes to an end, too.
+        account.spent += (usage.requests + replayed.requests).max(1);
+        account.models.extend(model.map(str::to_owned));
+    }
+
+    /// How many requests a case takes, by those that were run so far: more than one with a judge or with corrections.
+    pub(super) fn per_case(&self) -> u64 {
+        let account = self.account();
+        account.spent_on_cases.div_ceil(account.cases.max(1)).max(1)
+    }
+
+    pub(super) fn proposed(&self) {
+        self.account().proposals += 1;
+    }
+
+    /// Runs a program on cases, in their order.
+    pub(super) async fn run<S>(
+        &self,
+        cx: &Cx<'_, S>,
+        program: &Program<N>,
+        on: Vec<&(N, E)>,
+    ) -> Result<Vec<EvaluatedCase>, NodeError>
+    where
+        S: ?Sized + Sync,
+        N: Exec<S, Output: Serialize>,
+        M: Metric<N, E, S>,
+    {
+        let core = core_with_node_data::<N, S>(cx, Arc::new(program.clone()));
+        let (cx, settings) = (with_core(cx, &core), Settings::new());
+        let nodes: Vec<_> = cases(on.into_iter(), self.metric, &settings).collect();
+        let (cases, ended) = scored(cx.map(nodes).concurrency(self.concurrency)).await;
+        let before = self.account().spent;
+        cases.iter().for_each(|case| self.charge(case.usage, case.replayed_usage, case.model.as_deref()));
+        {
+            let mut account = self.account();
+            account.cases += cases.len() as u64;
+            account.spent_on_cases += account.spent - before;
+        }
+        self.report_progress();
+        ended.map_or(Ok(cases), Err)
+    }
+
+    /// Runs a program on the cases that were kept apart.
+    pub(super) async fn validate<S>(
+        &self,
+        cx: &Cx<'_, S>,
+        program: &Program<N>,
+    ) -> Result<Evaluation, NodeError>
+    where
+        S: ?Sized + Sync,
+        N: Exec<S, Output: Serialize>,
+        M: Metric<N, E, S>,
+    {
+        let cases = self.run(cx, program, self.validation.cases.iter().collect()).await?;
+        let evaluation = Evaluation::new(N::NAME, self.validation.fingerprint.clone(), cases);
+        let mean = evaluation.mean();
+        {
+            let mut account = self.account();
+            account.best = Some(account.best.map_or(mean, |best| best.max(mean)));
+        }
+        self.report_progress();
+        Ok(evaluation)
+    }
+
+    /// What came of it: the best candidate, if it beats the start.
+    pub(super) fn outcome(
+        &self,
+        start: Evaluation,
+        best: Option<Candidate<N>>,
+        by: &OptimiserId,
+    ) -> Optimised<N> {
+        let account = self.account();
+        let (proposals, usage, mut whole) = (account.proposals, account.usage, account.usage);
+        whole += account.replayed;
+        let Some(Candidate { program, validation, train }) = best else {
+            return Optimised::Unchanged { report: OptimiseReport { start, best: None, proposals, usage } };
+        };
+        let val = validation.mean();
+        let improved = val > start.mean();
+        let report = OptimiseReport { start, best: Some(validation), proposals, usage };
+        if !improved {
+            return Optimised::Unchanged { report };
+        }
+        let provenance = Provenance {
+            optimiser: by.name.to_owned(),
+            seed: by.seed,
+            models: account.models.iter().cloned().collect(),
+            requests: account.spent,
+            tokens: whole.total.total(),
+            score: Some(ProvenanceScores { train, val, n: self.validation.len() }),
+        };
+        Optimised::Improved { program: program.with_provenance(provenance), report }
+    }
+
+    /// Tells the program how far it is.
+    pub(super) fn report_progress(&self) {
+        let mut report_progress = self.report_progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(report_progress) = report_progress.as_mut() else { return };
+        let Account { spent: requests, proposals, best, .. } = *self.account();
+        let so_far = OptimiseProgress { requests, limit: self.limit, proposals, best };
+        if let Err(said) = catch_panic(|| report_progress(&so_far)) {
+            tracing::error!(target: "llmnode::hook", "a function that is told of progress panicked: {said}");
+        }
+    }
+}
+
+/// The mean of scores; 0 of none.
+pub(super) fn mean(scores: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let n = scores.len().max(1);
+    scores.sum::<f64>() / n as f64
+}

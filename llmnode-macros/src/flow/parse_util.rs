@@ -1,0 +1,74 @@
+//! What the parts of a flow are read with.
+
+use proc_macro2::{Span, TokenTree};
+use quote::ToTokens;
+use syn::parse::ParseStream;
+use syn::{Attribute, Error, Token, braced};
+
+use crate::cfg::refusal;
+use crate::diagnostics::Errors;
+use crate::macro_args::comma_or_end;
+
+/// What stands between two steps, arms or parameters. One that is missing does not hide what follows.
+pub(super) fn separator(input: ParseStream<'_>, what: &str, errors: &mut Errors) -> syn::Result<()> {
+    if let Err(error) = comma_or_end(input, what) {
+        errors.push(error);
+        input.parse::<Option<Token![;]>>()?;
+    }
+    input.parse::<Option<Token![,]>>().map(drop)
+}
+
+/// Goes to the next comma.
+pub(super) fn skip_to_comma(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _: syn::Result<TokenTree> = input.parse();
+    }
+}
+
+/// Attributes, in words of our own where they are none.
+pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
+    let wanted = |error: Error| {
+        Error::new(error.span(), "an attribute is written `#[name]`, `#[name = value]` or `#[name(…)]`")
+    };
+    input.call(Attribute::parse_outer).map_err(wanted)
+}
+
+/// Attributes, none of which is a condition.
+pub(super) fn unconditional(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
+    let attributes = attributes(input)?;
+    match attributes.iter().find_map(conditional) {
+        Some(error) => Err(error),
+        None => Ok(attributes),
+    }
+}
+
+/// The error at a condition inside a flow.
+pub(super) fn conditional(attribute: &Attribute) -> Option<Error> {
+    refusal(attribute, "a flow", "flow!")
+}
+
+/// What stands in braces.
+pub(super) fn braces<'a>(input: ParseStream<'a>) -> syn::Result<syn::parse::ParseBuffer<'a>> {
+    let content;
+    braced!(content in input);
+    Ok(content)
+}
+
+/// Where a lifetime stands that is not `'static`.
+pub(super) fn non_static_lifetime(ty: &impl ToTokens) -> Option<Span> {
+    let mut after = None;
+    for token in ty.to_token_stream() {
+        if let Some(at) = after.take_if(|_| token.to_string() != "static") {
+            return Some(at);
+        }
+        after = match token {
+            TokenTree::Punct(quote) if quote.as_char() == '\'' => Some(quote.span()),
+            TokenTree::Group(group) => match non_static_lifetime(&group.stream()) {
+                Some(at) => return Some(at),
+                None => None,
+            },
+            _ => None,
+        };
+    }
+    None
+}

@@ -1,0 +1,186 @@
+//! Reading the steps of a flow, and where they lead.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative;
+use syn::{Error, Expr, Ident, Pat, Path, Token, Type, parenthesized, token};
+
+use super::parse_util::{braces, separator, skip_to_comma, unconditional};
+use super::syntax::{Arm, Exit, FlowStep, Target};
+use crate::diagnostics::Errors;
+use crate::generics::{bare, last_name};
+
+/// Reads `Step as Label in state.part => exit`.
+pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<FlowStep> {
+    no_attributes(input, "a step")?;
+    let at = input.span();
+    let wanted = || Error::new(at, "a step is a node or a flow, by its type, such as `Decide => Search`");
+    let ty: Type = input.call(Type::without_plus).map_err(|_| wanted())?;
+    if !matches!(bare(&ty), Type::Path(path) if path.qself.is_none()) && !matches!(bare(&ty), Type::Tuple(_))
+    {
+        return Err(wanted());
+    }
+    let (mut values, mut label, mut part) = (None, None, None);
+    loop {
+        if input.peek(token::Brace) && values.is_none() {
+            let at = input.span();
+            let given = braces(input)?.parse::<TokenStream>()?;
+            if syn::parse2::<syn::ExprStruct>(quote!(Step { #given })).is_err()
+                || matches!(bare(&ty), Type::Tuple(_))
+            {
+                let message = "braces after a step set its fields, such as `{ goal: state.goal.clone() }`";
+                return Err(Error::new(at, message));
+            }
+            values = Some(given);
+        } else if input.peek(Token![as]) && label.is_none() {
+            input.parse::<Token![as]>()?;
+            let named = input.parse().map_err(|error: Error| {
+                Error::new(error.span(), "expected a label for the step after `as`")
+            })?;
+            label = Some(named);
+        } else if input.peek(Token![in]) && part.is_none() {
+            input.parse::<Token![in]>()?;
+            part = Some(input.parse()?);
+        } else {
+            break;
+        }
+    }
+    let label = label.or_else(|| last_name(&ty).cloned());
+    if !input.peek(Token![=>]) {
+        let shown = label.as_ref().map_or("it".to_owned(), ToString::to_string);
+        let message =
+            format!("expected the next step: write `{shown} => end`, or the label of the step that follows");
+        let nothing = input.is_empty() || input.peek(Token![,]);
+        return Err(Error::new(if nothing { at } else { input.span() }, message));
+    }
+    input.parse::<Token![=>]>()?;
+    let exit = if input.peek(Token![match]) {
+        Exit::Match(arms(input, errors)?)
+    } else {
+        Exit::Arrow(target(input)?)
+    };
+    Ok(FlowStep { ty, values, part, label, exit })
+}
+
+/// Refuses all but docs.
+fn no_attributes(input: ParseStream<'_>, of: &str) -> syn::Result<()> {
+    match unconditional(input)?.iter().find(|attribute| !attribute.path().is_ident("doc")) {
+        Some(other) => Err(Error::new_spanned(other, format!("{of} takes no attributes; drop it"))),
+        None => Ok(()),
+    }
+}
+
+/// `match { pattern => target, … }`
+fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
+    let keyword: Token![match] = input.parse()?;
+    if !input.peek(token::Brace) {
+        let at = if input.is_empty() { keyword.span } else { input.span() };
+        errors.push(Error::new(at, "`match` always matches the action of the step; write `match { … }`"));
+        while !input.is_empty() && !input.peek(token::Brace) && !input.peek(Token![,]) {
+            input.parse::<TokenTree>()?;
+        }
+        if !input.peek(token::Brace) {
+            return Ok(vec![]);
+        }
+    }
+    let (content, mut arms) = (braces(input)?, vec![]);
+    while !content.is_empty() {
+        match arm(&content, errors) {
+            Ok(arm) => arms.push(arm),
+            Err(error) => {
+                errors.push(error);
+                skip_to_comma(&content);
+            }
+        }
+        separator(&content, "arm", errors)?;
+    }
+    Ok(arms)
+}
+
+fn arm(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Arm> {
+    no_attributes(input, "an arm")?;
+    let at = input.span();
+    let wanted =
+        |at| Error::new(at, "an arm is written `Decision::Search => Search`: an action, and where it leads");
+    let pattern = input.call(Pat::parse_multi_with_leading_vert).map_err(|_| wanted(at))?;
+    if input.peek(Token![if]) {
+        let guard = input.span();
+        errors.push(Error::new(
+            guard,
+            "an arm cannot have a condition; decide in `post` or `route`, and return another action",
+        ));
+        input.parse::<Token![if]>()?;
+        input.call(Expr::parse_without_eager_brace).map_err(|_| wanted(at))?;
+    }
+    if !input.peek(Token![=>]) {
+        return Err(wanted(if input.is_empty() { at } else { input.span() }));
+    }
+    input.parse::<Token![=>]>()?;
+    Ok(Arm { pattern, target: target(input)? })
+}
+
+fn target(input: ParseStream<'_>) -> syn::Result<Target> {
+    let at = input.span();
+    let begin = input.fork();
+    let wanted =
+        |at: Span| Error::new(at, "an arrow leads to the label of a step, to `end`, or to `todo!()`");
+    let Ok(path) = input.call(Path::parse_mod_style) else { return Err(wanted(at)) };
+    if path.is_ident("todo") && input.peek(Token![!]) {
+        let todo: syn::Macro = begin.parse().map_err(|_| wanted(at))?;
+        input.advance_to(&begin);
+        return Ok(Target::Todo(todo.into_token_stream()));
+    }
+    let Some(name) = path.get_ident() else {
+        let last = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let message = format!("an arrow leads to the label of a step; write `{last}`");
+        return Err(Error::new_spanned(&path, message));
+    };
+    if name != "end" {
+        label_alone(name, input)?;
+        return Ok(Target::Step(name.clone()));
+    }
+    if !input.peek(token::Paren) {
+        return Ok(Target::End(name.clone(), None));
+    }
+    let content;
+    let parentheses = parenthesized!(content in input);
+    let action = content.parse::<Expr>().ok().filter(|_| content.is_empty());
+    // What is left would be a second error.
+    let _: syn::Result<TokenStream> = content.parse();
+    match action {
+        Some(action) => Ok(Target::End(name.clone(), Some(Box::new(action)))),
+        None => Err(Error::new(
+            parentheses.span.join(),
+            "`end(…)` takes the value that the flow returns; a flow that returns nothing ends with `end`",
+        )),
+    }
+}
+
+/// Refuses behind the label that an arrow leads to what belongs where the step stands.
+fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    if input.peek(Token![as]) {
+        let given = input.cursor().token_tree().and_then(|(_, behind)| behind.ident());
+        let given = given.map_or("Label".to_owned(), |(given, _)| given.to_string());
+        let message = format!(
+            "an arrow leads to a label; name the step by `{label} as {given} => …`, and write `{given}` here"
+        );
+        return Err(input.error(message));
+    }
+    if input.peek(Token![<]) {
+        return Err(input.error(format!("an arrow leads to the label of a step; write `{label}`")));
+    }
+    if input.peek(token::Brace) || input.peek(token::Paren) {
+        let message = format!(
+            "an arrow passes no values, only `end(…)` does; let `post` write it to the state, and let `{label}` read it from there"
+        );
+        return Err(input.error(message));
+    }
+    Ok(())
+}
+
+/// A label as text: without `r#`.
+pub(super) fn text(label: &Ident) -> String {
+    label.unraw().to_string()
+}

@@ -1,0 +1,154 @@
+//! Keys that complete in an editor, and show their docs under the cursor.
+//!
+//! While rust-analyzer expands, the expansion also imports whatever stands where a key goes from a module that has an
+//! item for every key. The compiler never gets to see that: it would have to parse it for nothing.
+
+use std::sync::LazyLock;
+
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::quote;
+
+/// The imports for the arguments of a macro and for the helper attributes of its item; nothing outside of an editor.
+pub(crate) fn completion_imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
+    static EDITOR: LazyLock<bool> = LazyLock::new(|| {
+        let program = std::env::current_exe().unwrap_or_default();
+        program.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("rust-analyzer"))
+    });
+    if *EDITOR { imports(name, arguments, item) } else { TokenStream::new() }
+}
+
+fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
+    let mut found = vec![];
+    keys(name, arguments.clone(), &mut found);
+    helpers(item.clone(), &mut found);
+    let krate = krate(arguments);
+    // In lists: where a key is yet to be written, the editor looks for what surrounds the place.
+    let uses = found.iter().map(|(module, keys)| {
+        let module = Ident::new(module, Span::mixed_site());
+        quote!(use #krate::__private::keys::#module::{#(#keys as _,)*};)
+    });
+    quote!(const _: () = { #(#uses)* };)
+}
+
+/// Notes the identifiers that stand where a key of `module` goes, and those of the lists inside.
+fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
+    let mut here = vec![];
+    let mut key: Option<Ident> = None;
+    let (mut begins, mut angles) = (true, 0);
+    for token in arguments {
+        match token {
+            TokenTree::Punct(comma) if comma.as_char() == ',' && angles <= 0 => {
+                (begins, key) = (true, None);
+                continue;
+            }
+            TokenTree::Punct(punct) => {
+                angles += i32::from(punct.as_char() == '<') - i32::from(punct.as_char() == '>')
+            }
+            TokenTree::Ident(ident) if begins => {
+                // A keyword, such as `crate`, is the name of no item.
+                here.extend(syn::parse_str::<Ident>(&ident.to_string()).map(|_| ident.clone()));
+                key = Some(ident);
+            }
+            TokenTree::Group(group) => {
+                if let Some(inside) = key.as_ref().and_then(|key| list(module, key, group.delimiter())) {
+                    keys(inside, group.stream(), found);
+                }
+            }
+            TokenTree::Ident(_) | TokenTree::Literal(_) => {}
+        }
+        begins = false;
+    }
+    found.push((module.to_owned(), here));
+}
+
+/// What the list behind a key takes.
+fn list(module: &str, key: &Ident, delimiter: Delimiter) -> Option<&'static str> {
+    match (module, delimiter) {
+        ("llm_node", Delimiter::Parenthesis) if key == "limits" => Some("limits"),
+        ("llm_node", Delimiter::Parenthesis) if key == "recover" => Some("recover"),
+        ("recover", Delimiter::Bracket) => Some("steps"),
+        _ => None,
+    }
+}
+
+/// Notes what stands in `#[node(…)]`.
+fn helpers(item: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
+    for token in item {
+        let TokenTree::Group(group) = token else { continue };
+        let mut inside = group.stream().into_iter();
+        match (inside.next(), inside.next()) {
+            (Some(TokenTree::Ident(node)), Some(TokenTree::Group(arguments))) if node == "node" => {
+                keys("field", arguments.stream(), found);
+            }
+            _ => helpers(group.stream(), found),
+        }
+    }
+}
+
+/// What `crate = path` says, or `::llmnode`.
+fn krate(arguments: &TokenStream) -> TokenStream {
+    let mut tokens = arguments.clone().into_iter().skip_while(|token| token.to_string() != "crate").skip(2);
+    let path: TokenStream = tokens.by_ref().take_while(|token| token.to_string() != ",").collect();
+    match syn::parse2::<syn::Path>(path.clone()) {
+        Ok(_) => path,
+        Err(_) => quote!(::llmnode),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenStream;
+    use quote::quote;
+
+    use super::imports;
+
+    fn imported(arguments: TokenStream, item: TokenStream) -> Vec<String> {
+        let text = imports("llm_node", &arguments, &item).to_string().replace(' ', "").replace("as_,", " ");
+        let parts = text.split("__private::keys::").skip(1);
+        parts.map(|part| part.split("};").next().unwrap().trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn identifiers_at_key_positions_are_imported() {
+        let arguments = quote! {
+            prompt = "{a}", out, output = Map<String, Vec<u8>>, crate = ::other,
+            limits(requests = 5, tok), recover(schema_error = [retry(2, 1s), fall], answer)
+        };
+        let item = quote! { struct Ask { #[node(sk)] a: u8, #[serde(rename = "c")] b: u8 } };
+        assert_eq!(
+            imported(arguments.clone(), item),
+            [
+                "limits::{requests tok",
+                "steps::{retry fall",
+                "recover::{schema_error answer",
+                "llm_node::{prompt out output limits recover",
+                "field::{sk",
+            ]
+        );
+        assert!(imports("llm_node", &arguments, &quote!()).to_string().contains("use :: other :: __private"));
+    }
+
+    #[test]
+    fn an_argument_that_is_not_written_yet_does_no_harm() {
+        for arguments in
+            ["", "prompt =", ", , 5 = >", "limits(", "crate", "crate = ", "crate = 5", "< , >> a ,"]
+        {
+            let Ok(arguments) = arguments.parse() else { continue };
+            imported(arguments, quote!(struct));
+        }
+    }
+
+    /// Every key of the macros completes.
+    #[test]
+    fn every_key_has_an_item() {
+        let runtime = include_str!("../../src/__private/keys.rs");
+        let has = |module: &str, key: &str| {
+            let (_, items) = runtime.split_once(&format!("\n    {module} {{\n")).unwrap();
+            let (items, _) = items.split_once("\n    }\n").unwrap();
+            items.lines().any(|line| line.ends_with(&format!("\" {key}")))
+        };
+        for key in crate::node::keys().filter(|key| *key != "crate") {
+            assert!(has("llm_node", key), "describe `{key}` in src/__private/keys.rs");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The values of arguments. Each fault has words of our own: syn's name no remedy.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Error, Expr, ExprPath, Lit, LitBool, LitStr, Token, Type, parse_quote};
+
+use crate::macro_args::{Slot, comma_or_end, fill};
+
+/// A string literal; `what` says why it has to be one.
+pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
+    let wanted = format!("`{key}` takes a string literal{what}");
+    match literal(input, &wanted)? {
+        Lit::Str(text) => reject_suffix(text),
+        other => Err(Error::new_spanned(other, wanted)),
+    }
+}
+
+/// A string literal that ends where it seems to.
+pub(crate) fn reject_suffix(text: LitStr) -> syn::Result<LitStr> {
+    if text.suffix().is_empty() {
+        return Ok(text);
+    }
+    // Quotation marks in the text: what follows the first of them sticks to the literal.
+    Err(Error::new(
+        text.span(),
+        "the string literal ends at its second `\"`; write `\\\"` in the text, or a raw string: `r#\"…\"#`",
+    ))
+}
+
+/// A text with something in it.
+pub(crate) fn non_empty(text: syn::Result<LitStr>, key: &Ident) -> syn::Result<LitStr> {
+    let text = text?;
+    if text.value().trim().is_empty() {
+        return Err(Error::new(text.span(), format!("`{key}` is empty")));
+    }
+    Ok(text)
+}
+
+/// A whole number of at least `least`.
+pub(crate) fn integer(input: ParseStream<'_>, key: &Ident, least: u32) -> syn::Result<u32> {
+    integer_with_example(input, key, least, &format!("{key} = {}", least.max(2)))
+}
+
+/// The same, with an example of how it is written.
+pub(crate) fn integer_with_example(
+    input: ParseStream<'_>,
+    key: &Ident,
+    least: u32,
+    example: &str,
+) -> syn::Result<u32> {
+    let wanted = format!("`{key}` takes a whole number, such as `{example}`");
+    let given = literal(input, &wanted)?;
+    let wrong = |message: String| Err(Error::new_spanned(&given, message));
+    match &given {
+        Lit::Int(number) if number.suffix().is_empty() => match number.base10_parse::<u32>() {
+            Ok(parsed) if parsed >= least => Ok(parsed),
+            Ok(_) => wrong(format!("`{key}` must be at least {least}")),
+            Err(_) => wrong(format!("`{key}` must be at most {}", u32::MAX)),
+        },
+        _ => wrong(wanted),
+    }
+}
+
+/// A number from 0, with or without a fraction.
+pub(crate) fn number(input: ParseStream<'_>, key: &Ident) -> syn::Result<f64> {
+    let wanted = format!("`{key}` takes a number, such as `{key} = 0.2`");
+    if input.peek(Token![-]) {
+        return Err(unexpected(input, &format!("`{key}` must be at least 0")));
+    }
+    let given = literal(input, &wanted)?;
+    let digits = match &given {
+        Lit::Float(number) if number.suffix().is_empty() => number.base10_digits(),
+        Lit::Int(number) if number.suffix().is_empty() => number.base10_digits(),
+        _ => return Err(Error::new_spanned(given, wanted)),
+    };
+    match digits.parse::<f64>() {
+        Ok(parsed) if parsed.is_finite() => Ok(parsed),
+        _ => Err(Error::new_spanned(&given, wanted)),
+    }
+}
+
+/// A type.
+fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
+    let ahead = input.fork();
+    if let Ok(Expr::Lit(literal)) = ahead.parse::<Expr>() {
+        return Err(Error::new(literal.span(), format!("`{key}` takes a type; write it without quotes")));
+    }
+    let wanted = format!("`{key}` takes a type");
+    match parse_fully(input) {
+        Err(at) => Err(Error::new(at, wanted)),
+        Ok(Type::TraitObject(object)) if object.dyn_token.is_none() => {
+            Err(Error::new_spanned(object, wanted))
+        }
+        // It is lent, too, and `&dyn A + B` is no type.
+        Ok(Type::TraitObject(object)) if object.bounds.len() > 1 || object.bounds.trailing_punct() => {
+            Ok(parse_quote!((#object)))
+        }
+        Ok(Type::ImplTrait(bounds)) => Err(Error::new_spanned(bounds, wanted)),
+        Ok(ty) => Ok(ty),
+    }
+}
+
+/// The type that a text in quotes names.
+fn quoted_type(input: ParseStream<'_>) -> Option<Type> {
+    let path: syn::Path = input.fork().parse::<LitStr>().ok()?.parse().ok()?;
+    let name = path.segments.last()?.ident.to_string();
+    name.starts_with(char::is_uppercase).then(|| parse_quote!(#path))
+}
+
+/// Parses what stands here, or tells where it is at fault. What syn leaves unread within brackets, as the `&` of
+/// `(u8 &)`, would otherwise come out at the end of all arguments, in its words.
+fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
+    let (start, ahead) = (input.span(), input.fork());
+    ahead.parse::<T>().map_err(|_| start)?;
+    let mut tokens = TokenStream::new();
+    while input.cursor() != ahead.cursor() {
+        tokens.extend([input.parse::<TokenTree>().map_err(|_| start)?]);
+    }
+    syn::parse2(tokens).map_err(|error| error.span())
+}
+
+/// Stores a type, which is known also where it is wrongly in quotes.
+pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    let meant = quoted_type(input);
+    let result = fill(slot, key.clone(), ty(input, &key));
+    if let Some(keyed) = slot.as_mut().filter(|_| result.is_err()) {
+        keyed.value = meant;
+    }
+    result
+}
+
+/// The path of a function.
+pub(crate) fn function_path(input: ParseStream<'_>, key: &Ident) -> syn::Result<ExprPath> {
+    let wanted = format!("`{key}` takes the path of a function, such as `{key} = my_function`");
+    let ahead = input.fork();
+    if ahead.parse::<ExprPath>().is_ok() && comma_or_end(&ahead, "argument").is_ok() {
+        return parse_fully(input).map_err(|at| Error::new(at, wanted));
+    }
+    Err(unexpected(input, &wanted))
+}
+
+/// A literal without a sign; `wanted` says which.
+fn literal(input: ParseStream<'_>, wanted: &str) -> syn::Result<Lit> {
+    if !input.peek(Token![-]) && input.fork().parse::<Lit>().is_ok() {
+        input.parse()
+    } else {
+        Err(unexpected(input, wanted))
+    }
+}
+
+/// `true` or `false`, as `idempotent` takes it.
+pub(crate) fn bool_literal(input: ParseStream<'_>) -> syn::Result<bool> {
+    match input.fork().parse::<LitBool>() {
+        Ok(_) => input.parse::<LitBool>().map(|bool_literal| bool_literal.value),
+        Err(_) => {
+            let message = "`idempotent` takes `false`, for a node that must never be executed a second time";
+            Err(unexpected(input, message))
+        }
+    }
+}
+
+/// Something else stands here than what is `wanted`. It is read ahead, and only for where it ends: what an expression
+/// leaves unread within brackets would be a second error.
+pub(crate) fn unexpected(input: ParseStream<'_>, wanted: &str) -> Error {
+    match input.fork().parse::<Expr>() {
+        Ok(other) => Error::new_spanned(other, wanted),
+        Err(_) => Error::new(input.span(), wanted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::Span;
+    use quote::ToTokens;
+    use syn::parse::{ParseStream, Parser};
+
+    use super::{Ident, function_path, ty};
+
+    fn key() -> Ident {
+        Ident::new("key", Span::call_site())
+    }
+
+    #[test]
+    fn types() {
+        let read = |written: &str| {
+            let parser = |input: ParseStream<'_>| ty(input, &key());
+            parser.parse_str(written).map(|ty| ty.to_token_stream().to_string().replace(' ', ""))
+        };
+        for (written, given) in [
+            ("Vec<(u8, &'static str)>", "Vec<(u8,&'staticstr)>"),
+            ("dyn Store", "dynStore"),
+            ("dyn Store + Sync", "(dynStore+Sync)"),
+            ("dyn Store +", "(dynStore+)"),
+        ] {
+            assert_eq!(read(written).unwrap(), given);
+        }
+        for (written, fault) in [
+            ("\"World\"", "`key` takes a type; write it without quotes"),
+            ("+", "`key` takes a type"),
+            ("(u8 &)", "`key` takes a type"),
+            ("'a + World", "`key` takes a type"),
+            ("World + Sync", "`key` takes a type"),
+            ("impl World", "`key` takes a type"),
+            ("World + recover(,)", "`key` takes a type"),
+        ] {
+            assert_eq!(read(written).unwrap_err().to_string(), fault, "{written}");
+        }
+    }
+
+    #[test]
+    fn functions() {
+        let parser = |input: ParseStream<'_>| function_path(input, &key()).map(drop);
+        assert!(parser.parse_str("Self::a::<(u8, B)>").is_ok());
+        for written in ["5", "a()", "a::<(u8 &)>", "|a| a"] {
+            let fault = parser.parse_str(written).unwrap_err().to_string();
+            assert!(fault.starts_with("`key` takes the path of a function"), "{written}: {fault}");
+        }
+    }
+}

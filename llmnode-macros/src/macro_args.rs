@@ -1,0 +1,299 @@
+//! `key = value`, `key(…)` and `key` arguments, parsed by hand: `syn::Meta` cannot hold types such as `Vec<Item>`.
+//!
+//! A fault in one argument does not hide those in the next: parsing goes on behind the comma that follows it. Nor does it
+//! bring others about: what the argument was meant as is taken all the same, as far as that can be told.
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::{ParseBuffer, ParseStream, Parser};
+use syn::{Error, Token, token};
+
+use crate::diagnostics::{Errors, list, suggest};
+use crate::item;
+
+/// An argument that was given. Its value is absent if it had a fault, which is then reported already.
+#[derive(Clone)]
+pub(crate) struct KeyValue<T> {
+    pub(crate) key: Ident,
+    pub(crate) value: Option<T>,
+}
+
+/// A slot that an argument goes into.
+pub(crate) type Slot<T> = Option<KeyValue<T>>;
+
+/// The value in a slot, if there is one without a fault.
+pub(crate) fn value<T>(slot: &Slot<T>) -> Option<&T> {
+    slot.as_ref().and_then(|keyed| keyed.value.as_ref())
+}
+
+/// The key of a slot, if it was given.
+pub(crate) fn key<T>(slot: &Slot<T>) -> Option<&Ident> {
+    slot.as_ref().map(|keyed| &keyed.key)
+}
+
+/// Stores what an argument was parsed to.
+pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> syn::Result<()> {
+    match value {
+        Ok(value) => *slot = Some(KeyValue { key, value: Some(value) }),
+        Err(error) => {
+            *slot = Some(KeyValue { key, value: None });
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Which arguments there are.
+pub(crate) struct Grammar<'a> {
+    /// What takes them, in messages.
+    pub(crate) owner: &'a str,
+    /// What one of them is, in messages.
+    pub(crate) noun: &'a str,
+    /// The keys of `key = value`.
+    pub(crate) values: &'a [&'a str],
+    /// The keys of `key(…)`, each with an example.
+    pub(crate) lists: &'a [(&'a str, &'a str)],
+    /// The keys that stand alone.
+    pub(crate) flags: &'a [&'a str],
+    /// The value of a `key = value` in examples.
+    pub(crate) example: fn(&str) -> &'static str,
+    /// What is wrong with a key that is known and yet none of these.
+    pub(crate) hint: fn(&str) -> Option<String>,
+}
+
+impl<'a> Grammar<'a> {
+    /// Nothing but `key = value`.
+    pub(crate) fn of_values(owner: &'a str, values: &'a [&'a str]) -> Self {
+        Self { owner, noun: "argument", values, lists: &[], flags: &[], example: |_| "…", hint: |_| None }
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &'a str> {
+        let lists = self.lists.iter().map(|(key, _)| *key);
+        self.values.iter().chain(self.flags).copied().chain(lists)
+    }
+
+    /// The example of a key of `key(…)`.
+    fn list(&self, name: &str) -> Option<&'a str> {
+        self.lists.iter().find(|(key, _)| *key == name).map(|(_, example)| *example)
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.keys().any(|known| known == name)
+    }
+
+    /// The key that an unknown one was probably meant to be.
+    fn near(&self, name: &str) -> Option<&'a str> {
+        suggest(name, self.keys()).filter(|_| (self.hint)(name).is_none())
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        if let Some(hint) = (self.hint)(name) {
+            return hint;
+        }
+        let Self { owner, noun, .. } = self;
+        match self.near(name) {
+            Some(near) => format!("unknown {noun} `{name}`; did you mean `{near}`?"),
+            None => format!("unknown {noun} `{name}`; `{owner}` takes {}", list(self.keys())),
+        }
+    }
+
+    /// Whether an argument begins here.
+    fn begins(&self, input: ParseStream<'_>) -> bool {
+        let key = input.call(Ident::parse_any);
+        key.is_ok_and(|key| input.peek(Token![=]) || self.keys().any(|known| key == known))
+    }
+}
+
+/// Parses `key = value, key(…), …` and hands each key to `take`, which parses its value, or what its parentheses
+/// hold. Tells whether every argument had a key that is known.
+pub(crate) fn parse_arguments(
+    tokens: TokenStream,
+    grammar: &Grammar<'_>,
+    errors: &mut Errors,
+    take: impl FnMut(Ident, ParseStream<'_>) -> syn::Result<()>,
+) -> bool {
+    if let Err(error) = item::check_depth(&tokens) {
+        errors.push(error);
+        return false;
+    }
+    let mut arguments = ArgumentParser { grammar, seen: vec![], take, all_known: true };
+    let mut faulty = false;
+    let parser = |input: ParseStream<'_>| {
+        while !input.is_empty() {
+            if let Err(error) = arguments.next(input).and_then(|()| comma_or_end(input, "argument")) {
+                faulty = true;
+                errors.push(error);
+                if grammar.begins(&input.fork()) {
+                    continue;
+                }
+                skip_argument(input, grammar);
+            }
+            separator(input)?;
+        }
+        Ok(())
+    };
+    // What a fault left unread within brackets would be a second one.
+    if let Err(error) = parser.parse2(tokens)
+        && !faulty
+    {
+        errors.push(error);
+    }
+    arguments.all_known
+}
+
+/// What stands between two arguments. Before it comes here, a semicolon was reported.
+fn separator(input: ParseStream<'_>) -> syn::Result<()> {
+    if input.peek(Token![;]) {
+        return input.parse::<Token![;]>().map(drop);
+    }
+    input.parse::<Option<Token![,]>>().map(drop)
+}
+
+/// A comma or the end has to come.
+pub(crate) fn comma_or_end(input: ParseStream<'_>, what: &str) -> syn::Result<()> {
+    if input.is_empty() || input.peek(Token![,]) {
+        return Ok(());
+    }
+    let token = input.cursor().token_tree().map(|(token, _)| token.to_string()).unwrap_or_default();
+    Err(input.error(format!("expected `,` before the next {what}, found `{token}`")))
+}
+
+/// Goes to the next comma, or to the end: what stands before it had a fault.
+pub(crate) fn skip_to_comma(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) && input.parse::<TokenTree>().is_ok() {}
+}
+
+/// The arguments of one list, as they are read.
+struct ArgumentParser<'a, Take> {
+    grammar: &'a Grammar<'a>,
+    seen: Vec<Ident>,
+    take: Take,
+    all_known: bool,
+}
+
+impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, Take> {
+    fn next(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        if !input.peek(syn::Ident::peek_any) {
+            self.all_known = false;
+            let value: TokenTree = input.parse()?;
+            let first = self.grammar.keys().next().unwrap_or_default();
+            return Err(Error::new(value.span(), format!("an argument has a name, such as `{first} = …`")));
+        }
+        let key = input.call(Ident::parse_any)?;
+        let name = key.to_string();
+        if self.grammar.flags.contains(&name.as_str()) {
+            return self.flag(key, input);
+        }
+        if self.grammar.knows(&name) {
+            return match self.grammar.list(&name) {
+                Some(example) => self.list(key, example, input),
+                None => self.value(key, input),
+            };
+        }
+        self.all_known &= (self.grammar.hint)(&name).is_some();
+        if let Some(near) = self.grammar.near(&name) {
+            self.guess(Ident::new(near, key.span()), input);
+        }
+        Err(Error::new(key.span(), self.grammar.unknown(&name)))
+    }
+
+    /// `key = value`
+    fn value(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        let ends = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
+        let at = if ends(input) { key.span() } else { input.span() };
+        let equals: Option<Token![=]> = input.parse()?;
+        if equals.is_some() && !ends(input) {
+            self.reject_duplicate(&key)?;
+            return (self.take)(key, input);
+        }
+        let at = if equals.is_some() { key.span() } else { at };
+        let example = (self.grammar.example)(&key.to_string());
+        let error = Error::new(at, format!("`{key}` takes a value; write `{key} = {example}`"));
+        self.guess(key, input);
+        Err(error)
+    }
+
+    /// `key`
+    fn flag(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        if !input.is_empty() && !input.peek(Token![,]) {
+            let message = format!("`{key}` takes no value; write `{key}` alone, or drop it");
+            let error = Error::new(input.span(), message);
+            self.guess(key, input);
+            return Err(error);
+        }
+        self.reject_duplicate(&key)?;
+        (self.take)(key, input)
+    }
+
+    /// `key(…)`
+    fn list(&mut self, key: Ident, example: &str, input: ParseStream<'_>) -> syn::Result<()> {
+        let content = match parenthesized(input, &key, example) {
+            Ok(content) => content,
+            Err(error) => {
+                self.guess(key, input);
+                return Err(error);
+            }
+        };
+        self.reject_duplicate(&key)?;
+        (self.take)(key, &content)
+    }
+
+    /// Takes an argument with a fault that is reported as what it was probably meant to be, so that nothing else fails
+    /// for it: whatever stands between the key and the value.
+    fn guess(&mut self, key: Ident, input: ParseStream<'_>) {
+        if self.seen.contains(&key) {
+            return;
+        }
+        let colon = input.peek(Token![:]) && !input.peek(Token![::]);
+        if input.peek(Token![=]) || colon {
+            let _: syn::Result<TokenTree> = input.parse();
+        }
+        let is_list = self.grammar.list(&key.to_string()).is_some();
+        let group = input.fork().parse::<Group>().ok().filter(|_| is_list || input.peek(token::Paren));
+        let _: syn::Result<()> = match group {
+            Some(group) => {
+                let _: syn::Result<Group> = input.parse();
+                (|content: ParseStream<'_>| (self.take)(key, content)).parse2(group.stream())
+            }
+            None if is_list => Ok(()),
+            None => (self.take)(key, input),
+        };
+    }
+
+    fn reject_duplicate(&mut self, key: &Ident) -> syn::Result<()> {
+        if self.seen.contains(key) {
+            return Err(Error::new(key.span(), format!("`{key}` is given more than once")));
+        }
+        self.seen.push(key.clone());
+        Ok(())
+    }
+}
+
+/// What the parentheses of `key(…)` hold.
+fn parenthesized<'a>(input: ParseStream<'a>, key: &Ident, example: &str) -> syn::Result<ParseBuffer<'a>> {
+    let wrong = |at: Span| Error::new(at, format!("`{key}` takes a list in parentheses; write `{example}`"));
+    if !input.peek(token::Paren) {
+        return Err(wrong(if input.peek(Token![=]) { input.span() } else { key.span() }));
+    }
+    let content;
+    syn::parenthesized!(content in input);
+    if content.is_empty() {
+        return Err(Error::new(key.span(), format!("`{key}` is empty; drop it or write `{example}`")));
+    }
+    Ok(content)
+}
+
+/// Goes to the comma behind which a next argument begins, or to the end. A comma inside a type's angle brackets
+/// is followed by neither `key =` nor a key that is known.
+fn skip_argument(input: ParseStream<'_>, grammar: &Grammar<'_>) {
+    while !input.is_empty() {
+        let begins = (input.peek(Token![,]) || input.peek(Token![;])) && {
+            let ahead = input.fork();
+            let _ = separator(&ahead);
+            ahead.is_empty() || grammar.begins(&ahead)
+        };
+        if begins || input.parse::<TokenTree>().is_err() {
+            return;
+        }
+    }
+}

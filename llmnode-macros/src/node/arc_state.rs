@@ -1,0 +1,30 @@
+//! A node with a state, where the run has the state in an `Arc`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+use syn::{GenericParam, Generics, Type};
+
+use super::model::NodeModel;
+
+/// The impl of `Exec` for `Arc<State>`; nothing for a node that runs with any state.
+pub(crate) fn emit(
+    model: &NodeModel<'_>,
+    state: &Type,
+    stated: &Generics,
+    private: &Ident,
+) -> Option<TokenStream> {
+    model.state.as_ref()?;
+    let (ident, ty_generics) = (&model.item.ident, model.item.generics.split_for_impl().1);
+    let params = stated.params.iter().cloned().map(|mut param| {
+        match &mut param {
+            GenericParam::Type(param) => param.default = None,
+            GenericParam::Const(param) => param.default = None,
+            GenericParam::Lifetime(_) => {}
+        }
+        param
+    });
+    let bounds = stated.where_clause.iter().flat_map(|clause| &clause.predicates);
+    Some(quote_spanned! {Span::mixed_site()=>
+        #private::impl_arc_state!(#ident #ty_generics, #state, [#(#params,)*] [#(#bounds,)*]);
+    })
+}

@@ -1,0 +1,159 @@
+//! Fields whose types have no text of their own, as far as the types' tokens tell, and how a prompt inserts them.
+
+use quote::ToTokens;
+use syn::{GenericArgument, Generics, PathArguments, PathSegment, Type};
+
+use crate::diagnostics::any_of;
+use crate::generics::{bare, last_name, mentions, mentions_parameter};
+use crate::prompt::template::Format;
+
+/// A type that `Display` does not write.
+pub(crate) struct WithoutDisplay {
+    /// What it is, in messages.
+    kind: String,
+    /// The filters that write it.
+    filters: &'static [&'static str],
+}
+
+impl WithoutDisplay {
+    pub(crate) fn of(ty: &Type) -> Option<Self> {
+        let known = |kind: &str, filters| Some(Self { kind: kind.to_owned(), filters });
+        match bare(ty) {
+            Type::Reference(reference) => Self::of(&reference.elem),
+            Type::Slice(slice) => known("a slice", list_filters(&slice.elem)),
+            Type::Array(array) => known("an array", list_filters(&array.elem)),
+            ty => {
+                let last = std_segment(ty)?;
+                let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+                let GenericArgument::Type(inside) = arguments.args.first()? else { return None };
+                match last.ident.to_string().as_str() {
+                    "Vec" => known("a `Vec`", list_filters(inside)),
+                    "VecDeque" => known("a `VecDeque`", collection_filters(inside)),
+                    "HashSet" => known("a `HashSet`", collection_filters(inside)),
+                    "BTreeSet" => known("a `BTreeSet`", collection_filters(inside)),
+                    "HashMap" => known("a `HashMap`", &["json"]),
+                    "BTreeMap" => known("a `BTreeMap`", &["json"]),
+                    "Option" if is_attachment(inside) => known("an `Option`", &["attach"]),
+                    "Option" if Self::of(inside).is_some() => known("an `Option`", &["json"]),
+                    "Option" => known("an `Option`", &["or(none)"]),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// What is wrong with a variable that takes the text of it.
+    pub(crate) fn message(&self, name: &str) -> String {
+        let mends: Vec<_> = self.filters.iter().map(|filter| format!("{{{name}:{filter}}}")).collect();
+        let mends = any_of(mends.iter().map(String::as_str));
+        format!("`{{{name}}}` is {}, which has no text of its own; write {mends}", self.kind)
+    }
+}
+
+/// How a prompt inserts a field.
+pub(crate) fn placeholder_for(name: &str, ty: &Type) -> String {
+    let textless = WithoutDisplay::of(ty);
+    let filter = textless.as_ref().and_then(|textless| textless.filters.first().copied());
+    match filter.or_else(|| is_attachment(ty).then_some("attach")) {
+        Some(filter) => format!("{{{name}:{filter}}}"),
+        None => format!("{{{name}}}"),
+    }
+}
+
+/// Whether a format writes the text of a value, as `Display` or a kin of it does.
+pub(crate) fn takes_text(format: &Format) -> bool {
+    match format {
+        Format::Plain => true,
+        Format::Spec(spec) => !spec.ends_with('?'),
+        _ => false,
+    }
+}
+
+/// Whether a type has the name of one that is attached.
+fn is_attachment(ty: &Type) -> bool {
+    last_name(ty).is_some_and(|name| ["Image", "File", "Audio", "Attachment"].iter().any(|one| name == one))
+}
+
+/// Whether the type of the field `name` has the name of one that is attached, and can be written where neither the node's
+/// `generics` nor another type of the field's name are known.
+pub(crate) fn may_be_attachment(ty: &Type, name: &str, generics: &Generics) -> bool {
+    let Type::Path(path) = bare(ty) else { return false };
+    let is_plain = |segment: &PathSegment| segment.arguments.is_none() && segment.ident != name;
+    let plain = path.qself.is_none() && path.path.segments.iter().all(is_plain);
+    plain && is_attachment(ty) && !mentions_parameter(ty, generics)
+}
+
+/// Whether a type mentions a message of a conversation.
+pub(crate) fn holds_messages(ty: &Type) -> bool {
+    mentions(ty.to_token_stream(), &|ident| ident == "Message")
+}
+
+fn list_filters(element: &Type) -> &'static [&'static str] {
+    if is_attachment(element) { &["attach"] } else { collection_filters(element) }
+}
+
+fn collection_filters(element: &Type) -> &'static [&'static str] {
+    if WithoutDisplay::of(element).is_some() { &["json"] } else { &["list", "json"] }
+}
+
+/// The last name of a path, unless it leads elsewhere than into the standard library.
+fn std_segment(ty: &Type) -> Option<&PathSegment> {
+    let Type::Path(path) = ty else { return None };
+    let (first, last) = (path.path.segments.first()?, path.path.segments.last()?);
+    let leads =
+        path.path.segments.len() == 1 || ["std", "core", "alloc"].iter().any(|krate| first.ident == krate);
+    (leads && path.qself.is_none()).then_some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WithoutDisplay, may_be_attachment, placeholder_for};
+
+    #[test]
+    fn types_without_a_text() {
+        for (written, message) in [
+            ("Vec<String>", "a `Vec`, which has no text of its own; write `{x:list}` or `{x:json}`"),
+            ("&'a [u8]", "a slice, which has no text of its own; write `{x:list}` or `{x:json}`"),
+            ("[[u8; 2]; 2]", "an array, which has no text of its own; write `{x:json}`"),
+            ("Option<u8>", "an `Option`, which has no text of its own; write `{x:or(none)}`"),
+            ("Option<Vec<u8>>", "an `Option`, which has no text of its own; write `{x:json}`"),
+            ("std::vec::Vec<Image>", "a `Vec`, which has no text of its own; write `{x:attach}`"),
+            ("HashMap<String, u8>", "a `HashMap`, which has no text of its own; write `{x:json}`"),
+        ] {
+            let textless = WithoutDisplay::of(&syn::parse_str(written).unwrap()).unwrap();
+            assert_eq!(textless.message("x"), format!("`{{x}}` is {message}"));
+        }
+    }
+
+    #[test]
+    fn types_that_have_the_name_of_what_is_attached() {
+        let generics = syn::parse_str::<syn::ItemStruct>("struct A<Audio> { x: Audio }").unwrap().generics;
+        let may_be = |written| may_be_attachment(&syn::parse_str(written).unwrap(), "file", &generics);
+        for written in ["Image", "llmnode::File", "(a::Attachment)"] {
+            assert!(may_be(written), "{written}");
+        }
+        for written in [
+            "String",
+            "Image<u8>",
+            "&Image",
+            "a::<'a>::Image",
+            "<A as B>::Image",
+            "Self::File",
+            "Audio",
+            "file::File",
+        ] {
+            assert!(!may_be(written), "{written}");
+        }
+    }
+
+    #[test]
+    fn types_that_may_have_a_text() {
+        for written in
+            ["String", "&str", "heapless::Vec<u8, 4>", "Vec", "Option", "Box<Vec<u8>>", "fn(Vec<u8>)"]
+        {
+            let ty = syn::parse_str(written).unwrap();
+            assert!(WithoutDisplay::of(&ty).is_none(), "{written}");
+            assert_eq!(placeholder_for("x", &ty), "{x}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! `#[step]`: a step that is written by hand in one impl, whose parts go to the traits that they are of.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{
+    AngleBracketedGenericArguments, Error, GenericParam, Generics, ImplItem, Item, ItemImpl, Path,
+    PathArguments, PathSegment, Type, parse_quote,
+};
+
+use crate::diagnostics::Errors;
+use crate::generics::{last_name, mentions};
+use crate::macro_args::{Grammar, parse_arguments, value};
+use crate::names::snake_case;
+use crate::{crate_path, item};
+
+const WANTED: &str = "`#[step]` goes on `impl Step<World> for Node`, or on one of `BatchStep`, with those of `prep`, `exec` and `post` that \
+                      the node needs";
+
+/// Expands `#[step(arguments)] impl Step<S> for Node { .. }`.
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let parsed = match item::parse(item) {
+        Ok(parsed) => parsed,
+        Err(answer) => return answer,
+    };
+    let (mut errors, mut krate) = (Errors::default(), None);
+    parse_arguments(arguments, &Grammar::of_values("step", &["crate"]), &mut errors, |key, input| {
+        crate_path::parse(input, key, &mut krate)
+    });
+    let impls = match parsed {
+        Item::Impl(written) => match state(&written) {
+            Some(state) => impls(&written, &state, &crate_path::resolve(value(&krate))),
+            None => {
+                errors.push(Error::new_spanned(written.impl_token, WANTED));
+                quote!(#written)
+            }
+        },
+        other => {
+            errors.push(item::wrong_item_kind(WANTED, &other));
+            quote!(#other)
+        }
+    };
+    let errors = errors.into_tokens();
+    quote!(#impls #errors)
+}
+
+/// What stands in angle brackets behind the name of the trait.
+fn state(written: &ItemImpl) -> Option<AngleBracketedGenericArguments> {
+    let PathSegment { ident, arguments } = written.trait_.as_ref()?.0.segments.last()?;
+    match arguments {
+        PathArguments::AngleBracketed(state) if ident == "Step" || ident == "BatchStep" => {
+            Some(state.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Which trait a part is of.
+enum TraitKind {
+    Node,
+    Exec,
+    Step,
+}
+
+fn trait_of(item: &ImplItem) -> TraitKind {
+    let name = match item {
+        ImplItem::Type(item) => &item.ident,
+        ImplItem::Const(item) => &item.ident,
+        ImplItem::Fn(item) => &item.sig.ident,
+        _ => return TraitKind::Step,
+    };
+    match name.to_string().as_str() {
+        "Output" | "NAME" | "DESCRIPTION" | "SETTINGS" | "LIMITS" | "IDEMPOTENT" | "name" => TraitKind::Node,
+        "exec" | "exec_fallback" => TraitKind::Exec,
+        _ => TraitKind::Step,
+    }
+}
+
+fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Path) -> TokenStream {
+    let (mut node, mut exec, mut step) = (written.clone(), written.clone(), written.clone());
+    for written in [&mut node, &mut exec, &mut step] {
+        written.items.clear();
+        // What is said of the step is said once.
+        written.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
+    }
+    step.attrs = written.attrs.clone();
+    for item in &written.items {
+        match trait_of(item) {
+            TraitKind::Node => &mut node,
+            TraitKind::Exec => &mut exec,
+            TraitKind::Step => &mut step,
+        }
+        .items
+        .push(item.clone());
+    }
+    for (to, part) in default_items(written, state, &quote!(#krate::__private)) {
+        match to {
+            TraitKind::Node => &mut node,
+            TraitKind::Exec => &mut exec,
+            TraitKind::Step => &mut step,
+        }
+        .items
+        .push(part);
+    }
+    if !has(&node, "NAME") {
+        let name = snake_case(&type_name(&written.self_ty));
+        node.items.push(parse_quote!(const NAME: &'static ::core::primitive::str = #name;));
+    }
+    node.generics = without_state(&node.generics, &node.self_ty);
+    let given = quote!(<Self as #krate::__private::Node>::Output);
+    let written_output = node.items.iter().find_map(|item| match item {
+        ImplItem::Type(item) if item.ident == "Output" => Some(item.ty.to_token_stream()),
+        _ => None,
+    });
+    let ty = written_output.unwrap_or_else(|| given.clone());
+    step.items = step.items.iter().map(|item| output_of_node(item, &given, &ty)).collect();
+    step.items.push(parse_quote!(type Output = #given;));
+    set_trait(&mut node, parse_quote!(#krate::__private::Node));
+    set_trait(&mut exec, parse_quote!(#krate::__private::Exec #state));
+    quote!(#node #exec #step)
+}
+
+/// An item in which `Self::Output` means that of the node: the step has one of the same name. `ty`: the type itself, for a
+/// pattern or a struct.
+fn output_of_node(item: &ImplItem, given: &TokenStream, ty: &TokenStream) -> ImplItem {
+    syn::parse2(replace_self_output(item.to_token_stream(), given, ty)).unwrap_or_else(|_| item.clone())
+}
+
+fn replace_self_output(tokens: TokenStream, given: &TokenStream, ty: &TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for token in &mut tokens {
+        if let TokenTree::Group(group) = token {
+            let mut inner = Group::new(group.delimiter(), replace_self_output(group.stream(), given, ty));
+            inner.set_span(group.span());
+            *group = inner;
+        }
+    }
+    let is = |token: Option<&TokenTree>, text: &str| token.is_some_and(|token| token.to_string() == text);
+    let is_path = |at: &[TokenTree], names: &[&str]| {
+        names.iter().enumerate().all(|(index, name)| is(at.get(index), name))
+    };
+    let mut made = TokenStream::new();
+    let mut rest = tokens.as_slice();
+    while let Some(first) = rest.first() {
+        let length = [&["Self", ":", ":", "Output"][..], &["<", "Self", ">", ":", ":", "Output"]]
+            .into_iter()
+            .find(|names| is_path(rest, names))
+            .map_or(0, <[_]>::len);
+        if length == 0 {
+            made.extend([first.clone()]);
+            rest = &rest[1..];
+            continue;
+        }
+        rest = &rest[length..];
+        let is_literal =
+            matches!(rest.first(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
+        made.extend(if is_literal { ty.clone() } else { given.clone() });
+    }
+    made
+}
+
+fn has(written: &ItemImpl, name: &str) -> bool {
+    written.items.iter().any(|item| match item {
+        ImplItem::Const(item) => item.ident == name,
+        ImplItem::Type(item) => item.ident == name,
+        ImplItem::Fn(item) => item.sig.ident == name,
+        _ => false,
+    })
+}
+
+/// What the node leaves out: a `prep` that makes the default, an `exec` that does nothing, a `post` that writes nothing.
+/// The compiler reports what has to be there: an `exec` that gives an output, a `post` that decides.
+fn default_items(
+    written: &ItemImpl,
+    state: &AngleBracketedGenericArguments,
+    private: &TokenStream,
+) -> Vec<(TraitKind, ImplItem)> {
+    let (state, node) = (&state.args, &written.self_ty);
+    let batch = written
+        .trait_
+        .as_ref()
+        .is_some_and(|(path, _)| path.segments.last().is_some_and(|name| name.ident == "BatchStep"));
+    let mut parts: Vec<(TraitKind, ImplItem)> = vec![];
+    if !has(written, "prep") && !batch {
+        let made = quote_spanned!(node.span()=> <Self as ::core::default::Default>::default());
+        let prep = parse_quote!(
+            async fn prep(_: &#state) -> #private::Prepared<Self> {
+                ::core::result::Result::Ok(#made)
+            }
+        );
+        parts.push((TraitKind::Step, prep));
+    }
+    if !has(written, "exec") && !has(written, "Output") {
+        let exec = parse_quote!(
+            async fn exec(&self, _: &#private::Cx<'_, #state>) -> #private::ExecResult<Self> {
+                ::core::result::Result::Ok(())
+            }
+        );
+        parts.extend([
+            (
+                TraitKind::Node,
+                parse_quote!(
+                    type Output = ();
+                ),
+            ),
+            (TraitKind::Exec, exec),
+        ]);
+    }
+    if has(written, "Action") {
+        return parts;
+    }
+    parts.push((
+        TraitKind::Step,
+        parse_quote!(
+            type Action = ();
+        ),
+    ));
+    if !has(written, "post") {
+        let (made, outputs) = if batch {
+            (quote!(_: ::std::vec::Vec<Self>), quote!(::std::vec::Vec<<Self as #private::Node>::Output>))
+        } else {
+            (quote!(self), quote!(<Self as #private::Node>::Output))
+        };
+        let post = parse_quote!(
+            fn post(#made, _: #outputs, _: &mut #state) -> #private::Posted<Self::Action> {
+                ::core::result::Result::Ok(())
+            }
+        );
+        parts.push((TraitKind::Step, post));
+    }
+    parts
+}
+
+fn set_trait(written: &mut ItemImpl, path: Path) {
+    if let Some((of, _)) = &mut written.trait_ {
+        *of = path;
+    }
+}
+
+fn type_name(ty: &Type) -> String {
+    last_name(ty).map_or_else(|| ty.to_token_stream().to_string(), ToString::to_string)
+}
+
+/// The parameters that the node itself has: one that only its state has is none of these.
+fn without_state(generics: &Generics, node: &Type) -> Generics {
+    let mut kept = generics.clone();
+    let (mut own, mut left) = (syn::punctuated::Punctuated::new(), vec![]);
+    for param in std::mem::take(&mut kept.params) {
+        let name = match &param {
+            GenericParam::Type(param) => &param.ident,
+            GenericParam::Const(param) => &param.ident,
+            GenericParam::Lifetime(param) => &param.lifetime.ident,
+        };
+        if mentions(node.to_token_stream(), &|found| found == name) {
+            own.push(param);
+        } else {
+            left.push(name.clone());
+        }
+    }
+    kept.params = own;
+    if let Some(clause) = &mut kept.where_clause {
+        let bounds = std::mem::take(&mut clause.predicates);
+        let own =
+            |bound: &syn::WherePredicate| !mentions(bound.to_token_stream(), &|found| left.contains(found));
+        clause.predicates = bounds.into_iter().filter(own).collect();
+    }
+    kept
+}

@@ -1,0 +1,445 @@
+//! The guard that commits a call to the ledger, on every way out of it.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use tracing::Span;
+
+use super::attempt::OpenAttempt;
+use super::hooks::{CallInfo, Hooks};
+use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Labels, ToolRecord};
+use super::recorder::{Recorder, RecorderEvent};
+use super::spans::CallSpan;
+use super::store::{Ledger, NodeKey, Slot};
+use super::usage::{Replayed, Usage};
+use super::usage_sum::UsageSum;
+use crate::BoxError;
+use crate::category::Category;
+use crate::clock::Clock;
+use crate::ids::{AttemptId, CallId};
+use crate::model::{Message, ToolCall};
+use crate::panics::{catch_panic, lock};
+use crate::prices::Prices;
+use crate::text::one_line;
+
+/// How many of the newest attempts of a call keep the answer and its violations.
+const ANSWERS: usize = 8;
+
+/// How many of the newest calls that its node made a call remembers.
+const CALLS: usize = 64;
+
+/// How many of the newest executions that failed a record keeps.
+const FAILED_TRIES: usize = 64;
+
+/// One call under way. Dropped before its end, it leaves a record that says so.
+pub(crate) struct CallGuard<'r> {
+    ledger: &'r Ledger,
+    clock: &'r dyn Clock,
+    hooks: &'r Hooks,
+    pub(super) prices: &'r Prices,
+    labels: Labels,
+    span: CallSpan,
+    node: NodeKey,
+    slot: Slot,
+    pub(crate) id: CallId,
+    /// The call whose node makes it.
+    parent: Option<&'r CallGuard<'r>>,
+    /// How many calls stand around it.
+    pub(crate) depth: usize,
+    /// What adds up its attempts, beside the book.
+    usage_sum: Option<&'r UsageSum<'r>>,
+    /// Which item of a map it is.
+    item: Option<u32>,
+    started: Instant,
+    started_at: SystemTime,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// How many were begun.
+    begun: u32,
+    /// Those that have ended.
+    attempts: Vec<AttemptRecord>,
+    failed_tries: Vec<FailedTry>,
+    /// The calls of tools that an earlier call has left to this one.
+    resumed_tools: Vec<ToolRecord>,
+    /// How many answers an earlier process has left to this one, and what they used.
+    replayed: (u32, Replayed),
+    /// The conversation of a node with tools.
+    messages: Vec<Message>,
+    /// When the execution under way began.
+    try_began: Instant,
+    degraded: Option<Degraded>,
+    children: ChildCalls,
+    /// Up to here the time is in the book.
+    accounted_until: Instant,
+    ended: bool,
+}
+
+/// The calls that a node made, and those that these made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChildCalls {
+    /// The newest, in the order in which they ended.
+    pub(crate) calls: VecDeque<Arc<CallRecord>>,
+    pub(crate) usage: Usage,
+    /// Of answers that an earlier process has left.
+    pub(crate) replayed: Replayed,
+}
+
+impl ChildCalls {
+    fn add(&mut self, record: &Arc<CallRecord>, within: ChildCalls) {
+        self.usage.merge(&record.usage());
+        self.usage.merge(&within.usage);
+        self.replayed.merge(&record.replayed_sum);
+        self.replayed.merge(&within.replayed);
+        self.calls.extend(within.calls);
+        self.calls.push_back(Arc::clone(record));
+        // However many calls a node makes, its record stays small.
+        self.calls.drain(..self.calls.len().saturating_sub(CALLS));
+    }
+}
+
+impl State {
+    fn begin_attempt(&mut self) -> u32 {
+        let index = self.begun;
+        self.begun = index.saturating_add(1);
+        index
+    }
+
+    /// The time since the last booking. Attempts side by side may come here in another order than they ended.
+    fn take_busy_time(&mut self, now: Instant) -> Duration {
+        let busy = now.saturating_duration_since(self.accounted_until);
+        self.accounted_until = self.accounted_until.max(now);
+        busy
+    }
+}
+
+/// Where a call is written down.
+pub(crate) struct Sinks<'r> {
+    pub(crate) ledger: &'r Ledger,
+    pub(crate) clock: &'r dyn Clock,
+    pub(crate) hooks: &'r Hooks,
+    pub(crate) prices: &'r Prices,
+}
+
+/// What a call is made in.
+pub(crate) struct Parent<'r> {
+    pub(crate) parent: Option<&'r CallGuard<'r>>,
+    pub(crate) usage_sum: Option<&'r UsageSum<'r>>,
+    pub(crate) item: Option<u32>,
+}
+
+impl<'r> CallGuard<'r> {
+    /// Begins a call of this node at this moment.
+    pub(crate) fn begin(
+        (node, started): (NodeKey, Instant),
+        labels: Labels,
+        sinks: Sinks<'r>,
+        within: Parent<'r>,
+    ) -> Self {
+        let Sinks { ledger, clock, hooks, prices } = sinks;
+        let Parent { parent, usage_sum, item } = within;
+        let (id, slot) = ledger.begin_call(&node);
+        let span = CallSpan::begin(&node.name, id, parent.map(|parent| parent.id), &labels);
+        let state = State {
+            begun: 0,
+            attempts: Vec::new(),
+            failed_tries: Vec::new(),
+            resumed_tools: Vec::new(),
+            replayed: Default::default(),
+            messages: Vec::new(),
+            try_began: started,
+            degraded: None,
+            children: ChildCalls::default(),
+            accounted_until: started,
+            ended: false,
+        };
+        CallGuard {
+            ledger,
+            clock,
+            hooks,
+            prices,
+            labels,
+            span,
+            node,
+            slot,
+            id,
+            parent,
+            depth: parent.map_or(0, |parent| parent.depth + 1),
+            usage_sum,
+            item,
+            started,
+            started_at: SystemTime::now(),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// A clock that panics stands still: guards ask it too, and a panic of theirs may end the program.
+    pub(crate) fn now(&self) -> Instant {
+        catch_panic(|| self.clock.now()).unwrap_or(self.started)
+    }
+
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
+    pub(crate) fn span(&self) -> &Span {
+        self.span.span()
+    }
+
+    pub(crate) fn node(&self) -> &Cow<'static, str> {
+        &self.node.name
+    }
+
+    /// Begins an attempt: from now on it is in the book, whatever happens.
+    pub(crate) fn attempt(
+        &self,
+        kind: AttemptKind,
+        wait: Duration,
+        model: Option<String>,
+    ) -> OpenAttempt<'_> {
+        let id = self.id.attempt(lock(&self.state).begin_attempt());
+        let record = AttemptRecord::new(id, kind, wait, model);
+        OpenAttempt::new(self, record, self.now())
+    }
+
+    /// Keeps that the call has begun, and waits until it is kept.
+    pub(crate) async fn record_begin(&self) -> Result<(), BoxError> {
+        self.hooks.note(RecorderEvent::CallBegan { call: self.info(), path: &self.node.path });
+        self.flush().await
+    }
+
+    /// Waits until what happened so far is kept where a crash does not reach it, if the run keeps it at all.
+    pub(crate) async fn flush(&self) -> Result<(), BoxError> {
+        self.hooks.flush().await
+    }
+
+    /// Who keeps answers, if the run has somebody who does.
+    pub(crate) fn recorder(&self) -> Option<&dyn Recorder> {
+        self.hooks.recorder()
+    }
+
+    /// Tells who keeps what happens.
+    pub(crate) fn note(&self, event: RecorderEvent<'_>) {
+        self.hooks.note(event);
+    }
+
+    /// Tells that a call of a tool in this call's conversation has its result.
+    pub(crate) fn tool_has_result(
+        &self,
+        conversation: &str,
+        (call, result): (&ToolCall, &Message),
+        (by, executed): (Option<CallId>, bool),
+    ) {
+        let (of, path) = (self.info(), &*self.node.path);
+        self.hooks.note(RecorderEvent::ToolEnded { of, path, conversation, call, result, by, executed });
+    }
+
+    pub(super) fn attempt_begins(&self, attempt: &AttemptRecord) {
+        self.hooks.note(RecorderEvent::AttemptBegan { call: self.info(), path: &self.node.path, attempt });
+    }
+
+    pub(super) fn attempt_forgotten(&self, id: AttemptId) {
+        self.hooks.note(RecorderEvent::AttemptForgotten(id));
+    }
+
+    fn info(&self) -> CallInfo<'_> {
+        CallInfo { id: self.id, parent: self.parent_id(), node: &self.node.name, labels: &self.labels }
+    }
+
+    /// Writes down that an execution failed, the number of which counts from 1.
+    pub(crate) fn failed(&self, number: u32, wait: Duration, category: Category, message: &str) {
+        let now = self.now();
+        let message = one_line(message, 1000);
+        tracing::debug!(target: "llmnode::call", node = &*self.node.name, call = %self.id, number, category = category.as_str(), "a try failed");
+        let mut state = lock(&self.state);
+        let elapsed = now.saturating_duration_since(state.try_began);
+        // However often a node is tried, its record stays small.
+        if state.failed_tries.len() == FAILED_TRIES {
+            state.failed_tries.remove(0);
+        }
+        state.failed_tries.push(FailedTry { number, category, message, wait, elapsed });
+    }
+
+    pub(crate) fn begin_retry(&self) {
+        let now = self.now();
+        lock(&self.state).try_began = now;
+    }
+
+    pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
+        let record = self.commit_call(category);
+        self.span.end(&record);
+        self.hooks.note(RecorderEvent::CallEnded { path: &self.node.path, record: &record });
+        // No lock is held any more: a hook may read the book.
+        self.hooks.call_ended(&record);
+        record
+    }
+
+    fn commit_call(&self, category: Option<Category>) -> Arc<CallRecord> {
+        let now = self.now();
+        let mut state = lock(&self.state);
+        state.ended = true;
+        let attempts = std::mem::take(&mut state.attempts);
+        let failed_tries = std::mem::take(&mut state.failed_tries);
+        let resumed_tools = std::mem::take(&mut state.resumed_tools);
+        let (degraded, replayed) = (state.degraded, std::mem::take(&mut state.replayed));
+        let record = self.record(category, attempts, degraded, now);
+        let (replayed, replayed_sum) = replayed;
+        let record = CallRecord { failed_tries, resumed_tools, replayed, replayed_sum, ..record };
+        let record = Arc::new(record);
+        let busy = state.take_busy_time(now);
+        self.ledger.end_call(self.slot, busy, Arc::clone(&record));
+        let children = self.parent.map(|parent| (parent, state.children.clone()));
+        drop(state);
+        if let Some((parent, children)) = children {
+            lock(&parent.state).children.add(&record, children);
+        }
+        record
+    }
+
+    fn parent_id(&self) -> Option<CallId> {
+        self.parent.map(|parent| parent.id)
+    }
+
+    /// The nodes of the calls around it and its own, from the outside in.
+    pub(crate) fn path(&self) -> Vec<&str> {
+        let calls = std::iter::successors(Some(self), |call| call.parent);
+        let mut names: Vec<_> = calls.map(|call| &*call.node.name).collect();
+        names.reverse();
+        names
+    }
+
+    /// The same for an observer, who tells the items of a map apart.
+    pub(crate) fn observed_path(&self) -> Vec<String> {
+        let mut names = self.parent.map(CallGuard::observed_path).unwrap_or_default();
+        names.push(match self.item {
+            Some(item) => format!("{}[{item}]", self.node.name),
+            None => self.node.name.clone().into_owned(),
+        });
+        names
+    }
+
+    /// Whether this call, or one around it, is of a node of this type.
+    pub(crate) fn is_inside_node_type(&self, path: &str) -> bool {
+        std::iter::successors(Some(self), |call| call.parent).any(|call| call.node.path == path)
+    }
+
+    /// Writes down what came of a tool that the last answer called. `back`: its place in the round, counted from the end.
+    pub(crate) fn tool_ended(&self, back: usize, ended: impl FnOnce(&mut ToolRecord)) {
+        let mut state = lock(&self.state);
+        let State { attempts, resumed_tools, .. } = &mut *state;
+        let tools = attempts.last_mut().map_or(resumed_tools, |attempt| &mut attempt.tools);
+        if let Some(record) = tools.iter_mut().nth_back(back) {
+            ended(record);
+        }
+    }
+
+    /// Takes over the calls of tools in an answer that an earlier call, or an earlier process, was given.
+    pub(crate) fn add_replayed_tools(&self, tools: impl IntoIterator<Item = ToolRecord>) {
+        lock(&self.state).resumed_tools.extend(tools);
+    }
+
+    /// Keeps the conversation, for the report.
+    pub(crate) fn set_messages(&self, messages: Vec<Message>) {
+        lock(&self.state).messages = messages;
+    }
+
+    /// The conversation; the usage of the calls within, and that of the answers that an earlier process has left to them.
+    pub(crate) fn take_result(&self) -> (Vec<Message>, Usage, Replayed) {
+        let mut state = lock(&self.state);
+        (std::mem::take(&mut state.messages), state.children.usage, state.children.replayed.clone())
+    }
+
+    /// The conversation, and what came of the tools that were called in it.
+    pub(crate) fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {
+        let state = lock(&self.state);
+        let asked = state.attempts.iter().flat_map(|attempt| &attempt.tools);
+        (state.messages.clone(), state.resumed_tools.iter().chain(asked).cloned().collect())
+    }
+
+    /// An answer was given again that an earlier process was given, and that used this.
+    pub(crate) fn replayed(&self, usage: Option<Box<Usage>>) {
+        let (count, sum) = &mut lock(&self.state).replayed;
+        *count += 1;
+        sum.add(&usage.map_or_else(Usage::unreported, |usage| *usage));
+    }
+
+    /// The calls that the node made so far.
+    pub(crate) fn children(&self) -> ChildCalls {
+        lock(&self.state).children.clone()
+    }
+
+    /// Notes that what follows takes the place of the answer that was asked for first.
+    pub(crate) fn degrade(&self, degraded: Degraded) {
+        lock(&self.state).degraded = Some(degraded);
+    }
+
+    /// The record as it would be if the call ended now with this failure.
+    pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
+        let state = lock(&self.state);
+        let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
+        let (resumed_tools, (replayed, replayed_sum)) = (state.resumed_tools.clone(), state.replayed.clone());
+        drop(state);
+        let record = self.record(Some(category), attempts, None, self.now());
+        Arc::new(CallRecord { failed_tries, resumed_tools, replayed, replayed_sum, ..record })
+    }
+
+    fn record(
+        &self,
+        category: Option<Category>,
+        attempts: Vec<AttemptRecord>,
+        degraded: Option<Degraded>,
+        now: Instant,
+    ) -> CallRecord {
+        CallRecord {
+            id: self.id,
+            parent: self.parent_id(),
+            node: self.node.name.clone(),
+            labels: self.labels.clone(),
+            started: self.started_at,
+            category,
+            // A call that failed all the same has no output.
+            degraded: degraded.filter(|_| category.is_none()),
+            attempts,
+            failed_tries: Vec::new(),
+            resumed_tools: Vec::new(),
+            replayed: 0,
+            replayed_sum: Replayed::default(),
+            elapsed: now.saturating_duration_since(self.started),
+        }
+    }
+
+    /// Books an attempt that has ended. The lock is let go while hooks run: they may read the book.
+    pub(super) fn commit(&self, record: AttemptRecord) {
+        let now = self.now();
+        let busy = lock(&self.state).take_busy_time(now);
+        self.ledger.add_attempt(self.slot, &record, busy);
+        self.hooks.note(RecorderEvent::AttemptEnded(&record));
+        if let Some(usage_sum) = self.usage_sum {
+            usage_sum.add(&record);
+        }
+        self.hooks.attempt_ended(&self.info(), &record);
+        let mut state = lock(&self.state);
+        // Most calls make one, and the book keeps it: `push` alone makes room for four.
+        state.attempts.reserve_exact(1);
+        state.attempts.push(record);
+        // However often a call tries, its record stays small.
+        if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {
+            state.attempts[old].forget_content();
+        }
+    }
+}
+
+impl Drop for CallGuard<'_> {
+    fn drop(&mut self) {
+        if !lock(&self.state).ended {
+            self.end(Some(Category::Cancelled));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The book on paper: written as JSON, and read back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::record::CallRecord;
+use super::store::NodeStats;
+use super::usage::Usage;
+use crate::format::{self, FormatError};
+
+const FORMAT: &str = "llmnode/ledger";
+/// Raised with every change that a reader of this version would misread: a further word of an enum is one, a
+/// further field is not.
+const VERSION: u64 = 2;
+
+/// A ledger at one moment, for files and other programs.
+///
+/// As JSON it begins with `"format": "llmnode/ledger", "version": 2`. It contains no prompts, answers or violations. Times
+/// are in milliseconds. Unknown is never zero, and estimates are separate. Version 1 did not count the requests without
+/// cached and reasoning tokens; when such a report is read, as many as possible count as unknown.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{LedgerSnapshot, Run, ScriptedModel};
+///
+/// let run = Run::new(ScriptedModel::new());
+/// let json = serde_json::to_string(&run.ledger().snapshot()).unwrap();
+/// let report = LedgerSnapshot::from_json(&json).unwrap();
+/// assert_eq!(report.total.requests, 0);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LedgerSnapshot {
+    /// The figures of all nodes together.
+    pub total: Usage,
+    /// The figures of each node, by name. Two types with the same name are told apart by their module.
+    pub nodes: BTreeMap<String, NodeStats>,
+    /// The calls that the ledger kept, oldest first. Read from JSON, they have no content.
+    pub calls: Vec<Arc<CallRecord>>,
+}
+
+impl LedgerSnapshot {
+    pub(super) fn new(nodes: BTreeMap<String, NodeStats>, calls: Vec<Arc<CallRecord>>) -> Self {
+        let mut total = Usage::default();
+        nodes.values().for_each(|stats| total.merge(&stats.usage));
+        LedgerSnapshot { total, nodes, calls }
+    }
+
+    /// Reads a report that this version of llmnode or an older one wrote.
+    ///
+    /// # Errors
+    /// A [`FormatError`]: the JSON is something else, newer than this llmnode, or malformed.
+    pub fn from_json(json: &str) -> Result<Self, FormatError> {
+        #[derive(Deserialize)]
+        struct Body {
+            total: Usage,
+            nodes: BTreeMap<String, NodeStats>,
+            calls: Vec<CallRecord>,
+        }
+        let Body { total, nodes, calls } = format::read(json, FORMAT, VERSION)?;
+        Ok(LedgerSnapshot { total, nodes, calls: calls.into_iter().map(Arc::new).collect() })
+    }
+}
+
+impl Serialize for LedgerSnapshot {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut report = to.serialize_struct("LedgerSnapshot", 5)?;
+        report.serialize_field("format", FORMAT)?;
+        report.serialize_field("version", &VERSION)?;
+        report.serialize_field("total", &self.total)?;
+        report.serialize_field("nodes", &self.nodes)?;
+        report.serialize_field("calls", &self.calls.iter().map(Arc::as_ref).collect::<Vec<_>>())?;
+        report.end()
+    }
+}

@@ -1,0 +1,262 @@
+//! The book of a run: figures per node, and the records of its last calls.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::milliseconds;
+use super::record::{AttemptRecord, CallRecord};
+use super::snapshot::LedgerSnapshot;
+use super::usage::Usage;
+use crate::ids::{CallId, Ids};
+use crate::panics::lock;
+
+/// How many calls a ledger remembers with their attempts.
+const REMEMBERED: usize = 256;
+
+/// How many names have figures of their own, as far as they are known only at run time.
+const NAMES: usize = 1000;
+
+/// The figures of one node over all its calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct NodeStats {
+    /// Tokens and requests of all attempts.
+    pub usage: Usage,
+    /// The time spent in the node's calls, with waits. The times of concurrent calls add up.
+    #[serde(rename = "busy_ms", with = "milliseconds")]
+    pub busy: Duration,
+    /// How often the node was called.
+    pub visits: u64,
+    /// How many outputs came from a fallback.
+    pub degraded: u64,
+}
+
+impl NodeStats {
+    pub(super) fn and(mut self, other: NodeStats) -> NodeStats {
+        self.usage.merge(&other.usage);
+        self.busy = self.busy.saturating_add(other.busy);
+        self.visits = self.visits.saturating_add(other.visits);
+        self.degraded = self.degraded.saturating_add(other.degraded);
+        self
+    }
+}
+
+/// A handle to the ledger of a run. Clones read the same ledger, also while calls run.
+///
+/// Each attempt is committed as it ends: on success, failure, panic and drop. The ledger grows with the number of
+/// node types, not with the number of calls. After 1000 names, new names that are known only at run time count under
+/// the name of their type.
+#[derive(Clone, Default)]
+pub struct Ledger(Arc<Mutex<Store>>);
+
+/// Where a book keeps the figures of a node: found once a call.
+#[derive(Clone, Copy)]
+pub(super) struct Slot(usize);
+
+/// A node's type, told apart by its path from another type of the same name.
+#[derive(Clone)]
+pub struct NodeKey {
+    /// What tells its type.
+    pub path: Cow<'static, str>,
+    /// What the type is called, whatever this very node is.
+    pub(super) type_name: Cow<'static, str>,
+    /// What ledgers and errors call it.
+    pub name: Cow<'static, str>,
+}
+
+/// By type and name; what the type is called, its path says already.
+impl PartialEq for NodeKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path && self.name == other.name
+    }
+}
+
+impl Eq for NodeKey {}
+
+impl NodeKey {
+    pub(crate) fn new(path: &'static str, type_name: &'static str, name: Cow<'static, str>) -> Self {
+        NodeKey { path: path.into(), type_name: type_name.into(), name }
+    }
+
+    fn of_type(&self) -> Self {
+        NodeKey { name: self.type_name.clone(), ..self.clone() }
+    }
+}
+
+/// By the name alone: paths are long, and few types share a name.
+impl Hash for NodeKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+pub(super) struct Store {
+    pub(super) ids: Ids,
+    pub(super) stats: Vec<(NodeKey, NodeStats)>,
+    slots: HashMap<NodeKey, Slot>,
+    /// How many records of each journal are in it.
+    pub(super) journals: HashMap<String, u64>,
+    pub(super) calls: VecDeque<Arc<CallRecord>>,
+    remembered: usize,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Store {
+            ids: Ids::default(),
+            stats: Vec::new(),
+            slots: HashMap::new(),
+            journals: HashMap::new(),
+            calls: VecDeque::new(),
+            remembered: REMEMBERED,
+        }
+    }
+}
+
+impl Ledger {
+    pub(crate) fn of_path(&self, path: &str) -> Option<NodeStats> {
+        let store = self.lock();
+        // Nodes whose names are known only at run time are of one type under several names.
+        let named = store.stats.iter().filter(|(node, _)| node.path == path);
+        named.map(|(_, stats)| *stats).reduce(NodeStats::and)
+    }
+
+    /// Returns the figures of all nodes together.
+    pub fn total(&self) -> Usage {
+        let mut total = Usage::default();
+        self.lock().stats.iter().for_each(|(_, stats)| total.merge(&stats.usage));
+        total
+    }
+
+    /// Returns the last calls that have ended, oldest first: 256 by default, see [`remember`](Ledger::remember).
+    pub fn calls(&self) -> Vec<Arc<CallRecord>> {
+        self.lock().calls.iter().cloned().collect()
+    }
+
+    /// Sets how many calls the ledger keeps with their attempts.
+    pub fn remember(&self, calls: usize) {
+        let mut store = self.lock();
+        store.remembered = calls;
+        store.trim();
+    }
+
+    /// Returns the known tokens by node name. A node whose requests reported nothing is left out, since unknown is not zero.
+    /// Two types with the same name are told apart by their module.
+    pub fn tokens_used(&self) -> BTreeMap<String, u64> {
+        let known = |stats: &NodeStats| {
+            let total = stats.usage.total;
+            (total.known > 0 || total.unreported_calls == 0).then_some(total.known)
+        };
+        let by_name = self.by_name(known).into_iter();
+        by_name.filter_map(|(name, tokens)| Some((name, tokens?))).collect()
+    }
+
+    /// Returns the milliseconds spent by node name. Two types with the same name are told apart by their module.
+    pub fn time_ms(&self) -> BTreeMap<String, u64> {
+        self.by_name(|stats| milliseconds::whole(stats.busy))
+    }
+
+    /// Returns the ledger at this moment, which can be written as JSON and read back.
+    pub fn snapshot(&self) -> LedgerSnapshot {
+        let calls = self.calls();
+        // One look at the figures, so that the total is the sum of the nodes also while calls run.
+        LedgerSnapshot::new(self.by_name(|stats| *stats), calls)
+    }
+
+    /// Returns the ledger as JSON, without prompts, answers and violations: the [`snapshot`](Ledger::snapshot), serialized.
+    pub fn to_json(&self) -> serde_json::Value {
+        // Maps whose keys are text, and numbers that are finite: nothing that JSON has no word for.
+        serde_json::to_value(self.snapshot()).unwrap_or_default()
+    }
+
+    pub(super) fn begin_call(&self, node: &NodeKey) -> (CallId, Slot) {
+        let mut store = self.lock();
+        let slot = store.slot(node);
+        store.stats(slot).visits += 1;
+        (store.ids.next(), slot)
+    }
+
+    pub(super) fn add_attempt(&self, slot: Slot, attempt: &AttemptRecord, busy: Duration) {
+        let mut store = self.lock();
+        let stats = store.stats(slot);
+        stats.usage.add(attempt);
+        stats.busy = stats.busy.saturating_add(busy);
+    }
+
+    pub(super) fn end_call(&self, slot: Slot, busy: Duration, record: Arc<CallRecord>) {
+        let mut store = self.lock();
+        let stats = store.stats(slot);
+        stats.busy = stats.busy.saturating_add(busy);
+        stats.degraded += u64::from(record.degraded.is_some());
+        store.push(record);
+    }
+
+    fn by_name<T>(&self, figure: impl Fn(&NodeStats) -> T) -> BTreeMap<String, T> {
+        let store = self.lock();
+        let mut types: HashMap<&str, usize> = HashMap::new();
+        store.stats.iter().for_each(|(node, _)| *types.entry(&node.name).or_default() += 1);
+        let mut named: BTreeMap<String, NodeStats> = BTreeMap::new();
+        for (node, stats) in &store.stats {
+            let name = match types.get(&*node.name) {
+                Some(1) => node.name.to_string(),
+                _ => format!("{} ({})", node.name, node.path),
+            };
+            // A name made at run time may be any text, that of two types told apart too.
+            let same = named.entry(name).or_default();
+            *same = same.and(*stats);
+        }
+        named.into_iter().map(|(name, stats)| (name, figure(&stats))).collect()
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Store> {
+        lock(&self.0)
+    }
+}
+
+impl Store {
+    fn slot(&mut self, node: &NodeKey) -> Slot {
+        if let Some(slot) = self.slots.get(node) {
+            return *slot;
+        }
+        let has_room = self.stats.len() < NAMES || node.name == node.type_name;
+        let key = if has_room { node.clone() } else { node.of_type() };
+        *self.slots.entry(key).or_insert_with_key(|key| {
+            self.stats.push((key.clone(), NodeStats::default()));
+            Slot(self.stats.len() - 1)
+        })
+    }
+
+    fn stats(&mut self, Slot(index): Slot) -> &mut NodeStats {
+        // A book forgets no node, so each slot that it gave is one of its own.
+        &mut self.stats[index].1
+    }
+
+    pub(super) fn add(&mut self, node: &NodeKey, stats: NodeStats) {
+        let slot = self.slot(node);
+        let entry = self.stats(slot);
+        *entry = entry.and(stats);
+    }
+
+    pub(super) fn push(&mut self, record: Arc<CallRecord>) {
+        self.calls.push_back(record);
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        while self.calls.len() > self.remembered {
+            self.calls.pop_front();
+        }
+    }
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.by_name(|stats| *stats)).finish()
+    }
+}

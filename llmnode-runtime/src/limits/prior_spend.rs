@@ -1,0 +1,105 @@
+//! What a run had spent in earlier processes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::refusal::Unknown;
+use crate::category::Category;
+use crate::ledger::{AttemptRecord, NodeKey};
+use crate::money::Money;
+use crate::prices::{Price, Prices};
+
+/// What was spent on a flow or a map before it continues: in all, by the path of the node's type, and by its name.
+#[derive(Default)]
+pub struct PriorSpend {
+    prices: Arc<Prices>,
+    /// With what this process spent: limits of a flow or a map count anew with each run of it.
+    pub(super) all: Spending,
+    pub(super) run: Spending,
+    pub(super) nodes: HashMap<String, Spending>,
+    /// By the name of the node.
+    pub(super) names: HashMap<String, Spending>,
+}
+
+/// What some requests spent.
+#[derive(Clone, Default)]
+pub(super) struct Spending {
+    pub(super) requests: u128,
+    pub(super) tokens: u128,
+    pub(super) money: Money,
+    pub(super) unknown_money: Option<Unknown>,
+    pub(super) tool_calls: u64,
+}
+
+impl PriorSpend {
+    pub(super) fn new(prices: Arc<Prices>) -> Self {
+        PriorSpend { prices, ..PriorSpend::default() }
+    }
+
+    /// Adds an attempt, which was another process's or `own`. What it did not report counts as estimated, as of a request whose
+    /// response was not read; nothing, if the provider answered with an error, or there was no connection.
+    pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord, own: bool) {
+        if attempt.unsent {
+            return;
+        }
+        let usage = attempt.usage.unwrap_or_default();
+        let refused =
+            attempt.finish_reason.is_none() && attempt.category.is_some_and(Category::counts_no_tokens);
+        let estimate = attempt.estimate.filter(|_| !refused).unwrap_or_default();
+        let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
+        let estimated = |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
+        // The price may be that of the name that was asked for, which the record of an answer does not have.
+        let cost = attempt.cost.and_then(Money::from_f64);
+        let estimate_of = |price: &Price| price.of(&usage).unwrap_or_else(|| estimated(price));
+        let one = Spending {
+            requests: 1,
+            tokens: usage.total().unwrap_or(estimate.total()).into(),
+            money: cost.or_else(|| price.map(estimate_of)).unwrap_or_default(),
+            unknown_money: match (&attempt.model, price) {
+                _ if cost.is_some() => None,
+                (Some(model), None) => Some(Unknown::price(model)),
+                (None, _) if attempt.finish_reason.is_some() => Some(Unknown::Model),
+                _ => None,
+            },
+            tool_calls: 0,
+        };
+        self.spent(node, &one, own);
+    }
+
+    /// Adds a tool that was executed.
+    pub fn add_tool(&mut self, node: &NodeKey, own: bool) {
+        self.spent(node, &Spending { tool_calls: 1, ..Spending::default() }, own);
+    }
+
+    fn spent(&mut self, node: &NodeKey, one: &Spending, own: bool) {
+        self.all.add(one);
+        // Its meters have what this process spent.
+        if !own {
+            self.run.add(one);
+            add(&mut self.nodes, &node.path, one);
+            add(&mut self.names, &node.name, one);
+        }
+    }
+}
+
+fn add(to: &mut HashMap<String, Spending>, key: &str, one: &Spending) {
+    match to.get_mut(key) {
+        Some(spent) => spent.add(one),
+        None => drop(to.insert(key.to_owned(), one.clone())),
+    }
+}
+
+impl Spending {
+    fn add(&mut self, other: &Spending) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.money = self.money.plus(other.money);
+        self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
+        self.unknown_money = self.unknown_money.take().or_else(|| other.unknown_money.clone());
+    }
+
+    pub(super) fn and(mut self, other: &Spending) -> Self {
+        self.add(other);
+        self
+    }
+}

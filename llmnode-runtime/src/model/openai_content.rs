@@ -1,0 +1,221 @@
+//! The content of a message as OpenAI's API takes it: a text, or a list of parts.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{self, SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::message::{Message, Part, Role};
+use super::tool::ToolCall;
+use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
+
+pub(super) struct Content<'a>(pub(super) &'a Message);
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0.attachments().next().is_none() {
+            return to.serialize_str(&self.0.content);
+        }
+        let mut list = to.serialize_seq(None)?;
+        for part in self.0.parts() {
+            list.serialize_element(&to_wire(part))?;
+        }
+        list.end()
+    }
+}
+
+/// A call of a tool.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename = "function")]
+pub(super) struct WireCall<'a> {
+    id: Cow<'a, str>,
+    function: WireFunction<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WireFunction<'a> {
+    name: Cow<'a, str>,
+    arguments: Cow<'a, str>,
+}
+
+impl<'a> From<&'a ToolCall> for WireCall<'a> {
+    fn from(ToolCall { id, name, arguments }: &'a ToolCall) -> Self {
+        let function = WireFunction { name: name.into(), arguments: arguments.into() };
+        WireCall { id: id.into(), function }
+    }
+}
+
+impl From<WireCall<'_>> for ToolCall {
+    fn from(WireCall { id, function: WireFunction { name, arguments } }: WireCall<'_>) -> Self {
+        ToolCall::new(id, name, arguments)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum WirePart<'a> {
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: WireImage<'a> },
+    File { file: WireFile<'a> },
+    InputAudio { input_audio: WireAudio<'a> },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireImage<'a> {
+    url: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    detail: Option<Detail>,
+}
+
+/// One that was uploaded has an id; another one a name and its data.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct WireFile<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_id: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filename: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_data: Option<Cow<'a, str>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireAudio<'a> {
+    data: Cow<'a, str>,
+    format: Cow<'a, str>,
+}
+
+fn to_wire(part: Part<'_>) -> WirePart<'_> {
+    match part {
+        Part::Text(text) => WirePart::Text { text: text.into() },
+        Part::Attachment(Attachment::Image(image)) => WirePart::ImageUrl {
+            image_url: WireImage { url: image.as_url().into(), detail: image.given_detail() },
+        },
+        Part::Attachment(Attachment::File(file)) => WirePart::File {
+            file: match file.data() {
+                Some((name, data)) => WireFile {
+                    file_id: None,
+                    filename: Some(name.into()),
+                    file_data: Some(data.as_url().into()),
+                },
+                None => WireFile { file_id: file.uploaded().map(Into::into), ..WireFile::default() },
+            },
+        },
+        Part::Attachment(Attachment::Audio(audio)) => WirePart::InputAudio {
+            input_audio: WireAudio { data: audio.data().base64().into(), format: audio.format().into() },
+        },
+    }
+}
+
+/// The content that was read, as a message whose role is still to be set.
+pub(super) struct ParsedContent(pub(super) Message);
+
+impl<'de> Deserialize<'de> for ParsedContent {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(TextOrParts)
+    }
+}
+
+struct TextOrParts;
+
+impl<'de> Visitor<'de> for TextOrParts {
+    type Value = ParsedContent;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a list of parts")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<ParsedContent, E> {
+        self.visit_string(text.to_owned())
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<ParsedContent, E> {
+        Ok(ParsedContent(Message::new(Role::User, text)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ParsedContent, A::Error> {
+        let mut message = Message::user("");
+        while let Some(part) = list.next_element::<WirePart<'_>>()? {
+            message = part.add_to(message).map_err(de::Error::custom)?;
+        }
+        Ok(ParsedContent(message))
+    }
+}
+
+impl WirePart<'_> {
+    fn add_to(self, message: Message) -> Result<Message, AttachmentError> {
+        let attachment: Attachment = match self {
+            WirePart::Text { text } => return Ok(message.text(text)),
+            WirePart::ImageUrl { image_url: WireImage { url, detail } } => {
+                let image = Image::url(url)?;
+                match detail {
+                    Some(detail) => image.detail(detail).into(),
+                    None => image.into(),
+                }
+            }
+            WirePart::File { file } => match file {
+                WireFile { file_id: Some(id), filename: None, file_data: None } => File::id(&id)?.into(),
+                WireFile { file_id: None, filename: Some(name), file_data: Some(url) } => {
+                    File::data_url(&name, &url)?.into()
+                }
+                _ => return Err(File::neither_id_nor_data()),
+            },
+            WirePart::InputAudio { input_audio: WireAudio { data, format } } => {
+                Audio::base64(&format, &data)?.into()
+            }
+        };
+        Ok(message.attach(attachment))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::media::{Audio, Detail, File, Image};
+
+    fn content(message: &Message) -> Value {
+        serde_json::to_value(message).unwrap()["content"].take()
+    }
+
+    #[test]
+    fn text_stays_a_text() {
+        let message = Message::user("a \"b\"").text("\n");
+        assert_eq!(serde_json::to_string(&message).unwrap(), r#"{"role":"user","content":"a \"b\"\n"}"#);
+    }
+
+    #[test]
+    fn every_kind_of_part() {
+        let url = Image::url("https://a.example/b.png").unwrap();
+        let image = Image::bytes("image/png", b"png").unwrap().detail(Detail::High);
+        let message = Message::user("one ")
+            .attach(url)
+            .text("\n")
+            .attach(image)
+            .attach(File::bytes("a \"b\".pdf", "application/pdf", b"pdf").unwrap())
+            .attach(File::id("file-1").unwrap())
+            .attach(Audio::bytes("audio/mpeg", b"mp3").unwrap())
+            .text(" two");
+        let parts = json!([
+            {"type": "text", "text": "one "},
+            {"type": "image_url", "image_url": {"url": "https://a.example/b.png"}},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,cG5n", "detail": "high"}},
+            {"type": "file", "file": {"filename": "a \"b\".pdf", "file_data": "data:application/pdf;base64,cGRm"}},
+            {"type": "file", "file": {"file_id": "file-1"}},
+            {"type": "input_audio", "input_audio": {"data": "bXAz", "format": "mp3"}},
+            {"type": "text", "text": " two"},
+        ]);
+        assert_eq!(content(&message), parts);
+    }
+
+    #[test]
+    fn an_attachment_alone_has_no_text() {
+        let message = Message::user("").attach(File::id("file-1").unwrap());
+        assert_eq!(content(&message), json!([{"type": "file", "file": {"file_id": "file-1"}}]));
+    }
+}

@@ -1,0 +1,286 @@
+//! Makes JSON of another kind what its type takes, where nothing is lost and nothing guessed. Each change is noted.
+
+mod scalar;
+mod union;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::check::{CheckMode, Checker, Location, Property, Rule, Rules};
+use super::json::Json;
+use crate::flag::{Flag, Note};
+use crate::text::same_letters;
+
+/// What kind of change was made.
+mod kind {
+    pub(super) const CHOICE: &str = "choice";
+    pub(super) const NUMBER: &str = "number_from_text";
+    pub(super) const TEXT: &str = "text_from_number";
+    pub(super) const INTEGER: &str = "integer";
+    pub(super) const BOOLEAN: &str = "boolean";
+    pub(super) const NULL: &str = "null";
+    pub(super) const LIST: &str = "list";
+    pub(super) const SINGLE: &str = "single";
+    pub(super) const NAME: &str = "name";
+}
+
+/// A value, made to fit.
+pub(super) struct Coerced<'j> {
+    pub(super) json: Json<'j>,
+    pub(super) notes: Vec<Note>,
+    /// Whether it is another one than it was; `null` for what may be absent is taken out without a note.
+    pub(super) changed: bool,
+}
+
+/// What may be done to a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CoerceOptions {
+    /// Anything but to take out a `null` that stands for what may be absent.
+    pub(super) changes: bool,
+    /// To put a list around the whole, or to take it off.
+    pub(super) lists: bool,
+}
+
+/// Makes a value fit to a schema, as far as that loses nothing.
+pub(super) fn coerce<'j>(
+    rules: &Rules,
+    mode: CheckMode,
+    json: Json<'j>,
+    options: CoerceOptions,
+) -> Coerced<'j> {
+    #[cfg(test)]
+    super::counts::add(|counts| counts.coerced += 1);
+    let mut coerce = Coercer::new(Checker::new(rules, mode, json.value_count()), options);
+    let mut json = json;
+    coerce.value(rules.own(), &mut json, &Location::ROOT, 0);
+    Coerced { json, notes: coerce.notes, changed: coerce.changed }
+}
+
+/// What a text that is no JSON names, if the schema knows it: `Red`, `True`, `7`.
+pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'j>> {
+    let words = without_markup(words);
+    if !words.contains(char::is_alphanumeric) {
+        return None;
+    }
+    let mut json = Json::String(Cow::Borrowed(words));
+    let options = CoerceOptions { changes: true, lists: false };
+    let mut coerce = Coercer {
+        bare: true,
+        ..Coercer::new(Checker::new(rules, CheckMode::Type, json.value_count()), options)
+    };
+    coerce.value(rules.own(), &mut json, &Location::ROOT, 0);
+    let taken = coerce.changed || matches!(&json, Json::String(text) if coerce.is_listed(rules.own(), text));
+    let fits = taken && coerce.check.fits(rules.own(), &json);
+    if coerce.notes.is_empty() {
+        coerce.note(kind::CHOICE, &Location::ROOT);
+    }
+    fits.then_some(Coerced { json, notes: coerce.notes, changed: true })
+}
+
+/// A name without what Markdown and sentences put around it.
+fn without_markup(words: &str) -> &str {
+    let is_markup = |c: char| c.is_whitespace() || "*_`\"'“‘".contains(c);
+    let line = words.trim_start_matches(is_markup);
+    // A mark and a space begin a line; a sign stands before its number.
+    let behind = line.trim_start_matches(['#', '>']);
+    let begin =
+        if behind.starts_with(char::is_whitespace) { behind.trim_start_matches(is_markup) } else { line };
+    begin.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"'.!”’),;:".contains(c))
+}
+
+struct Coercer<'s> {
+    check: Checker<'s>,
+    notes: Vec<Note>,
+    changed: bool,
+    options: CoerceOptions,
+    /// What is fitted is no JSON, but a text that may name a value.
+    bare: bool,
+    /// No list is put around a value, or taken off it.
+    keeps_lists: bool,
+}
+
+impl<'s> Coercer<'s> {
+    fn new(check: Checker<'s>, options: CoerceOptions) -> Self {
+        Coercer { check, notes: Vec::new(), changed: false, options, bare: false, keeps_lists: false }
+    }
+
+    fn note(&mut self, kind: &'static str, place: &Location<'_>) {
+        self.changed = true;
+        let flag = Flag::Fitted(Cow::Borrowed(kind));
+        match self.notes.iter_mut().find(|note| note.flag == flag) {
+            Some(note) => note.times = note.times.saturating_add(1),
+            None => self.notes.push(Note { flag, place: place.path(), times: 1 }),
+        }
+    }
+
+    fn value(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
+        if !self.check.spend(1, depth) {
+            return;
+        }
+        if let Some(to) = rule.ref_target {
+            return self.value(self.check.rules.at(to), json, place, depth + 1);
+        }
+        if rule.any_of.is_empty() && rule.one_of.is_empty() {
+            self.node(rule, json, place, depth);
+        } else {
+            self.union(rule, json, place, depth);
+        }
+    }
+
+    /// By a schema that is no union and no reference.
+    fn node(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
+        if self.options.changes {
+            if rule.lists {
+                self.coerce_enum(rule, json, place);
+            } else if !rule.is_type(|name| self.check.is_type(name, json)) {
+                self.kind(rule, json, place, depth);
+            }
+        }
+        match json {
+            Json::Object(members) => self.members(rule, members, place, depth),
+            Json::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    if let Some(number) = rule.item(index) {
+                        self.value(self.check.rules.at(number), item, &place.item(index), depth + 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A value of another kind than the schema has.
+    fn kind(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
+        if let Some((changed, kind)) = scalar::changed(rule, json) {
+            *json = changed;
+            return self.note(kind, place);
+        }
+        if !self.may_change_list(place) || self.bare || self.keeps_lists {
+            return;
+        }
+        if rule.has_type("array") && !matches!(json, Json::Null) {
+            if let Some(items) = rule.items.filter(|_| rule.prefix.is_empty()) {
+                self.wrap_in_list(self.check.rules.at(items), json, place, depth);
+            }
+        } else if let Json::Array(items) = json
+            && let [_] = items[..]
+            && let Some(mut only) = items.pop()
+        {
+            let (notes, changed) = (self.notes.len(), self.changed);
+            self.node(rule, &mut only, place, depth + 1);
+            if self.check.fits(rule, &only) {
+                *json = only;
+                return self.note(kind::SINGLE, place);
+            }
+            self.notes.truncate(notes);
+            self.changed = changed;
+            items.push(only);
+        }
+    }
+
+    /// Whether a list may be put around the value at this place, or taken off it: not around an item of a list.
+    fn may_change_list(&self, place: &Location<'_>) -> bool {
+        place.is_member() || (self.options.lists && !place.is_inner())
+    }
+
+    /// One value where a list is wanted. A text is not put into a list of texts: it may be all of them.
+    fn wrap_in_list(&mut self, items: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
+        let mut item = json.clone();
+        let (notes, changed) = (self.notes.len(), self.changed);
+        self.value(items, &mut item, place, depth + 1);
+        let is_free = matches!(&item, Json::String(text) if !self.is_listed(items, text));
+        if !is_free && !matches!(item, Json::Null) && self.check.fits(items, &item) {
+            *json = Json::Array(vec![std::mem::replace(&mut item, Json::Null)]);
+            return self.note(kind::LIST, place);
+        }
+        self.notes.truncate(notes);
+        self.changed = changed;
+    }
+
+    /// Whether a schema lists a text among its values.
+    fn is_listed(&self, rule: &Rule, text: &str) -> bool {
+        self.check.rules.leaves(rule).iter().any(|rule| rule.texts().any(|one| one == text))
+    }
+
+    /// A name in another case, or with other separators, of a value that the schema lists.
+    fn coerce_enum(&mut self, rule: &Rule, json: &mut Json<'_>, place: &Location<'_>) {
+        if rule.values().iter().any(|one| one == json) {
+            return;
+        }
+        let text = match json {
+            Json::String(text) => text.clone(),
+            Json::Array(items) if items.len() == 1 && self.may_change_list(place) => match items.first() {
+                Some(Json::String(text)) => text.clone(),
+                _ => return,
+            },
+            _ => return,
+        };
+        let by_letters = || only(rule.texts().filter(|name| same_letters(name, &text)));
+        let meant = rule.texts().find(|name| *name == text).or_else(by_letters);
+        if let Some(name) = meant {
+            let kind = if matches!(json, Json::Array(_)) { kind::SINGLE } else { kind::CHOICE };
+            *json = Json::String(Cow::Owned(name.to_owned()));
+            self.note(kind, place);
+        }
+    }
+
+    fn members(
+        &mut self,
+        rule: &'s Rule,
+        members: &mut Vec<(Cow<'_, str>, Json<'_>)>,
+        place: &Location<'_>,
+        depth: u32,
+    ) {
+        if self.options.changes {
+            self.rename(rule, members, place);
+        }
+        let before = members.len();
+        members.retain(|(name, value)| {
+            let fits = |named: &Property| self.check.fits(self.check.rules.at(named.rule), value);
+            !self.check.is_null_for_absent(rule, name, value) || rule.named(name).is_some_and(fits)
+        });
+        self.changed |= members.len() < before;
+        for (name, value) in members.iter_mut() {
+            if let Some(number) = rule.member(name) {
+                self.value(self.check.rules.at(number), value, &place.member(name), depth + 1);
+            }
+        }
+    }
+
+    /// Members by another case or other separators: `firstName`, `First Name`.
+    fn rename(&mut self, rule: &Rule, members: &mut [(Cow<'_, str>, Json<'_>)], place: &Location<'_>) {
+        let mut unknown: Vec<usize> =
+            (0..members.len()).filter(|at| rule.member(&members[*at].0).is_none()).collect();
+        if unknown.is_empty() {
+            return;
+        }
+        let given: HashSet<Cow<'_, str>> = members
+            .iter()
+            .filter(|(name, _)| rule.has_property(name))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in rule.names().filter(|name| !given.contains(*name)) {
+            let mut meant = unknown.iter().filter(|at| same_letters(&members[**at].0, name));
+            let is_rival = |other: &str| other != name && same_letters(other, name);
+            let (Some(&at), None, false) = (meant.next(), meant.next(), rule.names().any(is_rival)) else {
+                continue;
+            };
+            members[at].0 = Cow::Owned(name.to_owned());
+            unknown.retain(|one| *one != at);
+            self.note(kind::NAME, place);
+        }
+    }
+}
+
+/// The only one of several that are the same.
+fn only<'a>(mut all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
+}
+
+/// Whether an object has all members that a form needs, as they are or by another spelling.
+fn has_required(rule: &Rule, members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
+    rule.required
+        .iter()
+        .all(|name| members.iter().any(|(given, _)| given == name || same_letters(given, name)))
+}

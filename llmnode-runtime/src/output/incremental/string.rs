@@ -1,0 +1,103 @@
+//! The strings of a growing value, and its keys.
+
+use serde_json::Value;
+
+use super::{IncrementalParser, MAX_KEY, ParseState, innermost_mut};
+
+/// An escape under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Escape {
+    #[default]
+    None,
+    Begun,
+    /// So many digits of `\u` with this value, behind the first half of a surrogate pair.
+    Unicode {
+        digits: u8,
+        unit: u16,
+        high: Option<u16>,
+    },
+    /// The first half of a surrogate pair, whose second half follows.
+    HighSurrogate(u16),
+    /// The same, and its backslash is there.
+    HighSurrogateBackslash(u16),
+}
+
+impl IncrementalParser {
+    pub(super) fn in_string(&mut self, c: char) {
+        let fresh = |high| Escape::Unicode { digits: 0, unit: 0, high };
+        match (std::mem::take(&mut self.escape), c) {
+            (Escape::None, '"') if self.state == ParseState::InKey => self.end_key(),
+            (Escape::None, '"') if self.open.is_empty() => self.state = ParseState::End,
+            (Escape::None, '"') => self.state = ParseState::After,
+            (Escape::None, '\\') => self.escape = Escape::Begun,
+            (Escape::None, c) => self.write(c.encode_utf8(&mut [0; 4])),
+            (Escape::Begun, 'u') => self.escape = fresh(None),
+            (Escape::Begun, c) => match unescaped(c) {
+                Some(text) => self.write(text),
+                None => self.stop_in_string(),
+            },
+            (Escape::HighSurrogate(high), '\\') => self.escape = Escape::HighSurrogateBackslash(high),
+            (Escape::HighSurrogateBackslash(high), 'u') => self.escape = fresh(Some(high)),
+            (Escape::HighSurrogate(_) | Escape::HighSurrogateBackslash(_), _) => self.stop_in_string(),
+            (Escape::Unicode { digits, unit, high }, c) => self.digit(digits, unit, high, c),
+        }
+    }
+
+    /// What is written is no string of JSON.
+    fn stop_in_string(&mut self) {
+        self.ended_in_string = true;
+        self.state = ParseState::End;
+    }
+
+    fn digit(&mut self, digits: u8, unit: u16, high: Option<u16>, c: char) {
+        let Some(digit) = c.to_digit(16) else { return self.stop_in_string() };
+        let unit = unit << 4 | digit as u16;
+        if digits < 3 {
+            self.escape = Escape::Unicode { digits: digits + 1, unit, high };
+            return;
+        }
+        let written = match high {
+            None if (0xD800..0xDC00).contains(&unit) => return self.escape = Escape::HighSurrogate(unit),
+            None => String::from_utf16(&[unit]),
+            Some(high) => String::from_utf16(&[high, unit]),
+        };
+        match written {
+            Ok(text) => self.write(&text),
+            Err(_) => self.stop_in_string(),
+        }
+    }
+
+    /// Goes on with the string, or the key, that is being written.
+    pub(super) fn write(&mut self, text: &str) {
+        if self.state == ParseState::InKey {
+            match self.open.last_mut().map(|open| &mut open.key) {
+                Some(key) if key.len() + text.len() <= MAX_KEY => key.push_str(text),
+                _ => self.state = ParseState::End,
+            }
+            return;
+        }
+        let string = match (innermost_mut(&mut self.root, &self.open), self.open.last()) {
+            (Some(Value::Array(items)), _) => items.last_mut(),
+            (Some(value @ Value::Object(_)), Some(open)) => value.get_mut(&open.key),
+            (value, _) => value,
+        };
+        if let Some(Value::String(string)) = string {
+            string.push_str(text);
+        }
+    }
+}
+
+/// What an escape of one character stands for; `None`: it is no escape of JSON.
+fn unescaped(c: char) -> Option<&'static str> {
+    Some(match c {
+        '"' => "\"",
+        '\\' => "\\",
+        '/' => "/",
+        'b' => "\u{8}",
+        'f' => "\u{c}",
+        'n' => "\n",
+        'r' => "\r",
+        't' => "\t",
+        _ => return None,
+    })
+}

@@ -1,0 +1,363 @@
+//! Reads strict JSON by serde, and watches what serde does with it.
+//!
+//! What derived code reads as a struct says of every member whether it is known: those that are not are ignored. Where a
+//! type asks for whatever there is (an untagged enum, a map, a flattened struct), nothing can be seen of that, so it is not read at once.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor,
+};
+use serde_json::{Map, Value};
+
+use super::find::offset;
+
+/// Whole numbers beyond this one are not all held by an `f64`.
+const MAX_EXACT_F64: f64 = 9_007_199_254_740_992.0;
+
+/// What was seen.
+#[derive(Debug, Default)]
+pub(super) struct Observed<'n> {
+    /// Only what can be seen is read.
+    pub(super) strict: bool,
+    /// The JSON that is read, and its members that are passed over where they are `null`.
+    json: &'n str,
+    absent_as_null: &'n [String],
+    /// How many members the type did not know.
+    pub(super) ignored: Cell<u64>,
+    /// A number was read that may have been rounded.
+    pub(super) maybe_rounded: Cell<bool>,
+    /// A whole number was read that an `f32` does not hold.
+    pub(super) rounded: Cell<bool>,
+}
+
+impl<'n> Observed<'n> {
+    pub(super) fn strict(json: &'n str, absent_as_null: &'n [String]) -> Self {
+        Observed { strict: true, json, absent_as_null, ..Observed::default() }
+    }
+
+    /// Whether `null` is the value of the member whose name this part of the JSON is.
+    fn is_null(&self, name: &str) -> bool {
+        let behind = self.json.get(offset(self.json, name) + name.len()..);
+        let value = behind.and_then(|behind| behind.strip_prefix('"')?.trim_ascii_start().strip_prefix(':'));
+        value.is_some_and(|value| value.trim_ascii_start().starts_with("null"))
+    }
+
+    /// Whether nothing has to be looked at again.
+    pub(super) fn is_clean(&self) -> bool {
+        self.ignored.get() == 0 && !self.maybe_rounded.get()
+    }
+
+    fn observe<E: Error>(&self) -> Result<(), E> {
+        if self.strict { Err(E::custom("not read at once")) } else { Ok(()) }
+    }
+}
+
+/// Whatever reads, watched.
+#[derive(Clone, Copy)]
+pub(super) struct Observer<'w, D> {
+    pub(super) inner: D,
+    pub(super) observed: &'w Observed<'w>,
+}
+
+macro_rules! forward {
+    ($($method:ident($($argument:ident: $kind:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $($argument: $kind,)* visitor: V) -> Result<V::Value, D::Error> {
+            self.inner.$method($($argument,)* visitor)
+        }
+    )*};
+}
+
+macro_rules! observed {
+    ($($method:ident($($argument:ident: $kind:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $($argument: $kind,)* visitor: V) -> Result<V::Value, D::Error> {
+            self.inner.$method($($argument,)* Observer { inner: visitor, observed: self.observed })
+        }
+    )*};
+}
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Observer<'_, D> {
+    type Error = D::Error;
+
+    forward! {
+        deserialize_bool() deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
+        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128() deserialize_char()
+        deserialize_str() deserialize_string() deserialize_bytes() deserialize_byte_buf() deserialize_unit()
+        deserialize_unit_struct(name: &'static str) deserialize_identifier()
+    }
+    observed! {
+        deserialize_option() deserialize_newtype_struct(name: &'static str) deserialize_seq() deserialize_tuple(len: usize)
+        deserialize_tuple_struct(name: &'static str, len: usize)
+        deserialize_enum(name: &'static str, variants: &'static [&'static str])
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_f32(Float { inner: visitor, observed: self.observed, max_exact: 16_777_216.0 })
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_f64(Float {
+            inner: visitor,
+            observed: self.observed,
+            max_exact: MAX_EXACT_F64,
+        })
+    }
+
+    /// serde would read a struct from a list as well, though no schema says so.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_map(Observer { inner: visitor, observed: self.observed })
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.observed.observe()?;
+        self.inner.deserialize_any(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.observed.observe()?;
+        self.inner.deserialize_map(visitor)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.observed.ignored.set(self.observed.ignored.get().saturating_add(1));
+        self.inner.deserialize_ignored_any(visitor)
+    }
+
+    fn is_human_readable(&self) -> bool {
+        self.inner.is_human_readable()
+    }
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Observer<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_none()
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
+        self.inner.visit_unit()
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
+        self.inner.visit_some(Observer { inner, observed: self.observed })
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
+        self.inner.visit_newtype_struct(Observer { inner, observed: self.observed })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_seq(Observer { inner, observed: self.observed })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_map(Members { inner, observed: self.observed, seen: 0 })
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_enum(Observer { inner, observed: self.observed })
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Observer<'_, S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
+        self.inner.deserialize(Observer { inner, observed: self.observed })
+    }
+}
+
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Observer<'_, A> {
+    type Error = A::Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, A::Error> {
+        self.inner.next_element_seed(Observer { inner: seed, observed: self.observed })
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+/// The members of an object.
+struct Members<'w, A> {
+    inner: A,
+    observed: &'w Observed<'w>,
+    /// Those of `absent_as_null` that were there, a bit each.
+    seen: u64,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        let absent = self.observed.absent_as_null;
+        if absent.is_empty() {
+            return self.inner.next_key_seed(seed);
+        }
+        while let Some(name) = self.inner.next_key::<&'de str>()? {
+            let bit = absent.iter().take(64).position(|one| one == name).map_or(0, |at| 1 << at);
+            if self.seen & bit != 0 {
+                return Err(A::Error::custom("a member twice"));
+            }
+            self.seen |= bit;
+            if bit == 0 || !self.observed.is_null(name) {
+                return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some);
+            }
+            self.inner.next_value::<()>()?;
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, A::Error> {
+        self.inner.next_value_seed(Observer { inner: seed, observed: self.observed })
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        self.inner.size_hint()
+    }
+}
+
+impl<'de, 'w, A: EnumAccess<'de>> EnumAccess<'de> for Observer<'w, A> {
+    type Error = A::Error;
+    type Variant = Observer<'w, A::Variant>;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self::Variant), A::Error> {
+        let (name, inner) = self.inner.variant_seed(seed)?;
+        Ok((name, Observer { inner, observed: self.observed }))
+    }
+}
+
+impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Observer<'_, A> {
+    type Error = A::Error;
+
+    fn unit_variant(self) -> Result<(), A::Error> {
+        self.inner.unit_variant()
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, A::Error> {
+        self.inner.newtype_variant_seed(Observer { inner: seed, observed: self.observed })
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
+        self.inner.tuple_variant(len, Observer { inner: visitor, observed: self.observed })
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        self.inner.struct_variant(fields, Observer { inner: visitor, observed: self.observed })
+    }
+}
+
+/// Takes a floating-point number, and sees whether it is a whole one beyond those that are held exactly.
+struct Float<'w, V> {
+    inner: V,
+    observed: &'w Observed<'w>,
+    max_exact: f64,
+}
+
+impl<V> Float<'_, V> {
+    fn observe(&self, number: f64) {
+        self.observed.maybe_rounded.set(self.observed.maybe_rounded.get() || number.abs() > self.max_exact);
+    }
+}
+
+macro_rules! observe_integers {
+    ($($method:ident($kind:ty))*) => {$(
+        fn $method<E: Error>(self, number: $kind) -> Result<V::Value, E> {
+            self.observe(number as f64);
+            let is_lost = self.max_exact < MAX_EXACT_F64 && f64::from(number as f32) != number as f64;
+            self.observed.rounded.set(self.observed.rounded.get() || is_lost);
+            self.inner.$method(number)
+        }
+    )*};
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.expecting(f)
+    }
+
+    observe_integers! { visit_u64(u64) visit_i64(i64) }
+
+    /// With a point, with an exponent, or too long for an integer.
+    fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
+        self.observe(number);
+        self.inner.visit_f64(number)
+    }
+}
+
+/// Any JSON, in which no member stands twice, and no number may be rounded.
+pub(super) struct LosslessValue;
+
+macro_rules! take {
+    ($($method:ident($kind:ty))*) => {$(
+        fn $method<E: Error>(self, value: $kind) -> Result<Value, E> {
+            Ok(value.into())
+        }
+    )*};
+}
+
+impl<'de> DeserializeSeed<'de> for LosslessValue {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for LosslessValue {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON")
+    }
+
+    take! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_str(&str) visit_string(String) }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Value, E> {
+        if number.abs() > MAX_EXACT_F64 {
+            return Err(E::custom("a number that may be rounded"));
+        }
+        Ok(number.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = from.next_element_seed(LosslessValue)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = from.next_key::<String>()? {
+            if members.insert(name, from.next_value_seed(LosslessValue)?).is_some() {
+                return Err(A::Error::custom("a member twice"));
+            }
+        }
+        Ok(Value::Object(members))
+    }
+}

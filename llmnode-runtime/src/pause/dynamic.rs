@@ -1,0 +1,88 @@
+//! The pause of a node that is known only at run time: the node itself waits, or a call within it does.
+
+use super::call_state::{CallState, Decision, OpenCall};
+use super::paused::{Conversation, Paused, PausedError};
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::model::{Message, ToolCall};
+
+/// What a pause says about a node that continues it.
+#[derive(Debug)]
+pub enum NodePause<'p> {
+    /// The node waits, and nothing is decided.
+    Undecided,
+    /// The node may run.
+    Yes,
+    /// The node may not run.
+    No(&'p str),
+    /// The node may run, with these values.
+    Edit(&'p serde_json::Value),
+    /// The node has an approval, or needs none, and a call within it waits; what was shown when it paused.
+    Within(&'p Paused, &'p str),
+}
+
+impl Paused {
+    /// The pause of a node: the node as a whole waits, unless what waits is within it. `shown`: the name of what waits, and JSON.
+    #[doc(hidden)]
+    pub fn of_node(node: &str, fingerprint: String, shown: (&str, String), within: Option<Paused>) -> Self {
+        let state = within.map_or(CallState::Approval(None), |paused| CallState::Within(Box::new(paused)));
+        Paused(Box::new(Conversation {
+            node: node.to_owned(),
+            fingerprint,
+            root: node.to_owned(),
+            position: None,
+            model: None,
+            turns: 0,
+            unknown: 0,
+            messages: Vec::new(),
+            failed: Vec::new(),
+            content: String::new(),
+            edited: None,
+            calls: vec![OpenCall { call: ToolCall::new(node, shown.0, shown.1), state }],
+        }))
+    }
+
+    /// What is decided about the node, where the pause is [of a node](Paused::of_node).
+    #[doc(hidden)]
+    pub fn node_pause(&self) -> Option<NodePause<'_>> {
+        let [OpenCall { call, state }] = &*self.0.calls else { return None };
+        if call.id != self.0.node {
+            return None;
+        }
+        Some(match state {
+            CallState::Within(paused) => NodePause::Within(paused, &call.arguments),
+            state => match state.decision() {
+                None => NodePause::Undecided,
+                Some(Decision::No(why)) => NodePause::No(why),
+                Some(Decision::Edit(values)) => NodePause::Edit(values),
+                Some(Decision::Yes | Decision::Result(_)) => NodePause::Yes,
+            },
+        })
+    }
+
+    /// What tells what was shown from anything else.
+    #[doc(hidden)]
+    pub fn fingerprint(&self) -> &str {
+        &self.0.fingerprint
+    }
+
+    /// The error of a call that ends with this pause.
+    #[doc(hidden)]
+    pub fn into_error(self) -> NodeError {
+        let waits = PausedError(self);
+        let message = waits.message();
+        NodeError::new(Category::Paused, message).with_source(waits)
+    }
+
+    /// The messages of the round that waits, once each call that has no result is answered with what this function says. `None`: it
+    /// stays open.
+    #[doc(hidden)]
+    pub fn round(&self, answer: impl Fn(&ToolCall) -> Option<String>) -> Vec<Message> {
+        let Conversation { content, calls, .. } = &*self.0;
+        let asked = Message::assistant(content.as_str()).calling(calls.iter().map(|open| open.call.clone()));
+        let result = |OpenCall { call, state }: &OpenCall| {
+            state.result().or_else(|| Some(Message::tool(&*call.id, answer(call)?)))
+        };
+        std::iter::once(asked).chain(calls.iter().filter_map(result)).collect()
+    }
+}

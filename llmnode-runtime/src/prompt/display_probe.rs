@@ -1,0 +1,80 @@
+//! A field of which the macro does not know whether it has a `Display`: generated code checks it where the prompt names
+//! it, by [`DisplayProbe`]; so that nothing else fails if it has none, it has a segment all the same, by [`SegmentProbe`].
+
+use std::fmt::{self, Display};
+use std::marker::PhantomData;
+
+use super::segment::Segment;
+use super::values::PromptValue;
+
+/// A value that fills the variable `Name` at a line and column of a prompt: anything that implements [`Display`].
+#[diagnostic::on_unimplemented(
+    message = "`{{{Name}}}` is of the type `{Self}`, which has no text of its own; write `{{{Name}:attach}}` (at {LINE}:{COLUMN})",
+    label = "has no `Display`",
+    note = "`:attach` takes the images, files and sound of llmnode; a type of the program's own implements `Display`"
+)]
+pub trait PromptText<Name, const LINE: usize, const COLUMN: usize> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Display, Name, const LINE: usize, const COLUMN: usize> PromptText<Name, LINE, COLUMN> for T {}
+
+/// What stands for a field of the type `T` in a format string: it can be displayed if the field can.
+#[derive(Debug)]
+pub struct DisplayProbe<T, Name, const LINE: usize, const COLUMN: usize>(PhantomData<(T, Name)>);
+
+impl<T, Name, const LINE: usize, const COLUMN: usize> DisplayProbe<T, Name, LINE, COLUMN> {
+    /// The only one.
+    #[expect(clippy::new_without_default, reason = "generated code alone makes it, in constants")]
+    pub const fn new() -> Self {
+        DisplayProbe(PhantomData)
+    }
+}
+
+impl<T: PromptText<Name, LINE, COLUMN>, Name, const LINE: usize, const COLUMN: usize> Display
+    for DisplayProbe<T, Name, LINE, COLUMN>
+{
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
+/// A field that may be none of a prompt. Method resolution takes the first of two segments that fits.
+#[derive(Debug)]
+pub struct SegmentProbe<'a, T>(pub &'a T);
+
+/// First choice: a value that a prompt can write.
+pub trait ShowValue<'a> {
+    /// The value as `Display` writes it.
+    fn segment(&self) -> Segment<'a>;
+}
+
+impl<'a, T: PromptValue> ShowValue<'a> for &SegmentProbe<'a, T> {
+    fn segment(&self) -> Segment<'a> {
+        Segment::value(self.0)
+    }
+}
+
+/// Last choice: another value, whose [`DisplayProbe`] does not compile.
+pub trait ShowNothing {
+    /// No text.
+    fn segment(&self) -> Segment<'static>;
+}
+
+impl<T> ShowNothing for SegmentProbe<'_, T> {
+    fn segment(&self) -> Segment<'static> {
+        Segment::text("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SegmentProbe, ShowNothing as _, ShowValue as _};
+
+    #[test]
+    #[expect(clippy::needless_borrow, reason = "as generated code has it, which cannot know the level")]
+    fn a_value_with_display_is_written() {
+        struct Plain;
+        assert_eq!((&&SegmentProbe(&5)).segment().to_string(), "5");
+        assert_eq!((&&SegmentProbe(&Plain)).segment().to_string(), "");
+    }
+}

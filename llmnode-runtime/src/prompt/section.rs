@@ -1,0 +1,24 @@
+//! Which part of a prompt is being written.
+
+use std::fmt::{self, Display};
+
+/// What of the prompt is being written.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Section {
+    #[default]
+    Prompt,
+    Examples,
+    /// The example of this number, from 1.
+    Example(usize),
+}
+
+/// As it begins a message about a fault.
+impl Display for Section {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Section::Prompt => Ok(()),
+            Section::Examples => to.write_str("examples: "),
+            Section::Example(number) => write!(to, "example {number}: "),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The attempt loop: try, and continue as the recovery says. There is no other loop. It tries a request to a model
+//! (`asking.rs`) or the execution of a node that asks none (`executing.rs`). It does not know the node's types, so it
+//! is compiled once, not for every node.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use super::cx::Cx;
+use super::failure::Failure;
+use super::listener::Listener;
+use super::resume::Origin;
+use super::run::RunCore;
+use crate::error::NodeError;
+use crate::ledger::{AttemptKind, CallGuard};
+use crate::limits::{CallLimits, Deadline};
+use crate::settings::{FailedAttempt, Next, Progress, Resolved};
+use crate::validate::AttemptInfo;
+
+/// What all attempts of a call have in common.
+pub(super) struct Plan<'r> {
+    pub(super) core: &'r RunCore,
+    pub(super) call: &'r CallGuard<'r>,
+    pub(super) limits: &'r CallLimits<'r>,
+    pub(super) settings: Resolved<'r>,
+    /// Sees the answer while it is written.
+    pub(super) listener: Option<&'r Listener<'r>>,
+    /// The conversation that the call belongs to.
+    pub(super) origin: Option<&'r Origin<'r>>,
+    /// The call's own deadline.
+    deadline: Option<Deadline>,
+    /// The call's deadline or that of a call around it, whichever comes first.
+    pub(super) earliest_deadline: Option<Deadline>,
+}
+
+impl<'r> Plan<'r> {
+    pub(super) fn new<S: ?Sized>(cx: &Cx<'r, S>, limits: &'r CallLimits<'r>, settings: Resolved<'r>) -> Self {
+        let Cx { core, scope: call, listener, origin, .. } = *cx;
+        let deadline = settings.deadline.and_then(|given| deadline(call, given));
+        let earliest_deadline =
+            deadline.iter().chain(&cx.deadline).min_by_key(|deadline| deadline.end()).cloned();
+        Plan { core, call, limits, settings, listener, origin, deadline, earliest_deadline }
+    }
+
+    /// Waits, then tries once, as long as the call has time.
+    async fn once(&self, one: &PlannedAttempt, attempts: &mut impl Attempts) -> Result<(), Failure> {
+        let clock = &*self.core.clock;
+        // Pinned here: otherwise the future would hold it once for each branch below.
+        let once = pin!(async {
+            if one.wait > Duration::ZERO {
+                clock.sleep(one.wait).await;
+            }
+            // A model that answers at once still lets other tasks run now and then.
+            tokio::task::consume_budget().await;
+            attempts.once(one).await
+        });
+        self.in_time(once).await
+    }
+
+    async fn in_time<T>(&self, part: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        match &self.deadline {
+            None => part.await,
+            Some(deadline) => {
+                let part = deadline.limit(&*self.core.clock, part);
+                part.await.unwrap_or_else(|late| Err(Failure::too_late(late)))
+            }
+        }
+    }
+}
+
+/// The deadline of a call that may take this long.
+pub(super) fn deadline(call: &CallGuard<'_>, given: Duration) -> Option<Deadline> {
+    Deadline::new(call.node().clone(), call.started(), given)
+}
+
+/// Why there is no output.
+pub(super) struct AttemptsError {
+    error: NodeError,
+    /// The node's fallback value may take its place.
+    falls_back: bool,
+}
+
+impl AttemptsError {
+    /// The error with the record so far, if a fallback value may take its place.
+    pub(super) fn before_fallback(self, call: &CallGuard<'_>) -> Result<NodeError, NodeError> {
+        let error = self.error;
+        if !self.falls_back {
+            return Err(error);
+        }
+        let record = call.so_far(error.category());
+        Ok(error.with_record_and_children(record, call.children()))
+    }
+}
+
+impl From<NodeError> for AttemptsError {
+    fn from(error: NodeError) -> Self {
+        AttemptsError { error, falls_back: false }
+    }
+}
+
+/// One try, before it begins.
+pub(super) struct PlannedAttempt {
+    pub(super) kind: AttemptKind,
+    /// The wait before it.
+    pub(super) wait: Duration,
+    /// The number of the try, as nodes and validators see it.
+    pub(super) attempt: AttemptInfo,
+}
+
+/// The result of a try that succeeded.
+pub(super) enum Success {
+    /// The output.
+    Output,
+    /// Tool calls, after which the model is asked again.
+    ToolCalls,
+}
+
+/// What the loop tries.
+pub(super) trait Attempts: Send {
+    /// Tries once.
+    async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure>;
+
+    /// Records the success. A result that came in time is not lost to a deadline that passes meanwhile.
+    async fn succeeded(&mut self) -> Result<Success, NodeError> {
+        Ok(Success::Output)
+    }
+
+    /// Executes the tools that the answer calls.
+    async fn run_tools(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Records the failure, and what follows.
+    async fn failed(
+        &mut self,
+        one: &PlannedAttempt,
+        failure: &mut Failure,
+        next: &Next,
+    ) -> Result<(), NodeError>;
+
+    /// The name of the model that is asked first.
+    fn model(&self) -> Option<String> {
+        None
+    }
+
+    /// Changes to another model.
+    fn change_model(&mut self, _name: &str) -> Result<(), NodeError> {
+        Ok(())
+    }
+
+    /// Takes one more try from the endpoint's retry budget, or says why there is none.
+    fn grant(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Whether it failed with the same bad answer as the last time.
+    fn repeats(&mut self, _failure: &Failure) -> bool {
+        false
+    }
+}
+
+/// Tries until there is an output or the recovery ends.
+pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result<(), AttemptsError> {
+    let Plan { limits, settings, earliest_deadline, .. } = plan;
+    let mut progress = Progress::new(&settings.stacks, settings.max_wait, attempts.model());
+    let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
+    loop {
+        let one = PlannedAttempt { kind, wait, attempt: progress.attempt() };
+        let mut outcome = plan.once(&one, attempts).await;
+        if outcome.is_ok() {
+            if let Success::Output = attempts.succeeded().await? {
+                return Ok(());
+            }
+            // Boxed, so that calls without tools have no room for it.
+            outcome = Box::pin(plan.in_time(attempts.run_tools())).await;
+        }
+        let Err(mut failure) = outcome else {
+            progress.next_turn();
+            (kind, wait) = (AttemptKind::Turn, Duration::ZERO);
+            continue;
+        };
+        let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
+        let repeats = attempts.repeats(&failure) && settings.stop_on_repeat;
+        let time_left = limits.time_left(earliest_deadline.as_ref());
+        let failed = FailedAttempt { category, decision, retry_after, repeats, time_left, too_late };
+        let (next, note) = progress.after(&failed, &mut || attempts.grant());
+        failure.add(&note);
+        attempts.failed(&one, &mut failure, &next).await?;
+        (kind, wait) = match next {
+            Next::Again { kind, wait } => (kind, wait),
+            Next::Model(name) => {
+                attempts.change_model(&name)?;
+                (AttemptKind::FallbackModel, Duration::ZERO)
+            }
+            Next::Fallback => return Err(AttemptsError { error: failure.into_error(), falls_back: true }),
+            Next::Bubble => return Err(failure.into_error().into()),
+        };
+    }
+}

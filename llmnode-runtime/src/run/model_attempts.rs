@@ -1,0 +1,403 @@
+//! A node that asks models, as the attempt loop tries it: one try is one request.
+
+use super::answer_reader::{AnswerReader, judge};
+use super::attempt::attempt;
+use super::attempt_loop::{Attempts, Plan, PlannedAttempt, Success};
+use super::failure::Failure;
+use super::feedback;
+use super::repetition::Repetition;
+use super::resume::{Origin, fingerprint};
+use super::run::Target;
+use super::tools::{ConversationId, Executor, Round};
+use crate::category::{Category, Group};
+use crate::error::NodeError;
+use crate::ledger::{AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, ToolRecord};
+use crate::model::{BudgetedRetries, ChatModel, Message, Request, Role};
+use crate::panics::catch_panic_async;
+use crate::pause::{CallState, Conversation, OpenCall, Paused};
+use crate::settings::Next;
+use crate::text::one_line;
+use crate::validate::AttemptInfo;
+
+/// After this many rounds in a row with unknown tools only, the model has to answer.
+const UNKNOWN: u32 = 2;
+
+const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
+
+/// The names under which answers are kept.
+struct ReplayKeys {
+    conversation: String,
+    /// The request that the turn began with. Corrections have its name, too.
+    turn: Option<String>,
+}
+
+/// The model that is asked now, and the request.
+pub(super) struct ModelAttempts<'r> {
+    plan: &'r Plan<'r>,
+    /// The model to ask if no registered one is named: the node's own, or else the run's.
+    model: &'r dyn ChatModel,
+    judge: &'r mut dyn AnswerReader,
+    request: Request,
+    /// How many messages there were before the first answer.
+    first: usize,
+    /// How many messages are the prompt and the rounds so far. The messages after them are feedback.
+    prompt: usize,
+    target: Target<'r>,
+    retries: BudgetedRetries<'r>,
+    answers: Repetition,
+    /// The calls of tools in the last answer, until they are executed.
+    round: Option<Box<Round>>,
+    /// How many responses there may be at most, and how many there were.
+    turns: (u32, u32),
+    /// How many rounds in a row called unknown tools only.
+    unknown: u32,
+    /// What tells the conversation from others, if another process may continue it.
+    root: Option<Box<str>>,
+    /// The ids of the calls around it.
+    around: Option<Box<str>>,
+    /// If answers are kept: their names.
+    journal: Option<Box<ReplayKeys>>,
+    /// The attempt that was begun last, until it is recorded.
+    open: Option<OpenAttempt<'r>>,
+}
+
+impl<'r> ModelAttempts<'r> {
+    pub(super) fn new(
+        plan: &'r Plan<'r>,
+        held: Option<&'r dyn ChatModel>,
+        mut request: Request,
+        turns: u32,
+        judge: &'r mut dyn AnswerReader,
+    ) -> Result<Self, NodeError> {
+        request.answer_now = turns == 1 && !request.tools.is_empty();
+        let model = held.unwrap_or(&*plan.core.model);
+        let target = plan.core.target(plan.settings.model, model);
+        target.apply_to(&mut request, &plan.settings)?;
+        let within = plan.origin.and_then(|origin| origin.journal.as_deref());
+        let recorder = plan.call.recorder();
+        let journal =
+            recorder.and_then(|journal| journal.conversation(&request, target.names(&request), within));
+        let root = journal.as_ref().and_then(|journal| journal.root.clone()).map(String::into_boxed_str);
+        let journal =
+            journal.map(|journal| Box::new(ReplayKeys { conversation: journal.conversation, turn: None }));
+        let origin = plan.origin.filter(|_| !request.tools.is_empty());
+        let around = origin.and_then(Origin::around).map(String::into_boxed_str);
+        let (prompt, retries) = (request.messages.len(), BudgetedRetries::of(target.model));
+        Ok(ModelAttempts {
+            plan,
+            model,
+            judge,
+            request,
+            first: prompt,
+            prompt,
+            target,
+            retries,
+            answers: Repetition::default(),
+            round: None,
+            turns: (turns, 0),
+            unknown: 0,
+            root,
+            around,
+            journal,
+            open: None,
+        })
+    }
+}
+
+impl ModelAttempts<'_> {
+    /// Takes the answer that an earlier process got to this request, if there is one and it is still good. Otherwise
+    /// returns how the coming answer is kept; an inner `None` means that it is not kept.
+    async fn replayed(&mut self, attempt: &AttemptInfo) -> Result<Option<Option<Box<JournalKey>>>, Failure> {
+        let (Some(journal), Some(recorder)) = (&mut self.journal, self.plan.call.recorder()) else {
+            return Ok(Some(None));
+        };
+        let (request, target) = (&self.request, &self.target);
+        let name = journal.turn.get_or_insert_with(|| recorder.name(request, target.names(request))).clone();
+        let conversation = journal.conversation.clone();
+        loop {
+            let Some((answer, usage)) = recorder.answer(&conversation, &name) else {
+                let model = self.other_model();
+                return Ok(Some(Some(Box::new(JournalKey { conversation, request: name, model }))));
+            };
+            let JournaledAnswer { text, calls, accepted, model } = answer;
+            // The model that gave it is asked from here on, as it was then.
+            if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
+                self.change_model(&model).map_err(Failure::from_exec_error)?;
+            }
+            if !calls.is_empty() {
+                self.plan.call.replayed(usage);
+                let open = calls.into_iter().map(|call| OpenCall { state: CallState::Approval(None), call });
+                self.resume_round(&text, open.collect());
+                return Ok(None);
+            }
+            match judge(&mut *self.judge, &text, self.plan.settings.reader(), attempt).await {
+                Ok(_) => {
+                    self.plan.call.replayed(usage);
+                    if let Some(listener) = self.plan.listener {
+                        listener.emit_unstreamed(&text);
+                    }
+                    return Ok(None);
+                }
+                // It was good once. Its replacement comes next, or has to be asked for.
+                Err(failure) if accepted && failure.category.group() == Group::Answer => {}
+                Err(failure) => {
+                    self.plan.call.replayed(usage);
+                    return Err(Failure { sent: false, answer: Some(text), ..failure });
+                }
+            }
+        }
+    }
+
+    /// The name of the model that is asked in place of the call's.
+    fn other_model(&self) -> Option<String> {
+        self.target.name.clone().filter(|name| self.plan.settings.model != Some(name))
+    }
+
+    /// Continues a round that was begun before. Calls whose results were kept get them.
+    fn resume_round(&mut self, content: &str, mut calls: Vec<OpenCall>) {
+        if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.call.recorder()) {
+            for OpenCall { call, state } in calls.iter_mut().filter(|open| open.state.result().is_none()) {
+                if let Some(result) = recorder.result(&journal.conversation, call) {
+                    *state = CallState::ended(result);
+                }
+            }
+        }
+        let record = |OpenCall { call, state }: &OpenCall| {
+            let mut record = ToolRecord::called(&call.id, &call.name);
+            if state.result().is_some() {
+                record.outcome = "replayed".into();
+            }
+            record
+        };
+        self.plan.call.add_replayed_tools(calls.iter().map(record));
+        self.round = Some(Round::open(content, &calls));
+    }
+
+    /// Executes the calls of an answer, and continues the conversation.
+    async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
+        let within = self.plan.origin.and_then(|origin| origin.tool.as_ref());
+        let around = self.around.as_deref().unwrap_or_default();
+        let root = match (within, &self.root) {
+            (Some((root, _)), _) => (*root).to_owned(),
+            (None, Some(root)) => root.to_string(),
+            (None, None) => self.plan.call.id.to_string(),
+        };
+        let (judge, journal) = (&*self.judge, self.journal.as_ref().map(|journal| &*journal.conversation));
+        let around = ConversationId { conversation: (&root, around), depth: self.plan.call.depth, journal };
+        let with = Executor { judge, plan: self.plan, around };
+        let states = round.execute(&self.request, &with).await?;
+        match round.to_messages(states) {
+            Ok(messages) => self.next_turn(messages, round.has_only_unknown_tools(&self.request)),
+            Err(open) => return Err(Failure::paused(self.paused(root, round.content, open))),
+        }
+        Ok(())
+    }
+
+    /// Adds a round to the conversation.
+    fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
+        self.unknown = if all_unknown { self.unknown.saturating_add(1) } else { 0 };
+        self.turns.1 = self.turns.1.saturating_add(1);
+        if let Some(journal) = &mut self.journal {
+            journal.turn = None;
+        }
+        self.request.messages.extend(round);
+        if self.turns.1.saturating_add(1) >= self.turns.0 || self.unknown >= UNKNOWN {
+            self.request.answer_now = true;
+            self.request.messages.push(Message::user(ANSWER_NOW));
+        }
+        // Messages before a round never change: feedback and other models leave them as they are.
+        self.prompt = self.request.messages.len();
+        self.answers = Repetition::default();
+    }
+
+    /// Says in the message that the model called a tool when only an answer was allowed.
+    fn explain_tool_call(&mut self, failure: &mut Failure) {
+        if !self.request.answer_now || failure.category.group() != Group::Answer {
+            return;
+        }
+        let mut called = None;
+        if let Some(open) = &mut self.open {
+            open.note(|record| called = record.tools.first().map(|tool| one_line(&tool.name, 200)));
+        }
+        let Some(called) = called else { return };
+        failure.add(&if self.unknown == UNKNOWN {
+            format!(
+                "; the model called `{called}` after {UNKNOWN} responses in a row without a tool that exists, where only an answer is left"
+            )
+        } else {
+            let turns = self.turns.0;
+            format!("; the last of {turns} turns was used for a call of `{called}` instead of an answer; raise `turns`")
+        });
+    }
+
+    /// The conversation as it stands in a round that has not ended.
+    fn paused(&self, root: String, content: String, calls: Vec<OpenCall>) -> Paused {
+        let ModelAttempts { plan, request, .. } = self;
+        let messages = request.messages.clone();
+        let failed = messages.iter().filter(|message| message.is_failure()).filter_map(Message::answers);
+        Paused(Box::new(Conversation {
+            node: plan.call.node().to_string(),
+            fingerprint: fingerprint(request, self.first),
+            root,
+            position: None,
+            model: self.other_model(),
+            edited: None,
+            turns: self.turns.1,
+            unknown: self.unknown,
+            failed: failed.map(str::to_owned).collect(),
+            messages,
+            content,
+            calls,
+        }))
+    }
+
+    /// Passes the conversation of a node with tools to the report.
+    pub(super) fn finish(self) {
+        let ModelAttempts { plan, request, .. } = self;
+        if !request.tools.is_empty() {
+            let messages = request.messages.into_iter().skip_while(|message| message.role == Role::System);
+            plan.call.set_messages(messages.collect());
+        }
+    }
+
+    /// Continues the conversation if an earlier call of the node paused in it.
+    pub(super) fn resume(&mut self) -> Result<(), NodeError> {
+        let Some(origin) = self.plan.origin.filter(|origin| origin.is_paused()) else { return Ok(()) };
+        let fingerprint = fingerprint(&self.request, self.first);
+        let Some(conversation) = origin.take(&fingerprint, self.root.as_deref(), self.plan.call)? else {
+            return Ok(());
+        };
+        let Conversation { root, model, turns, unknown, content, calls, .. } = conversation;
+        if let Some(model) = model {
+            self.change_model(model)?;
+        }
+        // The prompt is the node's own, whatever the pause contains.
+        self.request.messages.truncate(self.first);
+        self.request.messages.extend(conversation.messages_with_failures().into_iter().skip(self.first));
+        self.prompt = self.request.messages.len();
+        (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
+        self.resume_round(content, calls.clone());
+        Ok(())
+    }
+}
+
+impl Attempts for ModelAttempts<'_> {
+    async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
+        // If there is a round already, it comes from a conversation that paused.
+        if self.round.is_some() {
+            return Ok(());
+        }
+        let Some(journal_key) = self.replayed(&one.attempt).await? else { return Ok(()) };
+        let ModelAttempts { plan, judge, request, target, retries, .. } = self;
+        let open = self.open.insert(plan.call.attempt(one.kind, one.wait, target.name.clone()));
+        open.journal_key = journal_key;
+        request.correlation = Some(open.id);
+        // A panic is a failure like any other, so an attempt that is dropped was always cancelled.
+        let outcome =
+            catch_panic_async(|| attempt(target, request, open, &mut **judge, &one.attempt, plan)).await;
+        let panicked =
+            |message| Failure::new(Category::Panic, format!("the output or the model panicked: {message}"));
+        self.round = match outcome.unwrap_or_else(|message| Err(panicked(message))) {
+            Ok(round) => round,
+            Err(mut failure) => {
+                // Validators may also take too long.
+                let judging = failure.category == Category::Timeout && open.has_answer();
+                retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
+                if failure.category == Category::NotFound {
+                    failure.add(&plan.core.unregistered_hint(target));
+                }
+                return Err(failure);
+            }
+        };
+        retries.settle(Some(true));
+        Ok(())
+    }
+
+    async fn succeeded(&mut self) -> Result<Success, NodeError> {
+        // `None`: the answer was kept by an earlier process.
+        let success = if self.round.is_some() { Success::ToolCalls } else { Success::Output };
+        let Some(mut open) = self.open.take() else { return Ok(success) };
+        if let Some(round) = &self.round {
+            open.note(|record| {
+                record.tools =
+                    round.calls().iter().map(|call| ToolRecord::called(&call.id, &call.name)).collect()
+            });
+            if let Some(listener) = self.plan.listener {
+                listener.emit_tool_calls(round.calls());
+            }
+        }
+        open.commit(None);
+        self.plan.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
+        Ok(success)
+    }
+
+    async fn run_tools(&mut self) -> Result<(), Failure> {
+        let Some(round) = self.round.take() else { return Ok(()) };
+        if let Some(listener) = self.plan.listener {
+            listener.drained().await;
+        }
+        self.execute(round).await
+    }
+
+    async fn failed(
+        &mut self,
+        _: &PlannedAttempt,
+        failure: &mut Failure,
+        next: &Next,
+    ) -> Result<(), NodeError> {
+        self.explain_tool_call(failure);
+        let ModelAttempts { plan, request, prompt, .. } = self;
+        if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
+            let (answer, violations) = (failure.answer.clone(), &failure.violations);
+            feedback::append(
+                &mut request.messages,
+                *prompt,
+                plan.settings.feedback_rounds,
+                answer,
+                violations,
+            );
+        }
+        if let Some(listener) = plan.listener {
+            listener.failed(failure.category);
+        }
+        self.open.take().into_iter().for_each(|open| record_failure(open, failure));
+        plan.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
+    }
+
+    fn model(&self) -> Option<String> {
+        self.plan.core.model_name(&self.target, self.model)
+    }
+
+    fn change_model(&mut self, name: &str) -> Result<(), NodeError> {
+        self.plan.call.degrade(Degraded::FallbackModel);
+        self.target = self.plan.core.target(Some(name), self.model);
+        self.retries = BudgetedRetries::of(self.target.model);
+        self.answers = Repetition::default();
+        self.request.messages.truncate(self.prompt);
+        self.target.apply_to(&mut self.request, &self.plan.settings)
+    }
+
+    fn grant(&mut self) -> Result<(), String> {
+        self.retries.grant()
+    }
+
+    fn repeats(&mut self, failure: &Failure) -> bool {
+        self.answers.repeats(failure)
+    }
+}
+
+/// Records a failed attempt, unless no request was begun. What only the record needs moves there.
+pub(super) fn record_failure(mut open: OpenAttempt<'_>, failure: &mut Failure) {
+    if !failure.sent || !open.has_begun() {
+        return open.forget(failure.category);
+    }
+    open.note(|record| {
+        record.message = one_line(&failure.message, 1000);
+        record.violations = std::mem::take(&mut failure.violations);
+        record.retry_after = failure.retry_after;
+        if let Some(answer) = failure.answer.take() {
+            record.keep_answer(answer);
+        }
+    });
+    open.commit(Some(failure.category));
+}

@@ -1,0 +1,181 @@
+//! A request that is no chat, such as one for embeddings, as the attempt loop tries it: it counts in limits, ledger and spans as
+//! any other.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use tracing::Instrument;
+
+use super::attempt::{AttemptSink, in_attempt_timeout, note_provider, settle_response, timed_out};
+use super::attempt_loop::{self, Attempts, Plan, PlannedAttempt, Success};
+use super::cx::Cx;
+use super::failure::Failure;
+use super::model_attempts::record_failure;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::ids::AttemptId;
+use crate::ledger::{OpenAttempt, RequestInfo};
+use crate::limits::PromptTokens;
+use crate::model::{BudgetedRetries, Completion, ModelError, RetryBudget, Sink};
+use crate::output::AnswerKind;
+use crate::panics::catch_panic_async;
+use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Resolved};
+use crate::{BoxError, BoxFuture};
+
+/// What is asked of a server, and what the ledger says of it.
+pub trait OtherRequest: Send + Sync {
+    /// The operation, as OpenTelemetry calls it: `embeddings`.
+    fn operation(&self) -> &'static str;
+
+    /// The provider, as OpenTelemetry calls it.
+    fn provider(&self) -> &str;
+
+    /// The id of the model.
+    fn model(&self) -> Option<&str>;
+
+    /// Host and port.
+    fn server(&self) -> Option<(&str, u16)>;
+
+    /// The retries that all calls of the endpoint share.
+    fn retry_budget(&self) -> Option<&RetryBudget>;
+
+    /// About how many tokens are sent.
+    fn tokens(&self) -> u64;
+
+    /// How many bytes the texts have that are sent.
+    fn bytes(&self) -> u64;
+
+    /// Sends the request once and keeps what came back. The completion has no text: it says what was used, and of whom.
+    fn send<'a>(
+        &'a self,
+        id: AttemptId,
+        timeout: Option<Duration>,
+        sink: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>>;
+}
+
+/// Makes a request within the call of a node, and again after failures of the transport, as the settings say.
+///
+/// # Errors
+/// The last failure.
+pub async fn request<S: ?Sized>(cx: &Cx<'_, S>, of: &dyn OtherRequest) -> Result<(), BoxError> {
+    boxed(&cx.on(&()), of).await.map_err(|error| NodeError::already_retried(error).into())
+}
+
+fn boxed<'a>(cx: &'a Cx<'a, ()>, of: &'a dyn OtherRequest) -> BoxFuture<'a, Result<(), NodeError>> {
+    Box::pin(async move {
+        let node_kind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::RawText) };
+        let settings = Resolved::new([cx.settings, &cx.core.settings, EMPTY_SETTINGS], node_kind)?;
+        let timeout = settings.attempt_timeout()?;
+        if let Some(listener) = cx.listener {
+            listener.set_schema(None)?;
+        }
+        let plan = Plan::new(cx, cx.limits, settings);
+        let retries = BudgetedRetries::of_budget(of.retry_budget());
+        let mut requesting =
+            OtherRequestAttempts { plan: &plan, of, timeout, retries, open: None, last: None };
+        let Err(ended) = attempt_loop::run(&plan, &mut requesting).await else { return Ok(()) };
+        Err(ended.before_fallback(cx.scope)?.without_record())
+    })
+}
+
+struct OtherRequestAttempts<'r> {
+    plan: &'r Plan<'r>,
+    of: &'r dyn OtherRequest,
+    timeout: Option<Duration>,
+    retries: BudgetedRetries<'r>,
+    /// The attempt that was begun last, until it is written down.
+    open: Option<OpenAttempt<'r>>,
+    /// Why it failed last.
+    last: Option<NodeError>,
+}
+
+impl Attempts for OtherRequestAttempts<'_> {
+    async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
+        let OtherRequestAttempts { plan, of, timeout, .. } = *self;
+        let open = self.open.insert(plan.call.attempt(one.kind, one.wait, None));
+        let outcome = catch_panic_async(|| attempt(plan, of, timeout, open)).await;
+        let panicked = |said| Err(Failure::new(Category::Panic, format!("the request panicked: {said}")));
+        let outcome = outcome.unwrap_or_else(panicked);
+        self.retries.settle(match &outcome {
+            Ok(()) => Some(true),
+            Err(failure) => failure.endpoint_answered(),
+        });
+        outcome
+    }
+
+    async fn succeeded(&mut self) -> Result<Success, NodeError> {
+        if let Some(open) = self.open.take() {
+            open.commit(None);
+        }
+        let flushed = self.plan.call.flush().await;
+        flushed.map_err(|fault| Failure::unrecorded(fault).into_error())?;
+        Ok(Success::Output)
+    }
+
+    async fn failed(&mut self, _: &PlannedAttempt, failure: &mut Failure, _: &Next) -> Result<(), NodeError> {
+        self.last = Some(NodeError::new(failure.category, failure.message.clone()));
+        self.open.take().into_iter().for_each(|open| record_failure(open, failure));
+        self.plan.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
+    }
+
+    /// The other models are for chats.
+    fn change_model(&mut self, _: &str) -> Result<(), NodeError> {
+        self.last.take().map_or(Ok(()), Err)
+    }
+
+    fn grant(&mut self) -> Result<(), String> {
+        self.retries.grant()
+    }
+}
+
+async fn attempt(
+    plan: &Plan<'_>,
+    of: &dyn OtherRequest,
+    timeout: Option<Duration>,
+    open: &mut OpenAttempt<'_>,
+) -> Result<(), Failure> {
+    let Plan { core, limits, .. } = plan;
+    let outcome = {
+        let asking = pin!(async {
+            let names = [of.model(), None, None];
+            let prompt = PromptTokens { estimate: of.tokens(), most: of.bytes() };
+            let mut reserved = match limits.reserve(prompt, Some(0), names).await {
+                Ok(reserved) => reserved,
+                Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
+            };
+            let info = RequestInfo {
+                operation: of.operation(),
+                provider: of.provider(),
+                server: of.server(),
+                model: of.model(),
+                chat: None,
+            };
+            let price = of.model().and_then(|name| core.limits.prices.of(name));
+            open.set_request(&info, of.tokens(), price.copied(), false);
+            if let Err(fault) = open.record_begin().await {
+                reserved.release();
+                return Err(Failure::unrecorded(fault));
+            }
+            let span = open.span().clone();
+            let id = open.id;
+            async {
+                let mut watch = AttemptSink { open, reserved: &mut reserved, written: None };
+                let outcome = of.send(id, timeout, &mut watch).await;
+                let completion = settle_response(outcome, open, &mut reserved)?;
+                let Completion { usage, model, request_id, .. } = completion;
+                open.note(|record| note_provider(record, usage, model, request_id));
+                Ok(())
+            }
+            .instrument(span)
+            .await
+        });
+        let asking = pin!(in_attempt_timeout(&*core.clock, timeout, asking));
+        limits.in_time(asking).await
+    };
+    match outcome {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(timeout)) => Err(timed_out(timeout, open)),
+        Err(late) => Err(Failure::new(Category::LimitExceeded, late)),
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether a call may run: a tool may need an approval.
+
+use serde_json::Value;
+
+use super::invocation::Invocation;
+use super::outcome::Outcome;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::panics::catch_panic_async;
+use crate::pause::{CallState, Decision, Paused, WaitingCall};
+use crate::run::cx::Cx;
+
+/// What has been decided about a call.
+pub(super) struct Permit {
+    /// The arguments that a person wrote in place of the model's.
+    edited: Option<String>,
+    decided: bool,
+}
+
+impl Permit {
+    pub(super) fn new(invocation: &Invocation<'_>, require_approval: bool) -> Self {
+        let edited = match invocation.decision {
+            Some(Decision::Edit(arguments)) => Some(arguments.to_string()),
+            _ => invocation.origin.edited().map(str::to_owned),
+        };
+        let decided = !require_approval || invocation.decision.is_some() || invocation.origin.is_paused();
+        Permit { edited, decided }
+    }
+
+    /// The arguments that are to be read.
+    pub(super) fn arguments<'a>(&'a self, invocation: &'a Invocation<'_>) -> &'a str {
+        self.edited.as_deref().unwrap_or(&invocation.call.arguments)
+    }
+
+    /// Those that a person wrote.
+    pub(super) fn edited(&self) -> Option<&str> {
+        self.edited.as_deref()
+    }
+
+    /// Whether the call may run with the arguments that were read. If not, there are others to be read.
+    pub(super) async fn is_granted<S: ?Sized>(
+        &mut self,
+        cx: &Cx<'_, S>,
+        invocation: &Invocation<'_>,
+    ) -> Result<bool, Outcome> {
+        if self.decided {
+            return Ok(true);
+        }
+        self.decided = true;
+        match ask(cx, invocation).await? {
+            None => Err(Outcome::waits(CallState::Approval(None))),
+            Some(Decision::No(why)) => Err(Outcome::denied(&why)),
+            Some(Decision::Edit(arguments)) => {
+                self.edited = Some(Value::to_string(&arguments));
+                Ok(false)
+            }
+            Some(Decision::Yes | Decision::Result(_)) => Ok(true),
+        }
+    }
+}
+
+/// Lets the run's handler decide about what waits. `None`: there is no handler, or it decides later.
+///
+/// # Errors
+/// The handler panicked.
+pub async fn ask_handler<S: ?Sized>(cx: &Cx<'_, S>, mut paused: Paused) -> Result<Option<Paused>, NodeError> {
+    let Some(approver) = &cx.core.approver else { return Ok(None) };
+    for call in paused.waiting() {
+        let id = call.id.clone();
+        let approval = catch_panic_async(|| approver(call)).await.map_err(|said| panicked(&said))?;
+        if approval.is_later() {
+            return Ok(None);
+        }
+        paused = paused.decide(&id, approval)?;
+    }
+    Ok(Some(paused))
+}
+
+fn panicked(said: &str) -> NodeError {
+    NodeError::new(Category::Panic, format!("the handler of `with_approval` panicked: {said}"))
+}
+
+/// Asks the run's handler, if there is one.
+async fn ask<S: ?Sized>(cx: &Cx<'_, S>, invocation: &Invocation<'_>) -> Result<Option<Decision>, Outcome> {
+    let Some(approver) = &cx.core.approver else { return Ok(None) };
+    let call = WaitingCall {
+        id: invocation.path().to_owned(),
+        node: cx.scope.node().to_string(),
+        tool: invocation.call.name.clone(),
+        arguments: invocation.call.arguments.clone(),
+        wants_result: false,
+    };
+    match catch_panic_async(|| approver(call)).await {
+        Ok(approval) => Ok(approval.decision()),
+        Err(said) => Err(Outcome::stopped(panicked(&said))),
+    }
+}

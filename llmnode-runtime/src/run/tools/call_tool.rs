@@ -1,0 +1,69 @@
+//! A tool of a set, executed outside of an agent's round.
+
+use super::dynamic::execute;
+use super::invocation::{ConversationId, Invocation};
+use super::outcome::{Outcome, ToolEffect};
+use super::round::unknown_tool_message;
+use super::toolset::Toolset;
+use super::value::ToolReply;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::model::{ToolCall, ToolSpec};
+use crate::pause::{CallState, Decision};
+use crate::run::cx::Cx;
+
+/// What a call of a tool came to.
+pub struct ToolRun {
+    /// What a model would read.
+    pub reply: ToolReply,
+    /// Whether the tool failed, or there is none of that name.
+    pub failed: bool,
+}
+
+/// Executes a call of a tool, which needs no approval any more. `None`: its result comes from outside.
+///
+/// # Errors
+/// What ends the calling node: a limit is reached, the tool aborted, or it waits itself.
+pub async fn execute_tool<S: ?Sized + Sync>(
+    tools: &Toolset,
+    cx: &Cx<'_, S>,
+    call: &ToolCall,
+) -> Result<Option<ToolRun>, NodeError> {
+    let root = cx.scope.id.to_string();
+    let approved = CallState::Approval(Some(Decision::Yes));
+    let around = ConversationId { conversation: (&root, ""), depth: cx.scope.depth, journal: None };
+    let invocation = Invocation::new(call, Some(&approved), around);
+    let outcome = match tools.tools().find(|tool| tool.spec.name == call.name) {
+        Some(tool) => {
+            let counted = cx.limits.charge_tools(1);
+            counted.map_err(|why| NodeError::new(Category::LimitExceeded, why))?;
+            execute(tool, cx, &invocation).await
+        }
+        None => {
+            let specs: Vec<ToolSpec> = tools.tools().map(|tool| tool.spec.clone()).collect();
+            Outcome::refused("unknown_tool", unknown_tool_message(&specs, &call.name, cx.scope.node()))
+        }
+    };
+    match outcome.effect {
+        ToolEffect::Result(reply) => Ok(Some(ToolRun { reply, failed: false })),
+        ToolEffect::Failure(said) => Ok(Some(ToolRun { reply: ToolReply::new(said), failed: true })),
+        ToolEffect::Waits(CallState::Within(paused)) => Err(paused.into_error()),
+        ToolEffect::Waits(_) => Ok(None),
+        ToolEffect::Stopped(error) => Err(error),
+    }
+}
+
+/// What is wrong with the arguments of a call, before anything runs. A tool that is not there refuses none.
+pub fn refused_arguments(tools: &Toolset, call: &ToolCall) -> Option<String> {
+    let tool = tools.tools().find(|tool| tool.spec.name == call.name)?;
+    match tool.argument_fault(&call.arguments)?.effect {
+        ToolEffect::Failure(said) => Some(said),
+        ToolEffect::Result(_) | ToolEffect::Waits(_) | ToolEffect::Stopped(_) => None,
+    }
+}
+
+impl std::fmt::Debug for ToolRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ToolRun {{ reply: {:?}, failed: {} }}", self.reply, self.failed)
+    }
+}

@@ -1,0 +1,44 @@
+//! A call of a tool, as the tool's side sees it.
+
+use crate::model::ToolCall;
+use crate::pause::{CallState, Decision, segment};
+use crate::run::resume::Origin;
+
+/// One call of a tool.
+pub(in crate::run) struct Invocation<'c> {
+    pub(super) call: &'c ToolCall,
+    /// What was decided about it, where it waited.
+    pub(super) decision: Option<&'c Decision>,
+    pub(in crate::run) origin: Origin<'c>,
+}
+
+/// The conversation that a call belongs to.
+#[derive(Clone, Copy)]
+pub(in crate::run) struct ConversationId<'c> {
+    /// What tells it from others, and the ids of the calls that it is within.
+    pub(in crate::run) conversation: (&'c str, &'c str),
+    /// How deep the call stands that it is held in.
+    pub(in crate::run) depth: usize,
+    /// The name under which results are kept, where they are.
+    pub(in crate::run) journal: Option<&'c str>,
+}
+
+impl<'c> Invocation<'c> {
+    pub(super) fn new(call: &'c ToolCall, state: Option<&'c CallState>, of: ConversationId<'c>) -> Self {
+        let (root, around) = of.conversation;
+        let between = if around.is_empty() { "" } else { "/" };
+        let paused = match state {
+            Some(CallState::Within(paused)) => Some(&**paused),
+            _ => None,
+        };
+        let path = format!("{around}{between}{}", segment(&call.id));
+        let mut origin = Origin::tool(of.depth + 1, (root, path), paused);
+        origin.journal = of.journal.map(|journal| format!("{journal}/{}", segment(&call.id)));
+        Invocation { call, decision: state.and_then(CallState::decision), origin }
+    }
+
+    /// The ids of the calls around it and its own.
+    pub(super) fn path(&self) -> &str {
+        self.origin.tool.as_ref().map_or("", |(_, path)| path)
+    }
+}

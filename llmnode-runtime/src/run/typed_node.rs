@@ -1,0 +1,196 @@
+//! The part of an LLM call that knows the node's types: render, read, check. It is generic and compiled for every
+//! node, so it is as small as possible. Everything between these steps is behind a `dyn`, and is compiled once.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use super::answer_reader::AnswerReader;
+use super::attempt_loop::{self, Plan};
+use super::cx::Cx;
+use super::fallback::fall_back;
+use super::model_attempts::ModelAttempts;
+use super::node::{Exec, LlmNode};
+use super::tools::{Invocation, Outcome, Tools, unanswered_call};
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::model::{ChatModel, Message, Request, ToolSpec};
+use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
+use crate::panics::catch_panic;
+use crate::prompt::generated::Prompt;
+use crate::settings::{NodeKind, Resolved, Settings};
+use crate::validate::{self, AttemptInfo, CheckOutcome, Checks, Violation};
+use crate::{BoxError, BoxFuture};
+
+/// Runs a node that asks a model: what `#[llm_node]` delegates to.
+///
+/// # Errors
+/// The failure that kept the call from an accepted output.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
+)]
+pub fn exec<N, S>(node: &N, cx: &Cx<'_, S>) -> impl Future<Output = Result<N::Output, BoxError>> + Send
+where
+    N: LlmNode<S> + Exec<S>,
+    S: ?Sized,
+{
+    async move {
+        let mut tools = Tools::default();
+        node.tools(&mut tools);
+        let spec = node.output();
+        let mut asked = TypedNode { node, cx, tools, spec, schema: None, value: None };
+        boxed(&mut asked, &cx.on(&())).await.map_err(NodeError::already_retried)?;
+        // It succeeds only with a value: one that the judge accepted, or the fallback's.
+        Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
+    }
+}
+
+/// A node that is asked, without its types.
+pub(super) trait ErasedNode<'r>: AnswerReader {
+    fn settings(&self) -> &'r Settings;
+    fn node_kind(&self) -> NodeKind;
+
+    /// The model that the node holds.
+    fn model(&self) -> Option<&'r dyn ChatModel>;
+
+    /// The schema to send. The judge reads by it.
+    fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
+
+    fn render(&self, to: &mut Prompt);
+
+    /// The tools that the model may call, and how many responses there are at most.
+    fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError>;
+
+    /// Keeps the fallback value, if there is one.
+    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
+}
+
+/// The box proves once, here, that the future is `Send`. Otherwise the compiler would prove it for every node, which
+/// would take it longer than everything else in a node. The box also keeps the loop in this crate: without it, every
+/// crate that calls a node would compile the loop again.
+fn boxed<'a>(asked: &'a mut dyn ErasedNode<'_>, cx: &'a Cx<'a, ()>) -> BoxFuture<'a, Result<(), NodeError>> {
+    Box::pin(ask(asked, cx))
+}
+
+async fn ask(asked: &mut dyn ErasedNode<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError> {
+    let levels = [cx.settings, &cx.core.settings, asked.settings()];
+    let mut settings = Resolved::new(levels, asked.node_kind())?;
+    let own = cx.core.held_model(asked.model());
+    if own.is_some() {
+        settings.ignore_run_model();
+    }
+    let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
+    if let Some(listener) = cx.listener {
+        listener.set_schema(schema.as_deref())?;
+    }
+    let (tools, turns) = asked.tools()?;
+    let request = Request { output: schema, tools, ..Request::new(render(asked)?) };
+    let of_agent = (!request.tools.is_empty()).then(|| cx.limits.of_agent(cx.scope.node().clone()));
+    let plan = Plan::new(cx, of_agent.as_ref().unwrap_or(cx.limits), settings);
+    let outcome = {
+        let mut asking = ModelAttempts::new(&plan, own, request, turns, asked)?;
+        asking.resume()?;
+        let outcome = attempt_loop::run(&plan, &mut asking).await;
+        asking.finish();
+        outcome
+    };
+    let Err(ended) = outcome else { return Ok(()) };
+    let error = ended.before_fallback(cx.scope)?;
+    match fall_back(cx.scope, &error, asked).await {
+        Some(outcome) => outcome,
+        None => Err(error.without_record()),
+    }
+}
+
+fn render(asked: &dyn ErasedNode<'_>) -> Result<Vec<Message>, NodeError> {
+    let mut prompt = Prompt::new();
+    catch_panic(|| asked.render(&mut prompt)).map_err(|said| {
+        let place = prompt.section;
+        NodeError::new(Category::Panic, format!("{place}a value of the prompt panicked: {said}"))
+    })?;
+    let messages = prompt.finish().map_err(|fault| NodeError::new(Category::PrepError, fault))?;
+    match unanswered_call(&messages) {
+        None => Ok(messages),
+        Some(id) => {
+            let fault = format!(
+                "the history has the call {id:?} of a tool, and not its result; add `Message::tool({id:?}, ..)`, or drop the call"
+            );
+            Err(NodeError::new(Category::PrepError, fault))
+        }
+    }
+}
+
+/// Renders the node, reads answers as its output, checks them against the state, and keeps the accepted one.
+struct TypedNode<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
+    node: &'r N,
+    cx: &'r Cx<'r, S>,
+    tools: Tools<S>,
+    spec: OutputSpec<N::Output, S>,
+    schema: Option<Arc<OutputSchema>>,
+    value: Option<N::Output>,
+}
+
+impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N, S> {
+    fn settings(&self) -> &'r Settings {
+        self.node.settings()
+    }
+
+    fn node_kind(&self) -> NodeKind {
+        NodeKind::of::<N>(Some(self.spec.answers()))
+    }
+
+    fn model(&self) -> Option<&'r dyn ChatModel> {
+        self.node.model()
+    }
+
+    fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String> {
+        self.schema = self.spec.schema()?;
+        Ok(self.schema.clone())
+    }
+
+    fn render(&self, to: &mut Prompt) {
+        self.node.render(self.cx.state, to);
+    }
+
+    fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError> {
+        self.tools.check(self.schema.as_deref())?;
+        Ok((self.tools.listed(), self.tools.most_turns()))
+    }
+
+    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>> {
+        Box::pin(async move {
+            match self.node.fallback(self.cx.state, error)?.await {
+                Ok(value) => self.value = Some(value),
+                Err(fault) => return Some(Err(fault)),
+            }
+            Some(Ok(()))
+        })
+    }
+}
+
+impl<N: LlmNode<S> + Exec<S>, S: ?Sized> AnswerReader for TypedNode<'_, N, S> {
+    fn schema(&self) -> Option<&OutputSchema> {
+        self.schema.as_deref()
+    }
+
+    fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>> {
+        self.spec.read(answer, self.schema.as_deref(), reader, &mut self.value)
+    }
+
+    fn execute<'a>(
+        &'a self,
+        tool: usize,
+        invocation: &'a Invocation<'a>,
+        plan: &'a Plan<'_>,
+    ) -> Option<BoxFuture<'a, Outcome>> {
+        self.tools.execute(tool, self.cx, plan, invocation)
+    }
+
+    fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> BoxFuture<'a, CheckOutcome> {
+        let mut checks = Checks::at(if wrapped { WRAPPER } else { "" });
+        if let Some(value) = &self.value {
+            self.spec.collect(value, &mut checks);
+        }
+        Box::pin(validate::run(checks, self.cx.state, attempt))
+    }
+}

@@ -1,0 +1,178 @@
+//! Proof that every validator inside an output type can be reached by diving.
+//!
+//! A definition with validators leaves a mark in its JSON schema. The schema of an output shows the marks of
+//! all types inside it, also of those inside containers that no dive knows. A mark that the dive does not
+//! come to is a validator that would be skipped in silence: the first use of such an output is an error.
+
+use std::any::type_name;
+use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+
+use super::marks::marks_in;
+use super::traverse::{Validated, ValidatedFields};
+
+/// The marks that a dive can come to.
+#[derive(Debug, Default)]
+pub struct Coverage {
+    marks: BTreeSet<&'static str>,
+    /// The marks of types that some place holds and no dive comes to there, each with the first such place.
+    skipped: BTreeMap<String, String>,
+    /// The definition whose fields are looked into.
+    owner: Option<&'static str>,
+    /// The type at hand is dived into as one with validators of its own.
+    validated: bool,
+    /// It is dived into for its fields alone, as an element among others.
+    fields_only: bool,
+}
+
+impl Coverage {
+    /// Notes a type's mark. `false` if it was noted before: its fields need no second look.
+    pub fn enter(&mut self, mark: &'static str) -> bool {
+        if self.fields_only {
+            let place = || "it is in a tuple or `Result` beside a type without validators".to_owned();
+            self.skipped.entry(mark.to_owned()).or_insert_with(place);
+        }
+        self.owner = Some(mark);
+        self.marks.insert(mark)
+    }
+
+    /// Looks into a type with validators of its own.
+    pub fn validated<T: ValidatedFields + ?Sized>(&mut self) {
+        self.descend::<T>(true, false);
+    }
+
+    /// Looks into an element of a container of several types. A dive does the same with all of them, so where one has
+    /// no validators of its own, those of the others do not run.
+    pub(super) fn element<T: ValidatedFields>(&mut self) {
+        self.descend::<T>(self.validated, !self.validated);
+    }
+
+    fn descend<T: ValidatedFields + ?Sized>(&mut self, validated: bool, fields_only: bool) {
+        let before = (self.validated, self.fields_only, self.owner);
+        (self.validated, self.fields_only) = (validated, fields_only);
+        T::coverage(self);
+        (self.validated, self.fields_only, self.owner) = before;
+    }
+
+    /// Notes what is held by a `T` that no dive goes into.
+    fn skip_type<T: JsonSchema + ?Sized>(&mut self, field: Option<&str>) {
+        self.skip_marks(marks_in::<T>(), field, type_name::<T>());
+    }
+
+    /// The part of it that is compiled once, and not for every type.
+    fn skip_marks(&mut self, marks: Vec<String>, field: Option<&str>, held_as: &str) {
+        for mark in marks {
+            let place = self.owner.zip(field);
+            let place =
+                place.map_or("it".to_owned(), |(owner, field)| format!("the field `{field}` of `{owner}`"));
+            let place = format!("{place} is held as `{held_as}`, which llmnode cannot dive into");
+            self.skipped.entry(mark).or_insert(place);
+        }
+    }
+
+    /// The first of a schema's marks that no dive comes to in some place, and what is known of that place.
+    pub(crate) fn missing(&self, marks: &[String]) -> Option<Uncovered> {
+        marks.iter().find_map(|mark| {
+            let place = self.skipped.get(mark).cloned();
+            let unknown = || "it is held by a type that llmnode cannot dive into".to_owned();
+            let place = place.or_else(|| (!self.marks.contains(mark.as_str())).then(unknown));
+            place.map(|place| Uncovered { mark: mark.clone(), place })
+        })
+    }
+}
+
+/// Validators that would never run.
+#[derive(Debug)]
+pub(crate) struct Uncovered {
+    /// The mark of their type.
+    pub(crate) mark: String,
+    /// Where it is held, and as what.
+    pub(crate) place: String,
+}
+
+/// A type that generated code dives into, before there is a value of it.
+#[derive(Debug)]
+pub struct CoverageProbe<T: ?Sized> {
+    /// The field that has the type, as the definition calls it.
+    field: Option<&'static str>,
+    ty: PhantomData<fn(&T)>,
+}
+
+impl<T: ?Sized> CoverageProbe<T> {
+    /// Stands for the type.
+    #[expect(clippy::new_without_default, reason = "only generated code makes one")]
+    pub const fn new() -> Self {
+        CoverageProbe { field: None, ty: PhantomData }
+    }
+
+    /// Stands for the type of a field.
+    pub const fn of(field: &'static str) -> Self {
+        CoverageProbe { field: Some(field), ty: PhantomData }
+    }
+}
+
+/// First choice: a type with validators of its own.
+pub trait CoverValidators {
+    /// Notes the types a dive can come to.
+    fn coverage(&self, to: &mut Coverage);
+}
+
+impl<T: Validated + ?Sized> CoverValidators for &&&CoverageProbe<T> {
+    fn coverage(&self, to: &mut Coverage) {
+        to.validated::<T>();
+    }
+}
+
+/// Second choice: a type whose definition says how to dive into it.
+pub trait CoverFields {
+    /// Notes the types a dive can come to.
+    fn coverage(&self, to: &mut Coverage);
+}
+
+impl<T: ValidatedFields + ?Sized> CoverFields for &&CoverageProbe<T> {
+    fn coverage(&self, to: &mut Coverage) {
+        to.descend::<T>(false, false);
+    }
+}
+
+/// Third choice: no dive goes in, and the schema tells what is passed over.
+pub trait CoverSchema {
+    /// Notes what no dive comes to here.
+    fn coverage(&self, to: &mut Coverage);
+}
+
+impl<T: JsonSchema + ?Sized> CoverSchema for &CoverageProbe<T> {
+    fn coverage(&self, to: &mut Coverage) {
+        to.skip_type::<T>(self.field);
+    }
+}
+
+/// Last choice: nothing is known.
+pub trait CoverNothing {
+    /// Notes nothing.
+    fn coverage(&self, _: &mut Coverage) {}
+}
+
+impl<T: ?Sized> CoverNothing for CoverageProbe<T> {}
+
+/// First choice: the type has validators of its own, and its schema says so.
+pub trait Marked {
+    /// The mark, for the schema.
+    fn mark(&self, mark: &'static str) -> Option<&'static str> {
+        Some(mark)
+    }
+}
+
+impl<T: Validated + ?Sized> Marked for &CoverageProbe<T> {}
+
+/// Last choice: nothing to mark.
+pub trait Unmarked {
+    /// No mark.
+    fn mark(&self, _: &'static str) -> Option<&'static str> {
+        None
+    }
+}
+
+impl<T: ?Sized> Unmarked for CoverageProbe<T> {}

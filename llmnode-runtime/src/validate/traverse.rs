@@ -1,0 +1,191 @@
+//! How a value's validators are found.
+//!
+//! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`]: it dives into the fields.
+//! `#[validate]` on an impl block implements [`Validate`]: it dives likewise, and adds the block's methods.
+//! Generated code does not know which of the two a type has, or neither, so it calls `traverse` on three
+//! references to a [`Traverse`]: method resolution takes the first that fits, from [`Validate`] down to nothing.
+//! The markers carry no state, so that a type validated against *another* state is an error, not a miss.
+
+use super::checks::Checks;
+use super::coverage::Coverage;
+
+/// A type with validators of its own, from `#[validate]` on an impl block.
+pub trait Validated: ValidatedFields {}
+
+/// A type with validators that run with the state `S`. `K` is always `()`: what the probe below leaves for the compiler
+/// to find, so that it does not propose a where clause on the program's own item for a type that lacks the state.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not validated against the state `{S}`",
+    label = "no validators for this state",
+    note = "write `state = T` on the node with the state that the validators take, and `#[llm_output(state = T)]` on the types in \
+            between; `AnyRunState` means that the node names no state",
+    note = "a type without validators that fills a type parameter needs an empty block: `#[validate] impl {Self} {{}}`"
+)]
+pub trait Validate<S: ?Sized, K = ()> {
+    /// Adds all checks of this value, those inside it included.
+    fn checks<'a>(&'a self, to: &mut Checks<'a, S>);
+}
+
+/// A type whose definition says how to dive into its fields.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has validators, but its definition does not say so",
+    label = "its definition has neither `#[llm_output]` nor `#[llmnode::validate]`",
+    note = "put `#[llm_output]` on the definition, or `#[llmnode::validate]` above its own derives"
+)]
+pub trait ValidatedFields {
+    /// Notes which types a dive can come to.
+    fn coverage(to: &mut Coverage);
+}
+
+/// A type whose fields' validators run with the state `S`.
+#[diagnostic::on_unimplemented(
+    message = "the fields of `{Self}` are not validated against the state `{S}`",
+    label = "validators inside it take another state",
+    note = "write `#[llm_output(state = T)]` on the type, with the state of the validators inside it"
+)]
+pub trait ValidateFields<S: ?Sized> {
+    /// Adds the checks inside this value, and says which fields are known by another name in the JSON.
+    fn fields<'a>(&'a self, to: &mut Checks<'a, S>);
+}
+
+/// What a field needs in a definition that names no state: validators that run with any.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has validators that take a state, and the type around it names none",
+    label = "add `state = T`, with the type of that state: `#[llm_output(state = T)]`"
+)]
+pub trait ValidateWithAnyState<S: ?Sized, K>: Validate<S, K> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Validate<S, K> + ?Sized, S: ?Sized, K> ValidateWithAnyState<S, K> for T {}
+
+/// The same of a field whose type has validators in its own fields alone.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has fields with validators that take a state, and the type around it names none",
+    label = "add `state = T`, with the type of that state: `#[llm_output(state = T)]`"
+)]
+pub trait ValidateFieldsWithAnyState<S: ?Sized>: ValidateFields<S> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ValidateFields<S> + ?Sized, S: ?Sized> ValidateFieldsWithAnyState<S> for T {}
+
+/// A value that generated code dives into.
+#[derive(Debug)]
+pub struct Traverse<'a, T: ?Sized>(pub &'a T);
+
+/// First choice: a type with validators of its own.
+pub trait TraverseValidators<'a, T: ?Sized, K> {
+    /// Adds the checks of the value.
+    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: Validate<S, K>;
+
+    /// The same in a definition that names no state.
+    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateWithAnyState<S, K>;
+}
+
+impl<'a, T: Validated + ?Sized, K> TraverseValidators<'a, T, K> for &&Traverse<'a, T> {
+    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: Validate<S, K>,
+    {
+        self.0.checks(to);
+    }
+
+    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateWithAnyState<S, K>,
+    {
+        self.0.checks(to);
+    }
+}
+
+/// Second choice: a type whose fields may have validators.
+pub trait TraverseFields<'a, T: ?Sized> {
+    /// Adds the checks inside the value.
+    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateFields<S>;
+
+    /// The same in a definition that names no state.
+    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateFieldsWithAnyState<S>;
+}
+
+impl<'a, T: ValidatedFields + ?Sized> TraverseFields<'a, T> for &Traverse<'a, T> {
+    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateFields<S>,
+    {
+        self.0.fields(to);
+    }
+
+    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    where
+        T: ValidateFieldsWithAnyState<S>,
+    {
+        self.0.fields(to);
+    }
+}
+
+/// Last choice: a type that nothing is known about. If validators are inside it all the same, the mark in
+/// its schema tells, and the first use is an error.
+pub trait TraverseNothing<'a> {
+    /// Adds nothing.
+    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>);
+
+    /// The same in a definition that names no state.
+    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>);
+}
+
+impl<'a, T: ?Sized> TraverseNothing<'a> for Traverse<'a, T> {
+    fn traverse<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
+
+    fn traverse_without_state<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::invalid::Invalid;
+    use super::*;
+
+    struct World;
+    struct Fields(Inner);
+    struct Inner;
+    struct Plain;
+
+    impl ValidatedFields for Inner {
+        fn coverage(_: &mut Coverage) {}
+    }
+    impl<S: ?Sized> ValidateFields<S> for Inner {
+        fn fields<'a>(&'a self, _: &mut Checks<'a, S>) {}
+    }
+    impl Validated for Inner {}
+    impl Validate<World> for Inner {
+        fn checks<'a>(&'a self, to: &mut Checks<'a, World>) {
+            to.sync("inner", |_, _| Err(Invalid::new("no")));
+        }
+    }
+    impl ValidatedFields for Fields {
+        fn coverage(_: &mut Coverage) {}
+    }
+    impl ValidateFields<World> for Fields {
+        fn fields<'a>(&'a self, to: &mut Checks<'a, World>) {
+            to.field("inner", |to| (&&&Traverse(&self.0)).traverse(to));
+        }
+    }
+
+    #[test]
+    #[expect(clippy::needless_borrow, reason = "as generated code has it, which cannot know the level")]
+    fn the_dive_takes_the_first_level_that_fits() {
+        let (fields, list) = (Fields(Inner), vec![Some(Inner)]);
+        let mut checks = Checks::<World>::default();
+        (&&&Traverse(&Inner)).traverse(&mut checks);
+        (&&&Traverse(&fields)).traverse(&mut checks);
+        (&&&Traverse(&Plain)).traverse(&mut checks);
+        (&&&Traverse(&list)).traverse(&mut checks);
+        assert_eq!(format!("{checks:?}"), r#"[("", "inner"), ("inner", "inner"), ("[0]", "inner")]"#);
+    }
+}
