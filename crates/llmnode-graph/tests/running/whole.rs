@@ -152,7 +152,7 @@ async fn case_46_a_node_of_another_type_at_a_label_is_refused_by_resume() {
     let mut run = Run::new(replies(1)).with_state(after.start(json!({})).unwrap());
     let error = run.flow(&after).resume(JournalFile::open(&journal).unwrap()).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
-    assert!(error.to_string().contains("`next`") && error.to_string().contains("tool"), "{error}");
+    assert!(error.to_string().contains("(the step `next`)"), "{error}");
     // Names stand in pictures by id and type.
     assert!(before.outline().mermaid().contains("next"));
     let mut run = Run::new(replies(2)).with_state(before.start(json!({})).unwrap());
