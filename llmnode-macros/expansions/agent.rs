@@ -60,14 +60,18 @@ const _: () = {
             struct __Arguments<A0> {
                 question: A0,
             }
-            fn __read<A0: __llmnode::Argument>() -> __llmnode::TypeReader<__Arguments<A0>> {
+            fn __read<A0: __llmnode::Argument>() -> __llmnode::TypeReader<
+                __Arguments<A0>,
+            > {
                 __llmnode::TypeReader::new()
             }
             __llmnode::OutputSpec::arguments(
                 __read::<String>(),
                 |__Arguments { question }| Self { question },
                 |__to| (&&&&__llmnode::CoverageProbe::<Recommend>::new()).coverage(__to),
-                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<Library>(__to),
+                |__value, __to| {
+                    (&&&__llmnode::Traverse(__value)).traverse::<Library>(__to)
+                },
             )
         }
         fn reply(__output: &<Self as __llmnode::Node>::Output) -> __llmnode::Replied {

@@ -56,7 +56,8 @@ const _: () = {
                                     __to.index(
                                         1,
                                         |__to| {
-                                            (&&&__llmnode::Traverse(&__field_0.1)).traverse::<World>(__to);
+                                            (&&&__llmnode::Traverse(&__field_0.1))
+                                                .traverse::<World>(__to);
                                         },
                                     );
                                 },

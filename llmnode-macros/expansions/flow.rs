@@ -34,7 +34,10 @@ const _: () = {
                         >(
                             "Search",
                             [__llmnode::Edge::new("", __llmnode::Target::Step(0))],
-                            |__action| __llmnode::plain_arrow(__action, __llmnode::Arm::to(0)),
+                            |__action| __llmnode::plain_arrow(
+                                __action,
+                                __llmnode::Arm::to(0),
+                            ),
                         )
                         .step::<
                             Answer,

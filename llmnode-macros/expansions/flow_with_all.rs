@@ -43,7 +43,10 @@ const _: () = {
                             [__llmnode::Edge::new("", __llmnode::Target::Step(2))],
                             |state| Inner { text: state.text.clone() },
                             |state| &mut state.part,
-                            |__action| __llmnode::plain_arrow(__action, __llmnode::Arm::to(0)),
+                            |__action| __llmnode::plain_arrow(
+                                __action,
+                                __llmnode::Arm::to(0),
+                            ),
                         )
                         .step_with::<
                             _,
@@ -53,7 +56,10 @@ const _: () = {
                             [__llmnode::Edge::new("", __llmnode::Target::Step(3))],
                             |state| nodes::Ask::<u8> { n: 1 },
                             |state| state,
-                            |__action| __llmnode::plain_arrow(__action, __llmnode::Arm::to(0)),
+                            |__action| __llmnode::plain_arrow(
+                                __action,
+                                __llmnode::Arm::to(0),
+                            ),
                         )
                         .step_in::<
                             Part,
@@ -62,7 +68,10 @@ const _: () = {
                             "Part",
                             [__llmnode::Edge::new("", __llmnode::Target::Step(4))],
                             |state| &mut state.0,
-                            |__action| __llmnode::plain_arrow(__action, __llmnode::Arm::to(0)),
+                            |__action| __llmnode::plain_arrow(
+                                __action,
+                                __llmnode::Arm::to(0),
+                            ),
                         )
                         .step::<
                             (Weather, News),

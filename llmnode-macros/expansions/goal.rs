@@ -43,7 +43,9 @@ const _: () = {
                 AnyRunState,
             >(
                 |__to| (&&&&__llmnode::CoverageProbe::<Verdict>::new()).coverage(__to),
-                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<AnyRunState>(__to),
+                |__value, __to| {
+                    (&&&__llmnode::Traverse(__value)).traverse::<AnyRunState>(__to)
+                },
             )
         }
     }

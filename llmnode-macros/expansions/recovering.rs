@@ -82,7 +82,9 @@ const _: () = {
             &'__llmnode self,
             __state: &'__llmnode World,
             __error: &'__llmnode __llmnode::NodeError,
-        ) -> ::core::option::Option<__llmnode::FallbackFuture<'__llmnode, Self::Output>> {
+        ) -> ::core::option::Option<
+            __llmnode::FallbackFuture<'__llmnode, Self::Output>,
+        > {
             ::core::option::Option::Some(
                 __llmnode::fallback_with_state(self, __state, __error, self::middle),
             )

@@ -2,7 +2,11 @@ impl Choice {
     fn item_is_available(&self, state: &World) -> Result<(), Invalid> {
         todo!()
     }
-    async fn in_stock(&self, attempt: &AttemptInfo, state: &World) -> Result<(), Invalid> {
+    async fn in_stock(
+        &self,
+        attempt: &AttemptInfo,
+        state: &World,
+    ) -> Result<(), Invalid> {
         todo!()
     }
 }

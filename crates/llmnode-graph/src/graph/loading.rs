@@ -210,6 +210,6 @@ impl<'l> NodeLoader<'l> {
 
 impl fmt::Debug for NodeLoader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loading").field("id", &self.node.id).finish_non_exhaustive()
+        f.debug_struct("NodeLoader").field("id", &self.node.id).finish_non_exhaustive()
     }
 }

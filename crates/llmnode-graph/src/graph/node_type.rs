@@ -17,7 +17,7 @@ use crate::template::{Template, key};
 /// # mod llmnode { pub use llmnode_runtime::*; pub mod graph { pub use llmnode_graph::*; } }
 /// use std::sync::Arc;
 ///
-/// use llmnode::graph::{Graph, GraphNode, Loading, NodeType, Registry, Template, Update, Visit};
+/// use llmnode::graph::{Graph, GraphNode, NodeLoader, NodeType, Registry, Template, Update, Visit};
 /// use llmnode::{BoxError, BoxFuture, ScriptedModel};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
@@ -38,7 +38,7 @@ use crate::template::{Template, key};
 ///     fn schema(&self) -> Value {
 ///         schemars::schema_for!(Data).to_value()
 ///     }
-///     fn load(&self, node: &mut Loading<'_>) -> Option<Arc<dyn GraphNode>> {
+///     fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
 ///         let data: Data = node.data()?;
 ///         let text = node.template("/text", &data.text);
 ///         node.writes("said");
