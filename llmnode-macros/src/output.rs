@@ -37,7 +37,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let hollow = conditional.then(|| cfg::without_fields(&input));
     let judged = hollow.as_ref().unwrap_or(&input);
     let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
-    // A derive must come before its helper attributes, and before other derives' attributes of the same name.
+    // Derives must come before their helper attributes, so the missing ones go first.
     let mut missing = missing_derives(&input.attrs);
     let unread = borrows && missing.contains(&DESERIALIZE);
     missing.retain(|derive| !unread || *derive != DESERIALIZE);

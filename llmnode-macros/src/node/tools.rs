@@ -77,7 +77,7 @@ fn type_path(function: &Type, made: &str) -> String {
     }
 }
 
-/// If `#[tool]` stayed on the struct, it would report itself elsewhere.
+/// If `#[tool]` stayed on the struct, its own error would be at another place.
 pub(super) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
     for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("tool")) {
         let message =

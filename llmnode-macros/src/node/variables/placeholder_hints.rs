@@ -84,7 +84,7 @@ impl Variables<'_> {
         }
     }
 
-    /// Only the compiler knows whether the type has `Display`; its name says that it probably has not.
+    /// Only the compiler knows whether the type has `Display`; judging by its name, it probably has not.
     pub(super) fn display_check(
         &self,
         prompt: &Source,
