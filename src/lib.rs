@@ -733,7 +733,7 @@ pub use llmnode_macros::step;
 /// | `(Weather, News) as Gather => …` | two to eight steps without actions, side by side |
 ///
 /// An arrow leads to a label, to `end`, to `end(action)`, or to `todo!()`, a [`Category::ConfigError`] when the flow arrives there.
-/// A condition stands above the flow, as `#[cfg(…)] flow! { … }`.
+/// A condition goes above the flow, as `#[cfg(…)] flow! { … }`.
 #[doc(inline)]
 pub use llmnode_macros::flow;
 

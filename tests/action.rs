@@ -1,4 +1,4 @@
-//! What `#[derive(Action)]` makes of an enum.
+//! What `#[derive(Action)]` generates for an enum.
 
 use llmnode::Action;
 

@@ -1,7 +1,6 @@
-//! How often llmnode allocates for a call, with the transport left out: `docs/performance.md` gives the figures.
+//! How often llmnode allocates for a call, without the transport: `docs/performance.md` has the figures.
 //!
-//! Counts do not depend on the machine. Where one of these falls, the bound falls with it; where one has to rise,
-//! there is a reason to write down.
+//! Counts do not depend on the machine. When one of them falls, lower its bound; when one has to rise, write down why.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 

@@ -1,4 +1,4 @@
-//! Images and files as parts of a node's prompt.
+//! Images and files in the prompts of nodes.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

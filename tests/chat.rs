@@ -1,4 +1,4 @@
-//! What stands in a conversation beside system and user message: examples and the history.
+//! What a conversation has besides the system and the user message: examples and the history.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 

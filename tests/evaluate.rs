@@ -1,4 +1,4 @@
-//! Evaluation, through models that are scripted.
+//! Evaluation, with scripted models.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! `LLMNODE_EXPAND` prints expansions while an example is built, and a changed value builds it anew.
+//! `LLMNODE_EXPAND` prints expansions while an example is built, and a changed value rebuilds it.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! A graph from JSON beside the same steps as `flow!` declares them: the same requests, byte for byte.
+//! A graph from JSON compared with the same steps as a `flow!`: the same requests, byte for byte.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![cfg(feature = "openai")]

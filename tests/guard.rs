@@ -1,5 +1,5 @@
-//! The guard against real requests. Once said it holds for the process, so each way to say it has a process of its
-//! own: a run of this very file for one test, `child`.
+//! The guard against real requests. It holds for the rest of the process, so each way to set it runs in a process of its
+//! own: this test program, started for the one test `child`.
 #![cfg(feature = "openai")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 

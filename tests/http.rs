@@ -1,4 +1,4 @@
-//! Annotated nodes over real sockets: what goes wrong has its category, its place in the ledger and no panic.
+//! Annotated nodes over real sockets: every failure has its category and its place in the ledger, and nothing panics.
 #![cfg(feature = "openai")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 

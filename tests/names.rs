@@ -1,6 +1,6 @@
-//! The public names, as the sources export them: a name that comes or goes is seen in review.
+//! The public names, as the sources export them, so that review shows each name that comes or goes.
 //!
-//! `LLMNODE_UPDATE=1 cargo test --test names` writes the list anew.
+//! `LLMNODE_UPDATE=1 cargo test --test names` updates the list.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Types that nest in themselves, of which each level could be of several forms.
+//! Types that contain themselves, with several possible variants at each level.
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, reason = "the types are only read")]
 

@@ -1,4 +1,4 @@
-//! What `#[llm_node]` makes of a struct: the messages a model gets, and the facts about the node.
+//! What `#[llm_node]` generates for a struct: the messages to the model, and the facts about the node.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 

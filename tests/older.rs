@@ -1,4 +1,5 @@
-//! Texts that collide under 64 bits are told apart, and what files of before stand for is not taken by its old name.
+//! Texts that collide under the old 64-bit hash are distinguished, and what older files recorded under such a hash is not
+//! reused.
 
 #![allow(clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Answers as types: what is derived, which validators run, and by which paths their findings are known.
+//! Answers as types: what is derived, which validators run, and the paths of their violations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -392,7 +392,7 @@ async fn an_error_of_the_program_aborts() {
     assert_eq!(model.requests().len(), 1);
 }
 
-/// A container that nothing dives into holds a validated type: refused at first use, not skipped.
+/// A container that traversal does not enter holds a validated type: refused at first use, not skipped.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Foreign {
     #[allow(dead_code)]

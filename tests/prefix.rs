@@ -1,5 +1,5 @@
-//! What is the same in all requests of a node stands first and does not change by a byte, as providers cache prompts by
-//! their beginning. Seen from the server: raw bodies.
+//! The part that all requests of a node share comes first and is identical to the byte, because providers cache prompts
+//! by prefix. Checked on the raw bodies that the server receives.
 #![cfg(feature = "openai")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 

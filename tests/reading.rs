@@ -1,4 +1,4 @@
-//! What `docs/reading.md` says of texts is so.
+//! The claims of `docs/reading.md` about texts.
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use llmnode::{Flag, Note, OutputSchema, Reader};

@@ -1,4 +1,4 @@
-//! What the README claims and no other test runs. Its Rust snippets are doctests of the crate.
+//! The README's claims that no other test covers. Its Rust snippets are doctests of the crate.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
 

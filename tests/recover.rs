@@ -1,4 +1,4 @@
-//! What `#[llm_node]` makes of `recover(…)`, `fallback_model`, `fallback` and `limits(…)`.
+//! What `#[llm_node]` generates for `recover(…)`, `fallback_model`, `fallback` and `limits(…)`.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 

@@ -1,4 +1,4 @@
-//! What is said of answers that are refused, word for word: each message names the place, what is there and what to write.
+//! The messages for rejected answers, word for word: each names the place, what is there and what to write.
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, reason = "the types are only read")]
 

@@ -1,4 +1,4 @@
-//! Steps that are repeated after a crash: what was answered is not asked again.
+//! Steps that are repeated after a crash: an answered request is not sent again.
 
 #![allow(clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
 

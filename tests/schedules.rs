@@ -1,5 +1,5 @@
-//! Random schedules of answers, faults, drops and overrides over real sockets: requests keep to their bound, waits
-//! are the server's at least, and the ledger says what the server's own log says.
+//! Random schedules of answers, faults, drops and overrides over real sockets: requests keep to their bound, waits are at
+//! least the server's, and the ledger agrees with the server's own log.
 #![cfg(feature = "openai")]
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Nodes with a goal beside everything else that a node may have, and over real sockets.
+//! Nodes with a goal combined with everything else that a node may have, and over real sockets.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

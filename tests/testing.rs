@@ -1,4 +1,4 @@
-//! The snippets of the page "Testing your nodes", all of them, so that they run.
+//! All snippets of the page "Testing your nodes", so that they run.
 #![cfg(feature = "openai")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! What `#[llm_node]` makes of `validate = path`.
+//! What `#[llm_node]` generates for `validate = path`.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 

@@ -1,4 +1,4 @@
-//! An answer that is JSON and not of the type: the model is told everything that is wrong with it, by the schema.
+//! An answer that is JSON but not of the type: the model gets every violation of the schema.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

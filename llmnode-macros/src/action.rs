@@ -1,4 +1,4 @@
-//! `#[derive(Action)]`: the names of an enum's variants, and an action out of a reference to one.
+//! `#[derive(Action)]`: implements `Action` with the names of the variants, and `From<&Self>`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -13,14 +13,13 @@ use crate::item;
 use crate::literals::{non_empty, text};
 use crate::macro_args::{Slot, fill, value};
 
-/// Expands `#[derive(Action)] item`.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     if let Err(error) = item::check_depth(&item) {
         return error.into_compile_error();
     }
     let input: DeriveInput = match syn::parse2(item) {
         Ok(input) => input,
-        // The compiler reports what it cannot parse itself.
+        // The compiler reports syntax errors itself.
         Err(_) => return TokenStream::new(),
     };
     let mut errors = Errors::default();
@@ -41,13 +40,11 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
     quote!(#impls #errors)
 }
 
-/// A variant and its name as an action.
 struct NamedVariant<'a> {
     variant: &'a Variant,
     name: String,
 }
 
-/// The variants, if it is an enum without parameters.
 fn variants<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<NamedVariant<'a>>> {
     let wrong = |at: TokenStream, kind: &str| {
         Error::new_spanned(
@@ -133,7 +130,7 @@ fn argument(
         return Ok(());
     }
     let at = input.span();
-    // What is left would be a second error.
+    // Unread tokens would be a second error.
     input.parse::<TokenStream>()?;
     Err(Error::new(at, wanted(keys)))
 }
@@ -153,7 +150,7 @@ fn impls(ident: &Ident, variants: &[NamedVariant<'_>]) -> TokenStream {
         quote_spanned!(here=> Self::#ident { .. } => #name,)
     });
     let copied = variants.iter().map(|named| clone_arm(named.variant));
-    // A reference to an enum without variants is no such value to the compiler.
+    // The compiler regards references as inhabited: `match self {}` would not compile.
     let (name, from) = match variants {
         [] => (quote_spanned!(here=> match *self {}), quote_spanned!(here=> match *__action {})),
         _ => (
@@ -179,7 +176,6 @@ fn impls(ident: &Ident, variants: &[NamedVariant<'_>]) -> TokenStream {
     }
 }
 
-/// The arm that makes a variant of a reference to it: what it holds is cloned.
 fn clone_arm(variant: &Variant) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &variant.ident;
@@ -189,7 +185,7 @@ fn clone_arm(variant: &Variant) -> TokenStream {
     let fields = variant.fields.iter().zip(variant.fields.members()).enumerate();
     let (bindings, values): (Vec<_>, Vec<_>) = fields
         .map(|(index, (field, member))| {
-            // At its type, where the compiler reports one that cannot be cloned.
+            // Spanned at the field's type, where the compiler reports a missing `Clone`.
             let at = end_spans(&field.ty).0;
             let binding = format_ident!("__field{index}", span = at);
             let cloned = quote_spanned!(at=> ::core::clone::Clone::clone(#binding));

@@ -10,17 +10,17 @@ use syn::{Item, LitBool, Meta, MetaList, Token};
 
 use crate::diagnostics::Errors;
 
-/// The attributes that decide what the macros generate.
+/// Attributes that change what the macros generate.
 const READ: [&str; 6] = ["cfg", "cfg_attr", "node", "prep", "schemars", "serde"];
 
-/// Refuses the first condition inside the item, if it decides what the macro generates; tells whether there is one.
+/// Reports only the first condition; returns whether there was one.
 pub(crate) fn refuse(item: &mut Item, name: &str, errors: &mut Errors) -> bool {
     let mut first = None;
     walk(item, &mut |attributes| {
         attributes.retain(|attribute| {
             let Some(error) = refusal(attribute, "an item", &format!("#[{name}]")) else { return true };
             first.get_or_insert(error);
-            // The compiler does not know the attributes of the macros that a `cfg_attr` adds.
+            // A `cfg_attr` may add the macros' own attributes, which the compiler does not know.
             attribute.path().is_ident("cfg")
         });
     });
@@ -29,7 +29,7 @@ pub(crate) fn refuse(item: &mut Item, name: &str, errors: &mut Errors) -> bool {
     true
 }
 
-/// The error at a condition. A malformed one is the compiler's to report.
+/// `None` for a malformed condition, which the compiler reports.
 pub(crate) fn refusal(attribute: &Attribute, inside: &str, by: &str) -> Option<Error> {
     let is_cfg = attribute.path().is_ident("cfg");
     if !is_cfg && !attribute.path().is_ident("cfg_attr") {
@@ -52,7 +52,7 @@ pub(crate) fn refusal(attribute: &Attribute, inside: &str, by: &str) -> Option<E
     Some(Error::new_spanned(attribute.path(), message))
 }
 
-/// A definition without its fields: what is made of it compiles, whichever fields there are.
+/// Without fields, the generated impls compile under any configuration.
 pub(crate) fn without_fields(input: &DeriveInput) -> DeriveInput {
     let data = Data::Struct(DataStruct {
         struct_token: Token![struct](input.ident.span()),
@@ -62,10 +62,9 @@ pub(crate) fn without_fields(input: &DeriveInput) -> DeriveInput {
     DeriveInput { attrs: vec![], data, ..input.clone() }
 }
 
-/// What stands in `#[cfg(…)]` or `#[cfg_attr(…)]`.
 struct Condition {
     predicate: TokenStream,
-    /// The attributes of a `cfg_attr`.
+    /// Empty for `cfg`.
     adds: Punctuated<Meta, Token![,]>,
 }
 
@@ -86,7 +85,6 @@ impl Parse for Condition {
 
 type Visit<'v> = dyn FnMut(&mut Vec<Attribute>) + 'v;
 
-/// Visits the attributes of all inside an item that the macros look at.
 fn walk(item: &mut Item, visit: &mut Visit<'_>) {
     match item {
         Item::Struct(item) => {
@@ -103,7 +101,7 @@ fn walk(item: &mut Item, visit: &mut Visit<'_>) {
         Item::Impl(block) => {
             parameters(&mut block.generics, visit);
             for member in &mut block.items {
-                // What is no validator, the compiler evaluates.
+                // The compiler evaluates conditions on members that cannot be validators.
                 let ImplItem::Fn(method) = member else { continue };
                 visit(&mut method.attrs);
                 parameters(&mut method.sig.generics, visit);

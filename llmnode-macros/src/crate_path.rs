@@ -8,17 +8,16 @@ use syn::{Error, Path};
 use crate::literals::unexpected;
 use crate::macro_args::{KeyValue, Slot, fill};
 
-/// Its path: `::llmnode`, unless `crate = path` says otherwise.
 pub(crate) fn resolve(given: Option<&Path>) -> Path {
     given.cloned().unwrap_or_else(|| syn::parse_quote!(::llmnode))
 }
 
-/// The name by which generated code calls the hidden surface.
+/// The alias of `llmnode::__private` in generated code.
 pub(crate) fn private() -> Ident {
     Ident::new("__llmnode", Span::mixed_site())
 }
 
-/// Puts generated impls where that name is known, and nothing else.
+/// Binds the alias for these impls only.
 pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
     let private = private();
     quote_spanned! {Span::mixed_site()=>
@@ -29,7 +28,7 @@ pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
     }
 }
 
-/// Parses the value of `crate`. It is used from places with other names in scope, so it has to be absolute.
+/// The path must be absolute, because it is used where other names are in scope.
 pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -> syn::Result<()> {
     const WANTED: &str = "`crate` takes an absolute path";
     if input.fork().call(Path::parse_mod_style).is_err() {
@@ -52,13 +51,13 @@ pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -
         }
     };
     let fault = Error::new_spanned(&path, message);
-    // Most likely a dependency is meant: its items are then found, and the path is the one error.
+    // Assume a dependency of that name: then the path is the only error.
     let value = (keywords == 0).then(|| syn::parse_quote!(::#(#names)::*));
     *slot = Some(KeyValue { key, value });
     Err(fault)
 }
 
-/// Whether a path may go on with it, whatever it begins with.
+/// Not a keyword that may only begin a path.
 fn is_name(segment: &Ident) -> bool {
     !["self", "super", "Self", "crate"].iter().any(|keyword| segment == keyword)
 }
@@ -70,7 +69,7 @@ mod tests {
     use super::{Ident, ParseStream, Span, parse};
     use crate::macro_args::value;
 
-    /// The path that is used, and what is said.
+    /// The path that is used, and the error.
     fn read(written: &str) -> (Option<String>, Option<String>) {
         let mut slot = None;
         let key = Ident::new("key", Span::call_site());

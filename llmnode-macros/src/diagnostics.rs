@@ -1,9 +1,9 @@
-//! Collecting errors, and proposing names.
+//! Collecting errors, and suggesting names.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::Error;
 
-/// Errors of one invocation: all are reported, in one run.
+/// All errors of one invocation, reported together.
 #[derive(Default)]
 #[must_use]
 pub(crate) struct Errors(Option<Error>);
@@ -20,25 +20,23 @@ impl Errors {
         self.0.is_none()
     }
 
-    /// One error for all of them.
     pub(crate) fn into_result(self) -> syn::Result<()> {
         self.0.map_or(Ok(()), Err)
     }
 
-    /// What reports them.
     pub(crate) fn into_tokens(self) -> Option<TokenStream> {
         self.0.map(Error::into_compile_error)
     }
 }
 
-/// The attribute as a whole. As if the user had written what stands there: without a note that the error comes from a
-/// macro. Any identifier of the item will do.
+/// The span of the attribute with the hygiene of the item (any of its identifiers will do): the compiler then adds no
+/// note that the error comes from a macro.
 pub(crate) fn attribute_span(of: &Ident) -> Span {
     Span::call_site().resolved_at(of.span())
 }
 
-/// The candidate that `name` was probably meant to be, by the rule rustc uses for its own proposals: other case
-/// (here also other underscores), an edit distance up to a third of the length, or the same words in another order.
+/// Follows rustc's rule for its own suggestions: other case (here also other underscores), an edit distance of up to a
+/// third of the length, or the same words in another order.
 pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<_> = candidates.into_iter().collect();
     let letters = |name: &str| name.replace('_', "").to_lowercase();
@@ -64,7 +62,7 @@ fn sorted_words(name: &str) -> Vec<&str> {
     words
 }
 
-/// Edits from one word to the other: insert, delete, replace, swap neighbours.
+/// Edit distance in which swapping two neighbours is one edit.
 fn distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut before: Vec<usize> = vec![];

@@ -1,4 +1,4 @@
-//! `flow!`: parse → check → emit; on a fault, the flow's type with impls that only compile, so that nothing else fails.
+//! `flow!`: parse, check, emit. On a fault it emits the flow's type with stub impls, so that uses of the flow compile.
 
 mod check;
 mod emit;
@@ -20,7 +20,6 @@ use crate::diagnostics::Errors;
 use crate::item;
 use syntax::Flow;
 
-/// Expands `flow! { tokens }`.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Some(flow) = read(tokens, &mut errors) else {
@@ -46,7 +45,7 @@ fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
         flow = Some(parse::flow(input, errors)?);
         Ok(())
     };
-    // What a fault left unread within brackets would be a second one.
+    // After a fault, tokens left unread within brackets are not a second error.
     if let Err(error) = parser.parse2(tokens)
         && errors.is_empty()
     {
@@ -60,7 +59,7 @@ fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
     flow
 }
 
-/// The name of the flow, for what is printed of it.
+/// For `LLMNODE_EXPAND`.
 pub(crate) fn named(tokens: &TokenStream) -> Option<String> {
     let mut errors = Errors::default();
     let flow = read(tokens.clone(), &mut errors);

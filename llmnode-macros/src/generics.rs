@@ -1,10 +1,9 @@
-//! Small questions to generics, and names that do not clash with theirs.
+//! Helpers for generics and fresh identifiers.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::{Expr, GenericParam, Generics, Lifetime, LifetimeParam, Type};
 
-/// A type parameter that none of `generics` is called.
 pub(crate) fn fresh(name: &str, generics: &Generics) -> Ident {
     let mut fresh = Ident::new(name, Span::mixed_site());
     while generics.type_params().any(|param| param.ident == fresh)
@@ -15,14 +14,13 @@ pub(crate) fn fresh(name: &str, generics: &Generics) -> Ident {
     fresh
 }
 
-/// Whether a type mentions a type parameter of `generics`, or `Self`.
 pub(crate) fn mentions_parameter(ty: &Type, generics: &Generics) -> bool {
     mentions(ty.to_token_stream(), &|ident| {
         ident == "Self" || generics.type_params().any(|param| param.ident == *ident)
     })
 }
 
-/// A type without the parentheses, or the group of a macro's fragment, that it stands in.
+/// Without parentheses, and without the invisible group of a macro's fragment.
 pub(crate) fn bare(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => bare(&group.elem),
@@ -31,7 +29,6 @@ pub(crate) fn bare(ty: &Type) -> &Type {
     }
 }
 
-/// The last name of a type's path.
 pub(crate) fn last_name(ty: &Type) -> Option<&Ident> {
     match bare(ty) {
         Type::Path(path) => path.path.segments.last().map(|last| &last.ident),
@@ -39,7 +36,7 @@ pub(crate) fn last_name(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// An expression without the group of a macro's fragment that it stands in.
+/// Without the invisible group of a macro's fragment.
 pub(crate) fn bare_value(mut value: Expr) -> Expr {
     while let Expr::Group(group) = value {
         value = *group.expr;
@@ -47,7 +44,6 @@ pub(crate) fn bare_value(mut value: Expr) -> Expr {
     value
 }
 
-/// Whether such a name stands in the tokens.
 pub(crate) fn mentions(tokens: TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => wanted(&ident),
@@ -56,7 +52,6 @@ pub(crate) fn mentions(tokens: TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> 
     })
 }
 
-/// A lifetime that none of `generics` is called.
 pub(crate) fn fresh_lifetime(name: &str, generics: &Generics) -> Lifetime {
     let mut name = name.to_owned();
     while generics.lifetimes().any(|param| param.lifetime.to_string() == name) {
@@ -65,8 +60,8 @@ pub(crate) fn fresh_lifetime(name: &str, generics: &Generics) -> Lifetime {
     Lifetime::new(&name, Span::mixed_site())
 }
 
-/// The type of a state with its anonymous lifetimes named, and the name added to `generics`: generated code also
-/// writes the type where an anonymous lifetime means another one.
+/// Names the anonymous lifetimes of the state's type: generated code also writes the type where an anonymous lifetime
+/// would mean another one.
 pub(crate) fn with_named_lifetimes(state: &Type, generics: &mut Generics) -> Type {
     let lifetime = fresh_lifetime("'state", generics);
     let mut replaced = false;
@@ -100,8 +95,8 @@ fn name_lifetimes(tokens: TokenStream, name: &Lifetime, replaced: &mut bool) -> 
     named
 }
 
-/// The places of the first and last token of what the user wrote: an expression from the one to the other is underlined
-/// as that.
+/// The spans of the first and the last token: an expression that begins at the one and ends at the other is underlined as
+/// a whole.
 pub(crate) fn end_spans(written: &impl ToTokens) -> (Span, Span) {
     let mixed = |span: Span| Span::mixed_site().located_at(span);
     let mut tokens = written.to_token_stream().into_iter().map(|token| token.span());
@@ -109,7 +104,6 @@ pub(crate) fn end_spans(written: &impl ToTokens) -> (Span, Span) {
     (mixed(first), mixed(tokens.last().unwrap_or(first)))
 }
 
-/// A type as one writes it.
 pub(crate) fn pretty_print(written: &impl ToTokens) -> String {
     let text = written.to_token_stream().to_string();
     [

@@ -1,14 +1,14 @@
 //! Keys that complete in an editor, and show their docs under the cursor.
 //!
-//! While rust-analyzer expands, the expansion also imports whatever stands where a key goes from a module that has an
-//! item for every key. The compiler never gets to see that: it would have to parse it for nothing.
+//! While rust-analyzer expands, the expansion also imports each identifier in the place of a key from a module that has
+//! an item for every key. The compiler never sees these imports: it would only spend time on them.
 
 use std::sync::LazyLock;
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
-/// The imports for the arguments of a macro and for the helper attributes of its item; nothing outside of an editor.
+/// Empty outside of an editor.
 pub(crate) fn completion_imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
     static EDITOR: LazyLock<bool> = LazyLock::new(|| {
         let program = std::env::current_exe().unwrap_or_default();
@@ -22,7 +22,7 @@ fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStre
     keys(name, arguments.clone(), &mut found);
     helpers(item.clone(), &mut found);
     let krate = krate(arguments);
-    // In lists: where a key is yet to be written, the editor looks for what surrounds the place.
+    // As a list: for a key that is not written yet, the editor looks at the surrounding tokens.
     let uses = found.iter().map(|(module, keys)| {
         let module = Ident::new(module, Span::mixed_site());
         quote!(use #krate::__private::keys::#module::{#(#keys as _,)*};)
@@ -30,7 +30,7 @@ fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStre
     quote!(const _: () = { #(#uses)* };)
 }
 
-/// Notes the identifiers that stand where a key of `module` goes, and those of the lists inside.
+/// Collects the identifiers in places where a key of `module` goes, also in nested lists.
 fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
     let mut here = vec![];
     let mut key: Option<Ident> = None;
@@ -45,7 +45,7 @@ fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident
                 angles += i32::from(punct.as_char() == '<') - i32::from(punct.as_char() == '>')
             }
             TokenTree::Ident(ident) if begins => {
-                // A keyword, such as `crate`, is the name of no item.
+                // An item cannot be named by a keyword such as `crate`.
                 here.extend(syn::parse_str::<Ident>(&ident.to_string()).map(|_| ident.clone()));
                 key = Some(ident);
             }
@@ -61,7 +61,7 @@ fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident
     found.push((module.to_owned(), here));
 }
 
-/// What the list behind a key takes.
+/// The module for the keys of a nested list.
 fn list(module: &str, key: &Ident, delimiter: Delimiter) -> Option<&'static str> {
     match (module, delimiter) {
         ("llm_node", Delimiter::Parenthesis) if key == "limits" => Some("limits"),
@@ -71,7 +71,6 @@ fn list(module: &str, key: &Ident, delimiter: Delimiter) -> Option<&'static str>
     }
 }
 
-/// Notes what stands in `#[node(…)]`.
 fn helpers(item: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
     for token in item {
         let TokenTree::Group(group) = token else { continue };
@@ -85,7 +84,6 @@ fn helpers(item: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
     }
 }
 
-/// What `crate = path` says, or `::llmnode`.
 fn krate(arguments: &TokenStream) -> TokenStream {
     let mut tokens = arguments.clone().into_iter().skip_while(|token| token.to_string() != "crate").skip(2);
     let path: TokenStream = tokens.by_ref().take_while(|token| token.to_string() != ",").collect();

@@ -1,6 +1,6 @@
-//! The item below a macro, and how deep it may be nested. syn reads by recursion, which at some depth is a crash of the
-//! compiler without a word: with types that was between 130 and 200 levels, on a stack of 8 MiB. The compiler's own
-//! limit for types is 128.
+//! Parses the item below a macro, and limits its nesting. syn parses by recursion, so deep nesting overflows the
+//! compiler's stack and ends it without a message: with types that was between 130 and 200 levels, on a stack of 8 MiB.
+//! The compiler's own limit for types is 128.
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -8,20 +8,20 @@ use syn::{Error, Fields, Item};
 
 const MAX_DEPTH: usize = 128;
 
-/// Parses the item. Where that fails, the error is what the macro answers with.
+/// The error is the macro's expansion.
 pub(crate) fn parse(item: TokenStream) -> Result<Item, TokenStream> {
     if let Err(error) = check_depth(&item) {
         let error = error.into_compile_error();
         return Err(quote!(#item #error));
     }
-    // The compiler reports what it cannot parse itself.
+    // The compiler reports syntax errors itself.
     match syn::parse2(item.clone()) {
         Ok(parsed) if !has_underscore_name(&parsed) => Ok(parsed),
         _ => Err(item),
     }
 }
 
-/// Whether a field or variant is called `_`, which syn takes and the compiler does not.
+/// syn accepts a field or variant named `_`; the compiler does not.
 fn has_underscore_name(item: &Item) -> bool {
     let fields =
         |fields: &Fields| fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "_"));
@@ -34,7 +34,6 @@ fn has_underscore_name(item: &Item) -> bool {
     }
 }
 
-/// The error for a macro on an item of another kind than it takes; `wanted` says which that is.
 pub(crate) fn wrong_item_kind(wanted: &str, item: &Item) -> Error {
     let (kind, at) = match item {
         Item::Struct(item) => ("a struct", item.struct_token.to_token_stream()),
@@ -52,7 +51,6 @@ pub(crate) fn wrong_item_kind(wanted: &str, item: &Item) -> Error {
     Error::new_spanned(at, format!("{wanted}, and this is {kind}"))
 }
 
-/// An error if tokens are nested too deep to be read.
 pub(crate) fn check_depth(tokens: &TokenStream) -> syn::Result<()> {
     match first_too_deep(tokens) {
         Some(at) => Err(Error::new(
@@ -65,7 +63,7 @@ pub(crate) fn check_depth(tokens: &TokenStream) -> syn::Result<()> {
     }
 }
 
-/// The first token that is too deep, found without recursion.
+/// Iterative, because recursion is what the limit protects against.
 fn first_too_deep(tokens: &TokenStream) -> Option<Span> {
     let mut outer = vec![];
     let mut level = Level::of(tokens, 0);
@@ -91,15 +89,13 @@ fn first_too_deep(tokens: &TokenStream) -> Option<Span> {
     }
 }
 
-/// What stands between two delimiters, as far as it is read.
 struct Level {
     tokens: proc_macro2::token_stream::IntoIter,
-    /// How many brackets are open around it.
+    /// The number of brackets open around it.
     outer_depth: usize,
-    /// How many `<` are open in it. Comparisons look like brackets, too, but so many don't come without a token that
-    /// ends them all.
+    /// The number of open `<`. Comparisons are counted, too, but so many do not come without a `;` that resets the count.
     angles: usize,
-    /// The punctuation that the next token sticks to.
+    /// Punctuation that is joint with the next token.
     joint: Option<char>,
 }
 
@@ -110,7 +106,7 @@ impl Level {
 
     fn punct(&mut self, punct: char, spacing: Spacing) {
         match punct {
-            // `<<` is most often a shift.
+            // `<<` is mostly a shift.
             '<' if self.joint == Some('<') => self.angles = self.angles.saturating_sub(1),
             '<' => self.angles += 1,
             '>' => self.angles = self.angles.saturating_sub(1),

@@ -77,7 +77,7 @@ pub fn flow(tokens: TokenStream) -> TokenStream {
     show::print_if_requested("flow!", flow::named(&tokens), flow::expand(tokens)).into()
 }
 
-/// Makes an enum the action of a step: what it decides.
+/// Makes an enum the action of a step: what the step decides.
 #[proc_macro_derive(Action, attributes(action))]
 pub fn action(item: TokenStream) -> TokenStream {
     let item = Tokens::from(item);

@@ -1,4 +1,4 @@
-//! The values of arguments. Each fault has words of our own: syn's name no remedy.
+//! Parsers for the values of arguments. Errors are worded here, because syn's name no remedy.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
@@ -7,7 +7,6 @@ use syn::{Error, Expr, ExprPath, Lit, LitBool, LitStr, Token, Type, parse_quote}
 
 use crate::macro_args::{Slot, comma_or_end, fill};
 
-/// A string literal; `what` says why it has to be one.
 pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
     let wanted = format!("`{key}` takes a string literal{what}");
     match literal(input, &wanted)? {
@@ -16,19 +15,17 @@ pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Resu
     }
 }
 
-/// A string literal that ends where it seems to.
 pub(crate) fn reject_suffix(text: LitStr) -> syn::Result<LitStr> {
     if text.suffix().is_empty() {
         return Ok(text);
     }
-    // Quotation marks in the text: what follows the first of them sticks to the literal.
+    // An unescaped `"` ends the text early; what follows it becomes the literal's suffix.
     Err(Error::new(
         text.span(),
         "the string literal ends at its second `\"`; write `\\\"` in the text, or a raw string: `r#\"…\"#`",
     ))
 }
 
-/// A text with something in it.
 pub(crate) fn non_empty(text: syn::Result<LitStr>, key: &Ident) -> syn::Result<LitStr> {
     let text = text?;
     if text.value().trim().is_empty() {
@@ -37,12 +34,10 @@ pub(crate) fn non_empty(text: syn::Result<LitStr>, key: &Ident) -> syn::Result<L
     Ok(text)
 }
 
-/// A whole number of at least `least`.
 pub(crate) fn integer(input: ParseStream<'_>, key: &Ident, least: u32) -> syn::Result<u32> {
     integer_with_example(input, key, least, &format!("{key} = {}", least.max(2)))
 }
 
-/// The same, with an example of how it is written.
 pub(crate) fn integer_with_example(
     input: ParseStream<'_>,
     key: &Ident,
@@ -62,7 +57,6 @@ pub(crate) fn integer_with_example(
     }
 }
 
-/// A number from 0, with or without a fraction.
 pub(crate) fn number(input: ParseStream<'_>, key: &Ident) -> syn::Result<f64> {
     let wanted = format!("`{key}` takes a number, such as `{key} = 0.2`");
     if input.peek(Token![-]) {
@@ -80,7 +74,6 @@ pub(crate) fn number(input: ParseStream<'_>, key: &Ident) -> syn::Result<f64> {
     }
 }
 
-/// A type.
 fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
     let ahead = input.fork();
     if let Ok(Expr::Lit(literal)) = ahead.parse::<Expr>() {
@@ -92,7 +85,7 @@ fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
         Ok(Type::TraitObject(object)) if object.dyn_token.is_none() => {
             Err(Error::new_spanned(object, wanted))
         }
-        // It is lent, too, and `&dyn A + B` is no type.
+        // Generated code also writes a reference to the type, and `&dyn A + B` does not parse.
         Ok(Type::TraitObject(object)) if object.bounds.len() > 1 || object.bounds.trailing_punct() => {
             Ok(parse_quote!((#object)))
         }
@@ -101,15 +94,14 @@ fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
     }
 }
 
-/// The type that a text in quotes names.
 fn quoted_type(input: ParseStream<'_>) -> Option<Type> {
     let path: syn::Path = input.fork().parse::<LitStr>().ok()?.parse().ok()?;
     let name = path.segments.last()?.ident.to_string();
     name.starts_with(char::is_uppercase).then(|| parse_quote!(#path))
 }
 
-/// Parses what stands here, or tells where it is at fault. What syn leaves unread within brackets, as the `&` of
-/// `(u8 &)`, would otherwise come out at the end of all arguments, in its words.
+/// Consumes the type, or returns the span of the fault. Tokens that syn leaves unread within brackets, such as the `&` of
+/// `(u8 &)`, would otherwise be reported at the end of all arguments, in syn's words.
 fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
     let (start, ahead) = (input.span(), input.fork());
     ahead.parse::<T>().map_err(|_| start)?;
@@ -120,7 +112,7 @@ fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
     syn::parse2(tokens).map_err(|error| error.span())
 }
 
-/// Stores a type, which is known also where it is wrongly in quotes.
+/// A type in quotes is reported, and used.
 pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let meant = quoted_type(input);
     let result = fill(slot, key.clone(), ty(input, &key));
@@ -130,7 +122,6 @@ pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_
     result
 }
 
-/// The path of a function.
 pub(crate) fn function_path(input: ParseStream<'_>, key: &Ident) -> syn::Result<ExprPath> {
     let wanted = format!("`{key}` takes the path of a function, such as `{key} = my_function`");
     let ahead = input.fork();
@@ -140,7 +131,6 @@ pub(crate) fn function_path(input: ParseStream<'_>, key: &Ident) -> syn::Result<
     Err(unexpected(input, &wanted))
 }
 
-/// A literal without a sign; `wanted` says which.
 fn literal(input: ParseStream<'_>, wanted: &str) -> syn::Result<Lit> {
     if !input.peek(Token![-]) && input.fork().parse::<Lit>().is_ok() {
         input.parse()
@@ -149,7 +139,6 @@ fn literal(input: ParseStream<'_>, wanted: &str) -> syn::Result<Lit> {
     }
 }
 
-/// `true` or `false`, as `idempotent` takes it.
 pub(crate) fn bool_literal(input: ParseStream<'_>) -> syn::Result<bool> {
     match input.fork().parse::<LitBool>() {
         Ok(_) => input.parse::<LitBool>().map(|bool_literal| bool_literal.value),
@@ -160,8 +149,7 @@ pub(crate) fn bool_literal(input: ParseStream<'_>) -> syn::Result<bool> {
     }
 }
 
-/// Something else stands here than what is `wanted`. It is read ahead, and only for where it ends: what an expression
-/// leaves unread within brackets would be a second error.
+/// Parses ahead only to find the end of the value: tokens left unread within brackets would be a second error.
 pub(crate) fn unexpected(input: ParseStream<'_>, wanted: &str) -> Error {
     match input.fork().parse::<Expr>() {
         Ok(other) => Error::new_spanned(other, wanted),

@@ -1,7 +1,7 @@
 //! `key = value`, `key(…)` and `key` arguments, parsed by hand: `syn::Meta` cannot hold types such as `Vec<Item>`.
 //!
-//! A fault in one argument does not hide those in the next: parsing goes on behind the comma that follows it. Nor does it
-//! bring others about: what the argument was meant as is taken all the same, as far as that can be told.
+//! A fault in one argument does not hide those in the next: parsing continues behind the next comma. Nor does it cause
+//! further errors: the argument is taken as what it was most likely intended to be.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -11,27 +11,24 @@ use syn::{Error, Token, token};
 use crate::diagnostics::{Errors, list, suggest};
 use crate::item;
 
-/// An argument that was given. Its value is absent if it had a fault, which is then reported already.
+/// The value is absent if it had a fault, which is then already reported.
 #[derive(Clone)]
 pub(crate) struct KeyValue<T> {
     pub(crate) key: Ident,
     pub(crate) value: Option<T>,
 }
 
-/// A slot that an argument goes into.
 pub(crate) type Slot<T> = Option<KeyValue<T>>;
 
-/// The value in a slot, if there is one without a fault.
 pub(crate) fn value<T>(slot: &Slot<T>) -> Option<&T> {
     slot.as_ref().and_then(|keyed| keyed.value.as_ref())
 }
 
-/// The key of a slot, if it was given.
 pub(crate) fn key<T>(slot: &Slot<T>) -> Option<&Ident> {
     slot.as_ref().map(|keyed| &keyed.key)
 }
 
-/// Stores what an argument was parsed to.
+/// A faulty argument fills its slot, too, so that it is not reported as missing.
 pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> syn::Result<()> {
     match value {
         Ok(value) => *slot = Some(KeyValue { key, value: Some(value) }),
@@ -43,26 +40,24 @@ pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> 
     Ok(())
 }
 
-/// Which arguments there are.
 pub(crate) struct Grammar<'a> {
-    /// What takes them, in messages.
+    /// In messages: what takes the arguments.
     pub(crate) owner: &'a str,
-    /// What one of them is, in messages.
+    /// In messages: what one of them is called.
     pub(crate) noun: &'a str,
-    /// The keys of `key = value`.
+    /// `key = value`
     pub(crate) values: &'a [&'a str],
-    /// The keys of `key(…)`, each with an example.
+    /// `key(…)`, each with an example.
     pub(crate) lists: &'a [(&'a str, &'a str)],
-    /// The keys that stand alone.
+    /// `key`
     pub(crate) flags: &'a [&'a str],
-    /// The value of a `key = value` in examples.
+    /// In messages: the value of a `key = value`.
     pub(crate) example: fn(&str) -> &'static str,
-    /// What is wrong with a key that is known and yet none of these.
+    /// The message for a key that belongs elsewhere.
     pub(crate) hint: fn(&str) -> Option<String>,
 }
 
 impl<'a> Grammar<'a> {
-    /// Nothing but `key = value`.
     pub(crate) fn of_values(owner: &'a str, values: &'a [&'a str]) -> Self {
         Self { owner, noun: "argument", values, lists: &[], flags: &[], example: |_| "…", hint: |_| None }
     }
@@ -72,7 +67,6 @@ impl<'a> Grammar<'a> {
         self.values.iter().chain(self.flags).copied().chain(lists)
     }
 
-    /// The example of a key of `key(…)`.
     fn list(&self, name: &str) -> Option<&'a str> {
         self.lists.iter().find(|(key, _)| *key == name).map(|(_, example)| *example)
     }
@@ -81,7 +75,6 @@ impl<'a> Grammar<'a> {
         self.keys().any(|known| known == name)
     }
 
-    /// The key that an unknown one was probably meant to be.
     fn near(&self, name: &str) -> Option<&'a str> {
         suggest(name, self.keys()).filter(|_| (self.hint)(name).is_none())
     }
@@ -97,15 +90,14 @@ impl<'a> Grammar<'a> {
         }
     }
 
-    /// Whether an argument begins here.
     fn begins(&self, input: ParseStream<'_>) -> bool {
         let key = input.call(Ident::parse_any);
         key.is_ok_and(|key| input.peek(Token![=]) || self.keys().any(|known| key == known))
     }
 }
 
-/// Parses `key = value, key(…), …` and hands each key to `take`, which parses its value, or what its parentheses
-/// hold. Tells whether every argument had a key that is known.
+/// Parses `key = value, key(…), …`; for each key `take` parses the value, or the contents of the parentheses. Returns
+/// whether every argument had a known key.
 pub(crate) fn parse_arguments(
     tokens: TokenStream,
     grammar: &Grammar<'_>,
@@ -132,7 +124,7 @@ pub(crate) fn parse_arguments(
         }
         Ok(())
     };
-    // What a fault left unread within brackets would be a second one.
+    // After a fault, tokens left unread within brackets are not a second error.
     if let Err(error) = parser.parse2(tokens)
         && !faulty
     {
@@ -141,7 +133,7 @@ pub(crate) fn parse_arguments(
     arguments.all_known
 }
 
-/// What stands between two arguments. Before it comes here, a semicolon was reported.
+/// Also a semicolon, which is reported before.
 fn separator(input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![;]) {
         return input.parse::<Token![;]>().map(drop);
@@ -149,7 +141,6 @@ fn separator(input: ParseStream<'_>) -> syn::Result<()> {
     input.parse::<Option<Token![,]>>().map(drop)
 }
 
-/// A comma or the end has to come.
 pub(crate) fn comma_or_end(input: ParseStream<'_>, what: &str) -> syn::Result<()> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
@@ -158,12 +149,10 @@ pub(crate) fn comma_or_end(input: ParseStream<'_>, what: &str) -> syn::Result<()
     Err(input.error(format!("expected `,` before the next {what}, found `{token}`")))
 }
 
-/// Goes to the next comma, or to the end: what stands before it had a fault.
 pub(crate) fn skip_to_comma(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![,]) && input.parse::<TokenTree>().is_ok() {}
 }
 
-/// The arguments of one list, as they are read.
 struct ArgumentParser<'a, Take> {
     grammar: &'a Grammar<'a>,
     seen: Vec<Ident>,
@@ -238,8 +227,8 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         (self.take)(key, &content)
     }
 
-    /// Takes an argument with a fault that is reported as what it was probably meant to be, so that nothing else fails
-    /// for it: whatever stands between the key and the value.
+    /// Takes an argument with a reported fault as what it was most likely intended to be, whatever separates key and
+    /// value, so that nothing else fails because of it.
     fn guess(&mut self, key: Ident, input: ParseStream<'_>) {
         if self.seen.contains(&key) {
             return;
@@ -269,7 +258,6 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
     }
 }
 
-/// What the parentheses of `key(…)` hold.
 fn parenthesized<'a>(input: ParseStream<'a>, key: &Ident, example: &str) -> syn::Result<ParseBuffer<'a>> {
     let wrong = |at: Span| Error::new(at, format!("`{key}` takes a list in parentheses; write `{example}`"));
     if !input.peek(token::Paren) {
@@ -283,8 +271,8 @@ fn parenthesized<'a>(input: ParseStream<'a>, key: &Ident, example: &str) -> syn:
     Ok(content)
 }
 
-/// Goes to the comma behind which a next argument begins, or to the end. A comma inside a type's angle brackets
-/// is followed by neither `key =` nor a key that is known.
+/// Skips to the comma before the next argument, or to the end. A comma within a type's angle brackets is not followed by
+/// `key =` or a known key.
 fn skip_argument(input: ParseStream<'_>, grammar: &Grammar<'_>) {
     while !input.is_empty() {
         let begins = (input.peek(Token![,]) || input.peek(Token![;])) && {

@@ -1,4 +1,4 @@
-//! Names of things, made of the names of types.
+//! Conversion of names between cases.
 
 /// `ChooseItem` → `choose_item`, `HTTPCall` → `http_call`.
 pub(crate) fn snake_case(name: &str) -> String {
@@ -29,7 +29,7 @@ pub(crate) fn camel_case(name: &str) -> String {
             chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
         })
         .collect();
-    // Not a name that is a keyword, and not none at all.
+    // `Self` is a keyword, and a name cannot be empty.
     if camel == "Self" || camel.is_empty() { format!("{camel}Tool") } else { camel }
 }
 

@@ -1,4 +1,4 @@
-//! `#[llm_node]`: parse → check → emit; on a fault, the item with stub impls, so that nothing else fails.
+//! `#[llm_node]`: parse, check, emit. On a fault it emits the item with stub impls, so that its uses compile.
 
 mod arc_state;
 mod args;
@@ -35,7 +35,7 @@ use args::NodeArgs;
 #[cfg(test)]
 pub(crate) use args::keys;
 
-/// What was found wrong: errors, and probes, which are errors that the compiler words.
+/// Errors, and probes: code whose errors the compiler words.
 #[derive(Default)]
 pub(crate) struct Faults {
     errors: Errors,
@@ -62,7 +62,6 @@ impl Faults {
     }
 }
 
-/// Expands `#[llm_node(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut parsed = match item::parse(item) {
         Ok(parsed) => parsed,
@@ -83,7 +82,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     tools::refuse_attribute(&mut item, &mut faults);
-    // Two fields of which each build has one are no fault of their own.
+    // Two fields of which each build has only one must not be reported as duplicates.
     let mut of_either = Faults::default();
     let of_fields = if conditional { &mut of_either } else { &mut faults };
     let marks = field::take_attributes(&mut item, of_fields);

@@ -1,4 +1,4 @@
-//! `#[llm_output]`: the derives that an answer's type needs, and the dive into its fields.
+//! `#[llm_output]`: the derives of an answer's type, and the traversal of its fields.
 
 mod borrowed;
 mod serde_keys;
@@ -13,7 +13,6 @@ use crate::validate::args::DefinitionArgs;
 use crate::validate::definition;
 use crate::{cfg, crate_path, item};
 
-/// Expands `#[llm_output(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut parsed = match item::parse(item) {
         Ok(parsed) => parsed,
@@ -38,7 +37,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let hollow = conditional.then(|| cfg::without_fields(&input));
     let judged = hollow.as_ref().unwrap_or(&input);
     let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
-    // A derive comes before the attributes that help it, its own derives included.
+    // Derives must come before their helper attributes, so the missing ones go first.
     let mut missing = missing_derives(&input.attrs);
     let unread = borrows && missing.contains(&DESERIALIZE);
     missing.retain(|derive| !unread || *derive != DESERIALIZE);
@@ -50,15 +49,13 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#input #definition #unread #errors)
 }
 
-/// The crate and the name of a derive.
+/// Crate and name.
 type Derive = (&'static str, &'static str);
 
 const DESERIALIZE: Derive = ("serde", "Deserialize");
 
-/// The derives that an answer's type needs.
 const NEEDED: [Derive; 3] = [("serde", "Serialize"), DESERIALIZE, ("schemars", "JsonSchema")];
 
-/// The derives that an answer's type needs, without those that the user wrote.
 fn missing_derives(attributes: &[Attribute]) -> Vec<Derive> {
     let own: Vec<_> = definition::derives(attributes).collect();
     NEEDED.into_iter().filter(|(_, name)| !own.iter().any(|own| own == name)).collect()
@@ -76,7 +73,7 @@ fn derive(derives: &[Derive], krate: &Path) -> Option<Attribute> {
     (!derives.is_empty()).then(|| parse_quote!(#[derive(#(#derives),*)]))
 }
 
-/// What stands in for the derived impl of a type that cannot be read.
+/// For a type that borrows, and so has no derived impl.
 fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
     let (ident, (_, ty_generics, where_clause)) = (&input.ident, input.generics.split_for_impl());
     let mut generics = input.generics.clone();
@@ -93,7 +90,7 @@ fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
     }
 }
 
-/// Tells the derives to look for their crates behind llmnode.
+/// Lets the derives find their crates through llmnode: the user need not depend on them.
 fn crate_attributes(krate: &Path) -> [Attribute; 2] {
     let path = |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
     let (serde, schemars) = (path("serde"), path("schemars"));

@@ -1,4 +1,4 @@
-//! Prompts: their grammar, where things stand in them, and the compiler's view of their variables.
+//! Prompts: their grammar, positions in them, and how the compiler reports their variables.
 
 pub(crate) mod display_check;
 pub(crate) mod fault;
@@ -12,9 +12,9 @@ pub(crate) mod template;
 
 use proc_macro2::{Ident, Span};
 
-/// The identifier that a prompt means by a name, which it writes without `r#`. `None` if there is none.
+/// The identifier for a name in a prompt, which is written without `r#`.
 ///
-/// `gen` is a keyword of the edition of generated code, and may be a name in the user's.
+/// `gen` is a keyword in the edition of generated code, and may be a name in the user's.
 pub(crate) fn identifier(name: &str, span: Span) -> Option<Ident> {
     if name != "gen" && syn::parse_str::<Ident>(name).is_ok() {
         return Some(Ident::new(name, span));

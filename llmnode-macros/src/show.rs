@@ -1,4 +1,4 @@
-//! `LLMNODE_EXPAND=ChooseItem cargo check` prints what the macros make of an item, on the standard error.
+//! `LLMNODE_EXPAND=ChooseItem cargo check` prints the expansion of an item to standard error.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +11,10 @@ use crate::item;
 
 const VARIABLE: &str = "LLMNODE_EXPAND";
 
-/// Prints an expansion if it is asked for. Whatever goes wrong with that, the build goes on.
+/// A failure to print does not fail the build.
 ///
-/// The first one of a crate also makes rustc note that the variable was read, so that another value of it builds
-/// the crate again. Once is enough, and costs no other expansion a line.
+/// The first expansion of a crate also makes rustc track the variable, so that a new value rebuilds the crate. Once is
+/// enough, and leaves the other expansions as they are.
 pub(crate) fn print_if_requested(by: &str, of: Option<String>, expansion: TokenStream) -> TokenStream {
     static NOTED: AtomicBool = AtomicBool::new(false);
     let wanted = std::env::var(VARIABLE).ok();
@@ -32,7 +32,7 @@ pub(crate) fn print_if_requested(by: &str, of: Option<String>, expansion: TokenS
     quote!(#expansion const _: () = { let _ = ::core::option_env!(#VARIABLE); };)
 }
 
-/// The name of an item that other items can stand beside: of an impl block, its type's.
+/// For an impl block, the name of its type.
 pub(crate) fn named(item: TokenStream) -> Option<String> {
     let ident = match item::parse(item).ok()? {
         Item::Struct(item) => item.ident,
@@ -47,14 +47,13 @@ pub(crate) fn named(item: TokenStream) -> Option<String> {
     Some(ident.to_string())
 }
 
-/// Where the attribute stands.
 fn call_site_location() -> String {
     let at = proc_macro::Span::call_site();
     format!("{}:{}", at.file(), at.line())
 }
 
 fn print(text: &str) {
-    // In one piece, as other crates may print at the same time.
+    // In one write, because other crates may print at the same time.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 

@@ -1,4 +1,4 @@
-//! `#[step]`: a step that is written by hand in one impl, whose parts go to the traits that they are of.
+//! `#[step]`: a step written by hand in one impl, whose items go to the traits that they belong to.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -17,7 +17,6 @@ use crate::{crate_path, item};
 const WANTED: &str = "`#[step]` goes on `impl Step<World> for Node`, or on one of `BatchStep`, with those of `prep`, `exec` and `post` that \
                       the node needs";
 
-/// Expands `#[step(arguments)] impl Step<S> for Node { .. }`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let parsed = match item::parse(item) {
         Ok(parsed) => parsed,
@@ -44,7 +43,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#impls #errors)
 }
 
-/// What stands in angle brackets behind the name of the trait.
 fn state(written: &ItemImpl) -> Option<AngleBracketedGenericArguments> {
     let PathSegment { ident, arguments } = written.trait_.as_ref()?.0.segments.last()?;
     match arguments {
@@ -55,7 +53,6 @@ fn state(written: &ItemImpl) -> Option<AngleBracketedGenericArguments> {
     }
 }
 
-/// Which trait a part is of.
 enum TraitKind {
     Node,
     Exec,
@@ -80,7 +77,7 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
     let (mut node, mut exec, mut step) = (written.clone(), written.clone(), written.clone());
     for written in [&mut node, &mut exec, &mut step] {
         written.items.clear();
-        // What is said of the step is said once.
+        // One impl keeps the docs.
         written.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
     }
     step.attrs = written.attrs.clone();
@@ -120,8 +117,8 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
     quote!(#node #exec #step)
 }
 
-/// An item in which `Self::Output` means that of the node: the step has one of the same name. `ty`: the type itself, for a
-/// pattern or a struct.
+/// `Self::Output` means the node's, because the step has a type of the same name. `ty`: the type itself, for a pattern or
+/// a struct expression.
 fn output_of_node(item: &ImplItem, given: &TokenStream, ty: &TokenStream) -> ImplItem {
     syn::parse2(replace_self_output(item.to_token_stream(), given, ty)).unwrap_or_else(|_| item.clone())
 }
@@ -168,8 +165,8 @@ fn has(written: &ItemImpl, name: &str) -> bool {
     })
 }
 
-/// What the node leaves out: a `prep` that makes the default, an `exec` that does nothing, a `post` that writes nothing.
-/// The compiler reports what has to be there: an `exec` that gives an output, a `post` that decides.
+/// What the node may leave out: a `prep` that makes the default, an `exec` that does nothing, a `post` that writes
+/// nothing. The compiler reports what is required: an `exec` that returns an output, a `post` that decides.
 fn default_items(
     written: &ItemImpl,
     state: &AngleBracketedGenericArguments,
@@ -241,7 +238,7 @@ fn type_name(ty: &Type) -> String {
     last_name(ty).map_or_else(|| ty.to_token_stream().to_string(), ToString::to_string)
 }
 
-/// The parameters that the node itself has: one that only its state has is none of these.
+/// Without parameters that only the state uses.
 fn without_state(generics: &Generics, node: &Type) -> Generics {
     let mut kept = generics.clone();
     let (mut own, mut left) = (syn::punctuated::Punctuated::new(), vec![]);

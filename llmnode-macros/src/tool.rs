@@ -1,7 +1,7 @@
-//! `#[tool]`: a node of a function, whose parameters are the arguments that a model writes.
+//! `#[tool]`: makes a function a node, whose arguments a model writes.
 //!
-//! What the function takes by value comes from the model. What it takes by reference comes from the program: the state, and the
-//! context. `&str` and slices are lent out of the arguments.
+//! Parameters by value come from the model. References come from the program: the state, and the context. The exceptions
+//! are `&str` and slices, which borrow from the arguments.
 
 pub(crate) mod arguments;
 mod emit;
@@ -30,7 +30,6 @@ const ON_A_STRUCT: &str = "`#[tool]` goes on a function; a struct becomes a tool
 
 const VALUES: [&str; 6] = ["name", "attempts", "wait", "deadline", "idempotent", "crate"];
 
-/// The arguments as given.
 #[derive(Default)]
 struct ToolArgs {
     name: Slot<LitStr>,
@@ -61,7 +60,6 @@ impl ToolArgs {
     }
 }
 
-/// What to write instead of arguments that go by another name elsewhere.
 fn hint(name: &str) -> Option<String> {
     let own = match name {
         "retries" | "max_retries" | "max_attempts" | "tries" => "`attempts = 2`",
@@ -74,7 +72,6 @@ fn hint(name: &str) -> Option<String> {
     Some(format!("`{name}` is not an argument of a tool; write {own}"))
 }
 
-/// A name that providers take.
 pub(crate) fn check_tool_name(name: LitStr) -> syn::Result<LitStr> {
     match tool_name_error(&name.value()) {
         Some(fault) => Err(Error::new(name.span(), fault)),
@@ -82,7 +79,6 @@ pub(crate) fn check_tool_name(name: LitStr) -> syn::Result<LitStr> {
     }
 }
 
-/// What is wrong with the name of a tool.
 pub(crate) fn tool_name_error(name: &str) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.len() <= 64 && name.chars().all(fits) {
@@ -94,10 +90,8 @@ pub(crate) fn tool_name_error(name: &str) -> Option<String> {
     ))
 }
 
-/// A tool after all checks.
 struct ToolModel<'a> {
     function: &'a ItemFn,
-    /// The struct of the arguments.
     ident: Ident,
     name: String,
     parameters: Vec<Parameter>,
@@ -106,13 +100,11 @@ struct ToolModel<'a> {
 }
 
 impl ToolModel<'_> {
-    /// The state that it takes, by itself or in a context.
     fn state(&self) -> Option<&Type> {
         self.parameters.iter().find_map(Parameter::state)
     }
 }
 
-/// Expands `#[tool(arguments)] fn ..`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let parsed = match item::parse(item) {
         Ok(parsed) => parsed,
@@ -163,19 +155,18 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#function #tool #errors)
 }
 
-/// Whether a path ends with this name.
 fn path_ends(path: &Path, name: &str) -> bool {
     path.segments.last().is_some_and(|last| last.ident == name)
 }
 
-/// Checks the function. `describes`: an argument was meant as its description.
+/// `describes`: an argument was intended as the description.
 fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Errors) {
     let signature = &function.sig;
     if let Some(receiver) = signature.inputs.iter().find(|input| matches!(input, FnArg::Receiver(_))) {
         let message = "a tool is a function without `self`; write it outside of the `impl`, with `state: &World` for what it needs";
         errors.push(Error::new_spanned(receiver, message));
     }
-    // A lifetime is there for a reference that is reported already.
+    // A lifetime belongs to a reference that is already reported.
     let explained =
         |parameter: &&GenericParam| !errors.is_empty() && matches!(parameter, GenericParam::Lifetime(_));
     if let Some(parameter) = signature.generics.params.first().filter(|parameter| !explained(parameter)) {

@@ -1,4 +1,4 @@
-//! `#[validate]`: on an impl block, its methods become validators; on a definition, the dive into its fields.
+//! `#[validate]`: on an impl block, its methods become validators; on a definition, the traversal of its fields.
 
 pub(crate) mod args;
 pub(crate) mod definition;
@@ -16,7 +16,6 @@ use crate::diagnostics::{Errors, attribute_span};
 use crate::macro_args::value;
 use crate::{cfg, crate_path, item};
 
-/// Expands `#[validate(arguments)] item`.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut parsed = match item::parse(item) {
         Ok(parsed) => parsed,

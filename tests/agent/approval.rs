@@ -1,4 +1,4 @@
-//! Calls that wait for an approval: decided by a handler, or later and elsewhere.
+//! Calls that need an approval, which a handler gives at once, or another process later.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Nodes with tools: the loop, what calls come to, and the same over sockets.
+//! Nodes with tools: the loop, the outcomes of calls, and the same over sockets.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
 

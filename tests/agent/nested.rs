@@ -1,4 +1,4 @@
-//! Nodes as tools, tools as nodes, and ledgers of both.
+//! Nodes as tools, tools as nodes, and the ledgers of both.
 
 use llmnode::prelude::*;
 use llmnode::{Category, Limits, Reply, ScriptedModel, TokenUsage};

@@ -1,4 +1,4 @@
-//! What calls of tools come to: what the model reads, and what the ledger says.
+//! Outcomes of tool calls: what the model reads, and what the ledger records.
 
 use std::time::Duration;
 

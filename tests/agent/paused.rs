@@ -1,4 +1,4 @@
-//! Pauses that stand within other things, and pauses that somebody has changed.
+//! Pauses nested in other calls, and pauses that somebody has changed.
 
 use std::sync::{Arc, Mutex};
 

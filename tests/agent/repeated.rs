@@ -1,4 +1,4 @@
-//! Agents whose process ended in the middle: what was done is not done again, and nothing is mistaken for something else.
+//! Agents whose process ended halfway: nothing is done twice, and nothing is mistaken for something else.
 
 use std::path::PathBuf;
 use std::sync::Mutex;

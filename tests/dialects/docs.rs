@@ -1,4 +1,4 @@
-//! What `docs/schemas.md` says of shapes and limits is what is so.
+//! The claims of `docs/schemas.md` about shapes and limits.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ fn the_table_of_shapes_has_each_shape_and_what_strict_mode_makes_of_it() {
     assert_eq!(told, is);
 }
 
-/// Each fault of the strict dialect that a shape meets stands in the table, with its mend.
+/// Each strict-mode fault of a shape is in the table, with its remedy.
 #[test]
 fn the_faults_of_strict_mode_stand_in_the_table() {
     let table = rows();

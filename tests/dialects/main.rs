@@ -1,5 +1,5 @@
-//! Every shape of type in every dialect: what is sent, whether it keeps the dialect's rules, and whether values of the
-//! type come back as they were.
+//! Every shape of type in every response format: what is sent, whether it keeps the rules of the format, and whether
+//! values of the type come back as they were.
 
 #![cfg(feature = "openai")]
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]

@@ -1,4 +1,4 @@
-//! Schemas of any kind, as they are known at run time only.
+//! Random schemas, which are known at run time only.
 
 use llmnode::OutputSchema;
 use proptest::collection::vec;

@@ -1,4 +1,4 @@
-//! What is asked of every shape, whatever its type is.
+//! What is checked for every shape, whatever its type is.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! Each shape in each dialect: snapshots, rules, and the way there and back.
+//! Each shape in each response format: snapshots, rules, and the round trip of values.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ const ALL: [ResponseFormat; 5] = [
     ResponseFormat::Tool,
 ];
 
-/// The body of a request for a shape in a dialect, or what kept it from being sent.
+/// The body of a request for a shape in a response format, or what kept it from being sent.
 async fn asked(shape: &Shape, response_format: ResponseFormat, server: &StubServer) -> Result<Value, String> {
     let model = OpenAi::builder().base_url(server.base_url()).model("m").build().unwrap();
     let before = server.requests().len();
@@ -40,7 +40,7 @@ fn pretty(schema: &str) -> String {
     serde_json::to_string_pretty(&serde_json::from_str::<Value>(schema).unwrap()).unwrap()
 }
 
-/// What a dialect makes of a shape, on a few lines, with names for the schemas that stand above.
+/// What a response format makes of a shape, on a few lines, with names for the schemas that are listed above.
 fn line(response_format: ResponseFormat, body: &Result<Value, String>, schema: &OutputSchema) -> String {
     let body = match body {
         Ok(body) => body,

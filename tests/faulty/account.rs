@@ -1,8 +1,8 @@
-//! The ledger's entries against the server's own log, matched by the client's id of each request.
+//! Compares the ledger's entries with the server's own log, matched by the client's id of each request.
 //!
-//! Every response that was read whole has equal usage; every other request that the server saw is one unknown
-//! entry; an entry that the server never saw is unknown too; and there is nothing else. Pairs are let go as soon as
-//! they are complete, so that the books of millions of requests can be compared.
+//! Every response that was read to its end has equal usage; every other request that the server saw is one unknown entry;
+//! an entry that the server never saw is unknown, too; and there is nothing else. Pairs are dropped as soon as they are
+//! complete, so that millions of requests can be compared.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A clock whose waits cost a turn and no time.
+//! A clock whose waits yield once and take no time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! A server that fails in all kinds of ways, a node to ask it, and the account of both sides' books. The property
-//! tests over sockets and the soak share it.
+//! A server that fails in all kinds of ways, a node that asks it, and the comparison of the ledger with the server's log.
+//! Shared by the property tests over sockets and the soak test.
 
 pub(crate) mod account;
 mod act;

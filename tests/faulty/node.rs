@@ -1,4 +1,4 @@
-//! The node of the tests, and a witness of which answers were read that is not the ledger.
+//! The node of the tests, and a record of which answers were read that does not depend on the ledger.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

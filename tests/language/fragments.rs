@@ -1,4 +1,4 @@
-//! Items and arguments made by `macro_rules!`, whose fragments reach the macros in groups of no delimiter.
+//! Items and arguments made by `macro_rules!`, whose fragments reach the macros in groups without delimiters.
 
 use llmnode::{AttemptInfo, Invalid, Node, NodeError, llm_node, llm_output, validate};
 

@@ -1,5 +1,5 @@
-//! The ways in which a node, an output or a validator can be written, one file a topic. The lints of strict crates
-//! are errors here: what the macros generate must not trip them in a user's crate.
+//! The ways to write a node, an output or a validator, a file for each topic. The lints of strict crates are errors here:
+//! generated code must not trip them in a user's crate.
 
 #![deny(
     warnings,

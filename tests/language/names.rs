@@ -1,4 +1,4 @@
-//! Names that clash with those of generated code, or that a reader may take for something else.
+//! Names that clash with those of generated code, or that could be mistaken for something else.
 
 use llmnode::{Invalid, Node, llm_node, llm_output, validate};
 

@@ -1,4 +1,4 @@
-//! Every shape of an output, around one type whose validator complains: the paths are those of the JSON.
+//! Every shape of an output, around one type whose validator rejects it: the paths are those of the JSON.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -280,7 +280,7 @@ impl<'de> serde::Deserialize<'de> for ByHand {
 
 case!(by_hand: ByHand, r#"{"CHOICE": BAD}"# => "CHOICE.item");
 
-/// What no dive knows is refused at the first use, not skipped.
+/// A type that traversal does not know is refused at the first use, not skipped.
 #[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Foreign<T>(T);
 
@@ -311,7 +311,7 @@ refused!(a_mixture_behind_an_alias: Hidden);
 refused!(a_mixture_within: BTreeMap<String, (Choice, Fields)>);
 refused!(one_place_of_two: OnePlace);
 
-/// A place that no dive comes to is not excused by another that one does.
+/// A place that traversal does not reach is not excused by another that it does reach.
 #[llm_output(state = World)]
 #[derive(Debug)]
 struct OnePlace {

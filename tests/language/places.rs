@@ -1,4 +1,5 @@
-//! Nodes, outputs and validators declared where items can be: in functions, constants, modules, beside names of their own.
+//! Nodes, outputs and validators wherever items can be declared: in functions, constants and modules, beside items of the
+//! same names.
 
 use llmnode::{AttemptInfo, Invalid, llm_node, llm_output, validate};
 

@@ -1,5 +1,5 @@
-//! Items in scope that are called as generated code calls its variables, parameters and traits: a pattern resolves to a
-//! constant rather than bind anew, and a parameter or an import hides a type.
+//! Items in scope with the names of variables, parameters and traits in generated code: a pattern resolves to a constant
+//! rather than bind, and a parameter or an import hides a type.
 
 use llmnode::{Invalid, Message, NodeError, llm_node, llm_output, validate};
 

@@ -1,4 +1,4 @@
-//! Reads the sources of a crate and resolves what each file imports to the file that defines it.
+//! Parses the sources of a crate and resolves the imports of each file to the files that define them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,5 @@
-//! The rooms of each crate, its top-level modules, import downwards only, and no files import each other in a circle.
-//! Cargo sees to the same between the crates.
+//! The rooms of each crate, which are its top-level modules, import downwards only, and no files import each other in a
+//! circle. Between crates, Cargo ensures both.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 

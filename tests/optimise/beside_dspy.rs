@@ -1,5 +1,5 @@
-//! `Bootstrap` beside DSPy's `BootstrapFewShot`: the same cases, the same stub server, the same messages. `scripts/dspy-bootstrap` runs
-//! it.
+//! `Bootstrap` compared with DSPy's `BootstrapFewShot`: the same cases, the same stub server, the same messages. Run by
+//! `scripts/dspy-bootstrap`.
 
 use std::process::Command;
 

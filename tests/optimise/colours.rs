@@ -1,4 +1,4 @@
-//! Colours of families, each with a rule that stands in the feedback: what a goal is for.
+//! Colours in families, each with a rule that only the feedback contains: what a goal is for.
 
 use llmnode::prelude::*;
 use llmnode::smart::evaluate::{Dataset, Score};

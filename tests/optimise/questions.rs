@@ -1,4 +1,4 @@
-//! Questions of categories, each with a rule that nobody can guess: what examples are for.
+//! Questions in categories, each with a rule that cannot be guessed: what examples are for.
 
 use llmnode::prelude::*;
 use llmnode::smart::evaluate::Dataset;

@@ -1,7 +1,7 @@
-//! Agents against llama.cpp: calls of tools as its grammar has them, side by side, streamed and plain.
+//! Agents against llama.cpp: tool calls as its grammar allows them, side by side, streamed and not.
 //!
-//! Weights are random, so most calls mean nothing; what is checked is that each run ends as the design says, that the ledger
-//! has the server's figures, and that tools really run. `LLMNODE_AGENTS=50` makes so many runs; 5 by default.
+//! The weights are random, so most calls mean nothing. What is checked: each run ends as designed, the ledger has the
+//! server's figures, and tools really run. `LLMNODE_AGENTS=50` sets the number of runs; the default is 5.
 
 use llmnode::prelude::*;
 use llmnode::{Category, Event, Group, OpenAi, ResponseFormat};

@@ -1,5 +1,5 @@
-//! Whether a JSON value conforms to a JSON schema: as much of JSON Schema as the schemas here use, and an error
-//! for any keyword beyond that, so that nothing passes unchecked.
+//! Whether a JSON value conforms to a JSON schema: the keywords that the schemas here use, and an error for any other, so
+//! that nothing passes unchecked.
 
 use serde_json::{Map, Value};
 

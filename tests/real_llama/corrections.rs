@@ -1,4 +1,4 @@
-//! Answers that the server lets pass and the type or a validator does not: the model is told, and answers again.
+//! Answers that the server accepts and the type or a validator rejects: the model gets the violations, and answers again.
 
 use llmnode::prelude::*;
 use llmnode::{AttemptKind, CallRecord};

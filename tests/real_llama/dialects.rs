@@ -1,8 +1,8 @@
-//! Types of every shape, each asked for with five seeds, and each dialect.
+//! Types of every shape, each requested with five seeds, and in each response format.
 //!
-//! The model's weights are random: what it writes has the form that the server enforces, and no other. Where the server
-//! lets something else pass, or a type is narrower than its schema can say, the call corrects it, or ends in an error of
-//! the right category.
+//! The model's weights are random: its answers have the form that the server enforces, and no other. Where the server
+//! accepts something else, or a type is narrower than its schema can express, the call corrects it, or ends in an error
+//! of the right category.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl Outcomes {
 }
 
 /// Types that are narrower than what this server holds its model to: bounds of floats, formats of addresses, and lengths,
-/// for which the strict dialect has no keyword.
+/// for which strict mode has no keyword.
 const NARROWER: [&str; 4] = ["char", "format", "length_and_pattern", "range"];
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! What llama.cpp's server refuses or cuts, and what a call makes of it.
+//! What llama.cpp's server refuses or cuts off, and how calls handle it.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The flows of the examples against this server: they go the way that they should, whatever the model says.
+//! The flows of the examples against this server: they take the right path, whatever the model answers.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

@@ -1,9 +1,8 @@
-//! Nodes against llama.cpp's own server: its wire, its JSON schemas enforced, its faults.
+//! Nodes against llama.cpp's own server: its wire format, its enforcement of JSON schemas, its faults.
 //!
-//! `scripts/real-components` starts the server with a tiny model of random weights and runs these tests. What the
-//! model says means nothing, so answers are right in form and wrong in content, which is what is needed here.
-//! Seeds make answers repeatable on one machine; no test depends on what a particular seed gives, since another
-//! processor rounds in another way.
+//! `scripts/real-components` starts the server with a tiny model of random weights and runs these tests. The answers mean
+//! nothing: they are right in form and wrong in content, which is what is needed here. Seeds make answers repeatable on
+//! one machine; no test depends on what a particular seed yields, because another processor rounds differently.
 
 #![cfg(feature = "openai")]
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]

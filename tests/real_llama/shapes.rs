@@ -1,5 +1,5 @@
-//! Types with validators, each asked for with five seeds: the answers conform to the schema that was sent, and the
-//! values that were read say the same as the answers.
+//! Types with validators, each requested with five seeds: the answers conform to the schema that was sent, and the values
+//! that were read equal the answers.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Types of several shapes, each asked for with five seeds, plainly and as a stream: both come to the same.
+//! Types of several shapes, each requested with five seeds, streamed and not: the results are the same.
 
 use std::collections::BTreeMap;
 

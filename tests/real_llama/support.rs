@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers of these tests.
 
 use llmnode::{Ledger, OpenAi, OpenAiBuilder, Run};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Types with validators, or asked for many times, and a node for each. Those of every shape are the zoo's.
+//! Types with validators, or requested many times, and a node for each. Types of every shape are in the zoo.
 
 use llmnode::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A relay on loopback that writes down what passes, so that the server's own words can be compared with ours.
+//! A relay on loopback that records what passes, so that the server's own bytes can be compared with ours.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Texts that are kept in `tests/snapshots`.
+//! Snapshots of texts, in `tests/snapshots`.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Models that are recorded and played back, through the calls of a run.
+//! Recording models and replaying them, through the calls of a run.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 

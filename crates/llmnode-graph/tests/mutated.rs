@@ -1,4 +1,4 @@
-//! Files with something changed at random: nothing panics, and every fault is told once, at a place that the file has.
+//! Files with random changes: nothing panics, and every fault is reported once, at a place that the file has.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 

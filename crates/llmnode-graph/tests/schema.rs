@@ -1,5 +1,5 @@
-//! The JSON Schema of the format that is checked in is that of the types. `LLMNODE_UPDATE=1 cargo test -p llmnode-graph --test
-//! schema` writes it anew.
+//! The JSON Schema of the format that is checked in is that of the types. `LLMNODE_UPDATE=1 cargo test -p llmnode-graph
+//! --test schema` updates it.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! What is judged of a flow that could be read: labels, targets, ways to the end.
+//! Checks a parsed flow: labels, targets, paths to the end.
 
 use quote::ToTokens;
 use syn::{Error, GenericArgument, Ident, PathArguments, Type};
@@ -11,22 +11,19 @@ use super::syntax::{Arm, Exit, Flow, FlowStep, Target};
 use crate::diagnostics::{Errors, any_of, list, suggest};
 use crate::generics::bare;
 
-/// What is known of the steps.
 pub(crate) struct CheckedFlow {
     pub(crate) labels: Vec<String>,
-    /// The steps with a fault that the compiler would report once more.
+    /// Steps with a fault that the compiler would report again.
     pub(crate) faulty: Vec<bool>,
 }
 
 impl CheckedFlow {
-    /// The index of the step of a label.
     pub(crate) fn index(&self, label: &syn::Ident) -> Option<usize> {
         let label = text(label);
         self.labels.iter().position(|known| *known == label)
     }
 }
 
-/// Reports what is wrong.
 pub(crate) fn check(flow: &Flow, errors: &mut Errors) -> CheckedFlow {
     let labels =
         flow.step_list.iter().map(|stop| stop.label.as_ref().map_or_else(String::new, text)).collect();
@@ -73,7 +70,7 @@ fn label(index: usize, stop: &FlowStep, checked: &CheckedFlow) -> syn::Result<()
     Ok(())
 }
 
-/// What a step over one type would be called best: `Summarize` for `Batch<Summarize>`.
+/// The label to suggest: `Summarize` for `Batch<Summarize>`.
 fn inner_type_name(ty: &Type) -> Option<&Ident> {
     let Type::Path(path) = bare(ty) else { return None };
     let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
@@ -87,7 +84,6 @@ fn shown(ty: &Type) -> String {
     ty.to_token_stream().to_string().replace(' ', "")
 }
 
-/// What no step can be, whatever the types are.
 fn check_type(stop: &FlowStep) -> syn::Result<()> {
     if let Some(at) = non_static_lifetime(&stop.ty) {
         let message = "a step owns its values, so that it can run again; drop the lifetime";
@@ -102,7 +98,7 @@ fn check_type(stop: &FlowStep) -> syn::Result<()> {
     Ok(())
 }
 
-/// Refuses an arm that takes all actions that are left, unless the actions have no end that could be listed.
+/// Texts and numbers cannot all be listed, so beside them a catch-all is allowed.
 fn reject_catch_all(exit: &Exit, errors: &mut Errors) {
     let Exit::Match(arms) = exit else { return };
     if arms.iter().any(|arm| is_open_ended(&arm.pattern)) {
@@ -119,7 +115,7 @@ fn reject_catch_all(exit: &Exit, errors: &mut Errors) {
     }
 }
 
-/// `end` where the flow decides nothing, `end(action)` where it decides something.
+/// `end` in a flow without an action, `end(action)` in one with an action.
 fn check_end_value(flow: &Flow, stop: &FlowStep) -> syn::Result<()> {
     let name = &flow.ident;
     let decides = flow.action.as_ref().is_some_and(|action| !is_unit(action));
@@ -145,7 +141,7 @@ fn is_unit(ty: &Type) -> bool {
     matches!(bare(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-/// Reports unknown targets; tells whether there are none.
+/// Returns whether all targets are known.
 fn targets(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) -> bool {
     let mut known = true;
     for target in flow.step_list.iter().flat_map(|stop| stop.exit.targets()) {
@@ -173,7 +169,7 @@ fn unknown(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
     }
 }
 
-/// Reports steps that are never reached, or else those from which the flow never ends.
+/// Dead ends are reported only if every step is reachable.
 fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
     let graph = graph(flow, checked);
     let at = |step: usize| flow.step_list[step].label.as_ref().unwrap_or(&flow.ident);
@@ -206,7 +202,7 @@ fn graph(flow: &Flow, checked: &CheckedFlow) -> Graph {
         stop.exit.targets().into_iter().filter_map(index).collect()
     };
     let leads_out = |stop: &FlowStep| {
-        // No action at all: whatever stands there never says how the flow goes on.
+        // A `match` without arms: the step has no action, so the flow never continues from it.
         let targets = stop.exit.targets();
         targets.is_empty() || targets.iter().any(|target| !matches!(target, Target::Step(_)))
     };

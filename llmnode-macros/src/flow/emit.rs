@@ -1,4 +1,4 @@
-//! From a checked flow to its impls: facts, and what follows from each action.
+//! Emits the impls of a checked flow: its facts, and what follows each action.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -15,7 +15,6 @@ use crate::macro_args::value;
 use crate::names::snake_case;
 use crate::node::expression::resolve_names;
 
-/// The flow's type and its impls.
 pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
     let (definition, private) = (definition(flow), crate_path::private());
     let here = Span::mixed_site();
@@ -35,10 +34,9 @@ pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
     quote!(#definition #impls)
 }
 
-/// The struct: its fields are the flow's parameters.
 pub(super) fn definition(flow: &Flow) -> TokenStream {
     let Flow { attrs, vis, ident, parameters, .. } = flow;
-    // At the name, where lints underline the item.
+    // Spanned at the name, where lints underline the item.
     let keyword = quote_spanned!(ident.span()=> struct);
     let Some(parameters) = parameters else {
         let semicolon = quote_spanned!(ident.span()=> ;);
@@ -51,7 +49,6 @@ pub(super) fn definition(flow: &Flow) -> TokenStream {
     quote!(#(#attrs)* #vis #keyword #ident { #(#fields,)* })
 }
 
-/// What the flow is.
 fn flow_type_impl(flow: &Flow, checked: &CheckedFlow, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &flow.ident;
@@ -88,7 +85,7 @@ fn edges(stop: &FlowStep, checked: &CheckedFlow, private: &Ident) -> Vec<TokenSt
                 Some(index) => {
                     quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Step(#index)))
                 }
-                // It is reported.
+                // An unknown target, already reported.
                 None => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Todo)),
             },
             Target::End(..) => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::End)),
@@ -101,7 +98,6 @@ fn edges(stop: &FlowStep, checked: &CheckedFlow, private: &Ident) -> Vec<TokenSt
     }
 }
 
-/// Writes the parameters into the state.
 fn enter(flow: &Flow, private: &Ident) -> Option<TokenStream> {
     let here = Span::mixed_site();
     let parameters = flow.parameters.as_ref().filter(|parameters| !parameters.is_empty())?;
@@ -116,13 +112,11 @@ fn enter(flow: &Flow, private: &Ident) -> Option<TokenStream> {
     Some(quote_spanned!(here=> fn enter(self, state: &mut State) { #(#writes)* }))
 }
 
-/// A place in the state, as generated code names it.
 fn state_field(StateField { root, members }: &StateField) -> TokenStream {
     let state = Ident::new("state", Span::mixed_site().located_at(root.span()));
     quote!(#state #(.#members)*)
 }
 
-/// Adds a step to the table.
 fn step(stop: &FlowStep, label: &str, checked: &CheckedFlow, private: &Ident) -> TokenStream {
     let here = step_span(stop);
     let (ty, edges, then) = (&stop.ty, edges(stop, checked, private), action_dispatch(stop, private));
@@ -141,12 +135,12 @@ fn step(stop: &FlowStep, label: &str, checked: &CheckedFlow, private: &Ident) ->
         return quote_spanned!(here=> .step_in::<#ty, _>(#label, #part, #then));
     };
     let (ty, values) = (in_expression(ty), resolve_names(values.clone()));
-    // The type stands in the expression: once more, and a wrong one were two errors.
+    // The expression names the type already; an error in it would be reported twice.
     let over = if stop.part.is_none() { quote_spanned!(here=> State) } else { quote_spanned!(here=> _) };
     quote_spanned!(here=> .step_with::<_, #over>(#label, |state| #ty { #values }, #part, #then))
 }
 
-/// A path as it is written in an expression.
+/// With `::` before generic arguments.
 fn in_expression(ty: &Type) -> TokenStream {
     let Type::Path(path) = bare(ty) else { return ty.to_token_stream() };
     let mut path = path.clone();
@@ -158,14 +152,14 @@ fn in_expression(ty: &Type) -> TokenStream {
     path.to_token_stream()
 }
 
-/// The name of the step's type: there the compiler reports what is wrong with it.
+/// The name of the step's type, where the compiler reports what is wrong with it.
 fn step_span(stop: &FlowStep) -> Span {
     let first = || stop.ty.to_token_stream().into_iter().next().map(|first| first.span());
     let at = last_name(&stop.ty).map(Ident::span).or_else(first);
     Span::mixed_site().located_at(at.unwrap_or_else(Span::call_site))
 }
 
-/// What follows from the action. It stands at the step, where the compiler reports actions that nothing follows from.
+/// Spanned at the step, where the compiler reports actions without an arm.
 fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
     let at = step_span(stop);
     let mut private_there = private.clone();
@@ -177,7 +171,7 @@ fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
             let plain_arrow = quote_spanned!(at=> #private_there::plain_arrow);
             quote_spanned!(at=> |#action| #plain_arrow(#action, #arm))
         }
-        // No arm says of what type they are.
+        // `MatchOn` needs an arm to infer the type of the action.
         Exit::Match(arms) if arms.is_empty() => quote_spanned!(at=> |#action| match #action {}),
         Exit::Match(arms) => {
             let arms = arms.iter().enumerate().map(|(index, arm)| {
@@ -191,7 +185,7 @@ fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
 }
 
 fn arm(index: usize, target: &Target, private: &Ident) -> TokenStream {
-    // At the target: the compiler proposes to write a missing arm behind it.
+    // Spanned at the target: the compiler suggests to add a missing arm behind it.
     let here = Span::mixed_site().located_at(target.to_token_stream().span());
     let (index, mut private) = (Literal::usize_unsuffixed(index), private.clone());
     private.set_span(here);
@@ -202,7 +196,6 @@ fn arm(index: usize, target: &Target, private: &Ident) -> TokenStream {
     }
 }
 
-/// Where the flow can stand.
 fn run_impls(flow: &Flow, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &flow.ident;

@@ -1,4 +1,4 @@
-//! The parameters of a flow, and the places in the state that they are written to.
+//! The parameters of a flow, and the fields of the state that they are written to.
 
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Ident, Token};

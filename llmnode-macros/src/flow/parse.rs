@@ -1,4 +1,4 @@
-//! Reading a flow. A fault in one step does not hide those of the next: reading goes on behind the comma that follows.
+//! Parses a flow. After a fault in one step, parsing continues behind the next comma.
 
 use proc_macro2::{Spacing, TokenTree};
 use syn::ext::IdentExt;
@@ -15,12 +15,12 @@ use crate::macro_args::fill;
 
 const OPTIONS: [&str; 3] = ["steps", "name", "crate"];
 
-/// Reads a flow. An error: not even its name could be read.
+/// Fails only if not even the name could be parsed.
 pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
     let mut flow = begin(input, errors)?;
     if let Err(error) = head(input, &mut flow, errors) {
         errors.push(error);
-        // What follows a faulty head would be read as something else than it is.
+        // After a faulty head, the rest would be misread.
         while input.parse::<TokenTree>().is_ok() {}
         return Ok(flow);
     }
@@ -37,7 +37,6 @@ pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<F
     Ok(flow)
 }
 
-/// Attributes, visibility and name.
 fn begin(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
     let mut attrs = attributes(input)?;
     for error in attrs
@@ -63,7 +62,7 @@ fn begin(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
     })
 }
 
-/// What stands between a flow's name and its steps.
+/// From the name to the colon.
 fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
     if input.peek(Token![<]) {
         return Err(input
@@ -110,7 +109,6 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
     }
 }
 
-/// A flow is `'static`, and so is what it is about.
 fn check_static(ty: &Option<Type>, what: &str) -> syn::Result<()> {
     match non_static_lifetime(ty) {
         Some(at) => {
@@ -178,7 +176,7 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// Goes to the comma or the colon that ends an option.
+/// A single colon ends an option; `::` does not.
 fn skip_option(input: ParseStream<'_>) {
     let mut in_path = false;
     while !input.is_empty() && !input.peek(Token![,]) {

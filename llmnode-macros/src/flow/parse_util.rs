@@ -1,4 +1,4 @@
-//! What the parts of a flow are read with.
+//! Helpers for parsing the parts of a flow.
 
 use proc_macro2::{Span, TokenTree};
 use quote::ToTokens;
@@ -9,7 +9,7 @@ use crate::cfg::refusal;
 use crate::diagnostics::Errors;
 use crate::macro_args::comma_or_end;
 
-/// What stands between two steps, arms or parameters. One that is missing does not hide what follows.
+/// A missing separator is reported, and parsing continues.
 pub(super) fn separator(input: ParseStream<'_>, what: &str, errors: &mut Errors) -> syn::Result<()> {
     if let Err(error) = comma_or_end(input, what) {
         errors.push(error);
@@ -18,14 +18,13 @@ pub(super) fn separator(input: ParseStream<'_>, what: &str, errors: &mut Errors)
     input.parse::<Option<Token![,]>>().map(drop)
 }
 
-/// Goes to the next comma.
 pub(super) fn skip_to_comma(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![,]) {
         let _: syn::Result<TokenTree> = input.parse();
     }
 }
 
-/// Attributes, in words of our own where they are none.
+/// With an error that shows how attributes are written, in place of syn's.
 pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
     let wanted = |error: Error| {
         Error::new(error.span(), "an attribute is written `#[name]`, `#[name = value]` or `#[name(…)]`")
@@ -33,7 +32,6 @@ pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> 
     input.call(Attribute::parse_outer).map_err(wanted)
 }
 
-/// Attributes, none of which is a condition.
 pub(super) fn unconditional(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
     let attributes = attributes(input)?;
     match attributes.iter().find_map(conditional) {
@@ -42,19 +40,16 @@ pub(super) fn unconditional(input: ParseStream<'_>) -> syn::Result<Vec<Attribute
     }
 }
 
-/// The error at a condition inside a flow.
 pub(super) fn conditional(attribute: &Attribute) -> Option<Error> {
     refusal(attribute, "a flow", "flow!")
 }
 
-/// What stands in braces.
 pub(super) fn braces<'a>(input: ParseStream<'a>) -> syn::Result<syn::parse::ParseBuffer<'a>> {
     let content;
     braced!(content in input);
     Ok(content)
 }
 
-/// Where a lifetime stands that is not `'static`.
 pub(super) fn non_static_lifetime(ty: &impl ToTokens) -> Option<Span> {
     let mut after = None;
     for token in ty.to_token_stream() {

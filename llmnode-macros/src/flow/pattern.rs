@@ -6,7 +6,7 @@ use syn::{Lit, Pat};
 
 use super::step::text;
 
-/// Whether a pattern is of texts or numbers, of which there is no end.
+/// Patterns of texts and numbers, of which there are infinitely many.
 pub(super) fn is_open_ended(pattern: &Pat) -> bool {
     match pattern {
         Pat::Lit(literal) => !matches!(literal.lit, Lit::Bool(_)),
@@ -17,13 +17,12 @@ pub(super) fn is_open_ended(pattern: &Pat) -> bool {
     }
 }
 
-/// The part of a pattern that takes whatever is left.
 pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
     match pattern {
         Pat::Wild(_) | Pat::Rest(_) => Some(pattern),
         Pat::Ident(ident) => match &ident.subpat {
             Some((_, inner)) => catch_all_pattern(inner),
-            // A variant that is imported by its name looks the same, but for the case of its letters.
+            // An imported variant looks like a binding; only the case of its first letter differs.
             None => text(&ident.ident).starts_with(|c: char| !c.is_uppercase()).then_some(pattern),
         },
         Pat::Or(or) => or.cases.iter().find_map(catch_all_pattern),
@@ -33,7 +32,7 @@ pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
     }
 }
 
-/// The pattern, where the name of a variant alone cannot bind whatever is left.
+/// Writes a lone variant name as `Name { .. }`, which cannot bind everything if the name is unknown.
 pub(super) fn strict(pattern: &Pat) -> TokenStream {
     match pattern {
         Pat::Ident(name) if name.subpat.is_none() && is_variant(&text(&name.ident)) => {
@@ -47,13 +46,13 @@ pub(super) fn strict(pattern: &Pat) -> TokenStream {
     }
 }
 
-/// Whether a name is written as a variant's, and not as a constant's.
+/// By case: `Variant`, not `CONSTANT`.
 fn is_variant(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next().is_some_and(char::is_uppercase) && letters.all(|c| !c.is_lowercase()) != (name.len() > 1)
 }
 
-/// What a picture writes at the edge.
+/// The label of the edge in a diagram.
 pub(super) fn edge_label(pattern: &Pat) -> String {
     let last = |path: &syn::Path| path.segments.last().map(|last| text(&last.ident)).unwrap_or_default();
     match pattern {

@@ -1,6 +1,6 @@
-//! What can be reached in a graph whose first step is the start.
+//! Reachability in a graph whose first step is the start.
 
-/// A graph: for each step, the steps that its edges lead to, and whether one leads out.
+/// For each step, the steps that its edges lead to, and whether an edge leads out.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) edges: Vec<Vec<usize>>,
@@ -8,8 +8,7 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// The steps that nothing leads to from the start, but for those that another of them leads to: with that one they
-    /// are reached as well.
+    /// Omits steps that another unreached step leads to: once that one is reached, they are, too.
     pub(crate) fn unreached(&self) -> Vec<usize> {
         let from = |step: usize| {
             let mut reached = vec![false; self.edges.len()];
@@ -28,7 +27,7 @@ impl Graph {
         unreached
     }
 
-    /// The steps from which no way leads out.
+    /// Steps from which the end is unreachable.
     pub(crate) fn stuck(&self) -> Vec<usize> {
         let mut back = vec![vec![]; self.edges.len()];
         for (from, edges) in self.edges.iter().enumerate() {
@@ -40,7 +39,6 @@ impl Graph {
     }
 }
 
-/// Marks a step and all that it leads to.
 fn mark(edges: &[Vec<usize>], start: usize, marked: &mut [bool]) {
     let mut ahead = vec![start];
     while let Some(step) = ahead.pop() {

@@ -1,4 +1,4 @@
-//! Reading the steps of a flow, and where they lead.
+//! Parses the steps of a flow, and their targets.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -12,7 +12,7 @@ use super::syntax::{Arm, Exit, FlowStep, Target};
 use crate::diagnostics::Errors;
 use crate::generics::{bare, last_name};
 
-/// Reads `Step as Label in state.part => exit`.
+/// `Step as Label in state.part => exit`
 pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<FlowStep> {
     no_attributes(input, "a step")?;
     let at = input.span();
@@ -64,7 +64,6 @@ pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Re
     Ok(FlowStep { ty, values, part, label, exit })
 }
 
-/// Refuses all but docs.
 fn no_attributes(input: ParseStream<'_>, of: &str) -> syn::Result<()> {
     match unconditional(input)?.iter().find(|attribute| !attribute.path().is_ident("doc")) {
         Some(other) => Err(Error::new_spanned(other, format!("{of} takes no attributes; drop it"))),
@@ -147,7 +146,7 @@ fn target(input: ParseStream<'_>) -> syn::Result<Target> {
     let content;
     let parentheses = parenthesized!(content in input);
     let action = content.parse::<Expr>().ok().filter(|_| content.is_empty());
-    // What is left would be a second error.
+    // Unread tokens would be a second error.
     let _: syn::Result<TokenStream> = content.parse();
     match action {
         Some(action) => Ok(Target::End(name.clone(), Some(Box::new(action)))),
@@ -158,7 +157,7 @@ fn target(input: ParseStream<'_>) -> syn::Result<Target> {
     }
 }
 
-/// Refuses behind the label that an arrow leads to what belongs where the step stands.
+/// Reports what is written behind the target of an arrow, but belongs to the step itself.
 fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![as]) {
         let given = input.cursor().token_tree().and_then(|(_, behind)| behind.ident());
@@ -180,7 +179,7 @@ fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     Ok(())
 }
 
-/// A label as text: without `r#`.
+/// Without `r#`.
 pub(super) fn text(label: &Ident) -> String {
     label.unraw().to_string()
 }

@@ -1,5 +1,4 @@
-//! What stands in for the impls of a flow that could not be read: they compile wherever it is used, so that the
-//! faults are the only errors.
+//! Stub impls for a flow with faults: its uses compile, so the faults are the only errors.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -9,13 +8,13 @@ use super::syntax::Flow;
 use crate::crate_path;
 use crate::macro_args::value;
 
-/// The flow's type, as a flow over any state.
+/// The stub is a flow over any state.
 pub(super) fn stub(flow: &Flow) -> TokenStream {
     let (definition, ident, private) = (definition(flow), &flow.ident, crate_path::private());
     let here = Span::mixed_site();
     let unit = syn::parse_quote!(());
     let action = flow.action.as_ref().unwrap_or(&unit);
-    // What the flow names is used: else imports that it has would be warned of.
+    // Names the flow's types: their imports would otherwise be reported as unused.
     let named = flow.state.iter().chain(flow.step_list.iter().map(|stop| &stop.ty));
     let impls = quote_spanned! {here=>
         #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! What `flow!` is given, part by part.
+//! The syntax tree of `flow!`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -6,16 +6,15 @@ use syn::{Attribute, Expr, Ident, LitStr, Member, Pat, Path, Type, Visibility};
 
 use crate::macro_args::Slot;
 
-/// A flow as it is written, as far as it could be read.
+/// A flow as far as it could be parsed.
 pub(crate) struct Flow {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     /// Absent if it had a fault.
     pub(crate) state: Option<Type>,
-    /// What it ends with; `()` if absent.
+    /// `()` if absent.
     pub(crate) action: Option<Type>,
-    /// Absent: a flow without parameters.
     pub(crate) parameters: Option<Vec<Parameter>>,
     pub(crate) steps: Slot<u32>,
     pub(crate) name: Slot<LitStr>,
@@ -29,7 +28,7 @@ pub(crate) struct Parameter {
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
-    /// Where in the state it is written to, if not to the field of its name.
+    /// The field of the same name if absent.
     pub(crate) to: Option<StateField>,
 }
 
@@ -42,15 +41,14 @@ pub(crate) struct StateField {
 /// `Step as Label in state.part => exit`
 pub(crate) struct FlowStep {
     pub(crate) ty: Type,
-    /// What stands in the braces behind the type.
+    /// The tokens in braces behind the type.
     pub(crate) values: Option<TokenStream>,
     pub(crate) part: Option<StateField>,
-    /// The label, written or the last name of the type; absent if there is none.
+    /// As written, or the last name of the type; absent if there is none.
     pub(crate) label: Option<Ident>,
     pub(crate) exit: Exit,
 }
 
-/// What follows a step.
 pub(crate) enum Exit {
     /// `=> target`
     Arrow(Target),
@@ -64,10 +62,8 @@ pub(crate) struct Arm {
     pub(crate) target: Target,
 }
 
-/// Where an edge leads.
 pub(crate) enum Target {
     Step(Ident),
-    /// `end`, with the flow's action, if one is written.
     End(Ident, Option<Box<Expr>>),
     Todo(TokenStream),
 }

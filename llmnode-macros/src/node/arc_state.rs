@@ -1,4 +1,4 @@
-//! A node with a state, where the run has the state in an `Arc`.
+//! `impl Exec<Arc<State>>`: a node with a state also runs where the run has that state in an `Arc`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
@@ -6,7 +6,7 @@ use syn::{GenericParam, Generics, Type};
 
 use super::model::NodeModel;
 
-/// The impl of `Exec` for `Arc<State>`; nothing for a node that runs with any state.
+/// `None` for a node that runs with any state.
 pub(crate) fn emit(
     model: &NodeModel<'_>,
     state: &Type,

@@ -55,7 +55,6 @@ const VALUES: [&str; 32] = [
     "crate",
 ];
 
-/// Keys without a value.
 const FLAGS: [&str; 3] = ["exact", "think", "tool"];
 
 const LISTS: [(&str, &str); 3] = [
@@ -64,13 +63,11 @@ const LISTS: [(&str, &str); 3] = [
     ("limits", "limits(requests = 5, tokens = 2_000, money = 0.05)"),
 ];
 
-/// All keys.
 #[cfg(test)]
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     VALUES.into_iter().chain(FLAGS).chain(LISTS.map(|(key, _)| key))
 }
 
-/// Where to say what is not an argument of a node.
 fn hint(name: &str) -> Option<String> {
     let setter = match name {
         "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
@@ -108,12 +105,12 @@ fn hint(name: &str) -> Option<String> {
     Some(format!("`{name}` is not an argument of a node; set it by {setter}"))
 }
 
-/// The arguments as given; what they mean together is judged by `check`.
+/// The arguments as written; `check` judges their combination.
 #[derive(Default)]
 pub(crate) struct NodeArgs {
     pub(crate) prompt: Slot<Source>,
     pub(crate) system: Slot<Source>,
-    /// What a node with a goal has in place of a prompt.
+    /// Replaces the prompt.
     pub(crate) goal: Slot<LitStr>,
     pub(crate) form: Slot<Form>,
     pub(crate) think: Slot<()>,
@@ -138,12 +135,9 @@ pub(crate) struct NodeArgs {
     pub(crate) exact: Slot<()>,
     pub(crate) tools: Slot<Vec<Type>>,
     pub(crate) turns: Slot<u32>,
-    /// A model may call the node.
     pub(crate) tool: Slot<()>,
-    /// What makes it a step of flows.
     pub(crate) step: StepArgs,
     pub(crate) krate: Slot<Path>,
-    /// Some argument has no key, or an unknown one.
     pub(crate) has_unknown_keys: bool,
 }
 
@@ -205,7 +199,6 @@ impl NodeArgs {
     }
 }
 
-/// The text of a prompt: written here, or that of a file.
 fn source(slot: &mut Slot<Source>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let given = if key.to_string().ends_with("_file") {
         non_empty(text(input, &key, ""), &key).and_then(Source::read)

@@ -1,4 +1,4 @@
-//! The generics of the generated impls: the struct's own, the bounds its use as a prompt asks for, and the state.
+//! The generics of the generated impls: the struct's own, the bounds that its prompts require, and the state.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -10,7 +10,7 @@ use crate::crate_path;
 use crate::generics::{fresh, mentions_parameter, with_named_lifetimes};
 use crate::prompt::template::Format;
 
-/// A node can be shared between threads; of a generic one this depends on its parameters.
+/// A node must be `Sync`; for a generic one that depends on its parameters.
 pub(crate) fn require_sync(generics: &mut Generics) {
     if generics.type_params().next().is_some() {
         let predicate = parse_quote!(Self: ::core::marker::Sync);
@@ -18,7 +18,6 @@ pub(crate) fn require_sync(generics: &mut Generics) {
     }
 }
 
-/// The struct's generics with what the node needs of its parameters.
 pub(crate) fn node_generics(model: &NodeModel<'_>) -> Generics {
     let mut generics = model.item.generics.clone();
     require_sync(&mut generics);
@@ -33,7 +32,7 @@ pub(crate) fn node_generics(model: &NodeModel<'_>) -> Generics {
     generics
 }
 
-/// The state of a node: its type and the generics with what the type and the output's validators add to them.
+/// The type of the state, and the generics extended by what it and the output's validators require.
 pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type, Generics) {
     let state = match &model.state {
         Some(state) => with_named_lifetimes(state, &mut generics),
@@ -54,12 +53,11 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
     (state, generics)
 }
 
-/// The output, if what it is depends on a parameter.
 fn generic_output<'a>(model: &'a NodeModel<'_>) -> Option<&'a Type> {
     model.output.as_ref().filter(|output| mentions_parameter(output, &model.item.generics))
 }
 
-/// `FieldType: PromptValue` for each field whose type mentions a parameter, by how the prompts write it.
+/// A bound for each field whose type mentions a parameter; the trait depends on how the prompts format the field.
 fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
     let bound = |field: &Ident, required_trait: TokenStream| {
         let ty = field_type(model, field)?;
@@ -80,7 +78,6 @@ fn private_trait(name: &str) -> TokenStream {
     quote!(#private::#name)
 }
 
-/// The type of a field of the node.
 pub(crate) fn field_type<'a>(model: &NodeModel<'a>, name: &Ident) -> Option<&'a Type> {
     let mut fields = model.item.fields.iter();
     fields

@@ -1,4 +1,4 @@
-//! From arguments and item to a `NodeModel`; every fault of one invocation in one run.
+//! From arguments and item to a `NodeModel`; all faults of an invocation are reported in one run.
 
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -18,7 +18,7 @@ use crate::diagnostics::attribute_span;
 use crate::macro_args::{key, value};
 use crate::prompt::source::Source;
 
-/// Checks a node whose helper attributes are taken; `None` if there are faults.
+/// Expects that the helper attributes have been removed.
 pub(crate) fn check<'a>(
     args: &'a NodeArgs,
     item: &'a ItemStruct,
@@ -89,9 +89,8 @@ fn settings(args: &NodeArgs) -> Settings<'_> {
     }
 }
 
-/// Arguments that are wrong only beside others.
 fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
-    // What could not be placed may well have been meant as the prompt.
+    // An argument that could not be placed may be the prompt.
     if args.prompt.is_none() && args.goal.is_none() && !args.has_unknown_keys {
         let message = "missing `prompt`; add `prompt = \"…\"` or `prompt_file = \"…\"`";
         faults.push(Error::new(attribute_span(&item.ident), message));
@@ -100,7 +99,7 @@ fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults
         (Some(_), _) => AnswerKind::Typed,
         _ if args.think.is_some() || args.form.is_some() => AnswerKind::Typed,
         (None, Some(_)) => AnswerKind::ValidatedText,
-        // So may it as the output.
+        // It may also be the output.
         (None, None) if args.has_unknown_keys => AnswerKind::Typed,
         (None, None) => AnswerKind::RawText,
     };
@@ -139,7 +138,7 @@ fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults
     }
 }
 
-/// Reports fields that cannot be variables; tells whether the prompts can be read against the fields.
+/// Returns whether the prompts can be checked against the fields.
 fn check_field_names(item: &ItemStruct, faults: &mut Faults) -> bool {
     if let Fields::Unnamed(fields) = &item.fields {
         let message = "a node's fields are the variables of its prompt, so they need names; \

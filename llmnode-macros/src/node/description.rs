@@ -4,14 +4,13 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// The doc comment as a constant.
 pub(crate) fn description(attributes: &[Attribute]) -> Option<TokenStream> {
     let here = Span::mixed_site();
     let value = doc_text(attributes)?;
     Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
 }
 
-/// The doc comment as a value. `#[doc = include_str!(…)]` stays an expression.
+/// `#[doc = include_str!(…)]` stays an expression.
 pub(crate) fn doc_text(attributes: &[Attribute]) -> Option<TokenStream> {
     let here = Span::mixed_site();
     let docs: Vec<_> = attributes
@@ -36,7 +35,6 @@ pub(crate) fn doc_text(attributes: &[Attribute]) -> Option<TokenStream> {
     })
 }
 
-/// The text of a doc comment's line, without the space that it begins with, or of a block.
 fn text(value: &Expr) -> Option<String> {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(literal), .. }) => Some(unindented(&literal.value())),
@@ -45,14 +43,13 @@ fn text(value: &Expr) -> Option<String> {
     }
 }
 
-/// Without the stars that lines of a block begin with, and without what all lines are indented by; a single line by one
-/// space.
+/// Removes the stars of a block comment and the common indentation; from a single line, one space.
 fn unindented(text: &str) -> String {
     let Some((first, rest)) = text.split_once('\n') else {
         return text.strip_prefix(' ').unwrap_or(text).to_owned();
     };
     let starless = |line: &str| line.trim_start().strip_prefix('*').map(str::to_owned);
-    // The last line is often nothing but the indentation of `*/`.
+    // The last line is often only the indentation of `*/`.
     let rest = rest.trim_end();
     let stars: Option<Vec<_>> = rest.lines().map(starless).collect();
     let rest = stars.unwrap_or_else(|| rest.lines().map(str::to_owned).collect());

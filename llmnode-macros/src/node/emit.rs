@@ -1,4 +1,4 @@
-//! From a checked node to its impls. The expansion states facts; behaviour lives in the runtime.
+//! Emits the impls of a checked node. The expansion states facts; behaviour is in the runtime.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -21,7 +21,6 @@ use crate::crate_path;
 use crate::generics::{end_spans, mentions_parameter};
 use crate::names::snake_case;
 
-/// The item and its impls.
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let generics = node_generics(model);
@@ -33,7 +32,7 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     quote!(#item #impls)
 }
 
-/// Makes the compiler note the prompt files, so that an edit of one builds the crate again.
+/// Makes the compiler track the prompt files, so that an edit rebuilds the crate.
 fn files(model: &NodeModel<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let files = &model.files;
@@ -47,13 +46,12 @@ fn files(model: &NodeModel<'_>) -> TokenStream {
     }
 }
 
-/// What the node is, without a state.
 fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let raw_text: Type = syn::parse_quote!(::std::string::String);
     let output = model.output.as_ref().unwrap_or(&raw_text);
-    // At the output's type, where one that is less visible than the node is reported.
+    // Spanned at the output's type, where the compiler reports that it is less visible than the node.
     let at = here.located_at(end_spans(output).0);
     let answer = quote_spanned!(at=> type Output = #output;);
     let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
@@ -71,7 +69,6 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
     }
 }
 
-/// How the node runs with a state.
 fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &model.item.ident;
@@ -100,9 +97,9 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
     let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
-    // What runs is shared between threads: the compiler reports a state, or a node, that cannot be at these places.
+    // Spanned at the state's type: node and state are shared between threads, and one that cannot be is reported there.
     let exec = exec(&state, private);
-    // `exec` is no `async fn`: that, with a generic node, meets the compiler's limits on lifetimes and `Send`.
+    // `exec` is not an `async fn`: for a generic node, that meets the compiler's limits on lifetimes and `Send`.
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #exec for #ident #ty_generics #where_clause {
@@ -134,7 +131,6 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
     }
 }
 
-/// The trait `Exec` of a state, at the state's type.
 fn exec(state: &Type, private: &Ident) -> TokenStream {
     let at = end_spans(state).0;
     let mut private = private.clone();
@@ -142,7 +138,6 @@ fn exec(state: &Type, private: &Ident) -> TokenStream {
     quote_spanned!(at=> #private::Exec<#state>)
 }
 
-/// What the attribute states beside the output, the name and the description.
 fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let settings = &model.settings;
     let mut calls = TokenStream::new();
@@ -181,7 +176,7 @@ fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     quote!(#settings #limits #non_idempotent #fallback)
 }
 
-/// How answers are read. The tokens stand at the output's type, so that what it lacks is reported there.
+/// Spanned at the output's type, where missing traits are reported.
 fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     let functions = validators::emit(model, private);
     let Some(output) = &model.output else {
@@ -199,7 +194,7 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
     };
     let at = end_spans(output).0;
     if mentions_parameter(output, &model.item.generics) {
-        // In generic code the probes below would find nothing, so the bounds are asked for.
+        // The probes below find nothing in generic code, so it needs bounds.
         let of_type = quote_spanned!(at=> <#output as #private::Validate<#state>>::checks(__value, __to));
         let collect = collect(of_type);
         return quote_spanned! {at=>
@@ -220,7 +215,7 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
     }
 }
 
-/// Lends the model that a field holds; at the field's type, where one that is no model is reported.
+/// Spanned at the field's type, where the compiler reports that it is not a model.
 fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let field = model.held_model.as_ref()?;
     let at = Span::mixed_site().located_at(end_spans(field_type(model, field)?).0);
@@ -231,10 +226,10 @@ fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     })
 }
 
-/// The call of the function that gives the fallback value, at its path, where another signature is reported.
+/// Spanned at the path, where a wrong signature is reported.
 fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     let path = model.fallback.as_ref()?;
-    // The names of the call, from the first to the last, lie over the path, so that all of it is underlined.
+    // From the first to the last token of the path, so that all of it is underlined.
     let (at, end) = end_spans(path);
     let mut private = private.clone();
     private.set_span(at);

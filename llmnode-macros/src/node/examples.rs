@@ -1,4 +1,4 @@
-//! `examples = [(input, output), …]`, or the path of a function that gives them.
+//! `examples = [(input, output), …]`, or the path of a function that returns them.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -11,11 +11,8 @@ use crate::diagnostics::Errors;
 use crate::literals::unexpected;
 use crate::macro_args::{comma_or_end, skip_to_comma};
 
-/// What the examples are made of.
 pub(crate) enum Examples {
-    /// Inputs and outputs, each an expression.
     List(Vec<(Expr, Expr)>),
-    /// A function without parameters.
     Function(ExprPath),
 }
 
@@ -31,7 +28,7 @@ impl Examples {
         let message = "`examples` takes a list of pairs, such as `examples = [(input, output)]`, or the path of a function \
                        that returns them";
         let error = unexpected(input, message);
-        // Read, so that a function called as an argument is not taken for the next one.
+        // Consumed, so that a called function is not taken for the next argument.
         let _: syn::Result<TokenTree> = input.parse();
         Err(error)
     }
@@ -57,8 +54,7 @@ impl Examples {
         errors.into_result().map(|()| Self::List(pairs))
     }
 
-    /// The line of `render` that writes them. Its tokens stand at the value, so that an output that cannot be shown is
-    /// reported there.
+    /// Spanned at the value, where the compiler reports an output that cannot be serialized.
     pub(crate) fn emit(&self, raw_text: bool, private: &Ident) -> TokenStream {
         let here = Span::mixed_site();
         let at = match self {
@@ -89,21 +85,19 @@ fn example(input: &Expr, output: &Expr, raw_text: bool, private: &Ident) -> Toke
     quote_spanned!(here=> #private::Example::<Self> { input: #input, output: #output })
 }
 
-/// Where something begins.
 fn start(tokens: &impl ToTokens) -> Span {
     let here = Span::mixed_site();
     let first = tokens.to_token_stream().into_iter().next();
     first.map_or(here, |token| here.located_at(token.span()))
 }
 
-/// One example.
 fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     if !input.peek(token::Paren) {
         return Err(unexpected(input, "an example is a pair in parentheses: `(input, output)`"));
     }
     let content;
     let parentheses = parenthesized!(content in input);
-    // Read apart, as what a fault leaves unread within parentheses would be a second error.
+    // Parsed separately, because tokens left unread within parentheses would be a second error.
     let tokens: TokenStream = content.parse()?;
     reject_self(tokens.clone())?;
     let parts = Punctuated::<Expr, Token![,]>::parse_terminated
@@ -119,7 +113,7 @@ fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     Err(Error::new(parentheses.span.join(), message))
 }
 
-/// Refuses `self`, which is the node of one call; a path may begin with it.
+/// As a value; a path may begin with `self`.
 fn reject_self(tokens: TokenStream) -> syn::Result<()> {
     let message = "examples are the same for each call, so they cannot read `self`; write the value";
     expression::find_self(tokens).map_or(Ok(()), |at| Err(Error::new(at, message)))

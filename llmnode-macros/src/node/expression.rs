@@ -1,9 +1,9 @@
-//! Expressions of the user's in an attribute: what they may hold, what they name, and how generated code sees it.
+//! Expressions of the user in an attribute: what they may contain, what they name, and how generated code resolves them.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 
-/// What leaves the expression, or waits in it. What a closure or an `async` block holds is their own.
+/// The first token that leaves the expression or waits in it. Closures and `async` blocks may contain such tokens.
 pub(crate) fn control_flow(tokens: TokenStream) -> Option<TokenTree> {
     for token in tokens {
         match &token {
@@ -22,13 +22,12 @@ pub(crate) fn control_flow(tokens: TokenStream) -> Option<TokenTree> {
     None
 }
 
-/// How such a token is shown.
 pub(crate) fn token_text(control_flow: &TokenTree) -> String {
     let token = control_flow.to_string();
     if token == "await" { ".await".to_owned() } else { token }
 }
 
-/// Where `self` stands, though not at the start of a path.
+/// `self` as a value, not at the start of a path.
 pub(crate) fn find_self(tokens: TokenStream) -> Option<Span> {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -46,12 +45,11 @@ pub(crate) fn find_self(tokens: TokenStream) -> Option<Span> {
     None
 }
 
-/// `self` and `state` as the generated function names them, also where other macros hand them on.
+/// Resolves `self` and `state` to those of the generated function, also in the tokens of other macros.
 pub(crate) fn resolve_names(tokens: TokenStream) -> TokenStream {
     resolve_names_at(tokens, Span::mixed_site())
 }
 
-/// The same, where the function's own names are resolved at `at`.
 pub(crate) fn resolve_names_at(tokens: TokenStream, at: Span) -> TokenStream {
     let token = |token| match token {
         TokenTree::Ident(mut ident) if ident == "self" || ident == "state" => {
@@ -68,7 +66,7 @@ pub(crate) fn resolve_names_at(tokens: TokenStream, at: Span) -> TokenStream {
     tokens.into_iter().map(token).collect()
 }
 
-/// Where an expression first names the program's state.
+/// Where the expression first names the state.
 pub(crate) fn state(tokens: TokenStream) -> Option<Span> {
     let state = names(tokens)
         .into_iter()
@@ -76,18 +74,15 @@ pub(crate) fn state(tokens: TokenStream) -> Option<Span> {
     state.map(|name| name.ident.span())
 }
 
-/// A name in an expression.
 pub(crate) struct Name {
     pub(crate) ident: Ident,
-    /// The punctuation before it.
     before: Option<char>,
-    /// Whether it is a step of a path, or a field in a struct expression: no variable.
+    /// A segment of a path, or a field in a struct expression: not a variable.
     is_part: bool,
-    /// What follows it after a dot.
+    /// The name behind the dot that follows it.
     pub(crate) field: Option<String>,
 }
 
-/// The names in an expression.
 pub(crate) fn names(tokens: TokenStream) -> Vec<Name> {
     let tokens: Vec<_> = tokens.into_iter().collect();
     let punctuation = |at: usize| match tokens.get(at)? {

@@ -13,23 +13,17 @@ const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses,
                      tools that are known at run time";
 const NAMES: [&str; 4] = ["skip", "history", "model", "tools"];
 
-/// What a field is marked as.
 #[derive(Clone, Copy)]
 pub(crate) enum Mark {
     None,
-    /// No prompt uses it.
     Skip(Span),
-    /// It holds the earlier messages of the conversation.
     History(Span),
-    /// It holds the model that the node asks.
     Model(Span),
-    /// It holds tools.
     Tools(Span),
-    /// Its attribute has a fault. Whatever was meant, the field was not forgotten.
+    /// Its attribute has a fault: the field must not be reported as unused.
     Faulty,
 }
 
-/// Removes `#[node(…)]` from the fields; tells for each field how it is marked.
 pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec<Mark> {
     for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
         let message = "`#[node(…)]` goes on a field; arguments of the node go into `#[llm_node(…)]`";
@@ -59,7 +53,6 @@ pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec
     marks
 }
 
-/// Reports the fields behind the first one of a mark.
 fn reject_duplicates(marks: &mut [Mark], faults: &mut Faults, of: fn(Mark) -> Option<(Span, &'static str)>) {
     let marked = marks.iter_mut().filter_map(|mark| of(*mark).map(|further| (mark, further)));
     for (mark, (at, message)) in marked.skip(1) {
@@ -68,17 +61,14 @@ fn reject_duplicates(marks: &mut [Mark], faults: &mut Faults, of: fn(Mark) -> Op
     }
 }
 
-/// The field that holds the history.
 pub(crate) fn history<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
     marked(item, marks, |mark| matches!(mark, Mark::History(_)))
 }
 
-/// The field that holds the model.
 pub(crate) fn held_model<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
     marked(item, marks, |mark| matches!(mark, Mark::Model(_)))
 }
 
-/// The field that holds tools.
 pub(crate) fn toolset<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
     marked(item, marks, |mark| matches!(mark, Mark::Tools(_)))
 }
@@ -105,13 +95,12 @@ fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
     mark
 }
 
-/// What an attribute says that forgets the `node(…)` around it.
+/// `#[skip]` without the `node(…)` around it.
 fn bare_attribute(attribute: &Attribute) -> Option<&'static str> {
     let Meta::Path(path) = &attribute.meta else { return None };
     ["skip", "history"].into_iter().find(|name| path.is_ident(name))
 }
 
-/// Adds what one attribute says.
 fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
     let mut empty = true;
     let mut own = false;
@@ -143,7 +132,6 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
     }
 }
 
-/// Two marks of one field.
 fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
     match (old, new) {
         (Mark::Skip(_), Mark::Skip(at)) => Err(Error::new(at, "`skip` is given more than once")),

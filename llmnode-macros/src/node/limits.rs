@@ -9,7 +9,7 @@ use crate::diagnostics::Errors;
 use crate::literals::{integer, number, unexpected};
 use crate::macro_args::{Grammar, Slot, fill, parse_arguments, value};
 
-/// What all calls of the node in one run may take together.
+/// For all calls of the node in one run together.
 #[derive(Default)]
 pub(crate) struct Limits {
     pub(crate) requests: Slot<u32>,
@@ -18,7 +18,6 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Parses what the parentheses hold.
     pub(crate) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let tokens: TokenStream = input.parse()?;
         let (mut limits, mut errors) = (Self::default(), Errors::default());
@@ -42,7 +41,6 @@ impl Limits {
         }
     }
 
-    /// The `Limits`.
     pub(crate) fn emit(&self, private: &Ident) -> TokenStream {
         let integer = |slot: &Slot<u32>| value(slot).map(|integer| Literal::u32_unsuffixed(*integer));
         let requests = integer(&self.requests).map(|requests| quote!(.requests(#requests)));
@@ -55,7 +53,6 @@ impl Limits {
     }
 }
 
-/// Where to say what is not a limit of a node.
 fn hint(name: &str) -> Option<String> {
     matches!(name, "time" | "timeout" | "deadline").then(|| {
         format!("`{name}` is not a limit of a node; write `deadline = 10s` beside `limits`, for the longest time of a call")

@@ -1,4 +1,4 @@
-//! A node as it is after all checks: nothing in it is absent that has to be there.
+//! A node after all checks.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
@@ -14,42 +14,31 @@ use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 
 pub(crate) struct NodeModel<'a> {
-    /// The user's struct, without helper attributes.
+    /// Without helper attributes.
     pub(crate) item: &'a ItemStruct,
     pub(crate) krate: Path,
     pub(crate) name: Option<String>,
     pub(crate) system: Vec<Part>,
     pub(crate) examples: Option<&'a Examples>,
-    /// What it is to do, in place of a prompt.
     pub(crate) smart: Option<Smart>,
-    /// The field whose messages stand before the user message.
     pub(crate) history: Option<Ident>,
-    /// The field whose model is asked in place of the run's.
+    /// Asked in place of the run's model.
     pub(crate) held_model: Option<Ident>,
-    /// The field with tools.
     pub(crate) toolset: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
-    /// The variables that are expressions.
     pub(crate) with: &'a [WithVariable],
-    /// The names of the files that prompts were read from.
     pub(crate) files: Vec<LitStr>,
     pub(crate) output: Option<Type>,
     pub(crate) state: Option<Type>,
-    /// The functions that check an answer.
     pub(crate) validators: &'a [ExprPath],
-    /// The tools that the model may call, and how many responses there are at most.
     pub(crate) tools: &'a [Type],
     pub(crate) turns: Option<u32>,
-    /// A model may call it.
     pub(crate) is_tool: bool,
-    /// The function that gives the fallback value.
     pub(crate) fallback: Option<ExprPath>,
     pub(crate) settings: Settings<'a>,
-    /// What makes it a step of flows, if it is one.
     pub(crate) step: Option<StepModel<'a>>,
 }
 
-/// The attributes that are defaults of a call.
 #[derive(Default)]
 pub(crate) struct Settings<'a> {
     pub(crate) retries: Option<u32>,
@@ -66,38 +55,35 @@ pub(crate) struct Settings<'a> {
     pub(crate) exact: bool,
 }
 
-/// A piece of a prompt.
 pub(crate) enum Part {
     Text(String),
     Value {
         origin: ValueOrigin,
         format: Format,
     },
-    /// A field whose `Display`, if it has one, is checked by `check` where the prompt names it.
+    /// `check` does not compile if the field's type has no `Display`, and is underlined in the prompt.
     Checked {
         field: Ident,
         check: TokenStream,
     },
 }
 
-/// Where a variable's value lives.
 pub(crate) enum ValueOrigin {
     /// `self.field`
     Field(Ident),
-    /// What an expression of `with` gave, which is called so, and the expression's first and last place.
+    /// The binding of a variable of `with`, and the spans of the expression's first and last token.
     WithVariable(Ident, (Span, Span)),
-    /// `state.step.step` in a prompt whose literal has `span`, which may name a file.
+    /// `state.step.step`; `span` is that of the prompt's literal, `file` the type named after a prompt file.
     State { steps: Vec<PathStep>, file: Option<Ident>, span: Span },
 }
 
-/// A step of a path, and where it stands in the prompt.
 pub(crate) struct PathStep {
     pub(crate) member: Member,
     pub(crate) at: Position,
 }
 
 impl Part {
-    /// The type that stands for its file, if it reads the state there.
+    /// See `Source::file_type`.
     pub(crate) fn file(&self) -> Option<&Ident> {
         if let Self::Value { origin: ValueOrigin::State { file, .. }, .. } = self {
             file.as_ref()

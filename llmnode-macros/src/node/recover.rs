@@ -1,4 +1,4 @@
-//! `recover(category = [step, …], …)`: what a node does about its failures.
+//! `recover(category = [step, …], …)`: what follows a failure of the node.
 
 mod check;
 mod emit;
@@ -17,17 +17,16 @@ pub(crate) use emit::emit;
 pub(crate) use parse::parse;
 pub(crate) use wait::futile as futile_wait;
 
-/// What to do about failures of one category or group, in order.
+/// The steps for failures of one category or group, in order.
 pub(crate) struct Stack {
     pub(crate) key: Ident,
     pub(crate) group: Group,
-    /// Where the brackets are.
+    /// The brackets.
     pub(crate) at: Span,
-    /// Absent if one of them had a fault, which is then reported already.
+    /// Absent if one had a fault, which is then already reported.
     pub(crate) steps: Option<Vec<Step>>,
 }
 
-/// One thing to do.
 pub(crate) struct Step {
     pub(crate) name: Ident,
     pub(crate) action: Action,

@@ -1,4 +1,4 @@
-//! `goal = "…"`, `think` and `form = chat`: nodes that have a signature in place of a prompt.
+//! `goal = "…"`, `think` and `form = chat`: nodes with a signature in place of a prompt.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -16,7 +16,6 @@ use crate::generics::{bare, end_spans};
 use crate::literals::unexpected;
 use crate::macro_args::{key, value};
 
-/// How the messages are written.
 #[derive(Clone, Copy)]
 pub(crate) enum Form {
     Chat,
@@ -37,7 +36,6 @@ impl Form {
     }
 }
 
-/// What a node with a goal has.
 pub(crate) struct Smart {
     goal: LitStr,
     form: Option<Form>,
@@ -50,7 +48,7 @@ mod off {
         "`goal` needs the feature `smart` of llmnode; add it in Cargo.toml: `features = [\"smart\"]`";
 }
 
-/// What can be wrong with a goal. `None`: there is none, or not one without a fault.
+/// `None` without a goal, or with a faulty one.
 pub(crate) fn check(
     args: &NodeArgs,
     item: &ItemStruct,
@@ -82,7 +80,6 @@ pub(crate) fn check(
     Some(Smart { goal: text.clone(), form: value(&args.form).copied(), think: args.think.is_some() })
 }
 
-/// The arguments that have no meaning beside a goal.
 fn check_combinations(args: &NodeArgs, goal: &Ident, faults: &mut Faults) {
     let others = [
         (key(&args.prompt), "the fields are sent as they are"),
@@ -98,7 +95,6 @@ fn check_combinations(args: &NodeArgs, goal: &Ident, faults: &mut Faults) {
     }
 }
 
-/// Every field is an input, and there is one.
 fn fields(item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     if item.fields.is_empty() {
         let message = "a node with `goal` has its inputs as fields, and there is none; add one";
@@ -120,7 +116,7 @@ fn check_owned(field: &Field, faults: &mut Faults) {
     }
 }
 
-/// A goal is no template.
+/// A goal is not a template.
 fn reject_placeholders(goal: &LitStr, item: &ItemStruct, faults: &mut Faults) {
     let text = goal.value();
     let names =
@@ -133,7 +129,6 @@ fn reject_placeholders(goal: &LitStr, item: &ItemStruct, faults: &mut Faults) {
     }
 }
 
-/// The signature, and how a node is written and read.
 pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let Smart { goal, form, think } = model.smart.as_ref()?;
     let here = Span::mixed_site();
@@ -151,13 +146,13 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     let declared = model.item.fields.iter().filter_map(|field| {
         let name = field.ident.as_ref()?.unraw().to_string();
         let says = doc_text(&field.attrs).unwrap_or_else(|| "".to_token_stream());
-        // At the field's type, where one that cannot be an input is reported.
+        // Spanned at the field's type, where the compiler reports that it cannot be an input.
         let (at, end) = end_spans(field_type(model, field.ident.as_ref()?)?);
         let ty = &field.ty;
         let input = Ident::new("input", here.located_at(at));
         Some(quote_spanned!(here.located_at(end)=> .#input::<#ty>(#name, #says)))
     });
-    // At the output's type, where one that cannot be an output is reported.
+    // Spanned at the output's type, where the compiler reports that it cannot be an output.
     let (at, end) = end_spans(output);
     let new = |name: &str| Ident::new(name, here.located_at(at));
     let declaring = if *think {
@@ -193,7 +188,6 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     })
 }
 
-/// What stands in for it on a node with faults.
 pub(crate) fn stub(ident: &Ident, generics: &Generics, private: &Ident) -> Option<TokenStream> {
     if cfg!(not(feature = "smart")) || !generics.params.is_empty() {
         return None;

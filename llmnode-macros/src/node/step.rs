@@ -1,4 +1,4 @@
-//! What makes a node a step of flows: how it is made from the state, and what it does with its output.
+//! What makes a node a step of flows: how it is made from the state, and what happens to its output.
 
 mod attribute;
 mod check;
@@ -17,7 +17,7 @@ pub(crate) use check::check;
 pub(crate) use emit::{emit, stub};
 use store::StatePath;
 
-/// The arguments that make a node a step; each alone does.
+/// Each of them makes the node a step.
 #[derive(Default)]
 pub(crate) struct StepArgs {
     prep: Slot<ExprPath>,
@@ -44,50 +44,41 @@ impl StepArgs {
         }
     }
 
-    /// One of those that are given.
     fn any(&self) -> Option<&Ident> {
         let functions = [key(&self.prep), key(&self.batch), key(&self.route), key(&self.post)];
         let others = [key(&self.store), key(&self.action), key(&self.concurrency), key(&self.idempotent)];
         functions.into_iter().chain(others).flatten().next()
     }
 
-    /// Whether the node was meant as a step.
     pub(crate) fn makes_step(&self, preps: &[Option<Prep>]) -> bool {
         self.any().is_some() || preps.iter().any(Option::is_some)
     }
 
-    /// Whether it decides something, as far as it could be read.
     fn decides(&self) -> bool {
         self.action.is_some() || self.route.is_some()
     }
 
-    /// Whether the node must never be executed again.
     pub(crate) fn non_idempotent(&self) -> bool {
         value(&self.idempotent) == Some(&false)
     }
 }
 
-/// A step after all checks.
 pub(crate) struct StepModel<'a> {
     pub(crate) preparation: Preparation<'a>,
-    /// What it decides, if it decides anything.
     pub(crate) action: Option<&'a Type>,
     pub(crate) output_handling: OutputHandling<'a>,
     pub(crate) non_idempotent: bool,
 }
 
-/// How a step is made from the state.
 pub(crate) enum Preparation<'a> {
-    /// Each field by an expression.
     Fields(Vec<(&'a syn::Field, &'a Expr)>),
     Function(&'a ExprPath),
-    /// Many of them, of which so many are under way at most.
+    /// With the most nodes that run at once.
     Batch(&'a ExprPath, Option<u32>),
 }
 
-/// What a step does with its output.
 pub(crate) enum OutputHandling<'a> {
-    /// All of it is done by a function.
+    /// The function both decides and writes.
     Post(&'a ExprPath),
     Writes {
         store: Option<&'a StatePath>,
@@ -95,7 +86,6 @@ pub(crate) enum OutputHandling<'a> {
     },
 }
 
-/// Reports what a key cannot stand beside.
 fn error_at(at: &Ident, message: impl std::fmt::Display) -> Error {
     Error::new(at.span(), message)
 }

@@ -1,5 +1,4 @@
-//! What stands in for the impls of a node with faults: they compile wherever the node is used, so that the
-//! faults are the only errors.
+//! Stub impls for a node with faults: its uses compile, so the faults are the only errors.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
@@ -12,7 +11,7 @@ use crate::crate_path;
 use crate::generics::fresh;
 use crate::macro_args::value;
 
-/// Stub impls for an item that cannot be a node, if it is a type.
+/// For an item that is a type, but cannot be a node.
 pub(crate) fn of_item(item: &Item, args: &NodeArgs) -> TokenStream {
     let (ident, generics) = match item {
         Item::Enum(item) => (&item.ident, &item.generics),
@@ -23,7 +22,7 @@ pub(crate) fn of_item(item: &Item, args: &NodeArgs) -> TokenStream {
     stub(&crate_path::resolve(value(&args.krate)), ident, generics, args, step)
 }
 
-/// Stub impls that run with any state; `step`: also as a step of flows.
+/// The stubs run with any state. `step`: also as a step of flows.
 pub(crate) fn stub(
     krate: &Path,
     ident: &Ident,

@@ -1,14 +1,14 @@
-//! Spans of time as arguments state them: `500ms`, `1.5s`, `2m`, and ranges of them.
+//! Durations in arguments: `500ms`, `1.5s`, `2m`, and ranges of them.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote_spanned;
 use syn::parse::ParseStream;
 use syn::{Error, Lit, RangeLimits, Token};
 
-/// Milliseconds of each unit.
+/// In milliseconds.
 const UNITS: [(&str, f64); 4] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3)];
 
-/// A whole number of milliseconds.
+/// In milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Time(u64);
 
@@ -21,7 +21,7 @@ impl Time {
         Self::read(&literal).map_err(|message| Error::new(literal.span(), message))
     }
 
-    /// A time where a range of them might be meant.
+    /// Refuses a range.
     pub(crate) fn parse_single(input: ParseStream<'_>) -> syn::Result<Self> {
         let time = Self::parse(input)?;
         if input.peek(Token![..]) {
@@ -30,7 +30,6 @@ impl Time {
         Ok(time)
     }
 
-    /// A time that leaves time for something.
     pub(crate) fn parse_above_zero(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
         let at = input.span();
         let time = Self::parse_single(input)?;
@@ -70,7 +69,6 @@ impl Time {
         self.0 == 0
     }
 
-    /// The `Duration`.
     pub(crate) fn emit(self) -> TokenStream {
         let milliseconds = Literal::u64_unsuffixed(self.0);
         quote_spanned!(Span::mixed_site()=> ::core::time::Duration::from_millis(#milliseconds))
@@ -80,7 +78,7 @@ impl Time {
 const TIME_SYNTAX: &str = "a time is written `500ms`, `10s`, `1.5s`, `2m` or `1h`";
 const MAX_MILLISECONDS: f64 = 365.0 * 24.0 * 3600e3;
 
-/// The wait before a try: `10s`, or from `1s` up to `60s`.
+/// The wait before an attempt: `10s`, or from `1s` up to `60s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wait {
     pub(crate) from: Time,
@@ -115,7 +113,6 @@ impl Wait {
         Ok(Self { from, to })
     }
 
-    /// The `Backoff`.
     pub(crate) fn emit(self, private: &Ident) -> TokenStream {
         let (from, to) = (self.from.emit(), self.to.emit());
         let here = Span::mixed_site();

@@ -16,7 +16,6 @@ use crate::macro_args::{key, value};
 use crate::tool::arguments::{Argument, Arguments, ToolFlags};
 use crate::tool::tool_name_error;
 
-/// The list of types.
 pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type>> {
     const EXAMPLE: &str = "`tools` takes a list of tools, such as `tools = [Search, Summarize]`";
     if !input.peek(token::Bracket) {
@@ -69,7 +68,7 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
     Ok(tool)
 }
 
-/// The path of what a function's path stands for.
+/// The path of the type that `#[tool]` makes of the function.
 fn type_path(function: &Type, made: &str) -> String {
     let path = pretty_print(function);
     match path.rsplit_once("::") {
@@ -78,7 +77,7 @@ fn type_path(function: &Type, made: &str) -> String {
     }
 }
 
-/// Takes `#[tool]` off a node, where it would be reported at another place.
+/// If `#[tool]` stayed on the struct, its own error would be at another place.
 pub(super) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
     for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("tool")) {
         let message =
@@ -87,7 +86,6 @@ pub(super) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
     }
 }
 
-/// What cannot be beside what.
 pub(super) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     let of_itself = |tool: &&Type| last_name(tool).is_some_and(|name| *name == item.ident);
     if let Some(tool) = value(&args.tools).and_then(|tools| tools.iter().find(of_itself)) {
@@ -98,7 +96,7 @@ pub(super) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         Mark::Tools(at) => Some(*at),
         _ => None,
     });
-    // A set that is not marked is reported where it stands.
+    // A `Toolset` without its mark is reported at the field.
     let unmarked =
         || item.fields.iter().any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"));
     if let (Some(turns), None, None, false) = (key(&args.turns), key(&args.tools), set, unmarked()) {
@@ -127,7 +125,7 @@ pub(super) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
     }
 }
 
-/// The function that adds the tools, each at its place in the list, where one that does not fit is reported.
+/// Spanned at each tool of the list, where one that does not fit is reported.
 pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     if model.tools.is_empty() && model.toolset.is_none() {
         return None;
@@ -157,7 +155,7 @@ pub(super) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
     })
 }
 
-/// The struct: of one that is a tool, attributes of serde and schemars are for the arguments.
+/// On a tool, attributes of serde and schemars are for the arguments.
 pub(super) fn item(model: &NodeModel<'_>) -> TokenStream {
     let mut item = model.item.clone();
     if model.is_tool {
@@ -166,7 +164,7 @@ pub(super) fn item(model: &NodeModel<'_>) -> TokenStream {
     quote!(#item)
 }
 
-/// Takes the attributes of derives off the fields: the struct itself has no such derive.
+/// The struct itself does not have these derives.
 pub(super) fn strip_derive_attributes(item: &mut ItemStruct) {
     item.fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !is_of_derives(attribute)));
 }
@@ -175,7 +173,6 @@ fn is_of_derives(attribute: &Attribute) -> bool {
     attribute.path().is_ident("serde") || attribute.path().is_ident("schemars")
 }
 
-/// How the node is read from the arguments that a model writes.
 pub(super) fn as_tool(
     model: &NodeModel<'_>,
     state: &Type,

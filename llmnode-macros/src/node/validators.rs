@@ -1,4 +1,5 @@
-//! `validate = path`, `validate = [path, path]`: functions that check an answer beside the validators of its type.
+//! `validate = path`, `validate = [path, path]`: functions that check an answer, in addition to the validators of its
+//! type.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
@@ -10,7 +11,6 @@ use super::model::NodeModel;
 use crate::generics::end_spans;
 use crate::literals::function_path;
 
-/// One path, or a list of them in brackets.
 pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<ExprPath>> {
     if !input.peek(token::Bracket) {
         return Ok(vec![function_path(input, key)?]);
@@ -31,21 +31,20 @@ pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Expr
     Ok(paths)
 }
 
-/// What adds the functions to the checks of an answer. Each call stands at its path, where another signature is
-/// reported.
+/// Each call is spanned at its path, where a wrong signature is reported.
 pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     if model.validators.is_empty() {
         return None;
     }
     let calls = model.validators.iter().map(|path| {
-        // The names of the call, from the first to the last, lie over the path, so that all of it is underlined.
+        // From the first to the last token of the path, so that all of it is underlined.
         let (at, end) = end_spans(path);
         let mut private = private.clone();
         private.set_span(at);
         let validate = if model.state.is_some() { "validate_with_state" } else { "validate" };
         let validate = Ident::new(validate, end);
         let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
-        // A function that takes raw text takes a `&str`.
+        // A validator of raw text takes a `&str`.
         let text = model.output.is_none().then(|| quote_spanned!(end=> .as_str()));
         quote_spanned!(end=> #private::#validate(__to, #name, __value #text, #path);)
     });

@@ -1,4 +1,4 @@
-//! The variables of a node's prompts against its fields and its state.
+//! Checks the variables of a node's prompts against its fields and its state.
 
 use std::ops::Range;
 
@@ -22,25 +22,23 @@ use crate::prompt::template::{Format, Piece, Segment, Template, Variable, parse}
 
 mod placeholder_hints;
 
-/// More faults in one prompt are mostly one mistake, and each costs a look at all of the prompt.
+/// Further faults in one prompt mostly have the same cause, and each costs a scan of the prompt.
 const MAX_FAULTS: usize = 10;
 
-/// What the prompts of one node may name, and what they did name.
 pub(crate) struct Variables<'a> {
     item: &'a ItemStruct,
     node: String,
     fields: Vec<String>,
-    /// The field that holds the history, which is no variable.
+    /// Not a variable.
     history: Option<String>,
-    /// The variables that are expressions.
     with: &'a [WithVariable],
     has_state: bool,
     used: Vec<String>,
-    /// Whether a name that is unknown may be one of `with` that could not be read.
+    /// An unknown name may be one of a `with` that could not be parsed.
     with_unreadable: bool,
-    /// Whether all prompts could be read, so that what is not used is known.
+    /// All prompts could be parsed, so it is known what they do not use.
     complete: bool,
-    /// How many faults the prompt that is read has.
+    /// In the current prompt.
     fault_count: usize,
     faults: &'a mut Faults,
 }
@@ -54,7 +52,7 @@ impl<'a> Variables<'a> {
     ) -> Self {
         let history = history.map(|field| field.unraw().to_string());
         let with = value(&args.with).map_or(&[][..], Vec::as_slice);
-        // What could not be placed may well have been meant as the state.
+        // An argument that could not be placed may be the state.
         let has_state = args.state.is_some() || args.has_unknown_keys;
         let with_unreadable = args.with.is_some() && value(&args.with).is_none();
         check_with(item, with, has_state, faults);
@@ -75,7 +73,6 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Reads one prompt, unless its argument had a fault.
     pub(crate) fn read(&mut self, given: &KeyValue<Source>) -> Option<Vec<Part>> {
         let Some(prompt) = &given.value else {
             self.complete = false;
@@ -114,8 +111,7 @@ impl<'a> Variables<'a> {
         )
     }
 
-    /// Reports the fields that no prompt uses, unless a fault hides what is used, and those that are used all
-    /// the same.
+    /// Silent if a fault hides what is used. Also reports skipped fields that are used.
     pub(crate) fn unused(mut self, marks: &[Mark]) {
         let silent = self.unused_with();
         for (field, mark) in self.item.fields.iter().zip(marks) {
@@ -152,8 +148,7 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Reports the variables of `with` that no prompt uses, and notes the fields that `with` does. Tells whether it may use
-    /// all of them.
+    /// Also records the fields that `with` uses. Returns whether it may use all of them.
     fn unused_with(&mut self) -> bool {
         let mut all = false;
         for with in self.with {
@@ -170,18 +165,17 @@ impl<'a> Variables<'a> {
         all
     }
 
-    /// What a prompt may insert.
     fn names(&self) -> impl Iterator<Item = String> {
         self.fields.iter().cloned().chain(self.with.iter().map(WithVariable::text))
     }
 
-    /// A fault that hides what is used.
+    /// For a fault that hides what is used.
     fn fault(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         self.complete = false;
         self.misuse(prompt, range, message);
     }
 
-    /// A fault of a variable whose use is known all the same.
+    /// For a fault of a variable whose use is known.
     fn misuse(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         if self.count_fault() {
             let (at, excerpt) = (prompt.location(range.start), excerpt(prompt.text(), range));
@@ -190,7 +184,7 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Counts a fault of the prompt; tells whether it is one of those that are reported.
+    /// Returns whether to report the fault.
     fn count_fault(&mut self) -> bool {
         self.fault_count += 1;
         self.fault_count <= MAX_FAULTS
@@ -223,7 +217,7 @@ impl<'a> Variables<'a> {
             Piece::Text(text) => return Some(Part::Text(text)),
             Piece::Variable { variable, format } => (variable, format),
         };
-        // Resolved at the macro, so that rustc never proposes to replace the prompt.
+        // Resolved at the macro, so that rustc never suggests to replace the prompt.
         let span = prompt.span(segment.range.start).resolved_at(Span::mixed_site());
         if let (Variable::Field(name), Format::Plain) = (&variable, &format)
             && let Some(check) = self.display_check(prompt, &segment.range, name, key)
@@ -249,7 +243,6 @@ impl<'a> Variables<'a> {
     }
 }
 
-/// Checks the variables of `with` by themselves.
 fn check_with(item: &ItemStruct, with: &[WithVariable], has_state: bool, faults: &mut Faults) {
     for with in with {
         let is_field = item.fields.iter().filter_map(name).any(|field| with.name == field);
@@ -263,7 +256,7 @@ fn check_with(item: &ItemStruct, with: &[WithVariable], has_state: bool, faults:
     }
 }
 
-/// Whether `format_args!` accepts the prompt as it stands, as far as its grammar goes.
+/// By grammar only; the names are not resolved.
 fn is_format_string(template: &Template) -> bool {
     template.faults.is_empty()
         && template.segments.iter().all(|segment| match &segment.kind {

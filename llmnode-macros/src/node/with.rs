@@ -1,7 +1,7 @@
 //! `with(count = state.files.len())`: prompt variables by expressions.
 //!
-//! The expressions are the user's own tokens, so that the compiler underlines exactly what is wrong in one. Of what
-//! generated code names they see `self` and `state`, which are resolved as generated code is; nothing else.
+//! The expressions are the user's own tokens, so that the compiler underlines exactly what is wrong in them. Of the names
+//! in generated code they see only `self` and `state`, which are resolved as generated code is.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -18,14 +18,13 @@ use crate::prompt::identifier;
 
 pub(crate) const EXAMPLE: &str = "with(count = state.files.len())";
 
-/// A prompt variable and the expression that gives its value.
 pub(crate) struct WithVariable {
     pub(crate) name: Ident,
     /// Absent if it had a fault.
     written: Option<Expr>,
 }
 
-/// What the parentheses hold; `None` if some variable has no name, so that what prompts may name is not known.
+/// `None` if a variable has no name: then it is unknown what prompts may name.
 pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<WithVariable>>, syn::Result<()>) {
     let (mut list, mut all_named, mut errors) = (Vec::<WithVariable>::new(), true, Errors::default());
     while !input.is_empty() {
@@ -67,7 +66,6 @@ fn variable(input: ParseStream<'_>, list: &mut Vec<WithVariable>, all_named: &mu
     Ok(())
 }
 
-/// Refuses what leaves the expression, or waits in it.
 fn reject_control_flow(written: &Expr) -> syn::Result<()> {
     let Some(token) = expression::control_flow(written.to_token_stream()) else { return Ok(()) };
     let shown = expression::token_text(&token);
@@ -77,18 +75,17 @@ fn reject_control_flow(written: &Expr) -> syn::Result<()> {
     Err(Error::new(token.span(), message))
 }
 
-/// The messages, around which the expressions of `with` are evaluated once.
+/// The messages, with the expressions evaluated once around them.
 pub(crate) fn with_bindings(with: &[WithVariable], messages: TokenStream) -> TokenStream {
     if with.is_empty() {
         return messages;
     }
     let (values, bindings) =
         (with.iter().filter_map(WithVariable::value), with.iter().map(WithVariable::binding));
-    // What a `match` looks at lives to its end, also what an expression made on its way.
+    // Temporaries in the scrutinee of a `match` live until its end.
     quote_spanned!(Span::mixed_site()=> match (#(#values,)*) { (#(#bindings,)*) => { #messages } })
 }
 
-/// Where an expression first names the program's state.
 pub(crate) fn state(with: &[WithVariable]) -> Option<Span> {
     with.iter().find_map(WithVariable::state)
 }
@@ -111,12 +108,11 @@ impl WithVariable {
         Some(expression::resolve_names(reference.to_token_stream()))
     }
 
-    /// What the reference to the value is called: nothing that a constant in scope is.
+    /// Prefixed, so that it cannot match a constant in scope.
     pub(crate) fn binding(&self) -> Ident {
         Ident::new(&format!("__llmnode_{}", self.name), Span::mixed_site())
     }
 
-    /// The places of the expression's first and last token.
     pub(crate) fn end_spans(&self) -> (Span, Span) {
         end_spans(&self.written)
     }
@@ -125,7 +121,7 @@ impl WithVariable {
         expression::state(self.written.to_token_stream())
     }
 
-    /// The fields of `self` that the expression names; `None` if it uses `self` as a whole, or could not be read.
+    /// `None` if it uses `self` as a whole, or could not be parsed.
     pub(crate) fn fields(&self, fields: &[String]) -> Option<Vec<String>> {
         let names = expression::names(self.written.as_ref()?.to_token_stream());
         let owners = names.into_iter().filter(|name| name.ident == "self");

@@ -1,4 +1,4 @@
-//! Fields whose types have no text of their own, as far as the types' tokens tell, and how a prompt inserts them.
+//! Fields whose types have no `Display`, judged by their tokens, and how a prompt inserts them.
 
 use quote::ToTokens;
 use syn::{GenericArgument, Generics, PathArguments, PathSegment, Type};
@@ -7,11 +7,10 @@ use crate::diagnostics::any_of;
 use crate::generics::{bare, last_name, mentions, mentions_parameter};
 use crate::prompt::template::Format;
 
-/// A type that `Display` does not write.
 pub(crate) struct WithoutDisplay {
-    /// What it is, in messages.
+    /// In messages.
     kind: String,
-    /// The filters that write it.
+    /// The filters that can write it.
     filters: &'static [&'static str],
 }
 
@@ -42,7 +41,6 @@ impl WithoutDisplay {
         }
     }
 
-    /// What is wrong with a variable that takes the text of it.
     pub(crate) fn message(&self, name: &str) -> String {
         let mends: Vec<_> = self.filters.iter().map(|filter| format!("{{{name}:{filter}}}")).collect();
         let mends = any_of(mends.iter().map(String::as_str));
@@ -50,7 +48,6 @@ impl WithoutDisplay {
     }
 }
 
-/// How a prompt inserts a field.
 pub(crate) fn placeholder_for(name: &str, ty: &Type) -> String {
     let textless = WithoutDisplay::of(ty);
     let filter = textless.as_ref().and_then(|textless| textless.filters.first().copied());
@@ -60,7 +57,6 @@ pub(crate) fn placeholder_for(name: &str, ty: &Type) -> String {
     }
 }
 
-/// Whether a format writes the text of a value, as `Display` or a kin of it does.
 pub(crate) fn takes_text(format: &Format) -> bool {
     match format {
         Format::Plain => true,
@@ -69,13 +65,13 @@ pub(crate) fn takes_text(format: &Format) -> bool {
     }
 }
 
-/// Whether a type has the name of one that is attached.
+/// By name only.
 fn is_attachment(ty: &Type) -> bool {
     last_name(ty).is_some_and(|name| ["Image", "File", "Audio", "Attachment"].iter().any(|one| name == one))
 }
 
-/// Whether the type of the field `name` has the name of one that is attached, and can be written where neither the node's
-/// `generics` nor another type of the field's name are known.
+/// By name only. The type must also be usable outside of the node: where its `generics` are unknown, and `name` is
+/// another type.
 pub(crate) fn may_be_attachment(ty: &Type, name: &str, generics: &Generics) -> bool {
     let Type::Path(path) = bare(ty) else { return false };
     let is_plain = |segment: &PathSegment| segment.arguments.is_none() && segment.ident != name;
@@ -83,7 +79,6 @@ pub(crate) fn may_be_attachment(ty: &Type, name: &str, generics: &Generics) -> b
     plain && is_attachment(ty) && !mentions_parameter(ty, generics)
 }
 
-/// Whether a type mentions a message of a conversation.
 pub(crate) fn holds_messages(ty: &Type) -> bool {
     mentions(ty.to_token_stream(), &|ident| ident == "Message")
 }
@@ -96,7 +91,7 @@ fn collection_filters(element: &Type) -> &'static [&'static str] {
     if WithoutDisplay::of(element).is_some() { &["json"] } else { &["list", "json"] }
 }
 
-/// The last name of a path, unless it leads elsewhere than into the standard library.
+/// The last segment; `None` if the path leads elsewhere than into the standard library.
 fn std_segment(ty: &Type) -> Option<&PathSegment> {
     let Type::Path(path) = ty else { return None };
     let (first, last) = (path.path.segments.first()?, path.path.segments.last()?);

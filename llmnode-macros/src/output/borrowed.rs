@@ -1,4 +1,4 @@
-//! Fields of an answer that borrow. Only what the tokens say for sure is refused.
+//! Fields of an answer that borrow. Refuses only what is certain from the tokens.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
@@ -11,7 +11,7 @@ use crate::generics::bare;
 use crate::validate::serde_names::SerdeAttributes;
 use crate::validate::tagged::tag_on_non_object;
 
-/// Reports fields that borrow, and tells whether there are any. The type then owns its lifetimes, and cannot be read.
+/// Returns whether any field borrows. The type then loses its lifetimes.
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
     let container = SerdeAttributes::read(&input.attrs);
     let own: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.clone()).collect();
@@ -36,7 +36,7 @@ pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) -> bool {
     borrows
 }
 
-/// Reports the references of fields, which live as long as the program from then on.
+/// Reported references become `'static`.
 fn check_fields(fields: &mut Fields, own: &[Lifetime], errors: &mut Errors) -> bool {
     let mut any = false;
     for field in fields.iter_mut() {
@@ -87,7 +87,7 @@ fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
     }
 }
 
-/// Whether a type such as `Cow<'a, str>` lives as long as what the answer's type borrows.
+/// A type such as `Cow<'a, str>`, with a lifetime of the answer's type.
 fn borrows(path: &TypePath, own: &[Lifetime]) -> bool {
     let Some(PathArguments::AngleBracketed(arguments)) =
         path.path.segments.last().map(|last| &last.arguments)
@@ -102,7 +102,7 @@ fn static_lifetime() -> Lifetime {
     Lifetime::new("'static", proc_macro2::Span::mixed_site())
 }
 
-/// Leaves out the type's lifetimes, so that whoever names it without them gets no error of its own.
+/// Uses that omit these lifetimes would otherwise be further errors.
 fn without_lifetimes(input: &mut DeriveInput) {
     let names: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.ident.to_string()).collect();
     if names.is_empty() {
@@ -117,7 +117,6 @@ fn without_lifetimes(input: &mut DeriveInput) {
     }
 }
 
-/// The tokens with `'static` in the place of these lifetimes.
 fn with_static_lifetimes(tokens: TokenStream, names: &[String]) -> TokenStream {
     let mut quoted = false;
     let token = |token| {

@@ -1,4 +1,4 @@
-//! Misspelt keys of serde's attributes. serde reports them too, but then the type cannot be read, which is a second error
+//! Misspelt keys of serde's attributes. serde reports them too, but then the type has no impls, which is a second error
 //! wherever it is an output.
 
 use syn::punctuated::Punctuated;
@@ -6,7 +6,7 @@ use syn::{Attribute, Data, DeriveInput, Error, Meta, Token, parse_quote};
 
 use crate::diagnostics::{Errors, suggest};
 
-/// The keys of serde 1, wherever they may stand. One that is like none of them is left to serde.
+/// The keys of serde 1, in any position. A key that resembles none of them is left to serde.
 const KEYS: [&str; 31] = [
     "alias",
     "borrow",
@@ -41,7 +41,6 @@ const KEYS: [&str; 31] = [
     "with",
 ];
 
-/// Reports misspelt keys, and takes them off.
 pub(crate) fn check(input: &mut DeriveInput, errors: &mut Errors) {
     check_attributes(&mut input.attrs, errors);
     match &mut input.data {

@@ -1,7 +1,8 @@
-//! The check that a field has a `Display`, underlined in the prompt if it has none.
+//! The check that a field has `Display`, underlined in the prompt if it has not.
 //!
-//! Only the type tells that, so the check stands in the expansion of a node that is otherwise right. It is made for the
-//! fields alone that probably have none, by their types' names: a type of the program may have the name and a `Display`.
+//! Only the compiler knows that, so the check is in the expansion of a correct node. It is emitted only for fields that
+//! probably lack `Display`, judged by the names of their types: a type of the program may have such a name and a
+//! `Display`.
 
 use std::ops::Range;
 
@@ -14,11 +15,11 @@ use super::mask::Mask;
 use super::source::Source;
 use crate::crate_path;
 
-/// An item that does not compile if `ty`, the type of the field `name`, has no `Display`; none where the placeholder cannot
-/// be underlined. rustc's notes about the check itself point to the prompt's `key`.
+/// An item that does not compile if `ty`, the type of the field `name`, has no `Display`; `None` where the placeholder
+/// cannot be underlined. rustc's notes about the check itself point to the prompt's `key`.
 ///
-/// The words are the runtime's, since `#[diagnostic]` is unknown where there is no prelude; the name comes into them as
-/// that of a type. What `format_args!` captures is a constant, for which no other one in scope can be taken.
+/// The message is the runtime's, because `#[diagnostic]` is unknown where there is no prelude; the field's name gets into
+/// it as the name of a type. `format_args!` captures a constant, for which no other constant in scope can be taken.
 pub(crate) fn check(
     prompt: &Source,
     placeholder: &Range<usize>,

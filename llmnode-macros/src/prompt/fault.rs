@@ -1,4 +1,4 @@
-//! What can be wrong in a prompt, in words.
+//! Faults in a prompt, and their messages.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,10 +6,9 @@ use std::ops::Range;
 
 use crate::diagnostics::suggest;
 
-/// The filters that exist, as a user writes them.
+/// As a user writes them.
 const FILTERS: [&str; 6] = ["list", "json", "fence", "attach", "raw", "or"];
 
-/// Something wrong in a prompt, and where.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) range: Range<usize>,
@@ -101,12 +100,12 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// Whether a text is an expression on the state, short enough for a message.
+/// Also short enough to be quoted in a message.
 fn reads_state(text: &str) -> bool {
     text.starts_with("state.") && beginning(text) == text && syn::parse_str::<syn::Expr>(text).is_ok()
 }
 
-/// What a message quotes of the prompt. A brace that is closed far behind holds more than a message can.
+/// An excerpt for a message: the matching brace may be far away.
 fn beginning(text: &str) -> Cow<'_, str> {
     const MAX_CHARS: usize = 60;
     let line = text.split(['\n', '\r']).next().unwrap_or_default();
@@ -114,7 +113,6 @@ fn beginning(text: &str) -> Cow<'_, str> {
     if end == text.len() { text.into() } else { format!("{}…", line[..end].trim_end()).into() }
 }
 
-/// A filter as it is written, with its argument.
 fn usage(filter: &str) -> &str {
     if filter == "or" { "or(text)" } else { filter }
 }

@@ -1,8 +1,7 @@
-//! Prompt files: found beside the source file that names them, as `include_str!` finds its files, and read when the
-//! macro expands.
+//! Prompt files: relative to the source file that names them, as with `include_str!`, and read when the macro expands.
 //!
-//! A file means what a literal of the same text means: a byte order mark is no text, line ends are `\n` as they are in
-//! Rust's own literals, and the newline that editors put at the end of a file is not part of the prompt.
+//! A file means what a literal of the same text means: a byte order mark is not text, line ends are `\n` as in Rust's
+//! literals, and the newline that editors put at the end of a file is not part of the prompt.
 
 use std::fs;
 use std::io::{self, Read};
@@ -14,10 +13,8 @@ use syn::{Error, LitStr};
 use super::locate::position;
 use crate::diagnostics::suggest;
 
-/// The most bytes of a prompt file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The text of the file that a literal names.
 pub(crate) fn read(literal: &LitStr) -> syn::Result<String> {
     text(literal).map_err(|message| Error::new(literal.span(), message))
 }
@@ -65,7 +62,7 @@ fn missing(path: &Path, shown: &str) -> String {
     }
 }
 
-/// The folder of the source file in which a span lies. Some editors don't tell; then, and in this crate's own tests, the
+/// The folder of the span's source file. Some editors do not provide it; then, and in this crate's own tests, the
 /// package's folder or its `src`, whichever has the file.
 fn folder(span: Span, written: &str) -> PathBuf {
     let source = proc_macro::is_available()
@@ -79,7 +76,7 @@ fn folder(span: Span, written: &str) -> PathBuf {
     if sources.join(written).is_file() { sources } else { package }
 }
 
-/// A path as messages show it, the same on every machine: from the package's folder on.
+/// For messages: relative to the package's folder, so that it is the same on every machine.
 fn shown(path: &Path, written: &str) -> String {
     let path = normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
     let package = path.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file());
@@ -87,7 +84,6 @@ fn shown(path: &Path, written: &str) -> String {
     inside.map_or_else(|| written.to_owned(), |inside| inside.to_string_lossy().replace('\\', "/"))
 }
 
-/// The path without `.` and `..`.
 fn normalized(path: &Path) -> PathBuf {
     let mut normalized = PathBuf::new();
     for component in path.components() {

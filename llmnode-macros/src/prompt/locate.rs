@@ -1,4 +1,4 @@
-//! Where something stands in a string literal: as line and column of its value, and as byte of its source.
+//! Positions in string literals: line and column in the value, and byte offsets in the source.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,20 +16,18 @@ impl fmt::Display for Position {
     }
 }
 
-/// The position of a byte offset of `value`.
 pub(crate) fn position(value: &str, offset: usize) -> Position {
     let before = &value[..offset];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     Position { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
 }
 
-/// The line of `value` in which `range` begins with the range marked below it, as rustc draws it; for errors
-/// whose own underline can cover only the whole literal.
+/// Drawn as rustc does, for errors whose own underline can cover only the whole literal.
 pub(crate) fn excerpt(value: &str, range: &Range<usize>) -> String {
     const WIDTH: usize = 72;
     let at = position(value, range.start);
     let line = value.lines().nth(at.line - 1).unwrap_or_default();
-    // A long line is cut so that the marked part stays in sight.
+    // Cut a long line so that the marked part stays visible.
     let skipped = (at.column - 1).saturating_sub(WIDTH / 2);
     let shown: String =
         line.chars().skip(skipped).take(WIDTH).map(|c| if c == '\t' { ' ' } else { c }).collect();
@@ -41,8 +39,8 @@ pub(crate) fn excerpt(value: &str, range: &Range<usize>) -> String {
     format!("{margin} |\n{number} | {shown}\n{margin} | {}{}", " ".repeat(before), "^".repeat(marked))
 }
 
-/// Maps byte offsets of a literal's value to byte offsets of the literal as it is written, quotes included.
-/// `None` where `token` is no string literal that has this value.
+/// Maps byte offsets in a literal's value to byte offsets in the literal as written, quotes included. `None` where
+/// `token` is not a string literal with this value.
 pub(crate) fn source_offsets(token: &str, value: &str) -> Option<Vec<usize>> {
     let mut offsets = Vec::with_capacity(value.len() + 1);
     if let Some(raw) = token.strip_prefix('r') {
@@ -68,8 +66,8 @@ pub(crate) fn source_offsets(token: &str, value: &str) -> Option<Vec<usize>> {
     (offsets.len() == value.len() + 1).then_some(offsets)
 }
 
-/// The first character that the text of a literal stands for, and the bytes that spell it. A line
-/// continuation stands for none.
+/// The first character of a literal's text, and the number of bytes that spell it. A line continuation yields no
+/// character.
 fn unescape(text: &str) -> Option<(Option<char>, usize)> {
     let mut chars = text.chars();
     let first = chars.next()?;

@@ -1,5 +1,5 @@
-//! A prompt's literal without all but one placeholder, so that `format_args!` takes it and the compiler underlines that
-//! one; `probe.rs` tells why and how.
+//! A prompt's literal with all but one placeholder blank, so that `format_args!` accepts it and the compiler underlines
+//! that placeholder; `probe.rs` explains why and how.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use syn::LitStr;
 use super::locate::source_offsets;
 use super::source::Source;
 
-/// A literal that is blank but for one placeholder, and the name it captures: any of the right length.
+/// `name` is what the literal captures: any name of the right length.
 pub(crate) struct Mask {
     pub(crate) literal: Literal,
     pub(crate) name: Ident,
 }
 
 impl Mask {
-    /// The mask of a placeholder, from `{` to behind `}`, whose literal resolves at `here`; none if it is not written in
-    /// one literal whose place is known.
+    /// `placeholder` extends from `{` to behind `}`; the literal resolves at `here`. `None` unless the placeholder is
+    /// written in one literal whose place is known.
     pub(crate) fn of(prompt: &Source, placeholder: &Range<usize>, here: Span) -> Option<Self> {
         let (literal, range) = prompt.literal(placeholder).filter(|(literal, _)| is_spanned(literal))?;
         let mut mask = mask(&literal.token().to_string(), &literal.value(), &range)?;
@@ -26,13 +26,13 @@ impl Mask {
     }
 }
 
-/// Lays the mask out so that its placeholder has the bytes that `range` has in `token`.
+/// The placeholder gets the same bytes that `range` has in `token`.
 fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     let offsets = source_offsets(token, value)?;
     let (start, end) = (*offsets.get(range.start)?, *offsets.get(range.end)?);
     let hashes = if token.starts_with('r') { token.find('"')? - 1 } else { 0 };
-    // A plain literal opens with one byte, a raw one with two at least: without its brace, the first
-    // placeholder still has its name underlined.
+    // A plain literal opens with one byte, a raw one with at least two: a placeholder at the very start loses its brace,
+    // but its name is still underlined.
     let opening = hashes + 2;
     let start = start.max(opening);
     let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;
@@ -42,8 +42,7 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     Some(Mask { literal, name: Ident::new(&name, Span::mixed_site()) })
 }
 
-/// Whether the literal's span is where it stands: another macro may have given it a foreign one, and then no place in
-/// it can be computed.
+/// Another macro may have given the literal a foreign span, and then no position in it can be computed.
 pub(super) fn is_spanned(literal: &LitStr) -> bool {
     literal.span().source_text().is_some_and(|text| text == literal.token().to_string())
 }

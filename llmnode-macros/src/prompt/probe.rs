@@ -33,22 +33,19 @@ use super::mask::{Mask, is_spanned};
 use super::source::Source;
 use crate::diagnostics::{list, suggest};
 
-/// A variable of a prompt that is no field.
+/// A variable of a prompt that is not a field.
 pub(crate) struct Unknown {
     pub(crate) name: String,
-    /// The placeholder in the prompt's value, from `{` to behind `}`.
+    /// In the prompt's value, from `{` to behind `}`.
     pub(crate) range: Range<usize>,
 }
 
-/// The node and what it offers instead.
 pub(crate) struct NameCandidates<'a> {
     pub(crate) node: &'a str,
     pub(crate) fields: &'a [String],
-    /// The variables that are expressions.
     pub(crate) with: &'a [String],
-    /// Whether the node has a state.
     pub(crate) state: bool,
-    /// The prompt's key: where rustc's notes about the probe itself point.
+    /// The prompt's key, to which rustc's notes about the probe itself point.
     pub(crate) key: Span,
 }
 
@@ -58,10 +55,9 @@ impl<'a> NameCandidates<'a> {
     }
 }
 
-/// The errors for the unknown variables of one prompt, as tokens that do not compile.
+/// Tokens that do not compile: the errors for the unknown variables of one prompt.
 ///
-/// `plain` says that `format_args!` accepts the literal as it stands, as far as its grammar goes; `used` are the
-/// fields the prompt names.
+/// `plain`: `format_args!` accepts the grammar of the literal as it is. `used`: the fields that the prompt names.
 pub(crate) fn unknown_variables(
     prompt: &Source,
     unknown: &[Unknown],
@@ -83,7 +79,6 @@ pub(crate) fn unknown_variables(
     own.unwrap_or_else(|| unknown.iter().map(|unknown| variable_error(prompt, unknown, candidates)).collect())
 }
 
-/// The error for one variable, by itself.
 fn variable_error(prompt: &Source, unknown: &Unknown, candidates: &NameCandidates<'_>) -> TokenStream {
     let error_text = ErrorText::new(prompt, unknown, candidates);
     let here = mixed_site(candidates.key);
@@ -91,9 +86,9 @@ fn variable_error(prompt: &Source, unknown: &Unknown, candidates: &NameCandidate
     masked.unwrap_or_else(|| error_text.at(prompt, &unknown.range))
 }
 
-/// Captures all names from the user's literal. Where each unknown name has a near one, they stay unbound, which rustc
-/// answers with its proposals. Else each is bound to a value that cannot be displayed: unbound names in the same
-/// literal would hide that error.
+/// Captures all names from the user's literal. If each unknown name has a near one, they stay unbound, and rustc suggests
+/// the near ones. Otherwise each is bound to a value without `Display`: unbound names in the same literal would hide that
+/// error.
 fn capture_from_literal(
     prompt: &Source,
     literal: &LitStr,
@@ -136,7 +131,6 @@ fn capture_masked(Mask { literal, name }: &Mask, error_text: &ErrorText, here: S
     )
 }
 
-/// Wraps a function body that captures, and the items it needs.
 fn probe(here: Span, items: TokenStream, body: TokenStream) -> TokenStream {
     quote_spanned! {here=>
         const _: () = {
@@ -187,7 +181,7 @@ impl ErrorText {
     /// A type `kind` whose use in a format string is this error.
     fn undisplayable(&self, kind: &Ident) -> TokenStream {
         let message = &self.message;
-        // The attribute reads braces as those of a format string.
+        // The attribute parses braces as a format string does.
         let label = self.label.replace('{', "{{").replace('}', "}}");
         let here = kind.span();
         let known = format_ident!("Known{kind}", span = here);

@@ -1,4 +1,4 @@
-//! Where the text of a prompt comes from: a literal, several that `concat!` joins, or a file.
+//! Where the text of a prompt comes from: a literal, several in a `concat!`, or a file.
 
 use std::ops::Range;
 
@@ -15,19 +15,16 @@ use crate::literals::{reject_suffix, text};
 
 const CHECKED: &str = ", so that its variables can be checked";
 
-/// The text of a prompt, and where each part of it is written.
 pub(crate) struct Source {
     text: String,
-    /// The literals in their order, each with the byte of the text at which it begins.
+    /// In order, each with its byte offset in the text.
     literals: Vec<(usize, LitStr)>,
-    /// The literal that names the file, if the text is that of one.
+    /// Names the file that the text was read from.
     file: Option<LitStr>,
-    /// The whole value.
     at: Span,
 }
 
 impl Source {
-    /// Parses the value of `prompt` or `system`.
     pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Self> {
         match input.fork().parse::<Expr>().ok().and_then(macro_call) {
             Some(call) if is_std_macro(&call, "concat") => {
@@ -60,19 +57,17 @@ impl Source {
         Self { text, literals, file: None, at }
     }
 
-    /// Reads the value of `prompt_file` or `system_file`.
     pub(crate) fn read(path: LitStr) -> syn::Result<Self> {
         let (text, at) = (file::read(&path)?, path.span());
         Ok(Self { text, literals: vec![], file: Some(path), at })
     }
 
-    /// The literal that names the file, if the text is that of one.
     pub(crate) fn file(&self) -> Option<&LitStr> {
         self.file.as_ref()
     }
 
-    /// The type that stands for the file where the compiler names a place: `choose_md` of `prompts/choose.md`. The name of
-    /// a file without a dot may be that of a type in scope.
+    /// A type named after the file, for errors that name a type: `choose_md` for `prompts/choose.md`. A name without a
+    /// dot might be that of a type in scope, and is replaced.
     pub(crate) fn file_type(&self) -> Option<Ident> {
         let path = self.file.as_ref()?.value();
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -88,24 +83,23 @@ impl Source {
         &self.text
     }
 
-    /// What to underline for something at a byte of the text: the literal that holds it.
+    /// The literal to underline for a byte of the text.
     pub(crate) fn span(&self, offset: usize) -> Span {
         self.literal_at(offset).map_or(self.at, |(_, literal)| literal.span())
     }
 
-    /// The literal in which all of a range is written, and the range in its value.
+    /// `None` unless the whole range is in one literal.
     pub(crate) fn literal(&self, range: &Range<usize>) -> Option<(&LitStr, Range<usize>)> {
         let (start, literal) = self.literal_at(range.start)?;
         let inside = range.start - start..range.end - start;
         (inside.end <= literal.value().len()).then_some((literal, inside))
     }
 
-    /// The literal that is all of the text.
     pub(crate) fn only_literal(&self) -> Option<&LitStr> {
         if let [(_, literal)] = &self.literals[..] { Some(literal) } else { None }
     }
 
-    /// Where a byte of the text is, as messages say it: `2:8`, in a file `choose.md:2:8`.
+    /// For messages: `2:8`, or for a file `choose.md:2:8`.
     pub(crate) fn location(&self, offset: usize) -> String {
         let position = self.position(offset);
         match &self.file {
@@ -114,23 +108,21 @@ impl Source {
         }
     }
 
-    /// Line and column of a byte of the text.
     pub(crate) fn position(&self, offset: usize) -> Position {
         position(&self.text, offset)
     }
 
     fn literal_at(&self, offset: usize) -> Option<&(usize, LitStr)> {
-        // Of an empty literal and the one behind it, which begin at the same byte, the last.
+        // Backwards: an empty literal begins at the same byte as the next one.
         self.literals.iter().rev().find(|(start, _)| *start <= offset)
     }
 }
 
-/// The macro call that an expression is, also one that another macro hands on.
+/// Also if another macro passes it on.
 fn macro_call(value: Expr) -> Option<Macro> {
     if let Expr::Macro(call) = bare_value(value) { Some(call.mac) } else { None }
 }
 
-/// Whether a call is of the macro of `core` or `std` that has this name.
 fn is_std_macro(call: &Macro, name: &str) -> bool {
     let path: Vec<_> = call.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
     match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -140,7 +132,6 @@ fn is_std_macro(call: &Macro, name: &str) -> bool {
     }
 }
 
-/// The literals in a `concat!`.
 fn concat_literals(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
     let items =
         Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).map_err(|error| {

@@ -1,22 +1,20 @@
 //! The format specs of std that a prompt may use: `[[fill]align][sign]['#']['0'][width]['.' precision][type]`.
 
-/// Why a text is no format spec that a prompt may use.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SpecFault {
-    /// No format spec at all.
+    /// Not a format spec at all.
     Unknown,
-    /// `width$`, `.precision$` or `.*`: a width or precision taken from another value.
+    /// `width$`, `.precision$` or `.*`: a width or precision from another value.
     Parameter,
-    /// A width or precision above what std formats.
+    /// A width or precision above what std accepts.
     TooLarge,
 }
 
-/// Checks a spec as it is written after the colon.
 pub(crate) fn check(spec: &str) -> Result<(), SpecFault> {
     let mut rest = strip_align(spec);
     rest = rest.strip_prefix(['+', '-']).unwrap_or(rest);
     rest = rest.strip_prefix('#').unwrap_or(rest);
-    // A leading zero of `0$` is a parameter, any other one the sign-aware padding.
+    // The `0` of `0$` is a parameter; any other leading zero is padding.
     rest = strip_number(rest)?;
     if let Some(precision) = rest.strip_prefix('.') {
         if precision.starts_with('*') {
@@ -43,7 +41,6 @@ fn strip_align(spec: &str) -> &str {
     behind_fill.strip_prefix(ALIGN).or_else(|| spec.strip_prefix(ALIGN)).unwrap_or(spec)
 }
 
-/// The text behind a number that is no parameter.
 fn strip_number(text: &str) -> Result<&str, SpecFault> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = &text[..text.len() - rest.len()];
@@ -53,7 +50,7 @@ fn strip_number(text: &str) -> Result<&str, SpecFault> {
     if digits.is_empty() || digits.parse::<u16>().is_ok() { Ok(rest) } else { Err(SpecFault::TooLarge) }
 }
 
-/// Whether a name followed by `$` stands here.
+/// A name followed by `$`.
 fn is_parameter(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c == '_' || c.is_alphanumeric());
     rest.len() < text.len() && rest.starts_with('$')

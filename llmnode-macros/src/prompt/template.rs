@@ -7,7 +7,7 @@
 //! format      = "list" | "json" | "fence" | "attach" | "raw" | "or(" text ")" | a format spec of std without `$` and `.*`
 //! ```
 //!
-//! Parsing goes on after a fault, so that one run reports all of them.
+//! Parsing continues after a fault, so that one run reports all of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +15,6 @@ use std::ops::Range;
 use super::fault::{Fault, FaultKind};
 use super::spec::{self, SpecFault};
 
-/// A piece of a prompt and the bytes of the prompt it was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Segment {
     pub(crate) range: Range<usize>,
@@ -24,7 +23,7 @@ pub(crate) struct Segment {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Piece {
-    /// Literal text, its doubled braces already single.
+    /// Doubled braces are already single.
     Text(String),
     Variable {
         variable: Variable,
@@ -34,7 +33,7 @@ pub(crate) enum Piece {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Variable {
-    /// A field of the node, by its name without `r#`.
+    /// Without `r#`.
     Field(String),
     /// What follows `state.`: identifiers and tuple indices, at least one.
     State(Vec<String>),
@@ -42,33 +41,25 @@ pub(crate) enum Variable {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Format {
-    /// No format: `{field}`.
+    /// `{field}`
     Plain,
-    /// `{field:list}`
     List,
-    /// `{field:json}`
     Json,
-    /// `{field:fence}`
     Fence,
-    /// `{field:attach}`
     Attach,
-    /// `{field:raw}`
     Raw,
-    /// `{field:or(text)}`
     Or(String),
-    /// A format spec of std, as written after the colon.
+    /// As written after the colon.
     Spec(String),
 }
 
-/// What a prompt was read to. Without faults, the segments concatenate to the prompt; with some, they are what
-/// could be read around them.
+/// Without faults, the segments concatenate to the prompt; with faults, they are what could be parsed around them.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     pub(crate) segments: Vec<Segment>,
     pub(crate) faults: Vec<Fault>,
 }
 
-/// Reads a prompt; every fault of it at once.
 pub(crate) fn parse(source: &str) -> Template {
     let template = Template::default();
     let mut parser = Parser { source, at: 0, text: String::new(), text_start: 0, pairs: None, template };
@@ -79,10 +70,10 @@ pub(crate) fn parse(source: &str) -> Template {
 struct Parser<'a> {
     source: &'a str,
     at: usize,
-    /// The text that is being read, from `text_start`, its doubled braces already single.
+    /// The current text, which begins at `text_start`; doubled braces are already single.
     text: String,
     text_start: usize,
-    /// The braces that match, as soon as one of them opens text.
+    /// Matching braces; computed only when one of them opens text.
     pairs: Option<HashMap<usize, usize>>,
     template: Template,
 }
@@ -124,7 +115,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads from the `{` at `self.at` to behind its `}`.
     fn placeholder(&mut self) {
         let open = self.at;
         let rest = &self.rest()[1..];
@@ -151,7 +141,7 @@ impl<'a> Parser<'a> {
                 self.template.segments.push(Segment { range: open..self.at, kind });
             }
             Err((range, kind)) => {
-                // Offsets of the inside become offsets of the prompt.
+                // From offsets within the braces to offsets in the prompt.
                 let range = range.map_or(open..self.at, |inner| open + 1 + inner.start..open + 1 + inner.end);
                 self.fault(range, kind);
             }
@@ -159,7 +149,6 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether nothing else stands on the line.
 fn is_alone_on_line(source: &str, range: &Range<usize>) -> bool {
     let blank = |c: char| c.is_whitespace() && c != '\n';
     let before = source[..range.start].trim_end_matches(blank);
@@ -167,7 +156,7 @@ fn is_alone_on_line(source: &str, range: &Range<usize>) -> bool {
     (before.is_empty() || before.ends_with('\n')) && (behind.is_empty() || behind.starts_with('\n'))
 }
 
-/// Whether what follows a `{` is text, as in JSON, rather than an attempt at a variable.
+/// Text, as in JSON, rather than an attempt at a variable.
 fn opens_text(rest: &str) -> bool {
     match rest.trim_start().chars().next() {
         None => false,
@@ -176,7 +165,7 @@ fn opens_text(rest: &str) -> bool {
     }
 }
 
-/// Each opening brace, and what is behind the brace that closes it: in one pass, however many are asked for.
+/// Opening braces with the offset behind the closing one. Computed in one pass, because many may be looked up.
 fn pairs(source: &str) -> HashMap<usize, usize> {
     let mut open = vec![];
     let mut pairs = HashMap::new();
@@ -190,10 +179,9 @@ fn pairs(source: &str) -> HashMap<usize, usize> {
     pairs
 }
 
-/// A fault inside the braces; without a range it is about the whole placeholder.
+/// Without a range, the fault is about the whole placeholder.
 type PlaceholderResult<T> = Result<T, (Option<Range<usize>>, FaultKind)>;
 
-/// Reads what stands between the braces.
 fn read_placeholder(inside: &str) -> PlaceholderResult<(Variable, Format)> {
     let colon = inside.find(':').filter(|&at| !inside[at..].starts_with("::"));
     let name = &inside[..colon.unwrap_or(inside.len())];
@@ -267,8 +255,8 @@ fn is_step(step: &str) -> bool {
     is_identifier(step) || (!step.is_empty() && step.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Close enough to Rust's identifiers to tell a name from an expression; what passes is compared with
-/// names the compiler has accepted.
+/// Close enough to Rust's identifiers to tell a name from an expression; what passes is compared with names that the
+/// compiler has accepted.
 fn is_identifier(name: &str) -> bool {
     name.starts_with(|c: char| c == '_' || c.is_alphabetic())
         && name.chars().all(|c| c == '_' || c.is_alphanumeric())

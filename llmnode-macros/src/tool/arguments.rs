@@ -1,7 +1,7 @@
-//! How arguments are read: by a struct beside the tool's own, with a type parameter for each argument.
+//! Arguments are read by a second struct beside the tool's own, with a type parameter for each argument.
 //!
-//! The derives of serde and schemars then ask for their traits as bounds, and not in five places of a body. The one place that
-//! names the types asks for `Argument`, so a type that lacks a derive is one error with words of our own.
+//! The derives of serde and schemars then require their traits as bounds, and not in five places of a body. The one place
+//! that names the types requires `Argument`, so a type without a derive is one error in our own words.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -11,7 +11,6 @@ use crate::diagnostics::Errors;
 use crate::generics::end_spans;
 use crate::validate::definition;
 
-/// One argument.
 pub(crate) struct Argument<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) ty: &'a Type,
@@ -19,31 +18,28 @@ pub(crate) struct Argument<'a> {
     pub(crate) attributes: Vec<&'a Attribute>,
 }
 
-/// What is said of the tool beside its arguments.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ToolFlags {
     pub(crate) alone: bool,
     pub(crate) require_approval: bool,
 }
 
-/// What is read as arguments.
 pub(crate) struct Arguments<'a> {
     /// The struct that they become, without attributes of derives.
     pub(crate) input: DeriveInput,
     pub(crate) list: Vec<Argument<'a>>,
-    /// Where an output that a model cannot read is reported: from here to there.
+    /// From its first to its last token, where an output that a model cannot read is reported.
     pub(crate) output: (Span, Span),
     pub(crate) krate: &'a Path,
 }
 
 impl Arguments<'_> {
-    /// The dive into the arguments that have validators.
     pub(crate) fn validation(&self) -> TokenStream {
-        // Whatever it finds was found before, or is found by the derives.
+        // All faults are reported before, or by the derives.
         definition::expand(&self.input, self.krate, None, &mut Errors::default())
     }
 
-    /// `impl Tool`, for a place where `private` is known. `state`: of the tool; `header`: what stands before the type.
+    /// Expects `private` in scope. `header`: the tokens before the type.
     pub(crate) fn tool(
         &self,
         header: &TokenStream,
@@ -90,7 +86,6 @@ impl Arguments<'_> {
         }
     }
 
-    /// The struct that is read, and the function that asks for its parts.
     fn read(&self, private: &Ident) -> TokenStream {
         let here = Span::mixed_site();
         let path =
@@ -129,7 +124,7 @@ impl Arguments<'_> {
     }
 }
 
-/// Whether an argument's type may be a parameter: attributes may name functions that give just this type.
+/// Attributes may name functions for exactly this type.
 fn can_be_generic(argument: &Argument<'_>) -> bool {
     argument.attributes.iter().all(|attribute| attribute.path().is_ident("doc"))
 }

@@ -1,4 +1,4 @@
-//! From a checked tool to its arguments and its impls.
+//! Emits the arguments and the impls of a checked tool.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -13,7 +13,6 @@ use crate::macro_args::value;
 use crate::node::description::description;
 use crate::node::time::Time;
 
-/// The struct of the arguments, and its impls.
 pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let (definition, arguments) = arguments(model);
@@ -26,7 +25,7 @@ pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     quote!(#definition #validation #impls)
 }
 
-/// What is read, and the struct that it becomes: a type, which has a namespace of its own beside the function's.
+/// The struct is a type, which has another namespace than the function.
 fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
     let (visibility, ident) = (&model.function.vis, &model.ident);
     let docs: Vec<_> =
@@ -59,7 +58,6 @@ fn argument(parameter: &Parameter) -> Option<Argument<'_>> {
     }
 }
 
-/// What the tool is, and what its function returns.
 fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let (ident, name) = (&model.ident, &model.name);
@@ -106,7 +104,7 @@ fn settings(model: &ToolModel<'_>, private: &Ident) -> Option<TokenStream> {
     })
 }
 
-/// The state, and the parameter of the impls where any state will do.
+/// The state, or a type parameter for the impls if the tool takes none.
 fn state(model: &ToolModel<'_>) -> (TokenStream, TokenStream) {
     let here = Span::mixed_site();
     match model.state() {
@@ -118,7 +116,6 @@ fn state(model: &ToolModel<'_>) -> (TokenStream, TokenStream) {
     }
 }
 
-/// The call of the function.
 fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let signature = &model.function.sig;
@@ -131,7 +128,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         Parameter::State(_) => quote_spanned!(here=> #private::Cx::state(__cx)),
         Parameter::Context(_) => quote_spanned!(here=> __cx),
     });
-    // At the error, where one that the model cannot be told is reported.
+    // Spanned at the error's type, where the compiler reports that it cannot be passed to the model.
     let (at, end) = match &signature.output {
         ReturnType::Type(_, ty) => error_of(ty).map_or_else(|| end_spans(ty), end_spans),
         ReturnType::Default => (here, here),
@@ -152,7 +149,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let uses_context = model.parameters.iter().any(|one| one.state().is_some());
     let cx = if uses_context { quote_spanned!(here=> __cx) } else { quote_spanned!(here=> _) };
     let (generics, state) = state(model);
-    // A future that is not `Send` is reported at the name of the function.
+    // Spanned at the function's name, where a future that is not `Send` is reported.
     let at = here.located_at(function.span());
     let future = quote_spanned!(at=> ::core::future::Future<Output = #private::ExecResult<Self>> + ::core::marker::Send);
     quote_spanned! {here=>
@@ -167,14 +164,12 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     }
 }
 
-/// What stands in for a tool with faults, so that the faults are the only errors.
 pub(super) fn stub_of_function(model: &ToolModel<'_>) -> TokenStream {
     let (visibility, ident) = (&model.function.vis, &model.ident);
     let impls = stub(ident, &model.name, &model.krate);
     quote!(#[allow(missing_docs, dead_code)] #visibility struct #ident {} #impls)
 }
 
-/// The impls of such a tool.
 pub(super) fn stub(ident: &Ident, name: &str, krate: &Path) -> TokenStream {
     let private = crate_path::private();
     let here = Span::mixed_site();
@@ -205,12 +200,10 @@ fn is_result(ty: &Type) -> bool {
     last_name(ty).is_some_and(|name| name == "Result")
 }
 
-/// The value of a `Result`.
 fn value_of(ty: &Type) -> Option<&Type> {
     part_of_result(ty, 0)
 }
 
-/// The error of a `Result` that names it.
 fn error_of(ty: &Type) -> Option<&Type> {
     part_of_result(ty, 1)
 }

@@ -1,8 +1,8 @@
-//! References within types, where a value has to live by itself. rustc would propose a lifetime, which a tool cannot have.
+//! References within types that have to be owned. rustc would suggest a lifetime, which a tool cannot have.
 
 use syn::{GenericArgument, PathArguments, Type, TypeReference};
 
-/// The first reference in a type that does not last as long as the program.
+/// `'static` references are allowed.
 pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
     match ty {
         Type::Reference(found) => {

@@ -1,4 +1,4 @@
-//! The parameters of a tool's function, and who fills each.
+//! The parameters of a tool's function, and where their values come from.
 
 use proc_macro2::Ident;
 use syn::{
@@ -10,9 +10,8 @@ use super::owned::reference;
 use crate::diagnostics::Errors;
 use crate::generics::{bare, pretty_print};
 
-/// What a parameter is given.
 pub(super) enum Parameter {
-    /// A value that the model writes. `by_reference`: the function takes a reference to it.
+    /// Written by the model. `by_reference`: the function takes a reference to it.
     Argument {
         name: Ident,
         ty: Type,
@@ -32,7 +31,7 @@ impl Parameter {
     }
 }
 
-/// Takes the parameters apart. Their attributes go to the fields of the arguments.
+/// Moves the parameters' attributes to the fields of the arguments.
 pub(super) fn parameters(function: &mut ItemFn, errors: &mut Errors) -> Vec<Parameter> {
     let mut parameters: Vec<Parameter> = vec![];
     for input in &mut function.sig.inputs {
@@ -99,7 +98,7 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
     }
 }
 
-/// Reports a context that is taken by value, and makes it the reference that was meant, so that nothing else fails for it.
+/// Makes it a reference, so that nothing else fails because of it.
 fn context_by_value(ty: &mut Type, errors: &mut Errors) -> bool {
     let Type::Path(path) = bare(ty) else { return false };
     if !is_named(path, "Cx") {
@@ -120,7 +119,6 @@ fn is_named(path: &TypePath, name: &str) -> bool {
     path.path.segments.last().is_some_and(|last| last.ident == name)
 }
 
-/// The type in angle brackets at the end of a path.
 fn last_type_argument(path: &Path) -> Option<Type> {
     match path.segments.last().map(|last| &last.arguments) {
         Some(PathArguments::AngleBracketed(arguments)) => match arguments.args.last() {
@@ -133,6 +131,6 @@ fn last_type_argument(path: &Path) -> Option<Type> {
 
 /// The state in `Cx<'_, World>`.
 fn context(path: &Path) -> Parameter {
-    // The compiler says what the context lacks.
+    // The compiler reports a missing type argument.
     Parameter::Context(last_type_argument(path).unwrap_or_else(|| parse_quote!(())))
 }

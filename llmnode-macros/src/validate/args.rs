@@ -31,10 +31,9 @@ impl DefinitionArgs {
     }
 }
 
-/// On an impl block: `state`, which says no more than that some method takes one, and `crate = path`.
+/// On an impl block: `state`, a flag for validators that take one, and `crate = path`.
 #[derive(Default)]
 pub(crate) struct BlockArgs {
-    /// Where `state` stands.
     pub(crate) state: Option<Span>,
     pub(crate) krate: Slot<Path>,
 }
@@ -59,15 +58,11 @@ impl BlockArgs {
     }
 }
 
-/// What an impl block's attribute says of the state.
 enum StateArgument {
-    /// That there is one.
     State(Span),
-    /// Its type.
     Type(Span),
 }
 
-/// Takes a leading `state` off, or a type.
 fn strip_state(tokens: TokenStream) -> (Option<StateArgument>, TokenStream) {
     use proc_macro2::TokenTree::{Ident, Punct};
     let mut rest = tokens.clone().into_iter();

@@ -1,4 +1,4 @@
-//! The dive that a definition describes: `ValidatedFields` and `ValidateFields`.
+//! The traversal of a definition's fields: `ValidatedFields` and `ValidateFields`.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,6 @@ use crate::crate_path;
 use crate::diagnostics::{Errors, attribute_span};
 use crate::generics::{bare, fresh, fresh_lifetime, mentions_parameter, with_named_lifetimes};
 
-/// The two impls.
 pub(crate) fn expand(
     input: &DeriveInput,
     krate: &Path,
@@ -39,7 +38,7 @@ pub(crate) fn expand(
     crate_path::scope(krate, quote!(#validated_fields_impl #fields))
 }
 
-/// The attribute that marks the type in its schema, if it has validators of its own.
+/// Marks the type in its schema, if it has validators of its own.
 pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
     let here = Span::mixed_site();
     let ident = &input.ident;
@@ -53,11 +52,11 @@ pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
             (&&#krate::__private::CoverageProbe::<#ident #ty_generics>::new()).mark(#mark)
         }}
     };
-    // In parentheses: schemars reads a block as a JSON object, and a comma as the end.
+    // In parentheses, because schemars reads a block as a JSON object, and a comma as the end.
     parse_quote!(#[schemars(extend("x-llmnode-validated" = (#marked)))])
 }
 
-/// The name by which a schema and a dive know the type.
+/// Identifies the type in schemas and traversals.
 fn mark_of(input: &DeriveInput) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &input.ident;
@@ -69,7 +68,6 @@ fn mark_of(input: &DeriveInput) -> TokenStream {
     quote_spanned!(here=> ::core::concat!(::core::module_path!(), #name))
 }
 
-/// The last names of what is derived below the macro.
 pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
     let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
     let parse = Punctuated::<Path, Token![,]>::parse_terminated;
@@ -77,7 +75,7 @@ pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
     paths.filter_map(|path| path.segments.last().map(|last| last.ident.clone()))
 }
 
-/// `impl ValidatedFields`: the types a dive can come to.
+/// The types that a traversal can reach.
 fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &input.ident;
@@ -121,7 +119,7 @@ fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, priva
     }
 }
 
-/// The types that a field is dived as: a tuple as its elements.
+/// A tuple counts as its elements.
 fn element_types(ty: &Type) -> Vec<&Type> {
     match bare(ty) {
         Type::Tuple(tuple) => tuple.elems.iter().filter(|ty| !is_plain(ty)).flat_map(element_types).collect(),
@@ -129,8 +127,7 @@ fn element_types(ty: &Type) -> Vec<&Type> {
     }
 }
 
-/// Whether a field's impl has to be asked for by a bound. That of a trait object need not, and `<dyn A + as B>` is no
-/// path.
+/// A trait object needs no bound, and `<dyn A + as B>` is not a path.
 fn is_generic(ty: &Type, generics: &Generics) -> bool {
     !matches!(ty, Type::TraitObject(_)) && mentions_parameter(ty, generics)
 }
@@ -143,7 +140,6 @@ struct FieldsImpl<'a> {
 }
 
 impl FieldsImpl<'_> {
-    /// `impl ValidateFields`.
     fn emit(&self, model: &DefinitionModel<'_>, state: Option<&Type>) -> TokenStream {
         let here = Span::mixed_site();
         let Self { input, private, lifetime, .. } = self;
@@ -161,7 +157,6 @@ impl FieldsImpl<'_> {
         }
     }
 
-    /// The state, and the generics with what the fields need of their parameters.
     fn state_generics(&self, model: &DefinitionModel<'_>, state: Option<&Type>) -> (TokenStream, Generics) {
         let private = self.private;
         let mut generics = self.input.generics.clone();
@@ -189,7 +184,7 @@ impl FieldsImpl<'_> {
     fn body(&self, model: &DefinitionModel<'_>, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let private = self.private;
-        // The names hold for the type's own validators, which come after the dive.
+        // The names are for the type's own validators, which run after the traversal.
         let pairs = model.renamed.iter().map(|(rust, json)| quote_spanned!(here=> (#rust, #json)));
         let names = (!model.renamed.is_empty()).then(|| quote_spanned!(here=> __to.names(&[#(#pairs),*]);));
         if model.shapes.iter().all(|shape| shape.fields.is_empty()) {
@@ -240,8 +235,7 @@ impl FieldsImpl<'_> {
         }
     }
 
-    /// The dive into a value: the one that is bound, or an element of its tuples. What goes wrong in it is reported at
-    /// the type.
+    /// Traverses the bound value, or an element of its tuples. Spanned at the type, where errors are reported.
     fn value(&self, binding: &Ident, elements: &[Index], ty: &Type, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let private = self.private;
@@ -263,7 +257,7 @@ impl FieldsImpl<'_> {
         if self.names_state {
             return quote_spanned!(at=> (&&&#private::Traverse(#reference)).traverse::<#state>(__to););
         }
-        // Where the state is to be named. A method is found whatever its hygiene.
+        // Spanned at the attribute, where the state has to be named. Methods are found whatever the hygiene.
         let traverse = Ident::new("traverse_without_state", attribute_span(&self.input.ident));
         quote_spanned!(at=> (&&&#private::Traverse(#reference)).#traverse::<#state>(__to);)
     }

@@ -1,4 +1,4 @@
-//! The fields of a definition: where each stands in the JSON, and which may hold validators.
+//! The fields of a definition: their places in the JSON, and which of them may have validators.
 
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
@@ -7,17 +7,15 @@ use syn::{Data, DeriveInput, Fields, GenericArgument, Member, PathArguments, Typ
 
 use super::serde_names::SerdeAttributes;
 
-/// A struct, or one variant of an enum.
 pub(crate) struct Shape<'a> {
-    /// The variant's name; none for a struct.
+    /// `None` for a struct.
     pub(crate) variant: Option<&'a Ident>,
-    /// Members of the JSON that the fields are inside of.
+    /// The JSON member that contains the fields.
     pub(crate) wrapper_key: Option<String>,
     pub(crate) fields: Vec<FieldModel<'a>>,
 }
 
 impl Shape<'_> {
-    /// A field as the definition calls it.
     pub(crate) fn field_name(&self, field: &FieldModel<'_>) -> String {
         let member = match &field.member {
             Member::Named(name) => name.unraw().to_string(),
@@ -27,16 +25,14 @@ impl Shape<'_> {
     }
 }
 
-/// A field that a dive goes into.
 pub(crate) struct FieldModel<'a> {
     pub(crate) member: Member,
-    /// The variable that the field is bound to.
     pub(crate) binding: Ident,
     pub(crate) ty: &'a Type,
     pub(crate) step: JsonStep,
 }
 
-/// The step of the JSON's path from the container to the field.
+/// From the JSON of the container to that of the field.
 pub(crate) enum JsonStep {
     Key(String),
     Index(usize),
@@ -44,13 +40,12 @@ pub(crate) enum JsonStep {
     None,
 }
 
-/// All that a dive goes into, and the fields that an attribute of their own gives another name in the JSON.
+/// `renamed`: fields with a JSON name from an attribute of their own.
 pub(crate) struct DefinitionModel<'a> {
     pub(crate) shapes: Vec<Shape<'a>>,
     pub(crate) renamed: Vec<(String, String)>,
 }
 
-/// Reads a definition.
 pub(crate) fn read(input: &DeriveInput) -> DefinitionModel<'_> {
     let container = SerdeAttributes::read(&input.attrs);
     match &input.data {
@@ -83,7 +78,7 @@ pub(crate) fn read(input: &DeriveInput) -> DefinitionModel<'_> {
 
 fn fields(fields: &Fields, transparent: bool) -> Vec<FieldModel<'_>> {
     let read: Vec<_> = fields.iter().map(|field| SerdeAttributes::read(&field.attrs)).collect();
-    // A struct or variant of one field in parentheses is written as the field.
+    // serde writes a struct or variant with one unnamed field as the field.
     let newtype = transparent || (matches!(fields, Fields::Unnamed(_)) && fields.len() == 1);
     let mut index = 0;
     let mut models = vec![];
@@ -116,7 +111,7 @@ fn renamed(fields: &Fields) -> Vec<(String, String)> {
     names.collect()
 }
 
-/// Whether a type can hold no validators, as far as its tokens tell: plain values, and lists and options of them.
+/// Judged by tokens: plain values, and lists and options of them.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     const PLAIN: [&str; 18] = [
         "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",

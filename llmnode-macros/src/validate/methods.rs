@@ -12,9 +12,8 @@ use crate::diagnostics::Errors;
 use crate::generics::{end_spans, fresh, fresh_lifetime, with_named_lifetimes};
 use crate::macro_args::value;
 
-/// Expands `#[validate(arguments)] impl T { … }`.
 pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Errors) -> TokenStream {
-    // Of two methods of which each build has one, one may be no validator.
+    // A method that only some builds have may not be a validator at all.
     let conditional = !errors.is_empty();
     let args = BlockArgs::parse(arguments, &mut errors);
     if let Some((path, _)) = &block.trait_ {
@@ -41,7 +40,7 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Error
         let message = "no validator of the block takes a state; write `#[validate]`, or add the parameter `state: &State`";
         errors.push(Error::new(at, message));
     }
-    // A faulty block has the impls all the same, without checks, so that its uses compile.
+    // A faulty block still gets its impls, without checks, so that uses of the type compile.
     if !errors.is_empty() {
         validators.clear();
     }
@@ -51,7 +50,7 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Error
     quote!(#block #impls #errors)
 }
 
-/// The state that the validators take: a type, if one names it, or what all generic ones ask of it.
+/// The type that a validator names; generic validators only add bounds.
 fn common_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option<&'a Type> {
     let mut named: Option<&'a Type> = None;
     for validator in validators {
@@ -81,7 +80,8 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let inside = if generics.type_params().next().is_some() {
         quote_spanned!(here=> <Self as #private::ValidateFields<#state>>::fields(self, __to);)
     } else {
-        // Without its definition's part the type has one error, from the marker; a bound here would add its own.
+        // Without `#[validate]` on its definition the type has one error, from the marker; a bound here would add
+        // another.
         let at = here.located_at(ty.span());
         quote_spanned! {at=>
             use #private::probes::*;
@@ -105,7 +105,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     crate_path::scope(krate, impls)
 }
 
-/// Without its definition's part the type has one error, from this bound, and no validators.
+/// Without `#[validate]` on its definition the type has one error, from this bound, and no validators.
 fn marker_generics(block: &ItemImpl, private: &Ident) -> Generics {
     let mut generics = block.generics.clone();
     let ty = &block.self_ty;
@@ -117,7 +117,6 @@ fn marker_generics(block: &ItemImpl, private: &Ident) -> Generics {
     generics
 }
 
-/// The state's type, and the block's generics with what the impl asks of it.
 fn state_generics(
     block: &ItemImpl,
     private: &Ident,
@@ -130,7 +129,7 @@ fn state_generics(
         None => {
             let any_state = fresh("AnyRunState", &generics);
             let bounds: Vec<_> = validators.iter().filter_map(Validator::bounds).flatten().collect();
-            // A method's own parameter is sized, so what stands in for it is, too.
+            // The type parameter of a method is `Sized`, so the one that replaces it is, too.
             let sized = validators.iter().all(|validator| validator.bounds().is_none());
             let sized = sized.then(|| quote!(?::core::marker::Sized+));
             generics.params.push(parse_quote!(#any_state: #sized #(#bounds+)*));
@@ -158,7 +157,7 @@ fn check(validator: &Validator<'_>) -> TokenStream {
         Parameter::State => quote_spanned!(here=> __state),
         Parameter::Attempt => quote_spanned!(here=> __attempt),
     });
-    // At the method's name, where a future that is not `Send` is reported.
+    // Spanned at the method's name, where a future that is not `Send` is reported.
     let at = here.located_at(ident.span());
     let kind = Ident::new(if is_async(method) { "future" } else { "sync" }, at);
     let call = call(method, quote_spanned!(here=> (self, #(#arguments),*)));
@@ -172,7 +171,7 @@ fn is_async(method: &ImplItemFn) -> bool {
     method.sig.asyncness.is_some() || returns_future
 }
 
-/// `Self::method(self, …)` at the method's return type, where another type than the validators' is reported.
+/// Spanned at the return type, where the compiler reports a wrong one.
 fn call(method: &ImplItemFn, arguments: TokenStream) -> TokenStream {
     let ident = &method.sig.ident;
     let at = match &method.sig.output {

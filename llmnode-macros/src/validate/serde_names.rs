@@ -1,15 +1,14 @@
-//! What serde's attributes say of where a value stands in the JSON, for the way in. Its rules for names (`rename_all`) are
-//! not followed here: the schema has the names, and a violation's path gets them from there.
+//! What serde's attributes say about a value's place in the JSON, for deserialization. Naming rules (`rename_all`) are
+//! not followed: the schema has the names, and a violation's path gets them from there.
 
 use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Ident, LitStr, Token};
 
-/// What says that a value is read in another way, or on purpose so.
+/// Keys of values that are read in their own way, or borrow on purpose.
 const CUSTOM_KEYS: [&str; 7] =
     ["borrow", "with", "deserialize_with", "schema_with", "from", "try_from", "remote"];
 
-/// What serde's attributes say about a container, a variant or a field.
 #[derive(Default, Clone)]
 pub(crate) struct SerdeAttributes {
     pub(crate) rename: Option<String>,
@@ -19,13 +18,13 @@ pub(crate) struct SerdeAttributes {
     pub(crate) transparent: bool,
     pub(crate) flatten: bool,
     pub(crate) skip: bool,
-    /// It is read in a way of its own: by another type, by a function, or borrowed on purpose.
+    /// Read by another type or a function, or borrowed on purpose.
     pub(crate) custom: bool,
 }
 
 impl SerdeAttributes {
-    /// Reads them, and schemars' own names over them: these are what the model is told. What is unknown or malformed is
-    /// theirs to report.
+    /// schemars' names override serde's, because the model sees these. Unknown and malformed attributes are left to the
+    /// derives.
     pub(crate) fn read(attributes: &[Attribute]) -> Self {
         let mut read = Self::default();
         for owner in ["serde", "schemars"] {
@@ -45,7 +44,7 @@ impl SerdeAttributes {
             "untagged" => self.untagged = true,
             "transparent" => self.transparent = true,
             "flatten" => self.flatten = true,
-            // What only the schema leaves out is read all the same.
+            // Left out of the schema only, it is still read.
             "skip" | "skip_deserializing" => self.skip |= of_serde,
             _ => {
                 self.custom |= CUSTOM_KEYS.contains(&&*name);
@@ -55,7 +54,7 @@ impl SerdeAttributes {
         Ok(())
     }
 
-    /// The JSON name of a field or variant, as far as no rule makes it another.
+    /// Without naming rules (`rename_all`).
     pub(crate) fn name(&self, ident: &Ident) -> String {
         self.rename.clone().unwrap_or_else(|| ident.unraw().to_string())
     }

@@ -1,4 +1,4 @@
-//! What a validator's signature says.
+//! The signature of a validator.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -14,30 +14,25 @@ use crate::generics::{bare, last_name};
 const USAGE: &str = "a validator is `fn(&self, state: &State, attempt: &AttemptInfo) -> Result<(), Invalid>`, async or not, \
                      with either parameter or none";
 
-/// A method that is a validator.
 pub(crate) struct Validator<'a> {
     pub(crate) method: &'a ImplItemFn,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) state: Option<State<'a>>,
 }
 
-/// What a parameter is given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Parameter {
     State,
     Attempt,
 }
 
-/// The state that a validator takes.
 pub(crate) enum State<'a> {
-    /// By its type.
     Named(&'a Type),
-    /// Any with these bounds.
+    /// Any type with these bounds.
     Bounded(Vec<&'a TypeParamBound>),
 }
 
 impl<'a> Validator<'a> {
-    /// Reads a method of a block.
     pub(crate) fn read(method: &'a ImplItemFn, block: &ItemImpl) -> syn::Result<Self> {
         receiver(method)?;
         returns_result(method, block)?;
@@ -53,7 +48,7 @@ impl<'a> Validator<'a> {
         Ok(validator)
     }
 
-    /// What the state has to implement, if the validator takes any such.
+    /// `None` if the validator is not generic over its state.
     pub(crate) fn bounds(&self) -> Option<Vec<&'a TypeParamBound>> {
         match &self.state {
             Some(State::Bounded(bounds)) => Some(bounds.clone()),
@@ -125,7 +120,7 @@ fn receiver(method: &ImplItemFn) -> syn::Result<()> {
     }
 }
 
-/// `&self`, also spelled out.
+/// `&self`, or its long form.
 fn is_shared_reference(receiver: &ReceiverKind) -> bool {
     match receiver {
         ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
@@ -164,7 +159,7 @@ fn returns_result(method: &ImplItemFn, block: &ItemImpl) -> syn::Result<()> {
     Err(Error::new(at, message))
 }
 
-/// Whether another method of the block calls it: then it is a helper, and else a validator that returns the wrong type.
+/// A method that another one calls is a helper, not a validator with a wrong return type.
 fn is_called(method: &ImplItemFn, block: &ItemImpl) -> bool {
     let name = &method.sig.ident;
     block.items.iter().any(|item| match item {
@@ -173,7 +168,7 @@ fn is_called(method: &ImplItemFn, block: &ItemImpl) -> bool {
     })
 }
 
-/// Whether tokens have `.name` or `::name`.
+/// `.name` or `::name`
 fn calls(tokens: TokenStream, name: &Ident) -> bool {
     let mut follows = false;
     tokens.into_iter().any(|token| {
@@ -187,13 +182,13 @@ fn calls(tokens: TokenStream, name: &Ident) -> bool {
     })
 }
 
-/// Whether a type may be `Result<(), Invalid>`, which has aliases. What it is not after all, the compiler tells.
+/// May be an alias of `Result<(), Invalid>`; otherwise the compiler reports it.
 fn may_be_result(ty: &Type) -> bool {
     const OTHERS: [&str; 5] = ["Self", "Option", "Vec", "Box", "Invalid"];
     !is_plain(ty) && last_name(ty).is_some_and(|name| !OTHERS.iter().any(|other| name == other))
 }
 
-/// Whether a type is written as a future: `impl Future<…>` or a box of one.
+/// `impl Future<…>`, or a box of one.
 pub(crate) fn is_future(ty: &Type) -> bool {
     let is_future = |name: &str| name.ends_with("Future");
     match bare(ty) {
@@ -207,7 +202,7 @@ pub(crate) fn is_future(ty: &Type) -> bool {
     }
 }
 
-/// A box of a future that does not say `Send` can't be awaited, which the compiler tells with much of its own around it.
+/// A boxed future that is not `Send` cannot be awaited, and the compiler's error for that is hard to read.
 fn is_sendable(output: &ReturnType) -> syn::Result<()> {
     let ReturnType::Type(_, ty) = output else { return Ok(()) };
     match boxed(ty) {
@@ -219,7 +214,7 @@ fn is_sendable(output: &ReturnType) -> syn::Result<()> {
     }
 }
 
-/// The `dyn Future` of a `Pin<Box<…>>`, if no other bound may make it `Send`.
+/// The `dyn Future` of a `Pin<Box<…>>`, unless another bound may make it `Send`.
 fn boxed(ty: &Type) -> Option<&Type> {
     match bare(ty) {
         Type::Path(path) => {
@@ -245,7 +240,7 @@ fn boxed(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The state and the attempt are known by the variables' names, else by the type's.
+/// Judged by the variable's name, otherwise by its type.
 fn is_attempt(pattern: &Pat, ty: &Type) -> bool {
     if let Pat::Ident(variable) = pattern {
         match variable.ident.to_string().trim_start_matches('_') {

@@ -1,5 +1,5 @@
-//! Values beside a tag: what a variant of an enum with `tag` and without `content` holds is an object, or no answer fits.
-//! Only what the tokens say for sure is refused.
+//! Values beside a tag: with `tag` and without `content`, a variant has to hold an object, or no answer fits. Refuses
+//! only what is certain from the tokens.
 
 use quote::ToTokens;
 use syn::{Data, DeriveInput, Error, Fields, GenericArgument, PathArguments, Type, Variant};
@@ -9,7 +9,6 @@ use super::serde_names::SerdeAttributes;
 use crate::diagnostics::Errors;
 use crate::generics::{bare, last_name};
 
-/// Reports values beside a tag that are no objects.
 pub(crate) fn check(input: &DeriveInput, errors: &mut Errors) {
     let container = SerdeAttributes::read(&input.attrs);
     if let Data::Enum(data) = &input.data {
@@ -21,7 +20,7 @@ pub(crate) fn check(input: &DeriveInput, errors: &mut Errors) {
     }
 }
 
-/// The tag beside which the variant has a value that is no object.
+/// The tag, if the variant's value is not an object.
 pub(crate) fn tag_on_non_object<'a>(container: &'a SerdeAttributes, variant: &Variant) -> Option<&'a str> {
     let attributes = SerdeAttributes::read(&variant.attrs);
     let tagged = !container.untagged && container.content.is_none() && !attributes.untagged;
@@ -29,7 +28,6 @@ pub(crate) fn tag_on_non_object<'a>(container: &'a SerdeAttributes, variant: &Va
     container.tag.as_deref().filter(|_| tagged && judged && holds_non_object(variant))
 }
 
-/// Whether the variant is a value in parentheses that is no object, so that it has no place for a tag.
 fn holds_non_object(variant: &Variant) -> bool {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
@@ -53,7 +51,6 @@ fn is_non_object(ty: &Type) -> bool {
     }
 }
 
-/// What an `Option` or a `Box` holds.
 fn inner(ty: &Type) -> Option<Vec<&Type>> {
     let Type::Path(path) = bare(ty) else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "Option" || last.ident == "Box")?;

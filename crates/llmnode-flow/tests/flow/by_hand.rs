@@ -1,4 +1,4 @@
-//! A flow as `flow!` states it, over steps that are written by hand.
+//! A flow as `flow!` declares it, over steps that are written by hand.
 
 use llmnode_flow::flow::{Outline, Position, RunExt, RunFlow, Step, To, outline_of};
 use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};

@@ -1,4 +1,4 @@
-//! How deep flows and calls may stand within each other.
+//! How deeply flows and calls may nest.
 
 use llmnode_flow::flow::{Flow, RunExt, Step, To};
 use llmnode_runtime::{BoxError, Cx, Exec, Node, Run};

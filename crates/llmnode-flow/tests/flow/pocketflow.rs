@@ -1,5 +1,5 @@
-//! PocketFlow's behaviours, by the numbers under which they were verified there: kept where they are right, and
-//! refused or mended where they are not.
+//! PocketFlow's behaviours, by the numbers under which they were verified there: kept where they are right, and refused
+//! or fixed where they are not.
 
 use std::future::IntoFuture;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Batches and nodes side by side, as nodes and as steps.
+//! Batches and nodes that run side by side, as nodes and as steps.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

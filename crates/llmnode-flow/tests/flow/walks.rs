@@ -1,4 +1,4 @@
-//! Walks through a flow, compared with a table that says the same.
+//! Random walks through a flow, compared with a table of the same edges.
 
 use llmnode_flow::flow::{FlowWatch, Outline, RunExt, Step, To, outline_of};
 use llmnode_flow::private::{Arm, Target};

@@ -1,4 +1,4 @@
-//! What a flow tells: its record, events, spans, and where an error happened.
+//! What can be observed of a flow: its record, events, spans, and where an error happened.
 
 use std::future::IntoFuture;
 use std::pin::Pin;

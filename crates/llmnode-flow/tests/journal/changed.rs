@@ -1,4 +1,4 @@
-//! Flows that are not what they were.
+//! Journals of flows that have changed since.
 
 use llmnode_flow::flow::{Outline, RunExt, RunFlow};
 use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};

@@ -1,4 +1,4 @@
-//! Processes that are killed, and others that go on where they stopped.
+//! Processes that are killed, and others that continue where they stopped.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! What was spent before counts once.
+//! What earlier processes spent counts once.
 
 use llmnode_flow::flow::RunExt;
 use llmnode_runtime::{Category, Limits, Price, Prices};

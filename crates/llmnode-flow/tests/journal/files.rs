@@ -1,4 +1,4 @@
-//! One file: its size, and what stands beside it.
+//! The journal as a file: its size, and the files beside it.
 
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! The format: what was written once is read for ever.
+//! The format: what was written once can be read forever.
 
 use llmnode_flow::flow::RunExt;
 use llmnode_flow::journal::JournalFile;

@@ -1,4 +1,4 @@
-//! Calls that did happen before a crash, as the program says.
+//! Calls that the program reports as done before a crash.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

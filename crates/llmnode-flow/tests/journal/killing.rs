@@ -1,4 +1,5 @@
-//! Processes that are killed while they keep a journal: test programs that were started anew. The tests of other crates have it, too.
+//! Processes that are killed while they keep a journal: the test program, started again. Tests of other crates include
+//! this file, too.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,4 @@
-//! Processes that are killed, or stand still, while they write their journal anew.
+//! Processes that are killed, or stopped, while they rewrite their journal.
 
 #![cfg(unix)]
 

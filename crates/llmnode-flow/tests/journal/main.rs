@@ -1,4 +1,4 @@
-//! Flows that a journal follows: what they keep, and how they go on after a crash.
+//! Flows with a journal: what they keep, and how they continue after a crash.
 
 #![cfg(feature = "journal")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]

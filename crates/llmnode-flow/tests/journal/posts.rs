@@ -1,4 +1,4 @@
-//! A step whose post fails is not in the journal, whatever it wrote.
+//! A step whose `post` fails is not in the journal, whatever it wrote.
 
 use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};

@@ -1,4 +1,4 @@
-//! An engine that replays: it starts the flow anew, and gives each request the answer that it had before.
+//! A replaying engine: it starts the flow again, and answers each request as before.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Starting and going on.
+//! Starting a flow, and resuming it.
 
 use llmnode_flow::flow::RunExt;
 use llmnode_flow::journal::{JournalFile, Record};

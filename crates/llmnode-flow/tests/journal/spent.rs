@@ -1,4 +1,4 @@
-//! What earlier processes spent on a map counts, once, and is told apart from what this one spends.
+//! What earlier processes spent on a map counts once, and is reported separately from what this one spends.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,5 @@
-//! States and actions of all kinds: what is `null` as JSON is there all the same, and what cannot be read back is no step.
+//! States and actions of all kinds: a value that is `null` as JSON is kept, and one that cannot be read back ends the
+//! flow before its step is recorded.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! Files that load, and files with mistakes: of each its faults by kind and place, not by words.
+//! Files that load, and files with mistakes, whose faults are compared by kind and place, not by words.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 

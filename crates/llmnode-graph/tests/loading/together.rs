@@ -1,4 +1,4 @@
-//! Mistakes made together are found together: several in one file have the faults that each has alone, and no others.
+//! Mistakes made together are found together: a file with several has the faults that each has alone, and no others.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The graph of a researcher and a writer over HTTP: killed at the records of its journal, and gone on with. The server is the stub,
-//! or llama.cpp's with a random model, of which `scripts/real-components` says where it is.
+//! The graph of a researcher and a writer over HTTP, killed at the records of its journal, and resumed. The server is the
+//! stub, or llama.cpp's with a random model, whose address `scripts/real-components` provides.
 
 #![cfg(unix)]
 

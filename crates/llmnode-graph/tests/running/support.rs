@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers of these tests.
 
 use llmnode_flow::flow::RunExt;
 use llmnode_graph::{Graph, Registered, Registry, State};

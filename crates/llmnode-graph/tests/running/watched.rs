@@ -1,4 +1,4 @@
-//! What hooks are told of what happens within a step: the branches of a fork, and agents that are tools of another one.
+//! What hooks see of a step: the branches of a fork, and agents that are tools of another one.
 
 use llmnode_flow::flow::{FlowEvent, RunExt};
 use llmnode_runtime::{Category, Event, Reply, Run, ScriptedModel, TokenUsage};

@@ -1,4 +1,4 @@
-//! Graphs as wholes: subgraphs, journals, limits, in typed flows.
+//! Whole graphs: subgraphs, journals, limits, graphs in typed flows.
 
 use std::path::{Path, PathBuf};
 

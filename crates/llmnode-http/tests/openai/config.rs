@@ -1,4 +1,4 @@
-//! A configuration of async-openai's.
+//! A configuration of async-openai.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! Everything that can go wrong on the way, each with its category, its decision and a message for a person.
+//! Everything that can go wrong on the way, each with its category, its recovery and a message for a person.
 
 use std::marker::PhantomData;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! What can be set up, and what cannot.
+//! What can be configured, and what is refused.
 
 use std::time::Duration;
 

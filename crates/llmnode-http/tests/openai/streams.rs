@@ -1,4 +1,4 @@
-//! Answers that come as events.
+//! Streamed answers.
 
 use std::marker::PhantomData;
 use std::time::Duration;

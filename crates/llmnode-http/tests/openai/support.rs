@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers of these tests.
 
 use std::marker::PhantomData;
 

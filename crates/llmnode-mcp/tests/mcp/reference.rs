@@ -1,4 +1,4 @@
-//! The reference servers: `scripts/mcp-servers` installs and starts them.
+//! The reference servers, which `scripts/mcp-servers` installs and starts.
 
 use llmnode_mcp::{Mcp, McpServer};
 use llmnode_runtime::{Primitive, Reply, Run, ScriptedModel};

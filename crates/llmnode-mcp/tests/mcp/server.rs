@@ -1,4 +1,4 @@
-//! A scripted server: the test program itself, started anew, or on a socket.
+//! A scripted server: the test program itself, started again, or on a socket.
 
 use std::io::{BufRead, Write};
 use std::path::Path;

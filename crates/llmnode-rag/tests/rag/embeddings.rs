@@ -1,4 +1,4 @@
-//! Embeddings over HTTP: requests as any other, in attempts, limits and ledger.
+//! Embeddings over HTTP: requests like any other, with attempts, limits and entries in the ledger.
 
 use std::time::Duration;
 

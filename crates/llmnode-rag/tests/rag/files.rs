@@ -1,4 +1,4 @@
-//! Paths that are no file of ours.
+//! Paths that do not lead to a store.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is found, and in which order.
+//! What a search finds, and in which order.
 
 use std::collections::BTreeMap;
 

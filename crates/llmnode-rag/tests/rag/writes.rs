@@ -1,4 +1,4 @@
-//! What is written: new sources, old ones, equal and nearly equal texts, failures.
+//! Writing: new sources, old ones, equal and nearly equal texts, failures.
 
 use llmnode_rag::*;
 use llmnode_runtime::Category;

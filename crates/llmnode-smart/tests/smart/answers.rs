@@ -1,4 +1,4 @@
-//! Answers in sections, beside what DSPy reads from them: `scripts/dspy-programs` makes them anew.
+//! Answers in sections, compared with what DSPy reads from them: `scripts/dspy-programs` updates its results.
 
 use std::collections::BTreeMap;
 

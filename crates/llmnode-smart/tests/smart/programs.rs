@@ -1,4 +1,4 @@
-//! Programs: files of our own and DSPy's, against the node that they are for.
+//! Programs: our own files and DSPy's, checked against the node that they are for.
 
 use llmnode::prelude::*;
 use llmnode::smart::{Demo, Form, Program, ProgramError, Provenance, Smart};

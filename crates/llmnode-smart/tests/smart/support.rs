@@ -1,4 +1,4 @@
-//! What the tests ask.
+//! Nodes and helpers of these tests.
 
 use llmnode::prelude::*;
 

@@ -7,7 +7,7 @@ use super::keys::{Group, LIMIT, NOT_RETRYABLE};
 use super::{Action, Stack, Step};
 use crate::diagnostics::Errors;
 
-/// The keys that stand around `recover`, where they are given.
+/// Arguments beside `recover` that depend on it.
 pub(crate) struct RecoverContext<'a> {
     pub(crate) retries: Option<&'a Ident>,
     pub(crate) transport_retries: Option<&'a Ident>,
@@ -16,18 +16,14 @@ pub(crate) struct RecoverContext<'a> {
     pub(crate) answers: AnswerKind,
 }
 
-/// What is done with the answers, from which follows what can be wrong with them.
+/// How answers are read, which decides how they can fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerKind {
-    /// They are raw text, which nothing checks.
     RawText,
-    /// They are raw text, which functions check.
     ValidatedText,
-    /// They are read as a type.
     Typed,
 }
 
-/// Reports what makes no sense.
 pub(crate) fn check(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     for stack in stacks {
         let wanted = match context.answers {
@@ -50,7 +46,6 @@ pub(crate) fn check(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut
     check_fallbacks_reached(stacks, context, errors);
 }
 
-/// The steps of one stack.
 fn steps(stack: &Stack, steps: &[Step], context: &RecoverContext<'_>, errors: &mut Errors) {
     if steps.is_empty() {
         errors.push(Error::new(
@@ -87,7 +82,7 @@ fn steps(stack: &Stack, steps: &[Step], context: &RecoverContext<'_>, errors: &m
         }
     }
     let ends = steps.iter().position(|step| matches!(step.action, Action::Fallback | Action::Bubble));
-    // `fallback` may fail, so that `bubble` may say what then.
+    // `bubble` may follow `fallback`, which can fail.
     let after = |end: usize| match (&steps[end].action, &steps[end + 1..]) {
         (Action::Fallback, [bubble, rest @ ..]) if matches!(bubble.action, Action::Bubble) => rest.first(),
         (_, rest) => rest.first(),
@@ -122,7 +117,7 @@ fn futile_repair(stack: &Stack, answers: AnswerKind) -> Option<String> {
     }
 }
 
-/// `retries` and `transport_retries` are short for a stack.
+/// `retries` and `transport_retries` are shorthands for a stack.
 fn counts(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     let counts = [("answer", "repair", context.retries), ("transport", "retry", context.transport_retries)];
     for (key, step, count) in counts {
@@ -135,8 +130,8 @@ fn counts(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     }
 }
 
-/// The default stacks of the groups have a place for both kinds of fallback. Where all three are replaced, another stack
-/// has to have one.
+/// The default stacks of the groups contain both kinds of fallback. If all three are replaced, another stack must contain
+/// one.
 fn check_fallbacks_reached(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     let replaced = |group: &str| stacks.iter().any(|stack| stack.key == group);
     if !["answer", "transport", "final"].into_iter().all(replaced) {
@@ -147,7 +142,7 @@ fn check_fallbacks_reached(stacks: &[Stack], context: &RecoverContext<'_>, error
                        write `model(\"…\")` in one of them instead";
         errors.push(Error::new(key.span(), message));
     }
-    // A stack with a fault may have been meant to have it.
+    // A faulty stack may have contained it.
     let used = |stack: &Stack| match &stack.steps {
         Some(steps) => steps.iter().any(|step| matches!(step.action, Action::Fallback)),
         None => true,

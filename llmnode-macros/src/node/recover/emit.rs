@@ -1,11 +1,11 @@
-//! The stacks as a constant.
+//! Emits the stacks as a constant.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{Action, Stack, Step};
 
-/// The table of stacks. A step may own a string, so that only a constant of its own lends it for ever.
+/// A named constant: a step may own a string, so a borrowed temporary would not be `'static`.
 pub(crate) fn emit(stacks: &[Stack], private: &Ident) -> TokenStream {
     let rows = stacks.iter().map(|stack| {
         let failures = failures(&stack.key.to_string(), private);

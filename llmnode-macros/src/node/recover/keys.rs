@@ -1,6 +1,6 @@
-//! The categories that `recover` knows, by name. The crate's tests hold them against `Category::ALL`.
+//! The categories that `recover` accepts, by name. A test compares them with `Category::ALL`.
 
-/// What a category calls for, as the runtime's `Group` has it.
+/// Mirrors the runtime's `Group`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     Answer,
@@ -38,9 +38,9 @@ pub(crate) const CATEGORIES: [(&str, Group); 25] = [
     ("paused", Group::Stop),
 ];
 
-/// The one category of the group `Stop` that a value may stand for.
+/// The only category of the group `Stop` that a fallback may follow.
 pub(crate) const LIMIT: &str = "limit_exceeded";
 
-/// What the same request meets again, so that no `retry` helps.
+/// The same request would fail again.
 pub(crate) const NOT_RETRYABLE: [&str; 5] =
     ["api_key_error", "quota_error", "not_found", "bad_request", "context_length_error"];

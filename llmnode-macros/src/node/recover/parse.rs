@@ -14,7 +14,6 @@ use crate::node::time::Wait;
 
 const STEPS: [&str; 5] = ["retry", "repair", "model", "fallback", "bubble"];
 
-/// Parses what the parentheses hold.
 pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Stack>, syn::Result<()>) {
     let tokens: TokenStream = match input.parse() {
         Ok(tokens) => tokens,
@@ -41,7 +40,7 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Stack>, syn::Result<()>) {
     (stacks, errors.into_result())
 }
 
-/// Takes out the arguments that begin with a step, as if it were a category.
+/// Takes out arguments that begin with a step where a category has to be.
 fn strays(tokens: TokenStream) -> (TokenStream, Vec<Ident>) {
     let (mut kept, mut strays, mut begins, mut drops) = (TokenStream::new(), vec![], true, false);
     for token in tokens {
@@ -69,7 +68,6 @@ fn stray(step: &str) -> String {
     )
 }
 
-/// Why a name that is known is no key.
 fn hint(name: &str) -> Option<String> {
     let of = |group: Group| CATEGORIES.iter().filter(move |one| one.1 == group).map(|(name, _)| *name);
     if name == "stop" {
@@ -105,7 +103,6 @@ fn group(name: &str) -> Group {
     }
 }
 
-/// Steps that a key takes.
 fn example(key: &str) -> &'static str {
     match group(key) {
         Group::Answer => "[repair(2)]",
@@ -167,7 +164,7 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         return Err(bare());
     }
     let action = action(&name, written, &content);
-    // What a fault left unread would be a second one.
+    // Unread tokens would be a second error.
     content.parse::<TokenStream>()?;
     action.map(|action| Step { name, action })
 }
@@ -179,7 +176,6 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// A step without arguments.
 fn alone(name: Ident, input: ParseStream<'_>) -> syn::Result<Step> {
     if input.peek(token::Paren) {
         return Err(input.error(format!("`{name}` takes nothing; write it without parentheses")));
@@ -188,7 +184,6 @@ fn alone(name: Ident, input: ParseStream<'_>) -> syn::Result<Step> {
     Ok(Step { name, action })
 }
 
-/// What the parentheses of a step say.
 fn action(name: &Ident, written: &str, input: ParseStream<'_>) -> syn::Result<Action> {
     let last = |input: ParseStream<'_>| match input.parse::<Option<Token![,]>>() {
         Ok(_) if input.is_empty() => Ok(()),

@@ -1,4 +1,4 @@
-//! `wait = 10s`, for retries that state no wait of their own.
+//! `wait = 10s`, for retries without a wait of their own.
 
 use proc_macro2::Ident;
 use syn::Error;
@@ -6,7 +6,7 @@ use syn::Error;
 use super::keys::Group;
 use super::{Action, Stack};
 
-/// What is wrong with a wait that no retry takes.
+/// The error for a `wait` that no retry uses.
 pub(crate) fn futile(wait: &Ident, stacks: &[Stack], transport_retries: Option<u32>) -> Option<Error> {
     let group_is_stated = stacks.iter().any(|stack| stack.key == "transport");
     let by_default = !group_is_stated && transport_retries != Some(0);
@@ -22,7 +22,7 @@ pub(crate) fn futile(wait: &Ident, stacks: &[Stack], transport_retries: Option<u
     Some(Error::new(wait.span(), message))
 }
 
-/// A stack with a fault may have been meant to take it.
+/// A faulty stack may have used it.
 fn takes_wait(stack: &Stack) -> bool {
     match &stack.steps {
         Some(steps) => steps.iter().any(|step| matches!(step.action, Action::Retry { wait: None, .. })),

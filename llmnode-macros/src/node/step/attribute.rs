@@ -1,4 +1,4 @@
-//! `#[prep(expression)]` on a field: what it is when a flow comes to the node. The expression sees `state`.
+//! `#[prep(expression)]` on a field: its value when a flow reaches the node. The expression may use `state`.
 
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -8,19 +8,17 @@ use syn::{Attribute, Error, Expr, Field, ItemStruct, Meta, Token};
 use crate::diagnostics::suggest;
 use crate::node::{Faults, expression};
 
-/// A field's expression.
 pub(crate) struct Prep {
     pub(crate) at: Span,
     /// Absent if it had a fault.
     pub(crate) written: Option<Expr>,
 }
 
-/// Whether an attribute is one of ours.
 fn is_helper(attribute: &Attribute) -> bool {
     attribute.path().is_ident("prep")
 }
 
-/// Removes `#[prep(…)]` from the fields; tells for each field what it says. `step`: other keys make the node a step.
+/// `step`: other arguments make the node a step.
 pub(crate) fn take_attributes(item: &mut ItemStruct, step: bool, faults: &mut Faults) -> Vec<Option<Prep>> {
     for attribute in item.attrs.extract_if(.., |attribute| is_helper(attribute)) {
         let message = "`#[prep(…)]` goes on a field; a function that makes the whole node is named by `prep = path` in \
@@ -77,7 +75,7 @@ fn read(attribute: &Attribute, field: Option<&syn::Ident>) -> syn::Result<Expr> 
     Ok(written)
 }
 
-/// Takes off what was probably meant as `#[prep(…)]`, as a field of a step needs one.
+/// Takes a misspelt `#[prep(…)]`: a field of a step needs one.
 fn misspelt(field: &mut Field, faults: &mut Faults) -> Option<Prep> {
     let near = |attribute: &Attribute| {
         let name = attribute.path().get_ident().map(ToString::to_string);
@@ -89,7 +87,7 @@ fn misspelt(field: &mut Field, faults: &mut Faults) -> Option<Prep> {
     Some(Prep { at, written: None })
 }
 
-/// Refuses what leaves the expression or waits in it, and the node that is only being made.
+/// Refuses control flow, and `self`: the node does not exist yet.
 fn check_expression(written: &Expr) -> syn::Result<()> {
     let tokens = written.to_token_stream();
     if let Some(token) = expression::control_flow(tokens.clone()) {

@@ -1,4 +1,4 @@
-//! Flow keys that parse and yet make no sense together.
+//! Flow arguments that parse and yet make no sense together.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
@@ -11,7 +11,7 @@ use crate::node::Faults;
 use crate::node::args::NodeArgs;
 use crate::node::recover::{Action, Stack};
 
-/// The step that a node is; `None` if it is none, or has faults.
+/// `None` if the node is not a step, or has faults.
 pub(crate) fn check<'a>(
     args: &'a NodeArgs,
     item: &'a ItemStruct,
@@ -43,7 +43,7 @@ pub(crate) fn check<'a>(
 }
 
 fn require_state(args: &NodeArgs, prepared: Option<&Prep>, faults: &mut Faults) {
-    // What could not be placed may well have been meant as the state.
+    // An argument that could not be placed may be the state.
     if args.state.is_some() || args.has_unknown_keys {
         return;
     }
@@ -66,7 +66,6 @@ fn reject_lifetimes(item: &ItemStruct, faults: &mut Faults) {
     }
 }
 
-/// What decides and writes.
 fn check_post(args: &NodeArgs, faults: &mut Faults) {
     let step = &args.step;
     if step.post.is_some() {
@@ -84,7 +83,7 @@ fn check_post(args: &NodeArgs, faults: &mut Faults) {
     }
 }
 
-/// What would execute a node again that must not be.
+/// Refuses what would execute a node with `idempotent = false` again.
 fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
     let mut refuse = |at: &Ident| {
         let message = format!(
@@ -106,7 +105,6 @@ fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
     }
 }
 
-/// How the node is made; every field has to be.
 fn preparation<'a>(
     args: &'a NodeArgs,
     item: &'a ItemStruct,

@@ -1,4 +1,4 @@
-//! From a checked step to its impl of `Step`.
+//! Emits the impl of `Step` for a checked step.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -12,21 +12,20 @@ use crate::macro_args::value;
 use crate::node::expression;
 use crate::node::model::NodeModel;
 
-/// What differs between a step of one node and one of a batch of them.
+/// The tokens that differ between a step of one node and a batch.
 struct Shape {
     kind: TokenStream,
-    /// What is prepared.
     prepared: TokenStream,
-    /// The first parameter of `post`.
+    /// The type of `post`'s first parameter.
     node: TokenStream,
-    /// The second one's type.
+    /// The type of its second parameter.
     output: TokenStream,
-    /// The second one as `route` takes it.
+    /// The second parameter as `route` takes it.
     lent: TokenStream,
 }
 
 impl Shape {
-    /// `many`: how the batch's nodes are called. Raw text is lent as a `&str`.
+    /// `many`: the name of the batch's nodes. Raw text is passed as `&str`.
     fn new(many: Option<TokenStream>, text: bool, private: &Ident) -> Self {
         let here = Span::mixed_site();
         let given = quote_spanned!(here=> <Self as #private::Node>::Output);
@@ -49,7 +48,7 @@ impl Shape {
     }
 }
 
-/// The impl. `stated` are the generics with those of the state.
+/// `stated`: the generics including those of the state.
 pub(crate) fn emit(
     model: &NodeModel<'_>,
     step: &StepModel<'_>,
@@ -61,7 +60,7 @@ pub(crate) fn emit(
     let ident = &model.item.ident;
     let mut stated = stated.clone();
     if !matches!(step.preparation, Preparation::Fields(_)) && stated.type_params().next().is_some() {
-        // It comes out of a future, which may move between threads.
+        // A future returns the node, and may move between threads.
         stated.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Send));
     }
     let ty_generics = model.item.generics.split_for_impl().1;
@@ -88,7 +87,7 @@ pub(crate) fn emit(
     }
 }
 
-/// At the action's type, where one that is less visible than the node is reported.
+/// Spanned at the action's type, where the compiler reports that it is less visible than the node.
 fn action(action: Option<&Type>) -> TokenStream {
     match action {
         Some(action) => {
@@ -115,8 +114,8 @@ fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Id
             (true, call_user_function("batch", path, quote_spanned!(here=> state), private))
         }
         Preparation::Fields(fields) => {
-            // The state is called what the expressions call it. With a name of the macro's own, rustc would not propose
-            // to clone what one moves out of it.
+            // The state has the name that the expressions use. With a name of the macro's own, rustc would not suggest to
+            // clone what is moved out of it.
             let named = fields.iter().find_map(|(_, written)| expression::state(written.to_token_stream()));
             let (state, lent) = match named {
                 Some(at) => (quote_spanned!(here=> state), quote_spanned!(here.resolved_at(at)=> state)),
@@ -143,8 +142,8 @@ fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Id
     }
 }
 
-/// One field by its expression. What that gave is named again with the places of its first and last token, so that all of
-/// the expression is underlined where it gives another type. The name of the state is resolved at `at`.
+/// The value is bound again with the spans of the expression's first and last token, so that all of the expression is
+/// underlined if its type is wrong. `at`: where the name of the state resolves.
 fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<TokenStream> {
     let (ident, ty) = (field.ident.as_ref()?, &field.ty);
     let name = ident.unraw().to_string();
@@ -195,7 +194,7 @@ fn post(step: &StepModel<'_>, shape: &Shape, state: &Type, private: &Ident) -> T
     }
 }
 
-/// The action, before the output is moved.
+/// Must come before the output is moved.
 fn decided(
     action: Option<&Type>,
     route: Option<&ExprPath>,
@@ -222,8 +221,7 @@ fn decided(
     Some(quote_spanned!(here=> let __action = #decided;))
 }
 
-/// Call and output have the places of the path's first and last token, so that all of the path is underlined where its field
-/// is of another type.
+/// Spanned from the first to the last token of the path, so that all of it is underlined if the field has another type.
 fn store(place: &StatePath, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let first = place.steps().first().map_or(here, |first| end_spans(first).0);
@@ -238,9 +236,9 @@ fn store(place: &StatePath, private: &Ident) -> TokenStream {
     quote_spanned!(last=> #private::store(&mut #state #path, #output);)
 }
 
-/// The call of a function of the runtime that calls the user's, at the user's path, where another signature is reported.
+/// Spanned at the user's path, where a wrong signature is reported.
 fn call_user_function(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) -> TokenStream {
-    // The names of the call, from the first to the last, lie over the path, so that all of it is underlined.
+    // From the first to the last token of the path, so that all of it is underlined.
     let (at, end) = end_spans(path);
     let mut private = private.clone();
     private.set_span(at);
@@ -253,7 +251,6 @@ fn call_user_function(name: &str, path: &ExprPath, arguments: TokenStream, priva
     quote_spanned!(end=> #private::#name(#arguments, #path))
 }
 
-/// What stands in for the impl on a node with faults.
 pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let known = value(&step.action).is_some() || !step.decides();

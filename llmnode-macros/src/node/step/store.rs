@@ -1,4 +1,4 @@
-//! `store = path.to.field`: where in the state the output goes.
+//! `store = path.to.field`: the field of the state that takes the output.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,7 +12,6 @@ use crate::prompt::identifier;
 const WANTED: &str = "`store` takes the path of a field of the state, such as `store = summary`; `post = path` names a function \
                       for anything else";
 
-/// The steps from the state to a field.
 pub(crate) struct StatePath(Vec<Member>);
 
 impl StatePath {
@@ -45,7 +44,7 @@ impl StatePath {
     }
 }
 
-/// The names of `a.0.b`; `None` for any other expression.
+/// `a.0.b`; `None` for any other expression.
 fn members(written: Expr) -> Option<Vec<Member>> {
     match written {
         Expr::Group(group) => members(*group.expr),

@@ -1,4 +1,4 @@
-//! Placeholders that are well written, and mean something else than was thought.
+//! Placeholders that are well formed, but probably not what the author wanted.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::prompt::source::Source;
 use crate::prompt::template::{Format, Piece, Template, Variable};
 
 impl Variables<'_> {
-    /// The history in a prompt: it stands in the conversation by itself.
+    /// The history is part of the conversation without a placeholder.
     pub(super) fn history_inserted(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
@@ -26,7 +26,7 @@ impl Variables<'_> {
         }
     }
 
-    /// `{{field}}` is the text `{field}`; other template languages mean the variable by it.
+    /// `{{field}}` is the text `{field}`; in other template languages it is the variable.
     pub(super) fn mustache(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             let Piece::Text(_) = segment.kind else { continue };
@@ -50,7 +50,7 @@ impl Variables<'_> {
         }
     }
 
-    /// State paths on a node that has no state: one mistake, however many paths.
+    /// One error, however many paths there are.
     pub(super) fn stateless(&mut self, prompt: &Source, template: &Template) {
         let is_state = |kind: &Piece| matches!(kind, Piece::Variable { variable: Variable::State(_), .. });
         let first = template.segments.iter().find(|segment| is_state(&segment.kind));
@@ -61,7 +61,7 @@ impl Variables<'_> {
         }
     }
 
-    /// Attachments in a system message, which is text.
+    /// A system message takes text only.
     pub(super) fn attachments(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             if let Piece::Variable { format: Format::Attach, .. } = segment.kind {
@@ -72,7 +72,6 @@ impl Variables<'_> {
         }
     }
 
-    /// Fields that have no text of their own where a text is asked for.
     pub(super) fn without_display(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             let Piece::Variable { variable: Variable::Field(name), format } = &segment.kind else { continue };
@@ -85,7 +84,7 @@ impl Variables<'_> {
         }
     }
 
-    /// The check of a field that probably has no text of its own, which its type alone tells.
+    /// Only the compiler knows whether the type has `Display`; judging by its name, it probably has not.
     pub(super) fn display_check(
         &self,
         prompt: &Source,
@@ -102,7 +101,6 @@ impl Variables<'_> {
         self.item.fields.iter().find(|field| super::name(field).as_deref() == Some(name))
     }
 
-    /// What to say of a path that reads inside a field, if there is no such field.
     pub(super) fn field_access_hint(&self, prompt: &Source, fault: &Fault) -> Option<String> {
         let FaultKind::FieldAccess(path) = &fault.kind else { return None };
         let (first, inside) = path.split_once('.')?;
