@@ -33,7 +33,6 @@ pub(crate) struct OpenAttempt<'c> {
     /// Found by the names known before the answer; the provider may report another name.
     price: Option<Price>,
     begun: bool,
-    /// An answer came, even if an invalid one.
     answered: bool,
     /// `None`: committed or forgotten.
     record: Option<AttemptRecord>,
@@ -59,7 +58,6 @@ impl<'c> OpenAttempt<'c> {
         self.span.span()
     }
 
-    /// `prompt` is estimated, in tokens.
     pub(crate) fn set_request(
         &mut self,
         info: &RequestInfo<'_>,

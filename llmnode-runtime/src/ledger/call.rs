@@ -27,10 +27,8 @@ use crate::text::one_line;
 /// How many attempts keep answer and violations. This bound and the next two keep a record small however long a call runs.
 const ANSWERS: usize = 8;
 
-/// How many of the newest child calls are remembered.
 const CALLS: usize = 64;
 
-/// How many of the newest failed executions are recorded.
 const FAILED_TRIES: usize = 64;
 
 /// Dropped before its end, it is recorded as cancelled.
@@ -47,7 +45,6 @@ pub(crate) struct CallGuard<'r> {
     parent: Option<&'r CallGuard<'r>>,
     pub(crate) depth: usize,
     usage_sum: Option<&'r UsageSum<'r>>,
-    /// Its index in a map.
     item: Option<u32>,
     started: Instant,
     started_at: SystemTime,
@@ -297,7 +294,6 @@ impl<'r> CallGuard<'r> {
         names
     }
 
-    /// Like `path`, with the index of each item of a map.
     pub(crate) fn observed_path(&self) -> Vec<String> {
         let mut names = self.parent.map(CallGuard::observed_path).unwrap_or_default();
         names.push(match self.item {
@@ -307,7 +303,6 @@ impl<'r> CallGuard<'r> {
         names
     }
 
-    /// Includes this call itself.
     pub(crate) fn is_inside_node_type(&self, path: &str) -> bool {
         std::iter::successors(Some(self), |call| call.parent).any(|call| call.node.path == path)
     }
@@ -357,7 +352,6 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).degraded = Some(degraded);
     }
 
-    /// The record as if the call ended now with this failure.
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
         let state = lock(&self.state);
         let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());

@@ -34,7 +34,6 @@ fn attached_tokens(messages: &[Message]) -> u64 {
     messages.iter().flat_map(Message::attachments).map(Attachment::tokens).sum()
 }
 
-/// A quarter of a token per character.
 pub(crate) fn text_tokens(messages: &[Message]) -> u64 {
     quarter(messages.iter().map(|message| message.content.chars().count()).sum())
 }

@@ -14,7 +14,6 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Er
     duration(f64::deserialize(from)?)
 }
 
-/// Saturates.
 pub(crate) fn whole(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -88,7 +88,7 @@ pub struct AttemptRecord {
     /// 8 attempts of a call.
     #[serde(skip)]
     pub violations: Vec<Violation>,
-    /// No connection was made, so it is no request: it counts in no figure.
+    /// No connection was made, so it is not a request and counts in no figure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsent: bool,
     /// Flags of an accepted answer, such as repairs.

@@ -54,7 +54,6 @@ impl NodeStats {
 #[derive(Clone, Default)]
 pub struct Ledger(Arc<Mutex<Store>>);
 
-/// The index of a node's figures, looked up once per call.
 #[derive(Clone, Copy)]
 pub(super) struct Slot(usize);
 
@@ -63,7 +62,6 @@ pub(super) struct Slot(usize);
 pub struct NodeKey {
     /// The path of its type.
     pub path: Cow<'static, str>,
-    /// The name of the type, whatever this node is called.
     pub(super) type_name: Cow<'static, str>,
     /// Its name in ledgers and errors.
     pub name: Cow<'static, str>,
@@ -99,7 +97,6 @@ pub(super) struct Store {
     pub(super) ids: Ids,
     pub(super) stats: Vec<(NodeKey, NodeStats)>,
     slots: HashMap<NodeKey, Slot>,
-    /// How many records of each journal were imported.
     pub(super) journals: HashMap<String, u64>,
     pub(super) calls: VecDeque<Arc<CallRecord>>,
     remembered: usize,

@@ -33,10 +33,8 @@ impl<'a> RequestInfo<'a> {
     }
 }
 
-/// Lasts from the request to the end of validation.
 pub(crate) struct AttemptSpan {
     span: Span,
-    /// Whether prompts and answers are recorded.
     content: bool,
 }
 

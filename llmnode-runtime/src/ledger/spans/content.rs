@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate::model::{Completion, FinishReason, Message, Part, Role};
 use crate::text::floor_char_boundary;
 
-/// In bytes, for each text.
 const SHOWN: usize = 64 * 1024;
 
 #[derive(Serialize)]
