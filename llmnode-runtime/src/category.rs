@@ -1,4 +1,4 @@
-//! What went wrong, in words that stay stable across releases.
+//! The categories of failures, whose names stay stable across releases.
 
 use std::fmt;
 
@@ -104,7 +104,7 @@ categories! {
 }
 
 impl Category {
-    /// Whether a provider that answers so counts no tokens, unless it reports some.
+    /// A provider that answers so counts no tokens, unless it reports some.
     pub(crate) const fn counts_no_tokens(self) -> bool {
         match self {
             Category::TruncatedOutput | Category::BadResponse => false,

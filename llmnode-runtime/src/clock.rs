@@ -1,4 +1,4 @@
-//! The one clock of a run: every wait and every limit of time goes through it.
+//! The clock of a run: every wait and every time limit goes through it.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -26,7 +26,7 @@ pub trait Clock: Send + Sync {
     }
 }
 
-/// Awaits work until this time; `None`: the time came first. Work that would begin later does not.
+/// `None`: the time came first. If it has passed already, the work does not begin.
 pub(crate) async fn timeout_at<F: Future>(clock: &dyn Clock, end: Instant, work: F) -> Option<F::Output> {
     if clock.now() >= end {
         return None;
@@ -39,7 +39,6 @@ pub(crate) async fn timeout_at<F: Future>(clock: &dyn Clock, end: Instant, work:
     .await
 }
 
-/// Tokio's clock, which tokio's tests can pause. The default.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TokioClock;
 
@@ -83,7 +82,6 @@ struct Shared {
 struct Times {
     now: Instant,
     waits: Vec<Duration>,
-    /// What [`Clock::until`] waits for.
     awaited: Vec<Instant>,
 }
 
@@ -111,7 +109,7 @@ impl Shared {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Goes on to the end of a wait, or to the first time before it that is awaited; whether this is the end.
+    /// Moves to the end of a wait, or to the first awaited time before it. Returns whether it reached the end.
     fn advance(&self, end: Instant) -> bool {
         let mut times = self.lock();
         let now = times.now;
@@ -137,20 +135,20 @@ impl Clock for TestClock {
             // A wait beyond the end of time stops the clock rather than the test.
             let Some(end) = end else { return };
             while !self.0.advance(end) {
-                // Whoever awaited this time has a turn before it is over.
+                // Code that awaits this time runs before it passes.
                 tokio::task::yield_now().await;
             }
         })
     }
 
     fn until(&self, time: Instant) -> BoxFuture<'_, ()> {
-        // From now on, and not from the first poll: a wait beside it may be polled before.
+        // Registered now, and not at the first poll: a wait beside it may be polled before.
         let awaited = Awaited::new(&self.0, time);
         Box::pin(async move { awaited.comes().await })
     }
 }
 
-/// A time that is awaited as long as this is there.
+/// Keeps a time registered as long as it lives.
 struct Awaited<'c> {
     shared: &'c Shared,
     time: Instant,

@@ -1,4 +1,4 @@
-//! Why a call gave no output, and what happened over all its attempts.
+//! Why a call has no output, and what happened in all its attempts.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -27,9 +27,9 @@ struct Inner {
     message: String,
     retry_after: Option<Duration>,
     record: Option<Arc<CallRecord>>,
-    /// Of the outermost call that failed with it: the calls that it made, and the usage of all.
+    /// Of the outermost failed call: the calls that it made, and the usage of all.
     children: ChildCalls,
-    /// What failed has asked models, and tried again as its settings say.
+    /// The node asked models, and was retried as its settings say.
     already_retried: bool,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -52,7 +52,6 @@ impl NodeError {
         }))
     }
 
-    /// All that is wrong with what the program asks for, as one error.
     pub(crate) fn refuse(faults: Vec<String>) -> Result<(), Self> {
         if faults.is_empty() { Ok(()) } else { Err(NodeError::new(Category::ConfigError, faults.join("; "))) }
     }
@@ -69,7 +68,7 @@ impl NodeError {
         self
     }
 
-    /// Attaches the record of the call; an error that came from a call further in keeps its own.
+    /// An error that came from an inner call keeps its own record.
     pub(crate) fn with_record(mut self, record: Arc<CallRecord>) -> Self {
         if self.0.record.is_none() {
             self.0.node = record.node.clone();
@@ -78,26 +77,24 @@ impl NodeError {
         self
     }
 
-    /// Attaches the record of the call, and says which calls it made.
     pub(crate) fn with_record_and_children(mut self, record: Arc<CallRecord>, children: ChildCalls) -> Self {
         self.0.children = children;
         self.0.children.usage.merge(&record.usage());
         self.with_record(record)
     }
 
-    /// Whether a call has failed with it, or with an error that it came from.
     pub(crate) fn has_failed_call(&self) -> bool {
         failed_calls(self).next().is_some()
     }
 
-    /// Says which item it was, of what is around those said so far.
+    /// For nested batches, the innermost item is set first.
     pub(crate) fn of_item(mut self, index: usize) -> Self {
         self.0.items.push(index);
         self
     }
 
-    /// What the code of a node ended in: a `NodeError` is what it is; any other error keeps the category of the failed
-    /// call that stands among its sources, or else is an `exec_error`.
+    /// A `NodeError` is kept. Any other error gets the category of the failed call among its sources, or else is an
+    /// `exec_error`.
     pub(crate) fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self {
         match error.downcast::<NodeError>() {
             Ok(error) => *error,
@@ -110,7 +107,7 @@ impl NodeError {
         }
     }
 
-    /// Of a node that has asked models: another node that delegated to it does not repeat it.
+    /// For a node that asked models: a node that delegated to it does not repeat it.
     pub(crate) fn already_retried(mut self) -> Self {
         self.0.already_retried = true;
         self
@@ -121,7 +118,7 @@ impl NodeError {
         self
     }
 
-    /// For a call that has not ended: its end brings the whole record.
+    /// For a call that has not ended: its end attaches the whole record.
     pub(crate) fn without_record(mut self) -> Self {
         self.0.record = None;
         self
@@ -192,7 +189,7 @@ impl NodeError {
     }
 }
 
-/// The error of a node that was not called, where it names none.
+/// The error of a node that was not called, with this name if it has none.
 pub fn error_of_node(mut error: NodeError, name: impl Into<Cow<'static, str>>) -> NodeError {
     if error.0.node.is_empty() {
         error.0.node = name.into();
@@ -200,19 +197,18 @@ pub fn error_of_node(mut error: NodeError, name: impl Into<Cow<'static, str>>) -
     error
 }
 
-/// What the code of a node ended in, as an error with a category.
+/// Converts the error of a node's code to one with a category.
 pub fn error_of_execution(error: Box<dyn Error + Send + Sync>) -> NodeError {
     NodeError::of_execution(error)
 }
 
-/// The error of the step at this position of a flow. The outermost flow has the last word: it is the one that can
-/// continue there.
+/// Sets the step of a flow at which the error happened. The outermost flow sets it last: it is the one that can continue
+/// there.
 pub fn error_at(mut error: NodeError, position: &Position) -> NodeError {
     error.0.position = Some(position.clone());
     error
 }
 
-/// The errors of calls that failed, among an error and those that it came from.
 fn failed_calls<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e NodeError> {
     let chain = std::iter::successors(Some(error), |&error| error.source());
     chain
@@ -221,7 +217,7 @@ fn failed_calls<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'
 }
 
 impl NodeError {
-    /// The message. What the program has to mend is shown whole; other messages may quote what came from outside.
+    /// What the program has to fix is shown whole; other messages may quote what came from outside.
     fn shown(&self) -> Cow<'_, str> {
         match self.0.category {
             Category::ConfigError => Cow::Borrowed(&self.0.message),
@@ -229,7 +225,7 @@ impl NodeError {
         }
     }
 
-    /// Where it happened, once: a step that bears the name of its node says both.
+    /// If a step has the name of its node, the name is written once.
     fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { node, items, position, .. } = &*self.0;
         let step = position.as_ref().filter(|position| !position.is_start());
@@ -262,7 +258,7 @@ impl fmt::Display for NodeError {
         if let (true, [.., last]) = (attempts.is_empty(), self.failed_tries()) {
             return write_tries(last, self.failed_tries(), message, f);
         }
-        // One attempt that failed as the call did has nothing to add.
+        // A single attempt that failed like the call has nothing to add.
         if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
             return write!(f, ": {}", self.shown());
         }
@@ -284,7 +280,6 @@ impl fmt::Display for NodeError {
     }
 }
 
-/// The executions of a node that asks no model, if there were several.
 fn write_tries(
     last: &FailedTry,
     tries: &[FailedTry],
@@ -302,7 +297,6 @@ fn write_tries(
     })
 }
 
-/// A line for each; of very many, the first and the last ones.
 fn write_some<T>(
     all: &[T],
     f: &mut fmt::Formatter<'_>,
@@ -355,8 +349,7 @@ impl From<AttachmentError> for NodeError {
 impl fmt::Debug for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let category = &self.0.category;
-        // What is wrong with an answer is said in its own words, a refusal is one, and the panic of a validator
-        // may show what it looked at.
+        // Violations and refusals quote the answer, and the panic of a validator may show what it looked at.
         let quotes_model =
             category.group() == Group::Answer || matches!(category, Category::Refusal | Category::Panic);
         let message = if quotes_model {

@@ -1,22 +1,22 @@
-//! Files that are written beside another one and replace it.
+//! Files that are written next to another one and replace it.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A random name in the same folder, so that no link can have been planted there.
+/// A random name in the same folder, so that nobody can have planted a link there.
 pub fn temp_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{:016x}.new", RandomState::new().hash_one(std::process::id())));
     name.into()
 }
 
-/// Creates a file that does not exist; a link is never followed. It has the mode of the file `like`, and its owner and
-/// group where the process may set them; without one, only its owner can read it. It is read and appended to.
+/// Creates a file that must not exist; links are never followed. It gets the mode of the file `like`, and its owner and
+/// group where the process may set them; without `like`, only its owner can read it. It is opened for reading and appending.
 ///
 /// # Errors
-/// A file or link of this name is there, or none can be made.
+/// A file or link of this name exists, or the file cannot be created.
 pub fn create_new(path: &Path, like: Option<&Metadata>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create_new(true);
@@ -58,11 +58,11 @@ pub fn copy_permissions(file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())
 }
 
-/// Writes the whole file, or nothing: to a new file beside it, which then takes its place with the old one's mode. Where
-/// the path is a link, the file behind it is replaced, and the link stays.
+/// Writes the whole file or nothing: to a new file next to it, which then replaces it, with the old one's mode. If the path
+/// is a link, its target is replaced, and the link stays.
 ///
 /// # Errors
-/// There is something that is no regular file, or the file cannot be written.
+/// The path is not a regular file, or the file cannot be written.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = match path.canonicalize() {
         Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),

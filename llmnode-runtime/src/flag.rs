@@ -1,4 +1,4 @@
-//! What is worth knowing about an answer that was accepted.
+//! What is worth knowing about an accepted answer.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,7 +33,7 @@ pub enum Flag {
     Fitted(Cow<'static, str>),
     /// The answer stopped at a length limit. It is complete anyway, or raw text.
     LengthStop,
-    /// The model wrote white space behind a whole answer until it was stopped, and its tokens were not reported: those of
+    /// The model wrote white space after a complete answer until it was stopped, and its tokens were not reported: those of
     /// the answer are an estimate.
     EstimatedUsage,
     /// A validator accepted the answer with a warning.
@@ -48,7 +48,7 @@ pub enum Flag {
     ImpossibleUsage,
     /// The model wrote a call of a tool as its text. The tool was executed.
     CallInText,
-    /// The answer has this member, which a graph may not write, so that it was left out.
+    /// The answer has this property, which a graph may not write, so it was left out.
     NotWritten(Cow<'static, str>),
     /// The provider did not say why the answer ended.
     NoFinishReason,

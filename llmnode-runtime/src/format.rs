@@ -1,4 +1,4 @@
-//! How serialised things begin: with what they are, and in which version.
+//! How serialized data begins: with its format and version.
 
 use std::num::NonZeroU64;
 

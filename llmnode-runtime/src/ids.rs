@@ -1,4 +1,4 @@
-//! Ids that stand on records, spans, log events and requests alike, so that one can be found by another.
+//! Ids of records, spans, log events and requests, so that one can be found from another.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -25,7 +25,6 @@ pub struct AttemptId {
     index: u32,
 }
 
-/// Counts the calls of a run.
 pub(crate) struct Ids {
     run: u64,
     calls: u64,
@@ -79,7 +78,7 @@ impl AttemptId {
     }
 }
 
-/// Digits only: `parse` would take a sign, too.
+/// Digits only: `parse` would accept a sign, too.
 fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
 }

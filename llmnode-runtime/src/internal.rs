@@ -1,4 +1,4 @@
-//! What the crates above need of the core's inside. Not part of the public interface: it may change in any release.
+//! What the crates above need from inside the core. Not part of the public interface: it may change in any release.
 //!
 //! | user | items |
 //! |---|---|
@@ -53,12 +53,12 @@ pub fn sent_bytes(attachment: &Attachment) -> usize {
     attachment.sent_bytes()
 }
 
-/// What is wrong with further fields of a request that cannot be any.
+/// Returns the faults of extra fields that llmnode sets itself.
 pub fn reserved_fields_in_extra(request: &Request) -> impl Iterator<Item = String> {
     request.reserved_fields_in_extra()
 }
 
-/// The error where the dialect was chosen, which is one thing that can be mended.
+/// Returns the error with its remedy, for a response format that the program chose.
 pub fn with_remedy(error: &StrictError) -> String {
     error.with_remedy()
 }

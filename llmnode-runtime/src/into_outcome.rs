@@ -1,11 +1,11 @@
-//! What the functions may return that an attribute names by their path.
+//! What functions may return that an attribute names by their path.
 
 use std::future::{Future, ready};
 use std::marker::PhantomData;
 
 use crate::BoxFuture;
 
-/// A `T`, or a `Result` of it with any error that becomes an `E`. `Kind` only tells these apart.
+/// A `T`, or a `Result` of it with any error that becomes an `E`. `Kind` only distinguishes the two.
 #[diagnostic::on_unimplemented(
     message = "this function has to return `{T}`, but returns `{Self}`",
     label = "returns something else",
@@ -14,7 +14,7 @@ use crate::BoxFuture;
             in a node of its own"
 )]
 pub trait IntoOutcomeNow<T, E, Kind> {
-    /// As a result.
+    /// Converts to a result.
     ///
     /// # Errors
     /// The function's own.
@@ -50,11 +50,11 @@ impl<T, E, Own: Into<E>> IntoOutcomeNow<T, E, Fallible> for Result<T, Own> {
             and `Sync`, or with a text"
 )]
 pub trait IntoOutcome<T, E, Kind> {
-    /// What is kept until the value is there: nothing, or the future. A bound of its own says that it is `Send`, so that
-    /// a future which is not is reported as such.
+    /// What is kept until the value is there: nothing, or the future. A separate bound requires it to be `Send`, so that a
+    /// future that is not is reported as such.
     type Pending;
 
-    /// As a future.
+    /// Converts to a future.
     fn into_outcome<'a>(self) -> BoxFuture<'a, Result<T, E>>
     where
         Self: 'a,

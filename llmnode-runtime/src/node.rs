@@ -1,4 +1,4 @@
-//! What a node is, without a state: its output, its name, its settings.
+//! A node without a state: its output, its name, its settings.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::limits::{LimitedNode, Limits};
 use crate::output::AnswerKind;
 use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
 
-/// What a node is, apart from a state.
+/// The properties of a node that do not depend on a state.
 ///
 /// `#[llm_node]` implements it. A node without a model implements it by hand.
 #[diagnostic::on_unimplemented(
@@ -66,7 +66,7 @@ impl<N: Node + ?Sized> Node for &N {
     }
 }
 
-/// What tells a node's type. Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
+/// Identifies a node's type. Not `TypeId`: a node may borrow. A reference counts as the node that it points to.
 pub(crate) fn path<N>() -> &'static str {
     std::any::type_name::<N>().trim_start_matches('&')
 }
@@ -85,7 +85,6 @@ impl Ledger {
 }
 
 impl NodeKind {
-    /// Of a node to which a model's answers are this; `None`: it asks none itself.
     pub(crate) fn of<N: Node>(answers: Option<AnswerKind>) -> Self {
         NodeKind { fallback: N::FALLBACK, idempotent: N::IDEMPOTENT, answers }
     }

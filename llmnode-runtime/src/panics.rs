@@ -1,4 +1,4 @@
-//! Panics of the program's code, turned into errors.
+//! Turns panics of the program's code into errors.
 //!
 //! A panic that is caught still prints through the panic hook; with `panic = "abort"` none is caught.
 
@@ -9,9 +9,9 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
-/// Awaits a future; gives what it said if it panicked, at its making or at any poll.
+/// Awaits a future; returns the message of a panic, when it is made or at any poll.
 pub async fn catch_panic_async<F: Future>(make: impl FnOnce() -> F) -> Result<F::Output, String> {
-    // Made in its place: a future that is made first and then moved here costs more than the guard.
+    // Made in place: making it first and moving it here would cost more than the guard.
     let mut future = pin!(async { make().await });
     poll_fn(|cx| match catch_panic(|| future.as_mut().poll(cx)) {
         Ok(poll) => poll.map(Ok),
@@ -20,7 +20,7 @@ pub async fn catch_panic_async<F: Future>(make: impl FnOnce() -> F) -> Result<F:
     .await
 }
 
-/// Runs the program's code; gives what it said if it panicked.
+/// Runs the program's code; returns the message of a panic.
 pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let (mut run, mut given) = (Some(run), None);
     catch(&mut || {
@@ -31,11 +31,11 @@ pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     given.ok_or_else(String::new)
 }
 
-/// The part of it that is compiled once, and not for every node.
+/// Compiled once, and not for every node.
 fn catch(run: &mut dyn FnMut()) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let said = text(&*panic).to_owned();
-        // What a panic carries may panic itself as it is dropped. What that one carries is not touched.
+        // The payload of a panic may panic itself as it is dropped. The payload of that panic is leaked.
         if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
             std::mem::forget(again);
         }
@@ -51,7 +51,7 @@ fn text(panic: &(dyn Any + Send)) -> &str {
         .unwrap_or("no message")
 }
 
-/// Locks a mutex under which nothing panics; so it is of no account whether something did.
+/// Ignores poisoning: nothing panics while such a mutex is locked.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Where a flow stands.
+//! The position of a flow.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Default)]
 pub struct Position(Vec<Level>);
 
-/// What a flow calls one of its steps. Cloning one allocates nothing.
+/// The name of a step in its flow. Cloning one allocates nothing.
 #[derive(Clone)]
 pub enum Label {
     /// Known when the program was compiled.
@@ -31,11 +31,10 @@ pub enum Label {
     Shared(Arc<str>),
 }
 
-/// A step of the flow at one depth.
 #[derive(Clone)]
 struct Level {
     label: Label,
-    /// Which of the flow's steps has that label, as far as it was known: where to look first.
+    /// The index of the step that had the label last: where to look first.
     step: usize,
 }
 
@@ -56,17 +55,17 @@ pub trait PositionExt {
     /// The label at a depth; `None`: the flow at that depth has not begun.
     fn at(&self, depth: usize) -> Option<&str>;
 
-    /// Which step of a flow stands at a depth that has begun. `label` knows what the flow calls its steps.
+    /// The index of the step at a depth that has begun. `label` returns the labels of the flow's steps.
     fn step<'l>(&self, depth: usize, steps: usize, label: impl Fn(usize) -> Option<&'l str>)
     -> Option<usize>;
 
     /// Goes to another step at a depth; whatever lies below begins anew.
     fn go(&mut self, depth: usize, step: usize, label: Label);
 
-    /// The first labels of it.
+    /// The position down to a depth.
     fn outer(&self, depth: usize) -> Position;
 
-    /// The position of these labels below it.
+    /// The position with these labels below it.
     fn below<'l>(&self, labels: impl Iterator<Item = &'l str>) -> Position;
 }
 
@@ -110,7 +109,7 @@ impl Label {
         }
     }
 
-    /// Its text, to keep.
+    /// Its text as a `Cow`.
     pub fn to_cow(&self) -> Cow<'static, str> {
         match self {
             Label::Static(label) => Cow::Borrowed(label),

@@ -1,4 +1,4 @@
-//! What models cost: a table that the program gives, since prices change without notice.
+//! What models cost: a table from the program, since prices change without notice.
 
 use std::collections::BTreeMap;
 
@@ -32,12 +32,11 @@ impl Price {
         token(self.input).times(input).plus(token(self.output).times(output))
     }
 
-    /// What a response cost; `None`: its usage does not tell.
-    ///
-    /// Where the total is more than prompt and answer together, the rest is reasoning, and costs as the answer.
+    /// `None`: the usage is incomplete. Where the total is more than prompt and answer together, the rest is reasoning, and
+    /// costs as much as the answer.
     pub(crate) fn of(&self, usage: &TokenUsage) -> Option<Money> {
         let cached = usage.cached.unwrap_or(0);
-        // Some providers count what came from a cache beside the rest, not within it.
+        // Some providers count cached tokens beside the prompt's, not within them.
         let fresh = |input: u64| input.checked_sub(cached).unwrap_or(input);
         let (input, output) = match (usage.input, usage.output, usage.total) {
             (Some(input), Some(output), None) => (input, output),
@@ -64,10 +63,10 @@ fn token(per_million: f64) -> Money {
 
 /// The prices of models.
 ///
-/// A model is looked up by the name that its provider reports, then by the name in the request, which may be a
-/// registered one, then by [`ChatModel::model`](crate::ChatModel::model). A listed name also stands for its
-/// snapshots, such as `gpt-x-2025-01-31`, `gpt-x-0613`, `gpt-x@20250131` and `gpt-x-latest`, unless they are listed
-/// themselves. It never stands for another model whose name begins with it, such as `gpt-x-mini`.
+/// A model is looked up by the name that its provider reports, then by the name in the request, which may be a registered
+/// one, then by [`ChatModel::model`](crate::ChatModel::model). A listed name also applies to its snapshots, such as
+/// `gpt-x-2025-01-31`, `gpt-x-0613`, `gpt-x@20250131` and `gpt-x-latest`, unless they are listed themselves. It never
+/// applies to another model whose name begins with it, such as `gpt-x-mini`.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -103,7 +102,7 @@ impl Prices {
     }
 
     pub(crate) fn of(&self, model: &str) -> Option<&Price> {
-        // The prefixes of a name stand in the order of their length.
+        // The prefixes of a name are sorted by length, so the longest is found first.
         let listed =
             || self.0.iter().rev().find(|(name, _)| is_snapshot(model, name)).map(|(_, price)| price);
         self.0.get(model).or_else(listed)
@@ -119,8 +118,8 @@ impl Prices {
     }
 }
 
-/// Whether a name is the listed one with a date or a version behind it: three digits or more in groups, since
-/// fewer make another model of it (`x-4` and `x-4-5`).
+/// Whether a name is the listed one with a date or a version after it: three digits or more in groups, since with fewer it
+/// is another model (`x-4` and `x-4-5`).
 fn is_snapshot(model: &str, listed: &str) -> bool {
     let Some(rest) = model.strip_prefix(listed) else { return false };
     let Some(version) = rest.strip_prefix(['-', '@', ':', '_', '.']) else { return false };

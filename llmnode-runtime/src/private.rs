@@ -13,7 +13,7 @@ pub use crate::run::{
     reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
-/// The name stands in the compiler's message about a second block.
+/// The name appears in the compiler's message about a second block.
 pub use crate::validate::Validated as OneValidateBlock;
 pub use crate::validate::{
     AttemptInfo, Checks, Coverage, CoverageProbe, Invalid, Traverse, Validate, ValidateFields,
@@ -24,7 +24,7 @@ pub use schemars;
 pub use serde;
 pub use std::borrow::Cow;
 
-/// What running a node gives.
+/// The result of running a node.
 pub type ExecResult<N> = Result<<N as Node>::Output, crate::BoxError>;
 
 /// The traits between which method resolution chooses, in scope only where it has to.
@@ -37,8 +37,8 @@ pub mod probes {
     };
 }
 
-/// The impl of `Exec` for an `Arc` of the state. For any lifetime, so that the compiler does not report a state that cannot be
-/// shared once more here.
+/// The impl of `Exec` for an `Arc` of the state. The bound is for any lifetime, so that the compiler does not report a state
+/// that is not `Sync` here once more.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __impl_arc_state {

@@ -1,4 +1,4 @@
-//! Cutting text without breaking characters or lines.
+//! Text helpers: hashes, cutting without breaking characters or lines, and names that are alike.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -26,23 +26,22 @@ pub fn is_old_hash(name: &str) -> bool {
     name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// So many bytes of white space behind a whole document end an answer: some models write it until they are stopped.
+/// This many bytes of white space after a complete document end an answer: some models write it until they are stopped.
 pub const PADDING: usize = 64;
 
-/// How many bytes of white space stand behind a whole object or list; 0, if the text is none.
+/// Returns how many bytes of white space follow a complete object or list; 0 if the text is neither.
 pub fn padding(text: &str) -> usize {
     let document = text.trim_ascii_end();
     if is_document(document) { text.len() - document.len() } else { 0 }
 }
 
-/// Whether the text is an object or a list as a whole.
 pub(crate) fn is_document(text: &str) -> bool {
     text.trim_ascii_end().ends_with(['}', ']']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Builds a regex, given the limit of its program in bytes, and returns it with the longest text to search in. The time of
-/// a search is at most the size of the program times that of the text. A regex does not say its size: it is
-/// the smallest limit that lets it pass.
+/// Builds a regex, given the limit of its program in bytes, and returns it with the longest text to search in. The time of a
+/// search is at most the size of the program times that of the text. A regex does not report its size, so this finds the
+/// smallest limit that lets it pass.
 ///
 /// # Errors
 /// The pattern is invalid, or its program is larger than 16 KiB.
@@ -57,7 +56,7 @@ pub fn bounded_regex<R, E>(build: impl Fn(usize) -> Result<R, E>) -> Result<(R, 
     Ok((regex, work / (high * step)))
 }
 
-/// A `Debug` that shows these fields, and no others: they are content, or of no use to a reader.
+/// A `Debug` that shows only these fields: the others are content, or of no use to a reader.
 macro_rules! impl_debug {
     ($([$($generics:tt)*])? $name:ident $(<$($arguments:tt),*>)?: $($field:ident),*) => {
         impl<$($($generics)*)?> std::fmt::Debug for $name $(<$($arguments),*>)? {
@@ -69,7 +68,6 @@ macro_rules! impl_debug {
 }
 pub(crate) use impl_debug;
 
-/// The setters that work in a constant, too.
 macro_rules! const_setters {
     ($($(#[$about:meta])* $setting:ident: $type:ty,)*) => {$(
         $(#[$about])*
@@ -82,7 +80,6 @@ macro_rules! const_setters {
 }
 pub(crate) use const_setters;
 
-/// The largest index up to `at` that does not split a character.
 pub(crate) fn floor_char_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();
@@ -114,8 +111,8 @@ pub fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
     line
 }
 
-/// The text on one line, about `cap` bytes of it: of a longer one the start, which says what is wrong, and the
-/// end, where what would be right often stands.
+/// About `cap` bytes on one line: of a longer text the start, which says what is wrong, and the end, which often has what
+/// would be right.
 pub(crate) fn one_line_shortened(text: String, cap: usize) -> String {
     if text.len() <= cap {
         return one_line(text, cap);
@@ -132,7 +129,7 @@ pub fn same_name(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-/// Whether two names differ in nothing but case and what stands between words: `unitPrice`, `Unit price`.
+/// Ignores case and what separates words: `unitPrice`, `Unit price`.
 pub(crate) fn same_letters(one: &str, other: &str) -> bool {
     let letters = |name: &str| -> Vec<char> {
         let kept = name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
@@ -143,10 +140,10 @@ pub(crate) fn same_letters(one: &str, other: &str) -> bool {
     edges(one) == edges(other) && letters(one) == letters(other)
 }
 
-/// The one known name of which this one is a misspelling: it has the same letters, or differs by a slip of the pen in one
-/// of five. Nothing is meant where two are as near: a wrong hint is worse than none.
+/// The one known name of which this is a misspelling: it has the same letters, or differs by typos in at most one letter of
+/// five. `None` where two are as near: a wrong hint is worse than none.
 pub(crate) fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    /// What is longer is no slip of the pen.
+    /// Anything longer is not a typo.
     const LONGEST: usize = 64;
     let letters = |name: &str| name.to_lowercase().chars().collect::<Vec<_>>();
     let (given, mut near) = (letters(name), Vec::new());
@@ -165,9 +162,9 @@ pub(crate) fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k
     nearest.next().filter(|_| nearest.next().is_none())
 }
 
-/// The known name that was most likely meant; `None`: none is near.
+/// The known name that was most likely intended; `None`: none is near.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    /// What is longer is no slip of the pen.
+    /// Anything longer is not a typo.
     const LONGEST: usize = 64;
     let letters: Vec<char> = name.to_lowercase().chars().collect();
     if letters.len() > LONGEST {
@@ -182,7 +179,7 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
-/// How many letters have to be put in, left out, changed or swapped with the next one.
+/// Counts edits; two swapped neighbors are one.
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut above: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -214,13 +211,11 @@ pub fn shortened(path: &[&str]) -> String {
     }
 }
 
-/// Things one after the other, with something between each two.
 pub(crate) fn write_joined<T: Display>(all: &[T], between: &str, to: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut parts = all.iter().enumerate();
     parts.try_for_each(|(index, one)| write!(to, "{}{one}", if index == 0 { "" } else { between }))
 }
 
-/// A number with what it counts, of which there may be several.
 pub(crate) fn plural(number: impl Into<u128>, what: &str) -> String {
     let number = number.into();
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })

@@ -28,7 +28,7 @@ impl TokenUsage {
         self.total.or_else(|| Some(self.input?.saturating_add(self.output?)))
     }
 
-    /// The same without a total below one of its parts, which cannot be and so is unknown.
+    /// A total below one of its parts cannot be, and so is unknown.
     pub(crate) fn possible(self) -> TokenUsage {
         let most = self.input.max(self.output);
         TokenUsage { total: self.total.filter(|total| Some(*total) >= most), ..self }

@@ -22,18 +22,18 @@ const WORDS: [&str; 19] = [
     "accesskey",
 ];
 
-/// What a word ends with where several are written as one: `authtoken`, `xapikey`.
+/// Endings of compound words, such as `authtoken` and `xapikey`.
 const ENDS: [&str; 5] = ["apikey", "authorization", "password", "secret", "token"];
 
 /// Whether a header or a query's parameter of this name carries a credential, as `authorization`, `x-api-key`,
-/// `x-auth-user`, `accessToken` and `cookie` do. Whole words count, so that `x-portkey-provider`, `max_tokens` and `author`
-/// are none.
+/// `x-auth-user`, `accessToken` and `cookie` do. Whole words count, so `x-portkey-provider`, `max_tokens` and `author` do
+/// not.
 pub fn is_credential(name: &str) -> bool {
     let is_one = |word: &str| WORDS.contains(&word) || ENDS.iter().any(|end| word.ends_with(end));
     words(name).split(' ').any(is_one)
 }
 
-/// The words of a name in lower case, with spaces between them: a capital letter behind a small one begins another.
+/// In lower case, separated by spaces; `accessToken` is two words.
 fn words(name: &str) -> String {
     let mut spaced = String::with_capacity(name.len() + 4);
     let mut behind_small = false;

@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-/// Shorter values are replaced only where they stand as a word of their own, and are never told by their shape.
+/// Shorter values are replaced only as whole words, and are never recognized by their prefix.
 const LONG: usize = 8;
 
-/// Shorter values can be guessed as fast as read.
+/// Shorter values can be guessed anyway.
 const SHORTEST: usize = 4;
 
-/// What people write where a key is asked for and none is needed.
+/// What people enter where a key is asked for but not needed.
 const PLACEHOLDERS: [&str; 10] =
     ["none", "null", "empty", "dummy", "test", "fake", "local", "ollama", "no-key", "token"];
 
-/// What keys of known providers begin with.
 const PREFIXES: [&str; 9] = ["sk-", "sk_", "gsk_", "xai-", "hf_", "pplx-", "nvapi-", "AIza", "AKIA"];
 
 const REDACTED: &str = "[redacted]";
@@ -55,7 +54,6 @@ pub fn redact_secrets(mut text: String, secrets: &[Secret]) -> String {
     text
 }
 
-/// The text with these words replaced.
 fn redact_words(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
     let mut clean = String::with_capacity(text.len());
     for piece in text.split_inclusive(|c: char| !is_key_character(c)) {

@@ -1,4 +1,4 @@
-//! The guard that commits an attempt to the ledger, on every way out of it.
+//! The guard that commits an attempt to the ledger, however it ends.
 
 use std::time::Instant;
 
@@ -16,31 +16,25 @@ use crate::model::{Completion, ToolCall};
 use crate::money::Money;
 use crate::prices::Price;
 
-/// How an answer is kept.
 pub(crate) struct JournalKey {
-    /// The name of the conversation.
     pub(crate) conversation: String,
-    /// The name of the request.
     pub(crate) request: String,
-    /// The model that is asked in place of the call's.
+    /// Set if a model other than the call's own answers.
     pub(crate) model: Option<String>,
 }
 
-/// One attempt under way. Dropped before its end, it is committed with what was known by then, if its request has begun.
+/// Dropped before its end, it commits what is known so far, if its request has begun.
 pub(crate) struct OpenAttempt<'c> {
     call: &'c CallGuard<'c>,
     pub(crate) id: AttemptId,
     started: Instant,
     span: AttemptSpan,
-    /// How its answer is kept.
     pub(crate) journal_key: Option<Box<JournalKey>>,
-    /// Of the model, by the names that it has before it answers.
+    /// Found by the names known before the answer; the provider may report another name.
     price: Option<Price>,
-    /// Whether its start is kept.
     begun: bool,
-    /// Whether an answer came, whatever it is worth.
     answered: bool,
-    /// `None`: it is committed, or forgotten.
+    /// `None`: committed or forgotten.
     record: Option<AttemptRecord>,
 }
 
@@ -64,7 +58,6 @@ impl<'c> OpenAttempt<'c> {
         self.span.span()
     }
 
-    /// Writes down what is asked, and of whom, at that price; `prompt` is about how many tokens that is.
     pub(crate) fn set_request(
         &mut self,
         info: &RequestInfo<'_>,
@@ -80,7 +73,7 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    /// Keeps that the request is about to go out, and waits until it is kept, where that matters.
+    /// Waits until the recorder has written it: the request must not go out before.
     pub(crate) async fn record_begin(&mut self) -> Result<(), BoxError> {
         if let Some(record) = &self.record {
             self.begun = true;
@@ -89,22 +82,18 @@ impl<'c> OpenAttempt<'c> {
         self.call.flush().await
     }
 
-    /// Whether its request went out, or was about to.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Whether it is known that no connection was made.
     pub(crate) fn is_unsent(&self) -> bool {
         self.record.as_ref().is_some_and(|record| record.unsent)
     }
 
-    /// Whether an answer came, whatever it is worth.
     pub(crate) fn has_answer(&self) -> bool {
         self.answered
     }
 
-    /// Keeps the answer, where answers are kept.
     pub(crate) fn journal_answer(&self, text: &str, calls: &[ToolCall], accepted: bool) {
         if let Some(journal_key) = &self.journal_key {
             let JournalKey { conversation, request, model } = &**journal_key;
@@ -114,7 +103,6 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    /// Writes down what came back, as far as only a trace shows it.
     pub(crate) fn answered(&mut self, completion: &Completion) {
         self.answered = true;
         self.span.answered(completion);
@@ -130,7 +118,7 @@ impl<'c> OpenAttempt<'c> {
         self.close(category);
     }
 
-    /// Forgets the attempt: no request was begun. A trace shows why.
+    /// For an attempt whose request never went out: only the trace shows it.
     pub(crate) fn forget(mut self, category: Category) {
         self.span.failed(category);
         self.record = None;
@@ -155,7 +143,7 @@ impl<'c> OpenAttempt<'c> {
         });
     }
 
-    /// What it cost: at the price of the name that the provider reports, or else of one that it was asked by.
+    /// At the price of the name that the provider reports, or else of the name that was asked for.
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {
         let reported = record.model.as_deref().and_then(|model| self.call.prices.of(model));
         let price = reported.or(self.price.as_ref())?;

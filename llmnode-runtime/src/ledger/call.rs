@@ -1,4 +1,4 @@
-//! The guard that commits a call to the ledger, on every way out of it.
+//! The guard that commits a call to the ledger, however it ends.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -24,16 +24,14 @@ use crate::panics::{catch_panic, lock};
 use crate::prices::Prices;
 use crate::text::one_line;
 
-/// How many of the newest attempts of a call keep the answer and its violations.
+/// How many attempts keep answer and violations. This bound and the next two keep a record small however long a call runs.
 const ANSWERS: usize = 8;
 
-/// How many of the newest calls that its node made a call remembers.
 const CALLS: usize = 64;
 
-/// How many of the newest executions that failed a record keeps.
 const FAILED_TRIES: usize = 64;
 
-/// One call under way. Dropped before its end, it leaves a record that says so.
+/// Dropped before its end, it is recorded as cancelled.
 pub(crate) struct CallGuard<'r> {
     ledger: &'r Ledger,
     clock: &'r dyn Clock,
@@ -44,13 +42,9 @@ pub(crate) struct CallGuard<'r> {
     node: NodeKey,
     slot: Slot,
     pub(crate) id: CallId,
-    /// The call whose node makes it.
     parent: Option<&'r CallGuard<'r>>,
-    /// How many calls stand around it.
     pub(crate) depth: usize,
-    /// What adds up its attempts, beside the book.
     usage_sum: Option<&'r UsageSum<'r>>,
-    /// Which item of a map it is.
     item: Option<u32>,
     started: Instant,
     started_at: SystemTime,
@@ -58,33 +52,28 @@ pub(crate) struct CallGuard<'r> {
 }
 
 struct State {
-    /// How many were begun.
+    /// Attempts begun; `attempts` holds those that have ended.
     begun: u32,
-    /// Those that have ended.
     attempts: Vec<AttemptRecord>,
     failed_tries: Vec<FailedTry>,
-    /// The calls of tools that an earlier call has left to this one.
     resumed_tools: Vec<ToolRecord>,
-    /// How many answers an earlier process has left to this one, and what they used.
+    /// Count and usage of answers from a journal.
     replayed: (u32, Replayed),
-    /// The conversation of a node with tools.
     messages: Vec<Message>,
-    /// When the execution under way began.
     try_began: Instant,
     degraded: Option<Degraded>,
     children: ChildCalls,
-    /// Up to here the time is in the book.
+    /// The time up to here is in the ledger.
     accounted_until: Instant,
     ended: bool,
 }
 
-/// The calls that a node made, and those that these made.
+/// All descendants, not only the direct children.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChildCalls {
     /// The newest, in the order in which they ended.
     pub(crate) calls: VecDeque<Arc<CallRecord>>,
     pub(crate) usage: Usage,
-    /// Of answers that an earlier process has left.
     pub(crate) replayed: Replayed,
 }
 
@@ -96,7 +85,6 @@ impl ChildCalls {
         self.replayed.merge(&within.replayed);
         self.calls.extend(within.calls);
         self.calls.push_back(Arc::clone(record));
-        // However many calls a node makes, its record stays small.
         self.calls.drain(..self.calls.len().saturating_sub(CALLS));
     }
 }
@@ -108,7 +96,7 @@ impl State {
         index
     }
 
-    /// The time since the last booking. Attempts side by side may come here in another order than they ended.
+    /// Concurrent attempts may arrive here in another order than they ended.
     fn take_busy_time(&mut self, now: Instant) -> Duration {
         let busy = now.saturating_duration_since(self.accounted_until);
         self.accounted_until = self.accounted_until.max(now);
@@ -116,7 +104,6 @@ impl State {
     }
 }
 
-/// Where a call is written down.
 pub(crate) struct Sinks<'r> {
     pub(crate) ledger: &'r Ledger,
     pub(crate) clock: &'r dyn Clock,
@@ -124,7 +111,6 @@ pub(crate) struct Sinks<'r> {
     pub(crate) prices: &'r Prices,
 }
 
-/// What a call is made in.
 pub(crate) struct Parent<'r> {
     pub(crate) parent: Option<&'r CallGuard<'r>>,
     pub(crate) usage_sum: Option<&'r UsageSum<'r>>,
@@ -132,7 +118,6 @@ pub(crate) struct Parent<'r> {
 }
 
 impl<'r> CallGuard<'r> {
-    /// Begins a call of this node at this moment.
     pub(crate) fn begin(
         (node, started): (NodeKey, Instant),
         labels: Labels,
@@ -176,7 +161,7 @@ impl<'r> CallGuard<'r> {
         }
     }
 
-    /// A clock that panics stands still: guards ask it too, and a panic of theirs may end the program.
+    /// If the clock panics, time stands still: drop guards read it too, and a second panic would abort the program.
     pub(crate) fn now(&self) -> Instant {
         catch_panic(|| self.clock.now()).unwrap_or(self.started)
     }
@@ -197,7 +182,6 @@ impl<'r> CallGuard<'r> {
         &self.node.name
     }
 
-    /// Begins an attempt: from now on it is in the book, whatever happens.
     pub(crate) fn attempt(
         &self,
         kind: AttemptKind,
@@ -209,28 +193,24 @@ impl<'r> CallGuard<'r> {
         OpenAttempt::new(self, record, self.now())
     }
 
-    /// Keeps that the call has begun, and waits until it is kept.
     pub(crate) async fn record_begin(&self) -> Result<(), BoxError> {
         self.hooks.note(RecorderEvent::CallBegan { call: self.info(), path: &self.node.path });
         self.flush().await
     }
 
-    /// Waits until what happened so far is kept where a crash does not reach it, if the run keeps it at all.
+    /// Waits until what has happened so far would survive a crash; does nothing without a recorder.
     pub(crate) async fn flush(&self) -> Result<(), BoxError> {
         self.hooks.flush().await
     }
 
-    /// Who keeps answers, if the run has somebody who does.
     pub(crate) fn recorder(&self) -> Option<&dyn Recorder> {
         self.hooks.recorder()
     }
 
-    /// Tells who keeps what happens.
     pub(crate) fn note(&self, event: RecorderEvent<'_>) {
         self.hooks.note(event);
     }
 
-    /// Tells that a call of a tool in this call's conversation has its result.
     pub(crate) fn tool_has_result(
         &self,
         conversation: &str,
@@ -253,14 +233,13 @@ impl<'r> CallGuard<'r> {
         CallInfo { id: self.id, parent: self.parent_id(), node: &self.node.name, labels: &self.labels }
     }
 
-    /// Writes down that an execution failed, the number of which counts from 1.
+    /// `number` counts from 1.
     pub(crate) fn failed(&self, number: u32, wait: Duration, category: Category, message: &str) {
         let now = self.now();
         let message = one_line(message, 1000);
         tracing::debug!(target: "llmnode::call", node = &*self.node.name, call = %self.id, number, category = category.as_str(), "a try failed");
         let mut state = lock(&self.state);
         let elapsed = now.saturating_duration_since(state.try_began);
-        // However often a node is tried, its record stays small.
         if state.failed_tries.len() == FAILED_TRIES {
             state.failed_tries.remove(0);
         }
@@ -276,7 +255,7 @@ impl<'r> CallGuard<'r> {
         let record = self.commit_call(category);
         self.span.end(&record);
         self.hooks.note(RecorderEvent::CallEnded { path: &self.node.path, record: &record });
-        // No lock is held any more: a hook may read the book.
+        // No lock is held here: a hook may read the ledger.
         self.hooks.call_ended(&record);
         record
     }
@@ -307,7 +286,7 @@ impl<'r> CallGuard<'r> {
         self.parent.map(|parent| parent.id)
     }
 
-    /// The nodes of the calls around it and its own, from the outside in.
+    /// From the outermost call inwards.
     pub(crate) fn path(&self) -> Vec<&str> {
         let calls = std::iter::successors(Some(self), |call| call.parent);
         let mut names: Vec<_> = calls.map(|call| &*call.node.name).collect();
@@ -315,7 +294,6 @@ impl<'r> CallGuard<'r> {
         names
     }
 
-    /// The same for an observer, who tells the items of a map apart.
     pub(crate) fn observed_path(&self) -> Vec<String> {
         let mut names = self.parent.map(CallGuard::observed_path).unwrap_or_default();
         names.push(match self.item {
@@ -325,12 +303,11 @@ impl<'r> CallGuard<'r> {
         names
     }
 
-    /// Whether this call, or one around it, is of a node of this type.
     pub(crate) fn is_inside_node_type(&self, path: &str) -> bool {
         std::iter::successors(Some(self), |call| call.parent).any(|call| call.node.path == path)
     }
 
-    /// Writes down what came of a tool that the last answer called. `back`: its place in the round, counted from the end.
+    /// `back` is the position in the round, counted from the end.
     pub(crate) fn tool_ended(&self, back: usize, ended: impl FnOnce(&mut ToolRecord)) {
         let mut state = lock(&self.state);
         let State { attempts, resumed_tools, .. } = &mut *state;
@@ -340,47 +317,41 @@ impl<'r> CallGuard<'r> {
         }
     }
 
-    /// Takes over the calls of tools in an answer that an earlier call, or an earlier process, was given.
     pub(crate) fn add_replayed_tools(&self, tools: impl IntoIterator<Item = ToolRecord>) {
         lock(&self.state).resumed_tools.extend(tools);
     }
 
-    /// Keeps the conversation, for the report.
     pub(crate) fn set_messages(&self, messages: Vec<Message>) {
         lock(&self.state).messages = messages;
     }
 
-    /// The conversation; the usage of the calls within, and that of the answers that an earlier process has left to them.
+    /// The conversation, the usage of child calls, and that of the replayed answers in them.
     pub(crate) fn take_result(&self) -> (Vec<Message>, Usage, Replayed) {
         let mut state = lock(&self.state);
         (std::mem::take(&mut state.messages), state.children.usage, state.children.replayed.clone())
     }
 
-    /// The conversation, and what came of the tools that were called in it.
     pub(crate) fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {
         let state = lock(&self.state);
         let asked = state.attempts.iter().flat_map(|attempt| &attempt.tools);
         (state.messages.clone(), state.resumed_tools.iter().chain(asked).cloned().collect())
     }
 
-    /// An answer was given again that an earlier process was given, and that used this.
+    /// `usage` is what the answer used when it was asked for; `None` if the journal does not have it.
     pub(crate) fn replayed(&self, usage: Option<Box<Usage>>) {
         let (count, sum) = &mut lock(&self.state).replayed;
         *count += 1;
         sum.add(&usage.map_or_else(Usage::unreported, |usage| *usage));
     }
 
-    /// The calls that the node made so far.
     pub(crate) fn children(&self) -> ChildCalls {
         lock(&self.state).children.clone()
     }
 
-    /// Notes that what follows takes the place of the answer that was asked for first.
     pub(crate) fn degrade(&self, degraded: Degraded) {
         lock(&self.state).degraded = Some(degraded);
     }
 
-    /// The record as it would be if the call ended now with this failure.
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
         let state = lock(&self.state);
         let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
@@ -404,7 +375,7 @@ impl<'r> CallGuard<'r> {
             labels: self.labels.clone(),
             started: self.started_at,
             category,
-            // A call that failed all the same has no output.
+            // A call that failed despite a fallback has no output.
             degraded: degraded.filter(|_| category.is_none()),
             attempts,
             failed_tries: Vec::new(),
@@ -415,7 +386,7 @@ impl<'r> CallGuard<'r> {
         }
     }
 
-    /// Books an attempt that has ended. The lock is let go while hooks run: they may read the book.
+    /// The lock is not held while hooks run: they may read the ledger.
     pub(super) fn commit(&self, record: AttemptRecord) {
         let now = self.now();
         let busy = lock(&self.state).take_busy_time(now);
@@ -426,10 +397,9 @@ impl<'r> CallGuard<'r> {
         }
         self.hooks.attempt_ended(&self.info(), &record);
         let mut state = lock(&self.state);
-        // Most calls make one, and the book keeps it: `push` alone makes room for four.
+        // Most calls make one attempt, and the ledger keeps the record: `push` alone would make room for four.
         state.attempts.reserve_exact(1);
         state.attempts.push(record);
-        // However often a call tries, its record stays small.
         if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {
             state.attempts[old].forget_content();
         }

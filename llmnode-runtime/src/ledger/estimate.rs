@@ -26,7 +26,6 @@ impl Estimate {
     }
 }
 
-/// About how many tokens a prompt has: those of its text, and a flat figure for each attachment.
 pub(crate) fn prompt_tokens(messages: &[Message]) -> u64 {
     text_tokens(messages).saturating_add(attached_tokens(messages))
 }
@@ -35,13 +34,11 @@ fn attached_tokens(messages: &[Message]) -> u64 {
     messages.iter().flat_map(Message::attachments).map(Attachment::tokens).sum()
 }
 
-/// About how many tokens the text of a prompt has: a quarter of a token for each character.
 pub(crate) fn text_tokens(messages: &[Message]) -> u64 {
     quarter(messages.iter().map(|message| message.content.chars().count()).sum())
 }
 
-/// The most tokens that a prompt can have: one for each byte, a few around each part, and a flat figure for each
-/// attachment.
+/// An upper bound: one token per byte, a few around each part, and a flat figure per attachment.
 pub(crate) fn most_tokens(request: &Request) -> u64 {
     const AROUND: usize = 16;
     let message = |message: &Message| {

@@ -26,7 +26,6 @@ pub struct CallInfo<'c> {
 type OnAttempt = dyn Fn(&CallInfo<'_>, &AttemptRecord) + Send + Sync;
 type OnCall = dyn Fn(&CallRecord) + Send + Sync;
 
-/// The hooks of a run, in the order in which they were set.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
     attempt: Vec<Arc<OnAttempt>>,
@@ -76,7 +75,7 @@ impl Hooks {
     }
 }
 
-/// Runs a hook. Its panic is its own: neither the call nor the book knows of it.
+/// A panic of a hook affects neither the call nor the ledger.
 fn run(node: &str, hook: impl FnOnce()) {
     if let Err(said) = catch_panic(hook) {
         tracing::error!(target: "llmnode::hook", node, "a hook panicked: {said}");

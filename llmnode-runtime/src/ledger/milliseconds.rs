@@ -1,4 +1,4 @@
-//! Durations in JSON: milliseconds, with microseconds behind the point.
+//! Durations in JSON: milliseconds, with microseconds as decimals.
 
 use std::time::Duration;
 
@@ -14,7 +14,6 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Er
     duration(f64::deserialize(from)?)
 }
 
-/// Whole milliseconds; what does not fit is the most there is.
 pub(crate) fn whole(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -27,7 +26,7 @@ fn duration<E: de::Error>(milliseconds: f64) -> Result<Duration, E> {
     if milliseconds < 0.0 {
         return Err(E::invalid_value(de::Unexpected::Float(milliseconds), &"milliseconds of 0 or more"));
     }
-    // More than a `Duration` holds is the longest there is.
+    // More than a `Duration` holds becomes the longest there is.
     Ok(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))
 }
 

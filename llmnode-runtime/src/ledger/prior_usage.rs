@@ -1,4 +1,4 @@
-//! What earlier processes wrote down, put into the book.
+//! Adds usage that earlier processes recorded.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ impl NodeKey {
     }
 }
 
-/// How a journal fills the book.
+/// How a journal fills the ledger.
 pub trait LedgerImport {
     /// Enters a call that ended in another process.
     fn import_call(&self, node: NodeKey, record: CallRecord);
 
-    /// Enters all that another book holds.
+    /// Enters all that another ledger holds.
     fn import_all(&self, other: &Ledger);
 
     /// Whether a call was made here, and not in another process.
     fn issued(&self, call: CallId) -> bool;
 
-    /// How many records of a journal the book has.
+    /// How many records of a journal the ledger has.
     fn journal_records(&self, journal: &str) -> u64;
 
-    /// Notes how many records of a journal the book has.
+    /// Notes how many records of a journal the ledger has.
     fn set_journal_records(&self, journal: &str, records: u64);
 }
 
@@ -71,7 +71,8 @@ impl LedgerImport for Ledger {
     }
 }
 
-/// The record of a call, with the one that made it, whose process ended before it did: it took as long as its attempts tell.
+/// The record of a call whose process ended before the call did. It lasted as long as its attempts. `parent`: the call that
+/// made it.
 pub fn cut_short(
     (id, parent): (CallId, Option<CallId>),
     node: Cow<'static, str>,

@@ -88,7 +88,7 @@ pub struct AttemptRecord {
     /// 8 attempts of a call.
     #[serde(skip)]
     pub violations: Vec<Violation>,
-    /// No connection was made, so it is no request: it counts in no figure.
+    /// No connection was made, so it is not a request and counts in no figure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsent: bool,
     /// Flags of an accepted answer, such as repairs.
@@ -166,25 +166,23 @@ impl AttemptRecord {
         }
     }
 
-    /// Lets go of what the model wrote and of what was wrong with it; the message stays.
+    /// Drops answer and violations; keeps the message.
     pub(super) fn forget_content(&mut self) {
         self.answer = None;
         self.violations = Vec::new();
     }
 
-    /// Estimates what the model wrote, where that was not reported.
     pub(crate) fn estimate_answer(&mut self, answer: &str) {
         self.estimate_unreported(answer.chars().count());
     }
 
-    /// The same by the number of characters.
     pub(crate) fn estimate_unreported(&mut self, characters: usize) {
         if !self.reported() {
             self.estimate_written(characters);
         }
     }
 
-    /// The same for an answer that is being written, by its characters.
+    /// For an answer that is still being written, before any usage is reported.
     pub(crate) fn estimate_written(&mut self, characters: usize) {
         if let Some(estimate) = &mut self.estimate {
             estimate.output = Some(answer_tokens(characters));
@@ -254,7 +252,6 @@ pub struct FailedTry {
 
 impl_debug!(FailedTry: number, category, wait, elapsed);
 
-/// What the program wrote on a call, by name.
 pub(crate) type Labels = BTreeMap<String, String>;
 
 /// One call of a node: all its attempts, and how it ended. Its `Debug` form shows no content.

@@ -1,4 +1,4 @@
-//! Keeps what happens where a crash does not reach it.
+//! The interface to a journal, which records what happens so that a crash does not lose it.
 
 use super::hooks::CallInfo;
 use super::record::{AttemptRecord, CallRecord};
@@ -12,8 +12,8 @@ pub trait Recorder: Send + Sync {
     /// Records an event without waiting: guards call this when they are dropped.
     fn note(&self, event: RecorderEvent<'_>);
 
-    /// What tells a conversation that begins with this request from others. `names`: what the model is known as; `within`: the call of
-    /// a tool that it is within. `None`: this keeps no answers.
+    /// Returns the id of a conversation that begins with this request. `names`: the model's names; `within`: the call of a
+    /// tool that the conversation is part of. `None`: this recorder keeps no answers.
     fn conversation(
         &self,
         request: &Request,
@@ -24,51 +24,51 @@ pub trait Recorder: Send + Sync {
         None
     }
 
-    /// What tells a request from others.
+    /// Returns the fingerprint of a request.
     fn name(&self, request: &Request, names: [Option<&str>; 3]) -> String {
         let _ = (request, names);
         String::new()
     }
 
-    /// The next answer that an earlier process was given to this request of a conversation, and what it used, with the attempts of its
-    /// call that failed before it. No usage: it is unknown.
+    /// Returns the next answer that an earlier process got to this request of a conversation, and its usage, with that of
+    /// the failed attempts of its call before it. No usage: it is unknown.
     fn answer(&self, conversation: &str, request: &str) -> Option<(JournaledAnswer, Option<Box<Usage>>)> {
         let _ = (conversation, request);
         None
     }
 
-    /// The result of a call of a tool in an answer that was kept.
+    /// Returns the result of a call of a tool in an answer from the journal.
     fn result(&self, conversation: &str, call: &ToolCall) -> Option<Message> {
         let _ = (conversation, call);
         None
     }
 
-    /// Writes what was recorded to where it stays.
+    /// Writes to storage what was recorded.
     fn write(&self) -> BoxFuture<'_, Result<(), BoxError>>;
 }
 
 /// A conversation whose answers are kept.
 pub struct JournaledConversation {
-    /// What tells it from others.
+    /// Its id.
     pub conversation: String,
-    /// What tells the calls of its tools from all others, also in other processes that continue it.
+    /// Prefix that makes the ids of its tools' calls unique, also across the processes that continue it.
     pub root: Option<String>,
 }
 
-/// An answer that was kept, and not given again yet.
+/// An answer from the journal that was not replayed yet.
 #[derive(Clone)]
 pub struct JournaledAnswer {
     /// Its text.
     pub text: String,
     /// The tools that it calls.
     pub calls: Vec<ToolCall>,
-    /// It was taken, and not asked for again.
+    /// Whether it was accepted, and not asked for again.
     pub accepted: bool,
-    /// The model that gave it in place of the call's.
+    /// The model that gave it, if not the call's own.
     pub model: Option<String>,
 }
 
-/// What happens to a call. `path` tells the node's type.
+/// What happens to a call. `path` identifies the node's type.
 #[allow(missing_docs, reason = "the fields say what they are")]
 pub enum RecorderEvent<'e> {
     /// It begins. Reported only for nodes that must not be executed again.

@@ -1,4 +1,4 @@
-//! The book on paper: written as JSON, and read back.
+//! The JSON form of the ledger.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use super::usage::Usage;
 use crate::format::{self, FormatError};
 
 const FORMAT: &str = "llmnode/ledger";
-/// Raised with every change that a reader of this version would misread: a further word of an enum is one, a
-/// further field is not.
+/// Raised with every change that a reader of this version would misread: a new variant of an enum is one, a new field is
+/// not.
 const VERSION: u64 = 2;
 
 /// A ledger at one moment, for files and other programs.
@@ -36,7 +36,7 @@ const VERSION: u64 = 2;
 pub struct LedgerSnapshot {
     /// The figures of all nodes together.
     pub total: Usage,
-    /// The figures of each node, by name. Two types with the same name are told apart by their module.
+    /// The figures of each node, by name. Two types with the same name are distinguished by their module.
     pub nodes: BTreeMap<String, NodeStats>,
     /// The calls that the ledger kept, oldest first. Read from JSON, they have no content.
     pub calls: Vec<Arc<CallRecord>>,

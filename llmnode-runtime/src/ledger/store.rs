@@ -1,4 +1,4 @@
-//! The book of a run: figures per node, and the records of its last calls.
+//! The ledger of a run: figures per node, and the records of its last calls.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -16,10 +16,9 @@ use super::usage::Usage;
 use crate::ids::{CallId, Ids};
 use crate::panics::lock;
 
-/// How many calls a ledger remembers with their attempts.
 const REMEMBERED: usize = 256;
 
-/// How many names have figures of their own, as far as they are known only at run time.
+/// Only so many names that are made at run time have figures of their own, so that the ledger stays small.
 const NAMES: usize = 1000;
 
 /// The figures of one node over all its calls.
@@ -55,22 +54,20 @@ impl NodeStats {
 #[derive(Clone, Default)]
 pub struct Ledger(Arc<Mutex<Store>>);
 
-/// Where a book keeps the figures of a node: found once a call.
 #[derive(Clone, Copy)]
 pub(super) struct Slot(usize);
 
-/// A node's type, told apart by its path from another type of the same name.
+/// A node's type, identified by its path, since two types may have the same name.
 #[derive(Clone)]
 pub struct NodeKey {
-    /// What tells its type.
+    /// The path of its type.
     pub path: Cow<'static, str>,
-    /// What the type is called, whatever this very node is.
     pub(super) type_name: Cow<'static, str>,
-    /// What ledgers and errors call it.
+    /// Its name in ledgers and errors.
     pub name: Cow<'static, str>,
 }
 
-/// By type and name; what the type is called, its path says already.
+/// `type_name` follows from `path`.
 impl PartialEq for NodeKey {
     fn eq(&self, other: &Self) -> bool {
         self.path == other.path && self.name == other.name
@@ -100,7 +97,6 @@ pub(super) struct Store {
     pub(super) ids: Ids,
     pub(super) stats: Vec<(NodeKey, NodeStats)>,
     slots: HashMap<NodeKey, Slot>,
-    /// How many records of each journal are in it.
     pub(super) journals: HashMap<String, u64>,
     pub(super) calls: VecDeque<Arc<CallRecord>>,
     remembered: usize,
@@ -122,7 +118,7 @@ impl Default for Store {
 impl Ledger {
     pub(crate) fn of_path(&self, path: &str) -> Option<NodeStats> {
         let store = self.lock();
-        // Nodes whose names are known only at run time are of one type under several names.
+        // Nodes named at run time are of one type under several names.
         let named = store.stats.iter().filter(|(node, _)| node.path == path);
         named.map(|(_, stats)| *stats).reduce(NodeStats::and)
     }
@@ -147,7 +143,7 @@ impl Ledger {
     }
 
     /// Returns the known tokens by node name. A node whose requests reported nothing is left out, since unknown is not zero.
-    /// Two types with the same name are told apart by their module.
+    /// Two types with the same name are distinguished by their module.
     pub fn tokens_used(&self) -> BTreeMap<String, u64> {
         let known = |stats: &NodeStats| {
             let total = stats.usage.total;
@@ -157,7 +153,7 @@ impl Ledger {
         by_name.filter_map(|(name, tokens)| Some((name, tokens?))).collect()
     }
 
-    /// Returns the milliseconds spent by node name. Two types with the same name are told apart by their module.
+    /// Returns the milliseconds spent by node name. Two types with the same name are distinguished by their module.
     pub fn time_ms(&self) -> BTreeMap<String, u64> {
         self.by_name(|stats| milliseconds::whole(stats.busy))
     }
@@ -165,13 +161,13 @@ impl Ledger {
     /// Returns the ledger at this moment, which can be written as JSON and read back.
     pub fn snapshot(&self) -> LedgerSnapshot {
         let calls = self.calls();
-        // One look at the figures, so that the total is the sum of the nodes also while calls run.
+        // The figures are read under one lock, so that the total is the sum of the nodes also while calls run.
         LedgerSnapshot::new(self.by_name(|stats| *stats), calls)
     }
 
     /// Returns the ledger as JSON, without prompts, answers and violations: the [`snapshot`](Ledger::snapshot), serialized.
     pub fn to_json(&self) -> serde_json::Value {
-        // Maps whose keys are text, and numbers that are finite: nothing that JSON has no word for.
+        // Keys are strings and numbers are finite, so this cannot fail.
         serde_json::to_value(self.snapshot()).unwrap_or_default()
     }
 
@@ -207,7 +203,7 @@ impl Ledger {
                 Some(1) => node.name.to_string(),
                 _ => format!("{} ({})", node.name, node.path),
             };
-            // A name made at run time may be any text, that of two types told apart too.
+            // A name made at run time may be any text, even `name (path)` of another node.
             let same = named.entry(name).or_default();
             *same = same.and(*stats);
         }
@@ -233,7 +229,7 @@ impl Store {
     }
 
     fn stats(&mut self, Slot(index): Slot) -> &mut NodeStats {
-        // A book forgets no node, so each slot that it gave is one of its own.
+        // Nodes are never removed, so each slot that was handed out is valid.
         &mut self.stats[index].1
     }
 

@@ -94,7 +94,6 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds one attempt, if it was a request.
     pub(super) fn add(&mut self, request: &AttemptRecord) {
         if request.unsent {
             return;
@@ -113,7 +112,6 @@ impl Usage {
         self.cost.add(cost);
     }
 
-    /// One request of which nothing is known.
     pub(super) fn unreported() -> Self {
         let mut usage = Usage::default();
         usage.add_one(TokenUsage::default(), None);
@@ -155,7 +153,7 @@ impl AddAssign for Usage {
     }
 }
 
-/// The usage of answers that came from a journal. Boxed: most calls have none, and no room for it.
+/// Boxed, since most calls have none.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Replayed(Option<Box<Usage>>);
@@ -178,7 +176,6 @@ impl Replayed {
     }
 }
 
-/// Usage as it was ever written.
 #[derive(Deserialize)]
 struct UsageJson {
     requests: u64,
@@ -195,12 +192,13 @@ struct UsageJson {
 #[serde(untagged)]
 enum Figure {
     Tokens(Tokens),
-    /// Ledgers and records of flows of version 1 did not count the requests that told nothing.
+    /// Ledgers and flow records of version 1 did not count the requests without a figure.
     Sum(u64),
 }
 
 impl Figure {
-    /// Where a sum stands alone, the most requests that may have told nothing: all, or all but one that told something.
+    /// A plain sum does not say how many requests reported nothing, so this assumes the most: all, or all but one if the sum
+    /// is not 0.
     fn of(self, requests: u64) -> Tokens {
         match self {
             Figure::Tokens(tokens) => tokens,

@@ -1,4 +1,4 @@
-//! What all requests beneath something took, whatever nodes made them.
+//! Adds up what the requests of a scope used, whichever nodes made them.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -12,20 +12,19 @@ use crate::panics::lock;
 #[derive(Debug, Default)]
 pub struct UsageSum<'r> {
     sum: Mutex<UsageTotals>,
-    /// That of the step that the flow runs in.
     parent: Option<&'r UsageSum<'r>>,
 }
 
-/// What was added up.
+/// The figures of a [`UsageSum`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UsageTotals {
     pub usage: Usage,
-    /// From the start of each request to the judgement on its answer; side by side they add up.
+    /// The time from the start of each request to the end of validation; the times of concurrent requests add up.
     pub asking: Duration,
 }
 
 impl<'r> UsageSum<'r> {
-    /// One whose attempts count for another one as well.
+    /// Creates a sum whose attempts also count for another one.
     pub fn with_parent(parent: Option<&'r UsageSum<'r>>) -> Self {
         UsageSum { parent, ..UsageSum::default() }
     }
@@ -40,7 +39,7 @@ impl<'r> UsageSum<'r> {
         }
     }
 
-    /// The sum, from which the next one begins at nothing.
+    /// Returns the sum and resets it.
     pub fn take(&self) -> UsageTotals {
         std::mem::take(&mut lock(&self.sum))
     }

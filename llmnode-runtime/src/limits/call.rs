@@ -17,10 +17,9 @@ use crate::clock::{Clock, timeout_at};
 use crate::error::NodeError;
 use crate::panics::lock;
 
-/// The most requests of an outermost call of a node with tools, if nothing else is stated.
+/// Ceilings for the outermost call of a node with tools, if nothing else is set.
 const REQUESTS: u64 = 100;
 
-/// The most tools that it executes.
 const TOOL_CALLS: u64 = 200;
 
 /// The meters that concern one call: its own, its node's, those of the calls around it, and the run's.
@@ -31,7 +30,6 @@ pub struct CallLimits<'r> {
     pub(super) clock: &'r dyn Clock,
 }
 
-/// The limits of a map, with their counters.
 #[derive(Clone)]
 pub(crate) struct MapLimits(Arc<Meter>);
 
@@ -40,17 +38,12 @@ impl MapLimits {
         (!limits.is_empty()).then(|| MapLimits(Arc::new(Meter::new(Scope::Map, limits))))
     }
 
-    /// Counts what was spent on the map before.
     pub(crate) fn add_prior_spend(&self, spent: &PriorSpend) {
         self.0.add_prior_spend(&spent.all);
     }
 }
 
 impl<'r> CallLimits<'r> {
-    /// Begins a call of this name with limits of its own, within the call `around` it.
-    ///
-    /// # Errors
-    /// A `config_error`, if a limit or a price is absurd.
     pub(crate) fn begin(
         name: &str,
         node: LimitedNode,
@@ -79,11 +72,11 @@ impl<'r> CallLimits<'r> {
         Ok(limits)
     }
 
-    /// The limits around each call of a flow: its own, then those around it. `requests`: how many requests there may be where
-    /// nothing else says it.
+    /// The limits around each call of a flow: its own, then those around it. `requests` is the limit of requests if nothing
+    /// else sets one.
     ///
     /// # Errors
-    /// A `config_error`, if a limit is absurd.
+    /// A `config_error`, if a limit is invalid.
     pub fn of_flow(
         name: Cow<'static, str>,
         (own, requests): (Limits, Option<u64>),
@@ -100,14 +93,13 @@ impl<'r> CallLimits<'r> {
         Ok(limits)
     }
 
-    /// Counts what was spent on the flow that these are the limits of before it goes on.
+    /// Counts what was spent on this flow before it was resumed.
     pub fn add_prior_spend(&self, prior_spend: &PriorSpend) {
         if let Some(own) = self.meters.first() {
             own.add_prior_spend(&prior_spend.all);
         }
     }
 
-    /// The limits around each call of a map: its own, then those around the map.
     pub(crate) fn for_map_call(
         MapLimits(own): &MapLimits,
         around: Option<&CallLimits<'_>>,
@@ -120,7 +112,7 @@ impl<'r> CallLimits<'r> {
         CallLimits { meters, run, clock }
     }
 
-    /// The same, with the ceilings of a node with tools where nothing says how many requests and tools there may be.
+    /// Adds the ceilings of a node with tools where nothing else limits requests or tool calls.
     pub(crate) fn of_agent(&self, name: Cow<'static, str>) -> CallLimits<'r> {
         let stated = |figure: fn(&Limits) -> Option<u64>| {
             self.run.ignored || self.meters.iter().any(|meter| figure(&meter.limits).is_some())
@@ -135,7 +127,6 @@ impl<'r> CallLimits<'r> {
         CallLimits { meters, run: self.run, clock: self.clock }
     }
 
-    /// Counts the tools that are about to be executed, or says why they may not be.
     pub(crate) fn charge_tools(&self, count: usize) -> Result<(), String> {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let _gate = lock(&self.run.gate);
@@ -157,8 +148,8 @@ impl<'r> CallLimits<'r> {
         self.meters.iter().filter_map(of).chain(prices).collect()
     }
 
-    /// Reserves for one request with every meter, after those that came before it, or says why the request may not be
-    /// begun. `names` are those of the model, the surest first.
+    /// Reserves with every meter for one request, after those that came before it. `names` are those of the model, the
+    /// surest first.
     pub(crate) async fn reserve<'c>(
         &'c self,
         prompt: PromptTokens,
@@ -199,14 +190,14 @@ impl<'r> CallLimits<'r> {
         }
     }
 
-    /// Reserves with every meter, or with none because of one that has no room.
+    /// Reserves with every meter, or with none if one of them has no room.
     fn holds(
         &self,
         intent: Intent<'_>,
         ticket: Option<&QueueTicket<'_>>,
     ) -> Result<Vec<Hold>, (&Meter, Capacity)> {
         let _gate = lock(&self.run.gate);
-        // Later than the gate, so that no time is before that of a request which went first.
+        // Read under the gate, so that no time is before that of an earlier request.
         let now = self.clock.now();
         for meter in &self.meters {
             let queued = ticket.is_some_and(|ticket| ticket.is_for(meter));
@@ -218,23 +209,22 @@ impl<'r> CallLimits<'r> {
         Ok(self.meters.iter().map(|meter| meter.reserve(now, intent)).collect())
     }
 
-    /// Lets the time of the run begin, if no request has.
     pub(crate) fn begin_time(&self) {
         if let Some((_, meter)) = self.run_time() {
             meter.begin_time(self.clock.now());
         }
     }
 
-    /// Awaits an attempt as long as the run has time left; `Err`: it was cut, and why.
+    /// `Err`: the attempt was cut because the run's time was up.
     pub(crate) async fn in_time<F: Future>(&self, attempt: F) -> Result<F::Output, String> {
         let Some((left, meter)) = self.run_time() else { return Ok(attempt.await) };
-        // A time that the clock cannot count to is none.
+        // A time beyond the range of the clock is no limit.
         let Some(end) = self.clock.now().checked_add(left) else { return Ok(attempt.await) };
         let late = || Refusal::Late(meter.limits.time.unwrap_or_default()).message(&meter.scope);
         timeout_at(self.clock, end, attempt).await.ok_or_else(late)
     }
 
-    /// The time left for the run, or for a call with this deadline; `None`: without bound.
+    /// `None`: unlimited.
     pub(crate) fn time_left(&self, deadline: Option<&Deadline>) -> Option<TimeLeft> {
         let run = self.run_time().map(|(left, _)| TimeLeft { left, scope: Scope::Run });
         let call = deadline.map(|deadline| deadline.left(self.clock.now()));

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use super::refusal::Scope;
 use crate::clock::{Clock, timeout_at};
 
-/// The time by which a call has to end.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     end: Instant,
@@ -15,12 +14,11 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline of a call of this name that began then; `None`: later than the clock can count.
+    /// `None`: later than the clock can count.
     pub(crate) fn new(call: Cow<'static, str>, began: Instant, duration: Duration) -> Option<Self> {
         Some(Deadline { end: began.checked_add(duration)?, duration, call })
     }
 
-    /// Awaits what the call does. `Err`: the deadline passed first, in words.
     pub(crate) async fn limit<F: Future>(&self, clock: &dyn Clock, work: F) -> Result<F::Output, String> {
         let outcome = timeout_at(clock, self.end, work).await;
         outcome.ok_or_else(|| {
@@ -38,14 +36,13 @@ impl Deadline {
     }
 }
 
-/// The time left for a call.
 pub(crate) struct TimeLeft {
     pub(super) left: Duration,
     pub(super) scope: Scope,
 }
 
 impl TimeLeft {
-    /// What is wrong with a wait that leaves no time for a request.
+    /// The message if this wait leaves no time for a request.
     pub(crate) fn outlasted_by(&self, wait: Duration) -> Option<String> {
         let TimeLeft { left, scope } = self;
         (wait >= *left)

@@ -1,4 +1,4 @@
-//! What may be spent.
+//! The limits that a program sets.
 
 use std::time::Duration;
 
@@ -25,9 +25,8 @@ use crate::text::const_setters;
 /// `max_tokens`, or if that is not set the mean answer so far, at first 256 tokens. A request that fits but for what
 /// others have reserved waits until they settle, in order of arrival; one alone always goes.
 ///
-/// With `max_tokens` set, a limit is exceeded by one request at most. Without it, longer answers of the requests in
-/// flight exceed it, too. A limit of zero, or one that is no number, is a `config_error`
-/// of the call before any request.
+/// With `max_tokens` set, a limit is exceeded by one request at most. Without it, longer answers of the requests in flight
+/// exceed it, too. A limit of zero, or one that is not a number, is a `config_error` of the call before any request.
 ///
 /// A call that has begun and is no longer polled keeps its reservation. So do the calls of a
 /// [`Map::stream`](crate::Map::stream) while the program awaits something else between two results. A call that waits
@@ -79,7 +78,6 @@ impl Limits {
         time: Duration,
     }
 
-    /// These limits; where they say nothing, the others.
     pub(crate) fn or(self, others: Limits) -> Limits {
         Limits {
             requests: self.requests.or(others.requests),

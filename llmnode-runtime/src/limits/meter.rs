@@ -14,38 +14,33 @@ use crate::money::Money;
 use crate::panics::lock;
 use crate::prices::Price;
 
-/// What an answer is taken to have, in tokens, while the scope has seen none and `max_tokens` is not set.
+/// Tokens assumed for an answer while the scope has seen none and `max_tokens` is not set.
 const ANSWER: u64 = 256;
 
 pub(super) struct Meter {
     pub(super) scope: Scope,
     pub(super) limits: Limits,
-    /// The limit of money in whole numbers.
     money: Option<Money>,
     counters: Mutex<Counters>,
-    /// The turn, which the first in line has until it leaves.
+    /// One permit, held by the first request in the queue until it leaves.
     queue: Semaphore,
-    /// Wakes the first in line.
     capacity: Notify,
 }
 
 struct Counters {
-    /// When the first request began.
     began: Option<Instant>,
     requests: Quantity,
     tokens: Quantity,
     money: Quantity,
     tool_calls: u64,
-    /// How many answers told their tokens, and how many these were.
+    /// How many answers reported their tokens, and the sum of these.
     answers: u64,
     answered: u64,
     unknown_tokens: Option<Unknown>,
     unknown_money: Option<Unknown>,
-    /// How many requests wait for room.
     queued: usize,
 }
 
-/// Whether a request may be begun.
 pub(super) enum Capacity {
     Free,
     /// Not before requests in flight have settled.
@@ -53,19 +48,16 @@ pub(super) enum Capacity {
     Never(Refusal),
 }
 
-/// A request about to be begun, as far as its spending is known.
 #[derive(Clone, Copy)]
 pub(super) struct Intent<'a> {
     pub(super) prompt: PromptTokens,
-    /// With what the model counted before.
+    /// Adjusted by what the model counted before.
     pub(super) expected: PromptTokens,
     pub(super) max_tokens: Option<u32>,
-    /// The name of the model, if it is known.
     pub(super) model: Option<&'a str>,
     pub(super) price: Option<&'a Price>,
 }
 
-/// What one request has reserved with one meter.
 #[derive(Clone, Copy)]
 pub(super) struct Hold {
     pub(super) prompt: PromptTokens,
@@ -81,13 +73,13 @@ struct Amount {
 }
 
 pub(super) enum Spent {
-    /// It was never begun.
+    /// Does not count as a request.
     Unsent,
     /// The provider answered with an error, and counted no tokens.
     Refused,
-    /// Nobody knows: its response was not read whole. The estimate stands.
+    /// Usage unknown (response cut off): keep the estimate.
     Unread,
-    /// What its usage tells.
+    /// `Err`: the answer did not report the figure.
     Read { tokens: Result<u64, Unknown>, output: Option<u64>, money: Result<Money, Unknown> },
 }
 
@@ -122,15 +114,15 @@ impl Meter {
         lock(&self.counters).began.get_or_insert(now);
     }
 
-    /// The time left; `None`: without bound.
+    /// `None`: unlimited.
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
         let limit = self.limits.time?;
         let began = lock(&self.counters).began;
         Some(began.map_or(limit, |began| limit.saturating_sub(now.saturating_duration_since(began))))
     }
 
-    /// Whether a request may start. What is certain comes before what is unknown, and that before what a wait may change.
-    /// A request that is not `queued` does not overtake one that is.
+    /// What is certain comes before what is unknown, and that before what a wait may change. A request that is not `queued`
+    /// does not overtake one that is.
     pub(super) fn capacity(&self, now: Instant, intent: Intent<'_>, queued: bool) -> Capacity {
         if self.left(now) == Some(Duration::ZERO) {
             return Capacity::Never(Refusal::Late(self.limits.time.unwrap_or_default()));
@@ -147,7 +139,6 @@ impl Meter {
         }
     }
 
-    /// Why so many further tools may not be executed.
     pub(super) fn check_tools(&self, count: u64) -> Option<Refusal> {
         let limit = self.limits.tool_calls?;
         let executed = lock(&self.counters).tool_calls;
@@ -159,7 +150,6 @@ impl Meter {
         counters.tool_calls = counters.tool_calls.saturating_add(count);
     }
 
-    /// A place at the end of the line.
     pub(super) fn join_queue(&self) -> QueueTicket<'_> {
         lock(&self.counters).queued += 1;
         QueueTicket { meter: self, turn: None }
@@ -182,13 +172,12 @@ impl Meter {
         hold
     }
 
-    /// Puts what was spent in the place of what was reserved.
     pub(super) fn settle(&self, Hold { most, estimate, .. }: Hold, spent: &Spent) {
         let (requests, tokens, money) = match spent {
             Spent::Unsent => (0, 0, 0),
             Spent::Refused => (1, 0, 0),
             Spent::Unread => (1, estimate.tokens.into(), estimate.money.0),
-            // What an answer does not tell makes the limit unenforceable, which no estimate shall hide.
+            // Unreported usage makes the limit unenforceable, which no estimate may hide.
             Spent::Read { tokens, money, .. } => {
                 let tokens = tokens.as_ref().map_or(0, |tokens| u128::from(*tokens));
                 (1, tokens, money.as_ref().map_or(0, |money| money.0))
@@ -201,7 +190,7 @@ impl Meter {
         if let Spent::Read { tokens, output, money } = spent {
             counters.learn(*output, tokens.as_ref().err(), money.as_ref().err());
         }
-        // Wakers are code of the executor: none wakes under the lock.
+        // Wakers are code of the executor: none is called under the lock.
         drop(counters);
         self.capacity.notify_one();
     }
@@ -216,10 +205,10 @@ impl Meter {
     }
 }
 
-/// A place in the line for a meter's room. Dropped, also by a panic, it hands its turn on.
+/// A place in the queue of a meter. Dropped, also by a panic, it passes its turn on.
 pub(super) struct QueueTicket<'m> {
     meter: &'m Meter,
-    /// There as soon as this is the first in line.
+    /// Set once this is the first in the queue.
     turn: Option<SemaphorePermit<'m>>,
 }
 
@@ -228,10 +217,9 @@ impl QueueTicket<'_> {
         std::ptr::eq(self.meter, meter)
     }
 
-    /// Waits until this is the first in line; and once it is, until there may be room.
     pub(super) async fn wait_turn(&mut self) {
         match self.turn {
-            // It is never closed.
+            // The semaphore is never closed.
             None => self.turn = self.meter.queue.acquire().await.ok(),
             Some(_) => self.meter.capacity.notified().await,
         }
@@ -245,7 +233,6 @@ impl Drop for QueueTicket<'_> {
 }
 
 impl Counters {
-    /// Which limit is reached by what is spent.
     fn spent(&self, limits: Limits, money: Option<Money>) -> Option<Refusal> {
         match (limits.requests, limits.tokens, money) {
             (Some(limit), ..) if self.requests.spent >= limit.into() => {
@@ -259,14 +246,12 @@ impl Counters {
         }
     }
 
-    /// Whether requests in flight have reserved what is left.
     fn is_full(&self, limits: Limits, money: Option<Money>) -> bool {
         limits.requests.is_some_and(|limit| self.requests.is_full(limit.into()))
             || limits.tokens.is_some_and(|limit| self.tokens.is_full(limit.into()))
             || money.is_some_and(|limit| self.money.is_full(limit.0))
     }
 
-    /// Which limit cannot be checked.
     fn unenforceable(
         &self,
         tokens: Option<u64>,
@@ -280,7 +265,6 @@ impl Counters {
         Some(Refusal::unknown_money(money?, self.unknown_money.clone().or_else(unpriced)?))
     }
 
-    /// What an answer says about later ones.
     fn learn(&mut self, output: Option<u64>, tokens: Option<&Unknown>, money: Option<&Unknown>) {
         if let Some(output) = output {
             self.answers = self.answers.saturating_add(1);

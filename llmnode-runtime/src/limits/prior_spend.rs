@@ -13,15 +13,13 @@ use crate::prices::{Price, Prices};
 #[derive(Default)]
 pub struct PriorSpend {
     prices: Arc<Prices>,
-    /// With what this process spent: limits of a flow or a map count anew with each run of it.
+    /// Includes what this process spent: limits of a flow or a map count anew with each run of it.
     pub(super) all: Spending,
     pub(super) run: Spending,
     pub(super) nodes: HashMap<String, Spending>,
-    /// By the name of the node.
     pub(super) names: HashMap<String, Spending>,
 }
 
-/// What some requests spent.
 #[derive(Clone, Default)]
 pub(super) struct Spending {
     pub(super) requests: u128,
@@ -36,8 +34,8 @@ impl PriorSpend {
         PriorSpend { prices, ..PriorSpend::default() }
     }
 
-    /// Adds an attempt, which was another process's or `own`. What it did not report counts as estimated, as of a request whose
-    /// response was not read; nothing, if the provider answered with an error, or there was no connection.
+    /// Adds an attempt of another process, or of this one (`own`). If it did not report its usage, its estimate counts,
+    /// unless the provider answered with an error or there was no connection.
     pub fn add(&mut self, node: &NodeKey, attempt: &AttemptRecord, own: bool) {
         if attempt.unsent {
             return;
@@ -48,7 +46,7 @@ impl PriorSpend {
         let estimate = attempt.estimate.filter(|_| !refused).unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
         let estimated = |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
-        // The price may be that of the name that was asked for, which the record of an answer does not have.
+        // The cost may be at the price of the name that was asked for, which the record of an answer does not have.
         let cost = attempt.cost.and_then(Money::from_f64);
         let estimate_of = |price: &Price| price.of(&usage).unwrap_or_else(|| estimated(price));
         let one = Spending {
@@ -73,7 +71,7 @@ impl PriorSpend {
 
     fn spent(&mut self, node: &NodeKey, one: &Spending, own: bool) {
         self.all.add(one);
-        // Its meters have what this process spent.
+        // The meters of this process have counted what it spent.
         if !own {
             self.run.add(one);
             add(&mut self.nodes, &node.path, one);

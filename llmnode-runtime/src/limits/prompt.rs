@@ -1,20 +1,18 @@
 //! The tokens of prompts, as estimated and as counted.
 
-/// The tokens of a prompt.
 #[derive(Clone, Copy)]
 pub(crate) struct PromptTokens {
-    /// About how many they are.
     pub(crate) estimate: u64,
-    /// The most that they can be: no tokenizer makes more than one of a byte.
+    /// An upper bound: no tokenizer makes more than one token of a byte.
     pub(crate) most: u64,
 }
 
-/// What a model counted of its prompts so far.
+/// The prompts of a model so far, as it counted them and as they were estimated.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counted {
     counted: u128,
     estimated: u128,
-    /// The most tokens that it counted above [`PromptTokens::most`], such as those of a system prompt of the provider.
+    /// The most tokens counted above [`PromptTokens::most`], such as those of a provider's own system prompt.
     beyond: u64,
 }
 
@@ -25,7 +23,6 @@ impl Counted {
         self.beyond = self.beyond.max(counted.saturating_sub(prompt.most));
     }
 
-    /// What the model will count of this prompt.
     pub(super) fn expect(self, prompt: PromptTokens) -> PromptTokens {
         let most = prompt.most.saturating_add(self.beyond);
         let scaled = u128::from(prompt.estimate).saturating_mul(self.counted).checked_div(self.estimated);

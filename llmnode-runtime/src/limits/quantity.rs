@@ -1,6 +1,5 @@
-//! One figure of a scope.
+//! What is spent and reserved of one quantity.
 
-/// What is spent of something, and what requests in flight have reserved of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Quantity {
     pub(super) spent: u128,
@@ -12,7 +11,6 @@ impl Quantity {
         self.reserved = self.reserved.saturating_add(amount);
     }
 
-    /// Puts what was spent in the place of what was reserved.
     pub(super) fn settle(&mut self, reserved: u128, spent: u128) {
         self.reserved = self.reserved.saturating_sub(reserved);
         self.spent = self.spent.saturating_add(spent);

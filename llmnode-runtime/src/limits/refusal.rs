@@ -1,4 +1,4 @@
-//! Why a limit keeps a request from being begun, in words.
+//! Why a limit refuses a request, as a message.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,6 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// Where its limits are set.
     pub(super) fn setter(&self) -> &'static str {
         match self {
             Scope::Call(_) => "`Call::limits` or `Settings::limits`",
@@ -45,14 +44,11 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What keeps a sum from being known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unknown {
-    /// An answer came without it.
     Usage,
-    /// The model of this name has no price.
     Price(String),
-    /// Nobody names the model.
+    /// Neither the request nor the answer names the model.
     Model,
 }
 
@@ -62,16 +58,11 @@ impl Unknown {
     }
 }
 
-/// Why a limit keeps a request from being begun.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The limit is reached: what it is, and what is spent.
     Spent { limit: String, spent: String },
-    /// So many more tools would cross the limit.
     Tools { limit: String, executed: u64, count: u64 },
-    /// The time is up.
     Late(Duration),
-    /// The limit cannot be checked.
     Unenforceable { limit: String, unknown: Unknown },
 }
 
@@ -88,7 +79,6 @@ impl Refusal {
         Refusal::Spent { limit: in_money(limit), spent: Money(quantity.spent).to_string() }
     }
 
-    /// `count` more would cross it.
     pub(super) fn tools(limit: u64, executed: u64, count: u64) -> Self {
         Refusal::Tools { limit: plural(limit, "tool call"), executed, count }
     }
@@ -108,7 +98,6 @@ impl Refusal {
         }
     }
 
-    /// What happened, where, and what to do.
     pub(super) fn message(&self, scope: &Scope) -> String {
         let setter = scope.setter();
         match self {
@@ -132,7 +121,6 @@ fn in_money(limit: Money) -> String {
     format!("{limit} in money")
 }
 
-/// What is missing, and what to do.
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! What one request has reserved, until it is known what it spent.
+//! What one request has reserved, until its spending is known.
 
 use super::call::CallLimits;
 use super::meter::{Hold, Spent};
@@ -8,16 +8,14 @@ use crate::money::Money;
 use crate::panics::lock;
 use crate::usage::TokenUsage;
 
-/// What one request has reserved. Dropped before it is settled, its estimates count as spent, or what usage was told.
+/// Dropped before it is settled, it counts the usage reported so far, or else the estimate.
 pub(crate) struct Reservation<'c> {
     limits: &'c CallLimits<'c>,
     /// One for each meter; empty once they are settled.
     holds: Vec<Hold>,
-    /// What the model is known as before it answers.
+    /// The names of the model before it answers, the surest first.
     names: [Option<&'c str>; 3],
-    /// The usage that was told before the end.
     seen: Option<TokenUsage>,
-    /// Nothing was sent so far.
     unsent: bool,
 }
 
@@ -35,7 +33,6 @@ impl<'c> Reservation<'c> {
         self.unsent = true;
     }
 
-    /// Settles with what came back.
     pub(crate) fn settle(&mut self, outcome: &Result<Completion, ModelError>) {
         if self.holds.is_empty() {
             return;
@@ -52,7 +49,7 @@ impl<'c> Reservation<'c> {
         self.close(&spent);
     }
 
-    /// Gives back what was reserved: the request is not begun after all.
+    /// For a request that is not begun after all.
     pub(crate) fn release(&mut self) {
         self.close(&Spent::Unsent);
     }

@@ -11,31 +11,27 @@ use super::refusal::Scope;
 use crate::panics::lock;
 use crate::prices::Prices;
 
-/// The limits of a run and of its nodes, with their counters. Clones share the counters; a limit that is set
-/// anew counts anew.
+/// The limits of a run and of its nodes, with their counters. Clones share the counters; setting a limit again resets its
+/// counter.
 #[derive(Clone, Default)]
 pub struct RunLimits {
     pub(super) run: Option<Arc<Meter>>,
     nodes: HashMap<&'static str, Arc<Meter>>,
-    /// Of the nodes of a name, whatever their type.
     named: HashMap<String, Arc<Meter>>,
-    /// Of the nodes of which only the attributes set limits: made as they are called.
+    /// For nodes that only attributes limit; made at their first call.
     by_attributes: Arc<Mutex<HashMap<&'static str, Arc<Meter>>>>,
     pub(crate) prices: Arc<Prices>,
-    /// What earlier processes spent on nodes, by the path of their type, for meters that are made as nodes are called.
+    /// What earlier processes spent, by the path of the node's type, for meters that are made later.
     prior_spend: Arc<Mutex<HashMap<String, Spending>>>,
-    /// What each model counted of its prompts.
+    /// By the name of the model.
     pub(super) counted: Arc<Mutex<HashMap<String, Counted>>>,
     /// Held while a request reserves, so that it reserves with all its meters or with none.
     pub(super) gate: Arc<Mutex<()>>,
-    /// Nothing is limited, whatever is set.
     pub(crate) ignored: bool,
 }
 
-/// A node's type, with the limits that its attributes set.
 #[derive(Clone, Copy)]
 pub(crate) struct LimitedNode {
-    /// What tells the type.
     pub(crate) path: &'static str,
     pub(crate) name: &'static str,
     pub(crate) limits: Limits,
@@ -77,7 +73,7 @@ impl RunLimits {
         Some(Arc::clone(meter))
     }
 
-    /// A place to add up what earlier processes spent.
+    /// Returns an empty sum for what earlier processes spent.
     pub fn new_prior_spend(&self) -> PriorSpend {
         PriorSpend::new(Arc::clone(&self.prices))
     }

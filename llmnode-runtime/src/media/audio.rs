@@ -1,4 +1,4 @@
-//! Sound.
+//! Audio attachments.
 
 use std::path::Path;
 
@@ -33,7 +33,6 @@ impl Audio {
         Ok(Audio { data: Data::new(&media_type, bytes.as_ref())? })
     }
 
-    /// The recording in base64, with the [word for its format](Audio::format), as requests carry it.
     pub(crate) fn base64(format: &str, base64: &str) -> Result<Self, AttachmentError> {
         let subtype = if format == "mp3" { "mpeg" } else { format };
         let url = format!("data:audio/{subtype};base64,{base64}");

@@ -25,7 +25,6 @@ const SCHEME: &str = "data:";
 const ENCODING: &str = ";base64,";
 
 impl Data {
-    /// Encodes bytes of a media type that has been read.
     pub(super) fn new(media_type: &str, bytes: &[u8]) -> Result<Self, AttachmentError> {
         let size = bytes.len();
         if size == 0 {
@@ -86,7 +85,7 @@ pub(super) fn decode(url: &str) -> Result<(&str, Vec<u8>), AttachmentError> {
 
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, AttachmentError> {
     let unreadable = |source| AttachmentError::unreadable(path, source);
-    // Asked before it is opened: to open a pipe is to wait for its other end.
+    // Checked before it is opened: opening a pipe waits for its other end.
     let about = std::fs::metadata(path).map_err(unreadable)?;
     if !about.is_file() {
         return Err(AttachmentError::new(format!("{} is not a file", path.display())));

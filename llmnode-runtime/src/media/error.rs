@@ -1,6 +1,6 @@
 //! Why something cannot be attached.
 
-/// Why something cannot be attached. It shows no content; of a file that was to be read, the path.
+/// Why something cannot be attached. It shows no content, but the path of a file that cannot be read.
 ///
 /// In a function that returns [`NodeError`](crate::NodeError), `?` makes it a `prep_error`.
 #[derive(Debug, thiserror::Error)]

@@ -48,13 +48,11 @@ impl File {
         Ok(File { source: Source::Id(id.into()) })
     }
 
-    /// The file of this name whose bytes are a data URL, as requests carry it.
     pub(crate) fn data_url(name: &str, url: &str) -> Result<Self, AttachmentError> {
         let (media_type, bytes) = data::decode(url)?;
         File::bytes(name, media_type, bytes)
     }
 
-    /// What is wrong with a file of which a request says too little or too much.
     pub(crate) fn neither_id_nor_data() -> AttachmentError {
         AttachmentError::new("a file has a `file_id`, or a `filename` and `file_data`, and nothing else")
     }

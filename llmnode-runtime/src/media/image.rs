@@ -9,7 +9,7 @@ use super::error::AttachmentError;
 use super::{kind, label};
 
 const MAX_URL: usize = 16 * 1024;
-/// What an image of 1024 × 1024 pixels is counted at where each detail counts, and where it does not.
+/// For an image of 1024 × 1024 pixels, at full and at low detail.
 const TOKENS: u64 = 765;
 const TOKENS_LOW: u64 = 85;
 

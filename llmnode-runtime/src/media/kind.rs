@@ -1,9 +1,9 @@
-//! Media types: what is said of bytes, and what they show of themselves.
+//! Media types: as declared, and as the bytes show.
 
 use super::error::AttachmentError;
 use crate::text::one_line;
 
-/// Reads a media type such as `image/png`: in lower case, without parameters, by its usual name.
+/// In lower case, without parameters, by its usual name.
 pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {
     let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let token = |part: &str| {

@@ -1,9 +1,9 @@
-//! The short form of an attachment, which stands where its content would not be read.
+//! The short form of an attachment, shown in place of its content.
 
 use super::data::Data;
 use crate::text::{fnv, one_line};
 
-/// A word that tells contents apart in texts that tests keep: FNV-1a, which stays as it is.
+/// FNV-1a: snapshots of tests contain it, so it must not change.
 fn short_hash(content: &str) -> u32 {
     let hash = fnv(content.as_bytes());
     (hash ^ (hash >> 32)) as u32
@@ -14,8 +14,7 @@ pub(super) fn data(data: &Data) -> String {
     format!("{}, {} bytes, #{:08x}", data.media_type(), data.size(), short_hash(data.base64()))
 }
 
-/// A URL on one line, without what may be a key in it: the query, the fragment, a name and a password. What was left
-/// out is marked.
+/// On one line, without what may be a key: query, fragment, user name and password. A hash marks that something is left out.
 pub(super) fn url(url: &str) -> String {
     let open = &url[..url.find(['?', '#']).unwrap_or(url.len())];
     let (scheme, rest) = open.split_once("://").unwrap_or(("", open));

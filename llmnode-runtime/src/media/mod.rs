@@ -45,7 +45,7 @@ pub enum Attachment {
     Image(Image),
     /// A file.
     File(File),
-    /// Sound.
+    /// Audio.
     Audio(Audio),
 }
 
@@ -56,8 +56,8 @@ impl Attachment {
     /// The most bytes of all attachments of a prompt, as they are sent: 50 MiB.
     pub const MAX_TOTAL: usize = 50 * 1024 * 1024;
 
-    /// Returns the short form for transcripts and traces: `[image image/png, 68 bytes, #1f3a9c02]`. Its last word differs for
-    /// different contents. For a URL, it leaves out what may be a key.
+    /// Returns the short form for transcripts and traces: `[image image/png, 68 bytes, #1f3a9c02]`. It ends with a hash of
+    /// the content. For a URL, it leaves out what may be a key.
     pub fn label(&self) -> String {
         match self {
             Attachment::Image(image) => image.label(),
@@ -82,7 +82,7 @@ impl Attachment {
         }
     }
 
-    /// About how many tokens it is: a flat figure, as nobody but the provider knows.
+    /// A flat figure, as only the provider knows the real one.
     pub(crate) fn tokens(&self) -> u64 {
         match self {
             Attachment::Image(image) => image.tokens(),

@@ -1,7 +1,7 @@
-//! Messages of async-openai's types as ours (feature `async-openai`).
+//! Converts messages of async-openai's types (feature `async-openai`).
 //!
-//! What a message says is kept: text, and images, files and sound, each checked as its constructor does. Names of
-//! participants, annotations and marks for caches are not kept. A refusal is its text.
+//! Text, images, files and audio are kept, each checked as by its constructor. Names of participants, annotations and cache
+//! marks are not. A refusal becomes its text.
 
 use async_openai::types::chat::{
     ChatCompletionRequestAssistantMessage, ChatCompletionRequestAssistantMessageContent,
@@ -31,7 +31,7 @@ impl From<ChatCompletionRequestSystemMessage> for Message {
     }
 }
 
-/// A developer's message is a system message: other servers than OpenAI's know no other.
+/// A developer message becomes a system message: servers other than OpenAI's do not know the role.
 impl From<ChatCompletionRequestDeveloperMessage> for Message {
     fn from(message: ChatCompletionRequestDeveloperMessage) -> Self {
         use ChatCompletionRequestDeveloperMessageContent::{Array, Text};
@@ -45,7 +45,7 @@ impl From<ChatCompletionRequestDeveloperMessage> for Message {
     }
 }
 
-/// Fails for an attachment that cannot be sent, such as an image whose URL is none.
+/// Fails for an attachment that cannot be sent, such as an image with an invalid URL.
 impl TryFrom<ChatCompletionRequestUserMessage> for Message {
     type Error = BoxError;
 
@@ -58,7 +58,7 @@ impl TryFrom<ChatCompletionRequestUserMessage> for Message {
     }
 }
 
-/// Fails for a message with calls of tools, or with an earlier sound that it names.
+/// Fails for a message with tool calls, or one that refers to earlier audio.
 impl TryFrom<ChatCompletionRequestAssistantMessage> for Message {
     type Error = BoxError;
 
@@ -84,7 +84,7 @@ impl TryFrom<ChatCompletionRequestAssistantMessage> for Message {
     }
 }
 
-/// Fails for results of tools, and as each kind of message does.
+/// Fails for results of tools, and where the conversion of the message's own type fails.
 impl TryFrom<ChatCompletionRequestMessage> for Message {
     type Error = BoxError;
 
@@ -101,7 +101,7 @@ impl TryFrom<ChatCompletionRequestMessage> for Message {
     }
 }
 
-/// The answer of a model. Fails for one with calls of tools, or with sound.
+/// The answer of a model. Fails for one with tool calls or audio.
 impl TryFrom<ChatCompletionResponseMessage> for Message {
     type Error = BoxError;
 
@@ -115,7 +115,7 @@ impl TryFrom<ChatCompletionResponseMessage> for Message {
     }
 }
 
-/// The parts are read as they are sent, but for the marks of caches.
+/// The parts have the same JSON as ours, except for the cache marks.
 fn of_user(parts: Vec<ChatCompletionRequestUserMessageContentPart>) -> Result<Message, BoxError> {
     let mut parts = serde_json::to_value(parts)?;
     for part in parts.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {

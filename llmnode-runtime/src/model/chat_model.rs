@@ -1,4 +1,4 @@
-//! What a model implements.
+//! The trait that models implement.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::usage::TokenUsage;
 pub trait ChatModel: Send + Sync {
     /// Makes one request and reads its response.
     ///
-    /// What is known before the end goes to `sink` at once, so that it is kept if the call is dropped.
+    /// What is known before the end goes to `sink` at once, so that it is not lost if the call is dropped.
     ///
     /// # Errors
     /// A [`ModelError`] with a category. See [`ModelError::unsent`] for errors that prevent the request.

@@ -1,11 +1,11 @@
-//! What a model answered.
+//! The answer of a model.
 
 use std::fmt;
 
 use super::tool::ToolCall;
 use crate::usage::TokenUsage;
 
-/// Why an answer ended. An unknown word of a provider is kept, and the content decides.
+/// Why an answer ended. An unknown word of a provider is kept, and the answer is judged by its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FinishReason {

@@ -99,8 +99,7 @@ impl ModelError {
         ModelError { reached: false, ..ModelError::new(category, message) }
     }
 
-    /// Whether tokens may have been used of which nobody told. A request that never reached the server used none,
-    /// and an error of the provider itself says nothing of tokens where it counted none.
+    /// A request that never reached the server used no tokens, nor did one that failed in a category that counts none.
     pub(crate) fn may_have_used_tokens(&self) -> bool {
         self.reached && !self.category.counts_no_tokens()
     }

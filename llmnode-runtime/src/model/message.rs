@@ -1,4 +1,4 @@
-//! Messages of a conversation: text, with attachments at places in it.
+//! Messages of a conversation: text, with attachments at positions in it.
 
 use std::fmt;
 
@@ -53,20 +53,18 @@ pub struct Message {
     /// The text of all parts, without the attachments.
     pub content: String,
     attachments: Vec<InlineAttachment>,
-    /// Behind a pointer, since most messages have nothing of it.
+    /// Boxed, since most messages have none.
     tool_info: Option<Box<ToolInfo>>,
 }
 
-/// What a message has to do with tools.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct ToolInfo {
     calls: Vec<ToolCall>,
-    /// The id of the call whose result it is.
     answers: Option<String>,
     failed: bool,
 }
 
-/// An attachment and the byte of the text before which it stands.
+/// `at` is the byte of the text before which the attachment is placed.
 #[derive(Clone, PartialEq, Eq)]
 struct InlineAttachment {
     at: usize,
@@ -177,13 +175,13 @@ impl Message {
         })
     }
 
-    /// The text up to each attachment, and behind the last one.
+    /// The text up to each attachment, and after the last one.
     fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Attachment>)> {
         let text = self.content.as_str();
         let mut from = 0;
         let places = self.attachments.iter().map(|placed| (placed.at, Some(&placed.attachment)));
         places.chain([(text.len(), None)]).map(move |(at, attachment)| {
-            // The text is public, and may have been changed since.
+            // `content` is public, and may have changed since.
             let at = floor_char_boundary(text, at.max(from));
             let piece = &text[from..at];
             from = at;
@@ -191,7 +189,6 @@ impl Message {
         })
     }
 
-    /// The text with each attachment in its short form, for people to read.
     pub(crate) fn shown(&self) -> String {
         let labels = |attachment: Option<&Attachment>| attachment.map(Attachment::label).unwrap_or_default();
         self.pieces().map(|(text, attachment)| text.to_owned() + &labels(attachment)).collect()

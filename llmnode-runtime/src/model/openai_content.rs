@@ -26,7 +26,6 @@ impl Serialize for Content<'_> {
     }
 }
 
-/// A call of a tool.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename = "function")]
 pub(super) struct WireCall<'a> {
@@ -70,7 +69,7 @@ struct WireImage<'a> {
     detail: Option<Detail>,
 }
 
-/// One that was uploaded has an id; another one a name and its data.
+/// Either `file_id`, or `filename` and `file_data`.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct WireFile<'a> {
@@ -111,7 +110,6 @@ fn to_wire(part: Part<'_>) -> WirePart<'_> {
     }
 }
 
-/// The content that was read, as a message whose role is still to be set.
 pub(super) struct ParsedContent(pub(super) Message);
 
 impl<'de> Deserialize<'de> for ParsedContent {

@@ -1,4 +1,4 @@
-//! What a model of a test answers.
+//! The replies of test models.
 
 use std::time::Duration;
 
@@ -33,12 +33,11 @@ use crate::usage::TokenUsage;
 pub struct Reply {
     outcome: Outcome,
     delay: Duration,
-    /// What a stream gives before the outcome.
     pieces: Vec<Piece>,
     pause: Duration,
 }
 
-/// What can be a reply: whatever converts to one.
+/// Anything that converts to a reply.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a reply of a model",
     label = "has no `Serialize`",
@@ -74,8 +73,7 @@ impl Reply {
         Reply::from(completion)
     }
 
-    /// Creates an answer that a stream gives in these pieces. Without a stream it is one text. Every other answer is one
-    /// piece.
+    /// Creates an answer that is streamed in these pieces. Without a stream it is one text. Every other answer is one piece.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -94,7 +92,7 @@ impl Reply {
         reply
     }
 
-    /// Sets a text of reasoning, which a stream gives before the answer.
+    /// Sets a text of reasoning, which is streamed before the answer.
     pub fn reasoning(mut self, text: impl Into<String>) -> Self {
         if let (Outcome::Answer(completion), []) = (&self.outcome, &*self.pieces) {
             self.pieces.push(Piece::Text(completion.text.clone()));
@@ -103,7 +101,7 @@ impl Reply {
         self
     }
 
-    /// Makes the reply fail with this error, after a stream has given the pieces.
+    /// Makes the reply fail with this error, after its pieces are streamed.
     pub fn breaks_off(mut self, error: ModelError) -> Self {
         self.outcome = Outcome::Error(error);
         self
@@ -223,7 +221,7 @@ impl Reply {
     }
 }
 
-/// Gives each piece as an event of its own.
+/// Yields between pieces, so that each is an event of its own.
 async fn stream_pieces(pieces: &[Piece], pause: Duration, sink: &mut dyn Sink) {
     for (at, piece) in pieces.iter().enumerate() {
         match pause {

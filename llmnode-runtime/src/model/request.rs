@@ -1,4 +1,4 @@
-//! What is asked of a model.
+//! The request to a model.
 
 use std::fmt;
 use std::sync::Arc;
@@ -63,7 +63,6 @@ impl Request {
         }
     }
 
-    /// What is wrong with further fields that cannot be any.
     pub(crate) fn reserved_fields_in_extra(&self) -> impl Iterator<Item = String> {
         let own = ["messages", "model", "stream"].into_iter().filter(|field| self.extra.contains_key(*field));
         own.map(|field| {

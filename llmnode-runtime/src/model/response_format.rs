@@ -1,11 +1,11 @@
-//! How a model is told the type of its answer.
+//! How a model is asked for the type of its answer.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 /// How a model is asked for the type of an answer. By default llmnode begins with [`Strict`](ResponseFormat::Strict), or
-/// with [`Schema`](ResponseFormat::Schema) if the strict dialect cannot express the type.
+/// with [`Schema`](ResponseFormat::Schema) if the strict subset cannot express the type.
 ///
 /// If an endpoint refuses a response format, the same call asks with the next one, and later calls begin with that: `Tool`,
 /// `Strict`, `Schema`, `JsonObject`, `Prompt`. The record of an attempt has the response format

@@ -1,4 +1,4 @@
-//! How many retries the calls of one endpoint have together, so that an outage is not made worse.
+//! The retries that the calls of one endpoint share, so that they do not make an outage worse.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chat_model::ChatModel;
 
-/// The retries that a bucket holds unless the program says otherwise. 64 workers whose requests take a minute
-/// to fail make 640 in ten minutes: 100 retries among them are 1.19 requests a call, and faster failures less.
+/// The default capacity. 64 workers whose requests take a minute to fail make 640 in ten minutes: with 100 retries, that is
+/// 1.19 requests a call, and less if they fail faster.
 const CAPACITY: u32 = 100;
 
-/// A retry costs five tokens, and a success without one gives one. At random faults of the share p, a call gains
-/// (1 − p) tokens and loses 5 (p² + p³) to its two retries, so the bucket stays full up to p = 0.32; where half
-/// of all requests fail, what flows back pays for 0.2 retries a call.
+/// A retry costs five tokens, and a success without one returns one. At a random failure rate p, a call gains (1 − p) tokens
+/// and loses 5 (p² + p³) to its two retries, so the bucket stays full up to p = 0.32; where half of all requests fail, the
+/// returned tokens pay for 0.2 retries a call.
 const COST: u64 = 5;
 const REWARD: u64 = 1;
 
@@ -85,7 +85,7 @@ impl RetryBudget {
     fn add(&self, tokens: u64) {
         if let Some(Bucket { capacity, tokens: held }) = self.0.as_deref() {
             let add = |held: u64| Some((held + tokens).min(*capacity));
-            // The closure always gives a value, so this does not fail.
+            // The closure always returns a value, so this does not fail.
             let _ = held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
         }
     }
@@ -107,8 +107,7 @@ impl fmt::Debug for RetryBudget {
     }
 }
 
-/// The tokens of a retry under way. They go back when it is dropped, however the call ends, unless they were
-/// spent on a retry that failed.
+/// The tokens of a retry under way. They go back on drop, however the call ends, unless the retry failed.
 struct Withdrawal(RetryBudget);
 
 impl Withdrawal {
@@ -123,7 +122,6 @@ impl Drop for Withdrawal {
     }
 }
 
-/// What one call takes out of the budget of the model that it asks, and puts back.
 pub(crate) struct BudgetedRetries<'m> {
     budget: Option<&'m RetryBudget>,
     pending: Option<Withdrawal>,
@@ -138,18 +136,17 @@ impl<'m> BudgetedRetries<'m> {
         BudgetedRetries { budget, pending: None }
     }
 
-    /// Takes note of how an attempt went: whether the endpoint answered, whatever the answer was worth, if
-    /// that is known.
+    /// `answered`: whether the endpoint answered, however bad the answer; `None` if that is unknown.
     pub(crate) fn settle(&mut self, answered: Option<bool>) {
         match (self.pending.take(), answered) {
             (Some(withdrawal), Some(false)) => withdrawal.spend(),
             (None, Some(true)) => self.budget.into_iter().for_each(|budget| budget.add(REWARD)),
-            // Any other retry gives its tokens back as it is dropped here.
+            // Otherwise, the tokens of a retry go back as it is dropped here.
             _ => {}
         }
     }
 
-    /// Takes the tokens of a retry that comes next, or says in words beyond the failure's own why there is none.
+    /// `Err` is appended to the message of the failure.
     pub(crate) fn grant(&mut self) -> Result<(), String> {
         let Some(budget) = self.budget else { return Ok(()) };
         self.pending = budget.withdraw();

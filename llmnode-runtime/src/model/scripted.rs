@@ -42,7 +42,6 @@ struct Script {
     replies: VecDeque<Reply>,
     otherwise: Option<Arc<ReplyFn>>,
     requests: Vec<Request>,
-    /// How many requests found no reply.
     unanswered: usize,
 }
 
@@ -110,7 +109,7 @@ impl ScriptedModel {
     /// If that is not so. The message has the numbers.
     #[track_caller]
     pub fn assert_done(&self) {
-        // The lock is given back before a panic, which would leave it poisoned.
+        // Released before a panic, which would poison it.
         let (left, asked, unanswered) = {
             let script = lock(&self.script);
             (script.replies.len(), script.requests.len(), script.unanswered)

@@ -1,4 +1,4 @@
-//! Tools as a model is told of them, and the calls that it makes.
+//! Tools as a model sees them, and the calls that it makes.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -49,7 +49,6 @@ impl Request {
     }
 }
 
-/// Who speaks, and of which call of a tool.
 fn heading(message: &Message) -> String {
     match message.answers() {
         Some(id) => format!("{} {id}", role_name(message.role)),
@@ -57,7 +56,6 @@ fn heading(message: &Message) -> String {
     }
 }
 
-/// The text, and a line for each call of a tool.
 fn body(message: &Message) -> String {
     let calls =
         message.calls().iter().map(|call| format!("{} calls {}({})", call.id, call.name, call.arguments));

@@ -1,4 +1,4 @@
-//! What a person says about the call of a tool.
+//! What a person decides about the call of a tool.
 
 use std::fmt;
 
@@ -54,5 +54,4 @@ impl fmt::Debug for Approval {
     }
 }
 
-/// Asks about a call.
 pub(crate) type Approver = dyn Fn(WaitingCall) -> BoxFuture<'static, Approval> + Send + Sync;

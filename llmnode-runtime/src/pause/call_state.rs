@@ -1,4 +1,4 @@
-//! How the calls of a round stand that has not ended.
+//! The state of the calls of a round that has not ended.
 
 use std::fmt;
 
@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::paused::Paused;
 use crate::model::{Message, ToolCall};
 
-/// One call of a round that has not ended.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct OpenCall {
     pub(crate) call: ToolCall,
@@ -16,33 +15,28 @@ pub(crate) struct OpenCall {
     pub(crate) state: CallState,
 }
 
-/// How a call stands.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallState {
-    /// It has its result.
     Ended {
         message: Box<Message>,
-        /// Which the JSON of a message does not have.
+        /// Kept here because the JSON of a message does not have it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         failed: bool,
     },
-    /// It waits for a decision, or has one.
+    /// `None`: it waits for a decision.
     Approval(Option<Decision>),
-    /// It waits for the result of a tool without a body, or has one. With an edit it waits, and these are its arguments.
+    /// For a tool without a body. `None` or an edit of its arguments: it waits for the result.
     Answer(Option<Decision>),
-    /// An agent that was called waits.
     Within(Box<Paused>),
 }
 
 impl CallState {
-    /// Of a call that ended with this result.
     pub(crate) fn ended(message: Message) -> Self {
         let failed = message.is_failure();
         CallState::Ended { message: Box::new(message), failed }
     }
 
-    /// The result, if there is one.
     pub(crate) fn result(&self) -> Option<Message> {
         match self {
             CallState::Ended { message, failed: true } => Some(Message::clone(message).failed()),
@@ -51,7 +45,6 @@ impl CallState {
         }
     }
 
-    /// What was decided about it.
     pub(crate) fn decision(&self) -> Option<&Decision> {
         match self {
             CallState::Approval(decision) | CallState::Answer(decision) => decision.as_ref(),
@@ -60,14 +53,12 @@ impl CallState {
     }
 }
 
-/// What was decided about a call.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Decision {
     Yes,
     No(String),
     Edit(Value),
-    /// The result.
     Result(Value),
 }
 

@@ -1,4 +1,4 @@
-//! The pause of a node that is known only at run time: the node itself waits, or a call within it does.
+//! The pause of a node that is known only at run time: the node itself waits, or a call in it does.
 
 use super::call_state::{CallState, Decision, OpenCall};
 use super::paused::{Conversation, Paused, PausedError};
@@ -6,7 +6,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Message, ToolCall};
 
-/// What a pause says about a node that continues it.
+/// What was decided about a node that continues from a pause.
 #[derive(Debug)]
 pub enum NodePause<'p> {
     /// The node waits, and nothing is decided.
@@ -17,12 +17,13 @@ pub enum NodePause<'p> {
     No(&'p str),
     /// The node may run, with these values.
     Edit(&'p serde_json::Value),
-    /// The node has an approval, or needs none, and a call within it waits; what was shown when it paused.
+    /// The node is approved or needs no approval, and a call in it waits; with what was shown when it paused.
     Within(&'p Paused, &'p str),
 }
 
 impl Paused {
-    /// The pause of a node: the node as a whole waits, unless what waits is within it. `shown`: the name of what waits, and JSON.
+    /// Creates the pause of a node: the node as a whole waits, or with `within` a call in it. `shown`: the name of what
+    /// waits, and JSON.
     #[doc(hidden)]
     pub fn of_node(node: &str, fingerprint: String, shown: (&str, String), within: Option<Paused>) -> Self {
         let state = within.map_or(CallState::Approval(None), |paused| CallState::Within(Box::new(paused)));
@@ -42,7 +43,7 @@ impl Paused {
         }))
     }
 
-    /// What is decided about the node, where the pause is [of a node](Paused::of_node).
+    /// Returns what is decided about the node, if this is the pause [of a node](Paused::of_node).
     #[doc(hidden)]
     pub fn node_pause(&self) -> Option<NodePause<'_>> {
         let [OpenCall { call, state }] = &*self.0.calls else { return None };
@@ -60,13 +61,13 @@ impl Paused {
         })
     }
 
-    /// What tells what was shown from anything else.
+    /// Returns the fingerprint of what was shown.
     #[doc(hidden)]
     pub fn fingerprint(&self) -> &str {
         &self.0.fingerprint
     }
 
-    /// The error of a call that ends with this pause.
+    /// Returns the error of a call that ends with this pause.
     #[doc(hidden)]
     pub fn into_error(self) -> NodeError {
         let waits = PausedError(self);
@@ -74,8 +75,8 @@ impl Paused {
         NodeError::new(Category::Paused, message).with_source(waits)
     }
 
-    /// The messages of the round that waits, once each call that has no result is answered with what this function says. `None`: it
-    /// stays open.
+    /// Returns the messages of the round that waits, where this function answers the calls that have no result. A call whose
+    /// answer is `None` stays open.
     #[doc(hidden)]
     pub fn round(&self, answer: impl Fn(&ToolCall) -> Option<String>) -> Vec<Message> {
         let Conversation { content, calls, .. } = &*self.0;

@@ -1,4 +1,4 @@
-//! A conversation that waits, as data.
+//! A paused conversation as data.
 
 use std::error::Error;
 use std::fmt;
@@ -30,32 +30,28 @@ const VERSION: u64 = 2;
 #[derive(Clone)]
 pub struct Paused(pub(crate) Box<Conversation>);
 
-/// What a conversation needs to continue.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Conversation {
     pub(crate) node: String,
-    /// Of the prompt, the tools and the output.
+    /// Fingerprint of prompt, tools and output schema.
     pub(crate) fingerprint: String,
-    /// What the ids of its calls begin with.
+    /// Prefix of the ids of its calls.
     pub(crate) root: String,
-    /// The step of the flow that it paused in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) position: Option<Position>,
-    /// The model that was asked in place of the call's.
+    /// Set if a model other than the call's own was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// The arguments that a person wrote for the call of a tool that it is within.
+    /// The edited arguments of the tool call that it is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) edited: Option<String>,
-    /// How many responses there were.
     pub(crate) turns: u32,
-    /// How many rounds in a row called only tools that do not exist.
+    /// Rounds in a row that called only unknown tools.
     pub(crate) unknown: u32,
     pub(crate) messages: Vec<Message>,
-    /// The ids of the calls whose results are failures, which the JSON of a message does not say.
+    /// The ids of failed calls, which the JSON of messages does not mark.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) failed: Vec<String>,
-    /// What the model wrote beside the calls of the round that has not ended.
     #[serde(rename = "said")]
     pub(crate) content: String,
     pub(crate) calls: Vec<OpenCall>,
@@ -125,7 +121,7 @@ impl Paused {
             return Err(refused(format!("no call {id:?} is waiting; these are: {}", waiting.join(", "))));
         };
         let (place, fits) = match state {
-            // That nothing is decided yet takes no edit back.
+            // `Approval::later` does not take back an edit.
             CallState::Answer(Some(Decision::Edit(_))) if decision.is_none() => return Ok(self),
             CallState::Approval(place) => (place, !matches!(decision, Some(Decision::Result(_)))),
             CallState::Answer(place) => {
@@ -194,7 +190,7 @@ impl Paused {
         }
     }
 
-    /// The step of the flow that it paused in.
+    /// Returns the step of the flow that it paused in.
     #[doc(hidden)]
     pub fn position(&self) -> Option<&Position> {
         self.0.position.as_ref()
@@ -207,7 +203,6 @@ impl Paused {
 }
 
 impl Conversation {
-    /// The messages, with the failures marked.
     pub(crate) fn messages_with_failures(&self) -> Vec<Message> {
         let failed = |message: &Message| {
             message.answers().is_some_and(|id| self.failed.iter().any(|failed| failed == id))
@@ -233,7 +228,7 @@ impl Serialize for Paused {
 
 impl<'de> Deserialize<'de> for Paused {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        // Its format and version are looked at before anything else is.
+        // Format and version are checked before anything else is read.
         let json = Value::deserialize(from)?.to_string();
         format::read(&json, FORMAT, VERSION).map(Paused).map_err(serde::de::Error::custom)
     }
@@ -258,11 +253,9 @@ impl NodeError {
     }
 }
 
-/// A pause as the source of an error.
 pub(crate) struct PausedError(pub(crate) Paused);
 
 impl PausedError {
-    /// What waits, and what to do.
     pub(crate) fn message(&self) -> String {
         format!("{self}; `error.paused()` returns the conversation; decide, then continue with `approve`")
     }

@@ -1,4 +1,4 @@
-//! One call that waits, as a person is shown it.
+//! A call that waits, as it is shown to a person.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WaitingCall {
-    /// Which call it is, for [`Paused::decide`](crate::Paused::decide): the id of the call. Of a tool of an agent that is a tool
-    /// itself, the ids from the outside in, with `/` between them; `~` and `/` in an id are written `~0` and `~1`.
+    /// The id of the call, for [`Paused::decide`](crate::Paused::decide). For a tool of an agent that is a tool itself, the
+    /// ids from the outside in, with `/` between them; `~` and `/` in an id are written `~0` and `~1`.
     pub id: String,
     /// The name of the node whose model made the call.
     pub node: String,
@@ -36,7 +36,7 @@ impl fmt::Debug for WaitingCall {
     }
 }
 
-/// An id as one segment of a path, escaped as JSON pointers are: ids are the provider's text.
+/// Escaped as in JSON pointers, since ids are the provider's text.
 pub(crate) fn segment(id: &str) -> String {
     id.replace('~', "~0").replace('/', "~1")
 }

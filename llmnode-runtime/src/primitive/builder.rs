@@ -1,4 +1,4 @@
-//! How a primitive is set up.
+//! Sets up and checks primitives.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl PrimitiveBuilder {
         self
     }
 
-    /// Lets the answer be text, which nothing reads or checks.
+    /// Makes the answer plain text, which is neither read nor checked.
     pub fn text(mut self) -> Self {
         self.output = Some(Output::Text);
         self
@@ -189,7 +189,7 @@ fn add_defaults(settings: &mut Settings, is_text: bool) {
     let rate_limit = stack(&[Recovery::retry_with(3, Backoff::fixed(Duration::from_secs(2)))]);
     let says = |failures: &[Failures]| settings.recover.iter().any(|(key, _)| failures.contains(key));
     let limited = Failures::Category(Category::RateLimitError);
-    // Text is never bad.
+    // Text is never a bad answer.
     let own_answer = is_text || settings.retries.is_some() || says(&[Failures::Answer]);
     let own_transport = settings.transport_retries.is_some() || says(&[Failures::Transport, limited]);
     let stacks = settings.recover.to_mut();

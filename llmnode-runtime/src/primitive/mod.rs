@@ -133,7 +133,7 @@ impl fmt::Debug for Primitive {
 #[derive(Clone, Debug)]
 pub struct Ask {
     primitive: Primitive,
-    /// `None`: the history ends with what is answered.
+    /// `None`: the history ends with the message to answer.
     payload: Option<Payload>,
     history: Vec<Message>,
     system: Option<String>,
@@ -155,7 +155,7 @@ impl Ask {
         self
     }
 
-    /// Flags the members of the answer of which this is so: they are left out of what is done with it.
+    /// Flags the properties of the answer that this function selects: they are left out of what is done with it.
     #[doc(hidden)]
     #[must_use]
     pub fn flagging(mut self, is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {

@@ -1,10 +1,9 @@
-//! What a primitive is asked with.
+//! The input of a primitive.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// The text that a primitive is asked with.
 #[derive(Clone)]
 pub(super) struct Payload(Result<String, InvalidPayload>);
 
@@ -37,7 +36,6 @@ impl fmt::Debug for Payload {
     }
 }
 
-/// The payload holds no text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InvalidPayload;
 

@@ -1,4 +1,4 @@
-//! What a primitive answers where failures are data.
+//! The answer of a primitive, with failures as data.
 
 use std::error::Error as _;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::ledger::{CallRecord, Usage, milliseconds};
 use crate::run::CallReport;
 use crate::text::one_line;
 
-/// The most bytes of a text, and the most items of a list, in what went wrong.
+/// Bounds of what a failure reports: bytes of a text, items of a list.
 const TEXT: usize = 256;
 const ITEMS: usize = 25;
 
@@ -58,8 +58,7 @@ pub struct Response {
     pub calls: u64,
     /// How many of them were retries; in JSON `llm.retry_count` of `metadata`.
     pub retry_count: u64,
-    /// The time of the call, with waits, in milliseconds with microseconds after the point; in JSON
-    /// `metadata.duration_ms`.
+    /// The time of the call, with waits, in milliseconds with microseconds as decimals; in JSON `metadata.duration_ms`.
     pub duration_ms: f64,
     /// The tokens of all requests; in JSON `metadata.usage`.
     pub usage: Usage,
@@ -86,7 +85,6 @@ impl From<Result<CallReport<Value>, NodeError>> for Response {
     }
 }
 
-/// What a call took.
 fn of(record: Option<&CallRecord>) -> Response {
     let usage = record.map(CallRecord::usage).unwrap_or_default();
     Response {
@@ -130,7 +128,6 @@ impl Serialize for Response {
     }
 }
 
-/// A response as JSON has it.
 #[derive(Serialize)]
 struct ResponseJson<'r> {
     success: bool,

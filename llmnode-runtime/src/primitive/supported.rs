@@ -1,4 +1,4 @@
-//! Which JSON schemas can be checked. A rule that could not be is refused when the primitive is built.
+//! Which JSON schemas can be checked. A rule that cannot be checked is refused when the primitive is built.
 
 use std::collections::HashMap;
 
@@ -31,10 +31,10 @@ fn look(root: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// Whether a schema can be applied at all: not if it refers to itself without going deeper. `known`: those that were looked
-/// at, and whether that has come to an end.
+/// A schema that refers to itself without going deeper into the value cannot be applied. `known` has the schemas visited so
+/// far, with `false` while they are being visited.
 fn ends(root: &Value, schema: &Value, depth: u32, known: &mut HashMap<*const Value, bool>) -> bool {
-    /// References and unions within each other, at most.
+    /// Bounds the recursion through references and unions.
     const DEEPEST: u32 = 300;
     if let Some(ends) = known.get(&std::ptr::from_ref(schema)) {
         return *ends;
@@ -49,7 +49,6 @@ fn ends(root: &Value, schema: &Value, depth: u32, known: &mut HashMap<*const Val
     ends
 }
 
-/// The schemas in the value of a keyword, each with its own part of the place.
 fn inside<'s>(keyword: &str, value: &'s Value) -> Box<dyn Iterator<Item = (String, &'s Value)> + 's> {
     match (keyword, value) {
         ("properties" | "$defs" | "definitions", Value::Object(named)) => {
@@ -91,7 +90,7 @@ fn fault(root: &Value, keyword: &str, value: &Value) -> Option<String> {
             let leads = value.as_str().and_then(|reference| target(root, reference));
             (leads.is_some_and(is_schema), "a reference to a part of this schema, such as #/$defs/item")
         }
-        // They tell something, but allow and forbid nothing.
+        // Annotations allow and forbid nothing.
         "title" | "format" | "$schema" | "$id" => (true, ""),
         keyword if is_annotation(keyword) => (true, ""),
         _ => {

@@ -1,10 +1,10 @@
-//! What fills `{field:attach}`: images, files and sound as parts of the message.
+//! What fills `{field:attach}`: images, files and audio as parts of the message.
 
 use crate::media::{Attachment, Audio, File, Image};
 
-/// A value that fills `{field:attach}`: an image, a file or sound, or several.
+/// A value that fills `{field:attach}`: an image, a file or audio, or several.
 ///
-/// One's own types implement it by handing on what they hold:
+/// Your own types implement it by passing on what they hold:
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -29,7 +29,7 @@ use crate::media::{Attachment, Audio, File, Image};
             `{{name}}` for text"
 )]
 pub trait PromptAttachment {
-    /// Hands on what is to be attached, in order.
+    /// Passes on what is to be attached, in order.
     fn attach(&self, to: &mut Attachments<'_>);
 }
 
@@ -41,7 +41,7 @@ impl<'a> Attachments<'a> {
         Attachments(take)
     }
 
-    /// Attaches one more.
+    /// Adds an attachment.
     pub fn push(&mut self, attachment: impl Into<Attachment>) {
         (self.0)(attachment.into());
     }

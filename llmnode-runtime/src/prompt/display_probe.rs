@@ -1,5 +1,6 @@
-//! A field of which the macro does not know whether it has a `Display`: generated code checks it where the prompt names
-//! it, by [`DisplayProbe`]; so that nothing else fails if it has none, it has a segment all the same, by [`SegmentProbe`].
+//! Checks whether a field has a `Display`, where the macro cannot know it. Generated code checks it where the prompt names
+//! the field, by [`DisplayProbe`]. The field gets a segment in any case, by [`SegmentProbe`], so that there is no second
+//! error.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -18,12 +19,12 @@ pub trait PromptText<Name, const LINE: usize, const COLUMN: usize> {}
 #[diagnostic::do_not_recommend]
 impl<T: Display, Name, const LINE: usize, const COLUMN: usize> PromptText<Name, LINE, COLUMN> for T {}
 
-/// What stands for a field of the type `T` in a format string: it can be displayed if the field can.
+/// Takes the place of a field of the type `T` in a format string: it can be displayed if the field can.
 #[derive(Debug)]
 pub struct DisplayProbe<T, Name, const LINE: usize, const COLUMN: usize>(PhantomData<(T, Name)>);
 
 impl<T, Name, const LINE: usize, const COLUMN: usize> DisplayProbe<T, Name, LINE, COLUMN> {
-    /// The only one.
+    /// Creates the probe.
     #[expect(clippy::new_without_default, reason = "generated code alone makes it, in constants")]
     pub const fn new() -> Self {
         DisplayProbe(PhantomData)
@@ -38,7 +39,7 @@ impl<T: PromptText<Name, LINE, COLUMN>, Name, const LINE: usize, const COLUMN: u
     }
 }
 
-/// A field that may be none of a prompt. Method resolution takes the first of two segments that fits.
+/// A field that a prompt may not be able to write. Method resolution takes the first of the two segments that fits.
 #[derive(Debug)]
 pub struct SegmentProbe<'a, T>(pub &'a T);
 

@@ -1,10 +1,10 @@
 //! Text from outside, in a fence of backticks that it cannot close.
 //!
 //! In Markdown (CommonMark) a fence is closed by a line of at least as many backticks as opened it. So the fence is one
-//! backtick longer than the longest run of them in the text, wherever in a line it stands.
+//! backtick longer than the longest run of them in the text, wherever in a line that is.
 //!
-//! Retrieved text writes its own fence, by whatever way its `Display` gets into a prompt. The flag `-`, which no `Display`
-//! of std looks at, asks for the text without it.
+//! Retrieved text writes its own fence, however its `Display` gets into a prompt. The flag `-`, which the implementations of
+//! std ignore, asks for the text without it.
 
 use std::fmt::{self, Display, Write};
 
@@ -25,7 +25,7 @@ pub trait PromptFence {
 #[diagnostic::do_not_recommend]
 impl<T: Display> PromptFence for T {
     fn write_fence(&self, to: &mut dyn Write) -> fmt::Result {
-        // Written once: what is measured is what is shown.
+        // Formatted once, so that the text that is measured is the text that is written.
         let mut text = String::new();
         write!(text, "{self:-}")?;
         let fence = "`".repeat(longest_run(&text).saturating_add(1).max(3));

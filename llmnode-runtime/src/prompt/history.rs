@@ -1,11 +1,11 @@
-//! Earlier messages of a conversation, as a node's field holds them.
+//! Earlier messages of a conversation in a node's field.
 
 use crate::model::Message;
 
-/// What a history can do. It is in the prelude.
+/// Operations on a history. It is in the prelude.
 pub trait History {
-    /// Keeps the newest messages, so many at most. It begins with no result of a tool whose call is gone: providers refuse such a
-    /// conversation.
+    /// Keeps at most this many messages, the newest ones. The rest never begins with the result of a tool whose call is
+    /// missing, since providers refuse such a conversation.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -32,10 +32,10 @@ impl History for Vec<Message> {
     }
 }
 
-/// A field that `#[node(history)]` marks: anything that lends messages as a slice.
+/// A field that `#[node(history)]` marks: anything that can be borrowed as a slice of messages.
 ///
-/// That is a `Vec<Message>`, a `&[Message]`, an array, a `Box` or an `Arc` of a slice, a reference to any of them, or a
-/// type of one's own with `AsRef<[Message]>`.
+/// That is a `Vec<Message>`, a `&[Message]`, an array, a `Box` or an `Arc` of a slice, a reference to any of them, or your
+/// own type with `AsRef<[Message]>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the history of a node",
     label = "no messages",

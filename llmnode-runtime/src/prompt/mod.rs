@@ -1,4 +1,4 @@
-//! What can stand in a prompt: what a list and an attachment of the program's own implement.
+//! What a prompt may contain, and the traits that lists and attachments of the program implement.
 
 mod attach;
 mod display_probe;
@@ -16,7 +16,6 @@ pub use history::History;
 pub(crate) use section::Section;
 pub use values::PromptList;
 
-/// What only generated code names.
 pub(crate) mod generated {
     pub use super::display_probe::{DisplayProbe, PromptText, SegmentProbe, ShowNothing, ShowValue};
     pub use super::fence::PromptFence;

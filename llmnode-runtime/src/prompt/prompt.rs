@@ -1,4 +1,4 @@
-//! From segments and values to the text of a message.
+//! Renders segments and values to the text of a message.
 //!
 //! A prompt is written in two passes over the same segments: the first counts bytes, the second writes them
 //! into a string of exactly that size. A value is inserted once and never read again as a template.
@@ -19,7 +19,6 @@ const MAX_TOTAL: usize = Attachment::MAX_TOTAL;
 pub struct Prompt {
     messages: Vec<Message>,
     failed: Option<String>,
-    /// What is being written.
     pub(crate) section: Section,
 }
 
@@ -62,7 +61,7 @@ impl Prompt {
         &self.messages
     }
 
-    /// The messages, or why a value could not be written.
+    /// `Err`: why a value could not be written.
     pub(crate) fn finish(self) -> Result<Vec<Message>, String> {
         let attached: usize =
             self.messages.iter().flat_map(Message::attachments).map(Attachment::sent_bytes).sum();
@@ -76,7 +75,7 @@ impl Prompt {
         }
     }
 
-    /// A system message without text says nothing, and some providers refuse it.
+    /// Adds a message. A system message without text is left out: it says nothing, and some providers refuse it.
     pub fn push(&mut self, message: Message) {
         self.reserve_messages(1);
         if message.role != Role::System || !message.content.is_empty() {
@@ -84,18 +83,18 @@ impl Prompt {
         }
     }
 
-    /// Whether a node is asked for no more than the user message of an example.
+    /// Returns whether only the user message of an example is wanted.
     pub fn is_example(&self) -> bool {
         matches!(self.section, Section::Example(_))
     }
 
-    /// Notes what cannot be sent; the first such fault is told.
+    /// Records what cannot be sent; only the first such fault is reported.
     pub fn fail(&mut self, fault: &str) {
         let section = self.section;
         self.failed.get_or_insert_with(|| format!("{section}{fault}"));
     }
 
-    /// Makes room for messages, and for the prompt and a correction that follow, so that these move nothing.
+    /// Leaves room for the prompt and a correction that follow, so that these move nothing.
     fn reserve_messages(&mut self, messages: usize) {
         if self.messages.capacity() < self.messages.len() + messages {
             self.messages.reserve(messages + 3);
@@ -115,7 +114,7 @@ impl Prompt {
             return Message::new(role, "");
         }
         let mut message = Message::new(role, String::with_capacity(size.0));
-        // Up to an attachment each; without any, all in one go.
+        // Each run ends with an attachment; without attachments there is one run.
         for run in segments.split_inclusive(|segment| segment.as_attachment().is_some()) {
             // What could be counted can be written, unless a `Display` contradicts itself; then the text is cut there.
             if write!(message.content, "{}", Joined { segments: run, texts: true }).is_err() {
@@ -129,8 +128,7 @@ impl Prompt {
     }
 }
 
-/// Segments one after the other, with the literal texts or without. They share one formatter, which saves setting
-/// one up for each value.
+/// All segments share one formatter, which saves setting one up for each value. `texts`: with the literal texts.
 struct Joined<'a> {
     segments: &'a [Segment<'a>],
     texts: bool,
@@ -149,7 +147,6 @@ impl fmt::Debug for Prompt {
     }
 }
 
-/// Counts the bytes that would be written.
 struct Counter(usize);
 
 impl Write for Counter {

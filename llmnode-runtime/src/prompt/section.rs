@@ -2,17 +2,16 @@
 
 use std::fmt::{self, Display};
 
-/// What of the prompt is being written.
 #[derive(Clone, Copy, Default)]
 pub(crate) enum Section {
     #[default]
     Prompt,
     Examples,
-    /// The example of this number, from 1.
+    /// Counts from 1.
     Example(usize),
 }
 
-/// As it begins a message about a fault.
+/// As the beginning of a message about a fault.
 impl Display for Section {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -53,17 +53,17 @@ impl<'a> Segment<'a> {
         Segment(Piece::Fence(value))
     }
 
-    /// `{field:raw}`: the value as it is, also one that else stands in a fence.
+    /// `{field:raw}`: the value as it is, without the fence that its type may write.
     pub const fn raw<T: PromptValue>(value: &'a T) -> Self {
         Segment(Piece::Raw(value))
     }
 
-    /// `{field:or(absent)}`: the value of an `Option`, or the given text.
+    /// `{field:or(absent)}`: the value of an `Option`, or this text.
     pub const fn or<T: PromptOption>(value: &'a T, absent: &'static str) -> Self {
         Segment(Piece::Option(value, absent))
     }
 
-    /// `{field:attach}`: images, files or sound, each a part of the message.
+    /// `{field:attach}`: images, files or audio, each a part of the message.
     pub const fn attach<T: PromptAttachment>(value: &'a T) -> Self {
         Segment(Piece::Attach(value))
     }
@@ -77,7 +77,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// As it stands in the prompt.
+/// As it appears in the prompt.
 impl Display for Segment<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -88,7 +88,6 @@ impl Display for Segment<'_> {
             Piece::Fence(value) => value.write_fence(to),
             Piece::Raw(value) => write!(to, "{value:-}"),
             Piece::Option(value, absent) => value.write_or(absent, to),
-            // No text stands for it.
             Piece::Attach(_) => Ok(()),
         }
     }

@@ -11,10 +11,10 @@ pub struct Line<const NUMBER: usize>;
 #[derive(Debug)]
 pub struct Column<const NUMBER: usize>;
 
-/// What a step of a prompt's path is read from; `Location` is where the step stands.
+/// The value that a step of a prompt's path is read from; `Location` is the position of the step.
 ///
-/// It changes nothing but a message: whether a path exists in the state is a question of types, for which the
-/// compiler can underline only the whole prompt. So the type that it names tells the place.
+/// It only improves a message: whether a path exists in the state is decided by types, for which the compiler can underline
+/// only the whole prompt. So the type that it names carries the position.
 #[derive(Debug)]
 pub struct PromptAt<Location, T> {
     read: T,
@@ -28,7 +28,7 @@ pub const fn prompt_at<const LINE: usize, const COLUMN: usize, T>(
     PromptAt { read, place: PhantomData }
 }
 
-/// The same in a prompt file, for which the type `File` stands.
+/// The same in a prompt file, which the type `File` represents.
 pub const fn prompt_file_at<File, const LINE: usize, const COLUMN: usize, T>(
     read: T,
 ) -> PromptAt<(File, Line<LINE>, Column<COLUMN>), T> {

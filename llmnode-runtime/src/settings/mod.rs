@@ -1,4 +1,4 @@
-//! How models are asked, by what call, model, run and node state; and what follows their failures.
+//! Settings of call, model, run and node: how models are asked, and what follows their failures.
 
 mod recovery;
 mod resolved;

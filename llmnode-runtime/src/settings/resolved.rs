@@ -14,7 +14,6 @@ pub(crate) struct Resolved<'p> {
     call: &'p Settings,
     run: &'p Settings,
     node: &'p Settings,
-    /// The model's name, from the nearest level that has one.
     pub(crate) model: Option<&'p str>,
     pub(crate) stacks: Stacks<'p>,
     pub(crate) deadline: Option<Duration>,
@@ -26,7 +25,7 @@ pub(crate) struct Resolved<'p> {
 }
 
 impl<'p> Resolved<'p> {
-    /// Resolves the settings of call, run and node, nearest first: the first value of a field wins.
+    /// Nearest level first: the first value of a field wins.
     pub(crate) fn new(
         levels @ [call, run, node]: [&'p Settings; 3],
         node_kind: NodeKind,
@@ -52,12 +51,12 @@ impl<'p> Resolved<'p> {
         Ok(resolved)
     }
 
-    /// Drops the run's setting `model`: it replaces the run's model, but the node has its own.
+    /// The run's setting `model` is for the run's own model, but this node has another.
     pub(crate) fn ignore_run_model(&mut self) {
         self.model = [self.call, self.node].into_iter().find_map(|level| level.model.as_deref());
     }
 
-    /// Writes the settings into a request to this model: the run's own, or a registered one with its settings.
+    /// `model` has the settings of a registered model; `None`: the run's own is asked.
     pub(crate) fn apply_to(
         &self,
         request: &mut Request,
@@ -86,7 +85,7 @@ impl<'p> Resolved<'p> {
         )
     }
 
-    /// The longest time of one attempt, if no model has its own.
+    /// For attempts whose model has no setting of its own.
     pub(crate) fn attempt_timeout(&self) -> Result<Option<Duration>, NodeError> {
         let timeout = [self.call, self.run, self.node].iter().find_map(|level| level.attempt_timeout);
         NodeError::refuse(zero_duration("attempt_timeout", timeout).into_iter().collect())?;
@@ -97,8 +96,7 @@ impl<'p> Resolved<'p> {
         Reader::new().exact(self.exact)
     }
 
-    /// Everything that is wrong with how often a node that asks no model is to be executed. The run's settings are for
-    /// nodes of all kinds; what a node cannot do, it leaves out.
+    /// Ignores what the run sets and this node cannot do: the run's settings are for nodes of all kinds.
     fn exec_faults(&self, node_kind: NodeKind) -> Vec<String> {
         let Resolved { call, run, node, .. } = self;
         let none = [call, run, node].iter().find_map(|level| level.attempts) == Some(0);
@@ -123,7 +121,6 @@ impl<'p> Resolved<'p> {
         Some(format!("the wait {wait} goes down"))
     }
 
-    /// Everything that is wrong with the settings, whichever model is asked.
     fn faults(&self, node_kind: NodeKind, answers: AnswerKind) -> Vec<String> {
         let Resolved { call, run, node, .. } = self;
         let retries = call.retries.or(node.retries).is_some_and(|retries| retries > 0);
@@ -173,7 +170,6 @@ impl<'p> Resolved<'p> {
     }
 }
 
-/// Whether settings ask that a node is executed a second time.
 fn asks_again(call: &Settings) -> bool {
     let more = |count: Option<u32>| count.is_some_and(|count| count > 0);
     let mut steps = call.recover.iter().flat_map(|(_, steps)| steps.iter());
@@ -183,7 +179,6 @@ fn asks_again(call: &Settings) -> bool {
         || steps.any(Recovery::asks_again)
 }
 
-/// What is wrong with the recovery that a level states.
 fn recovery_faults(level: &Settings, fallback: bool, answers: AnswerKind) -> Vec<String> {
     let mut keys = Vec::new();
     let fault = |(failures, steps): &(Failures, Cow<'static, [Recovery]>)| {
@@ -206,7 +201,6 @@ fn recovery_faults(level: &Settings, fallback: bool, answers: AnswerKind) -> Vec
     level.recover.iter().filter_map(fault).collect()
 }
 
-/// The settings of a registered model that do not belong on a model.
 fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
     let stated = [
         ("retries", model.retries.is_some()),
@@ -230,7 +224,6 @@ fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
     })
 }
 
-/// The fields in `extra` that have a setting of their own.
 fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
     let (temperature, max_tokens) = (request.temperature.is_some(), request.max_tokens.is_some());
     let response_format = request.response_format.filter(|_| request.output.is_some());
@@ -249,14 +242,12 @@ fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
     })
 }
 
-/// Why the chosen strict dialect cannot say what the type of the answer is, whatever model is asked.
 fn strict_fault(request: &Request) -> Option<String> {
     let schema =
         request.output.as_deref().filter(|_| request.response_format == Some(ResponseFormat::Strict))?;
     schema.strict().err().map(StrictError::with_remedy)
 }
 
-/// Values that no request can have.
 fn invalid_values(
     model: Option<&str>,
     temperature: Option<f64>,
@@ -274,7 +265,7 @@ fn zero_duration(name: &str, time: Option<Duration>) -> Option<String> {
     (time? == Duration::ZERO).then(|| format!("{name} is 0, so no request could be made"))
 }
 
-/// Everything that is wrong with what a node with a typed answer states at run time.
+/// For a node with a typed answer that is set up at run time.
 pub(crate) fn faults(own: &Settings) -> Vec<String> {
     let stacks = recovery_faults(own, false, AnswerKind::Json);
     invalid_values(own.model.as_deref(), own.temperature, own.max_tokens)

@@ -89,9 +89,8 @@ pub struct Settings {
     pub feedback_rounds: Option<usize>,
     /// Whether the second identical bad answer in a row ends the corrections. Default: no.
     pub stop_on_repeat: Option<bool>,
-    /// Whether an answer is taken only as it stands. Default: no. What is nearly JSON is then repaired, and what is
-    /// nearly of the type is changed to fit it (`"3"` for an integer), if nothing is lost. Each change is a flag of
-    /// the attempt.
+    /// Whether an answer is taken only as it is. Default: no. Then what is nearly JSON is repaired, and what is nearly of
+    /// the type is changed to fit it (`"3"` for an integer), if nothing is lost. Each change is a flag of the attempt.
     pub exact: Option<bool>,
     /// What each call may spend by itself. The run's settings limit what the call's do not. Default: no limits.
     pub limits: Limits,
@@ -103,10 +102,9 @@ pub struct Settings {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// The settings of whoever says nothing.
 pub(crate) const EMPTY_SETTINGS: &Settings = &Settings::new();
 
-/// Shows the names of the further fields, not what is in them.
+/// Shows the names of the extra fields, not their values.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
@@ -134,7 +132,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// The setters of what holds settings, and lends them by `overrides`.
+/// Setters for a type that lends its settings by `overrides`.
 macro_rules! setters {
     ($($(#[$about:meta])* $setting:ident: $type:ty,)*) => {$(
         $(#[$about])*
@@ -147,7 +145,6 @@ macro_rules! setters {
 pub(crate) use setters;
 
 impl Settings {
-    /// What `max_wait` is, if nothing is said.
     pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
     /// Creates settings that set nothing.
@@ -269,7 +266,7 @@ impl Settings {
     }
 }
 
-/// What macros state in a constant, where nothing can be dropped.
+/// For macros, which set these in constants, where nothing can be dropped.
 impl Settings {
     /// States the model.
     #[doc(hidden)]

@@ -7,9 +7,9 @@ use super::variable;
 
 const VARIABLE: &str = "LLMNODE_FORBID_REQUESTS";
 
-/// Who forbids requests that leave the machine.
+/// The caller that forbade requests that leave the machine.
 static REAL: OnceLock<String> = OnceLock::new();
-/// Who forbids all requests.
+/// The caller that forbade all requests.
 static ALL: OnceLock<String> = OnceLock::new();
 
 /// Forbids every request of `OpenAi` that leaves this machine, in the whole process and until its end. Such a request
@@ -42,7 +42,7 @@ fn called(function: &str, caller: &Location<'_>) -> String {
     format!("`testing::{function}()`, called at {caller}")
 }
 
-/// Whether a request may be made: `Err` says who forbids it. `local`: it stays on this machine.
+/// Whether a request may be made. `Err`: who forbids it. `local`: it stays on this machine.
 pub fn check(local: bool, host: impl FnOnce() -> String) -> Result<(), String> {
     static ENVIRONMENT: OnceLock<Option<String>> = OnceLock::new();
     let environment = ENVIRONMENT.get_or_init(|| variable(VARIABLE)).as_deref();

@@ -1,4 +1,4 @@
-//! What a request asks, compared with a text in the test.
+//! Compares a request with a text in the test.
 
 use crate::model::Request;
 

@@ -1,4 +1,4 @@
-//! What a node asks, without a model.
+//! Renders the request of a node without a model.
 
 use std::future::Future;
 use std::pin::pin;

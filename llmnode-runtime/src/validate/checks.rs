@@ -76,7 +76,7 @@ impl<'a, S: ?Sized> Checks<'a, S> {
         Checks { path: path.to_owned(), ..Checks::default() }
     }
 
-    /// Adds a validator that needs no waiting.
+    /// Adds a validator that is not async.
     pub fn sync(
         &mut self,
         validator: &'static str,
@@ -96,7 +96,7 @@ impl<'a, S: ?Sized> Checks<'a, S> {
         self.push(validator, Check::Async(Box::new(|state, attempt| Box::pin(check(state, attempt)))));
     }
 
-    /// Says which Rust names the validators that follow may use for which JSON names.
+    /// Sets the Rust names that the validators that follow may use for JSON names.
     pub fn names(&mut self, names: &'static [(&'static str, &'static str)]) {
         self.names = names;
     }
@@ -130,7 +130,7 @@ impl<S: ?Sized> fmt::Debug for Checks<'_, S> {
     }
 }
 
-/// `name` after a dot, or in brackets and quotes where a dot would mislead.
+/// In brackets and quotes where a dot would mislead.
 fn push_key(path: &mut String, name: &str) {
     if name.is_empty() || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"') || c.is_whitespace()) {
         path.push_str(&format!("[{name:?}]"));
@@ -142,7 +142,7 @@ fn push_key(path: &mut String, name: &str) {
     }
 }
 
-/// A validator's own path below the path where it was found, in JSON names.
+/// `own` is a validator's path below `at`; its first name may be a Rust name.
 pub(super) fn join(at: &str, names: &[(&str, &str)], own: &str) -> String {
     let end = own.find(['.', '[']).unwrap_or(own.len());
     let (head, rest) = own.split_at(end);

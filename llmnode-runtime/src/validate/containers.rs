@@ -1,4 +1,4 @@
-//! Dives into the containers of the standard library, and into nothing for its plain values.
+//! Traverses the containers of the standard library; its plain values have nothing to traverse.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt::Display;
@@ -59,8 +59,8 @@ container!([K: Display, H] HashMap<K, T, H>, |value, to, traverse| {
     }
 });
 
-/// Containers of several types. A dive does the same with all elements: where all have validators of their own, these
-/// run, and where one has none, the fields are dived into; `Coverage` then tells what was passed over.
+/// Containers of several types. Traversal treats all elements alike: where all have validators of their own, these run;
+/// where one has none, only fields are traversed, and `Coverage` reports what is missed.
 macro_rules! tuples {
     ($($($ty:ident $index:tt)*;)*) => {$(
         #[diagnostic::do_not_recommend]

@@ -1,8 +1,8 @@
-//! Proof that every validator inside an output type can be reached by diving.
+//! Proof that traversal reaches every validator inside an output type.
 //!
-//! A definition with validators leaves a mark in its JSON schema. The schema of an output shows the marks of
-//! all types inside it, also of those inside containers that no dive knows. A mark that the dive does not
-//! come to is a validator that would be skipped in silence: the first use of such an output is an error.
+//! A definition with validators leaves a mark in its JSON schema. The schema of an output shows the marks of all types
+//! inside it, also of those inside containers that traversal does not know. A mark that traversal does not reach is a
+//! validator that would be skipped silently, so the first use of such an output is an error.
 
 use std::any::type_name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,22 +13,21 @@ use schemars::JsonSchema;
 use super::marks::marks_in;
 use super::traverse::{Validated, ValidatedFields};
 
-/// The marks that a dive can come to.
+/// The marks that traversal reaches.
 #[derive(Debug, Default)]
 pub struct Coverage {
     marks: BTreeSet<&'static str>,
-    /// The marks of types that some place holds and no dive comes to there, each with the first such place.
+    /// The marks of types that traversal misses somewhere, each with the first such place.
     skipped: BTreeMap<String, String>,
-    /// The definition whose fields are looked into.
     owner: Option<&'static str>,
-    /// The type at hand is dived into as one with validators of its own.
+    /// The current type is traversed as one with validators of its own.
     validated: bool,
-    /// It is dived into for its fields alone, as an element among others.
+    /// The current type is traversed for its fields only, as an element among others.
     fields_only: bool,
 }
 
 impl Coverage {
-    /// Notes a type's mark. `false` if it was noted before: its fields need no second look.
+    /// Records a type's mark. Returns `false` if it was recorded before: its fields need no second visit.
     pub fn enter(&mut self, mark: &'static str) -> bool {
         if self.fields_only {
             let place = || "it is in a tuple or `Result` beside a type without validators".to_owned();
@@ -38,13 +37,12 @@ impl Coverage {
         self.marks.insert(mark)
     }
 
-    /// Looks into a type with validators of its own.
+    /// Visits a type with validators of its own.
     pub fn validated<T: ValidatedFields + ?Sized>(&mut self) {
         self.descend::<T>(true, false);
     }
 
-    /// Looks into an element of a container of several types. A dive does the same with all of them, so where one has
-    /// no validators of its own, those of the others do not run.
+    /// Traversal treats all elements alike: where one has no validators of its own, those of the others do not run.
     pub(super) fn element<T: ValidatedFields>(&mut self) {
         self.descend::<T>(self.validated, !self.validated);
     }
@@ -56,12 +54,11 @@ impl Coverage {
         (self.validated, self.fields_only, self.owner) = before;
     }
 
-    /// Notes what is held by a `T` that no dive goes into.
     fn skip_type<T: JsonSchema + ?Sized>(&mut self, field: Option<&str>) {
         self.skip_marks(marks_in::<T>(), field, type_name::<T>());
     }
 
-    /// The part of it that is compiled once, and not for every type.
+    /// Compiled once, and not for every type.
     fn skip_marks(&mut self, marks: Vec<String>, field: Option<&str>, held_as: &str) {
         for mark in marks {
             let place = self.owner.zip(field);
@@ -72,7 +69,7 @@ impl Coverage {
         }
     }
 
-    /// The first of a schema's marks that no dive comes to in some place, and what is known of that place.
+    /// The first of these marks that traversal misses, with what is known of the place.
     pub(crate) fn missing(&self, marks: &[String]) -> Option<Uncovered> {
         marks.iter().find_map(|mark| {
             let place = self.skipped.get(mark).cloned();
@@ -83,31 +80,28 @@ impl Coverage {
     }
 }
 
-/// Validators that would never run.
 #[derive(Debug)]
 pub(crate) struct Uncovered {
-    /// The mark of their type.
     pub(crate) mark: String,
     /// Where it is held, and as what.
     pub(crate) place: String,
 }
 
-/// A type that generated code dives into, before there is a value of it.
+/// A type that generated code traverses, before there is a value of it.
 #[derive(Debug)]
 pub struct CoverageProbe<T: ?Sized> {
-    /// The field that has the type, as the definition calls it.
     field: Option<&'static str>,
     ty: PhantomData<fn(&T)>,
 }
 
 impl<T: ?Sized> CoverageProbe<T> {
-    /// Stands for the type.
+    /// Creates a probe of the type.
     #[expect(clippy::new_without_default, reason = "only generated code makes one")]
     pub const fn new() -> Self {
         CoverageProbe { field: None, ty: PhantomData }
     }
 
-    /// Stands for the type of a field.
+    /// Creates a probe of the type of a field.
     pub const fn of(field: &'static str) -> Self {
         CoverageProbe { field: Some(field), ty: PhantomData }
     }
@@ -115,7 +109,7 @@ impl<T: ?Sized> CoverageProbe<T> {
 
 /// First choice: a type with validators of its own.
 pub trait CoverValidators {
-    /// Notes the types a dive can come to.
+    /// Records the types that traversal reaches.
     fn coverage(&self, to: &mut Coverage);
 }
 
@@ -125,9 +119,9 @@ impl<T: Validated + ?Sized> CoverValidators for &&&CoverageProbe<T> {
     }
 }
 
-/// Second choice: a type whose definition says how to dive into it.
+/// Second choice: a type whose definition says how to traverse it.
 pub trait CoverFields {
-    /// Notes the types a dive can come to.
+    /// Records the types that traversal reaches.
     fn coverage(&self, to: &mut Coverage);
 }
 
@@ -137,9 +131,9 @@ impl<T: ValidatedFields + ?Sized> CoverFields for &&CoverageProbe<T> {
     }
 }
 
-/// Third choice: no dive goes in, and the schema tells what is passed over.
+/// Third choice: traversal does not go in, and the schema shows what it misses.
 pub trait CoverSchema {
-    /// Notes what no dive comes to here.
+    /// Records validators that traversal does not reach.
     fn coverage(&self, to: &mut Coverage);
 }
 
@@ -151,7 +145,7 @@ impl<T: JsonSchema + ?Sized> CoverSchema for &CoverageProbe<T> {
 
 /// Last choice: nothing is known.
 pub trait CoverNothing {
-    /// Notes nothing.
+    /// Records nothing.
     fn coverage(&self, _: &mut Coverage) {}
 }
 

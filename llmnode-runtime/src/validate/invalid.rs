@@ -26,7 +26,7 @@ pub struct Violation {
     /// More is allowed than `allowed` lists.
     #[serde(skip)]
     pub(crate) more: bool,
-    /// What the model is asked to do about it, which is nothing that is wrong; empty where that goes without saying.
+    /// What the model is asked to do about it; empty if that is obvious.
     #[serde(skip)]
     pub(crate) remedy: Cow<'static, str>,
 }
@@ -47,8 +47,8 @@ impl Violation {
         }
     }
 
-    /// The violation as a model and a record see it: on one line of about a kilobyte, of which what is allowed
-    /// has its own part, so that a long quotation before it does not push it out.
+    /// On one line of about a kilobyte. The allowed values have their own share of it, so that a long quotation before them
+    /// does not push them out.
     pub(crate) fn shortened(mut self) -> Self {
         let mut room = 400_usize;
         let fits = |value: &&String| {

@@ -7,7 +7,6 @@ use serde_json::Value;
 /// The schema keyword that holds the mark of a type with validators. It is never sent.
 pub(crate) const MARK: &str = "x-llmnode-validated";
 
-/// The schema of a type as its derive gives it, with the marks.
 pub(crate) fn schema_with_marks<T: JsonSchema + ?Sized>() -> Value {
     generator().into_root_schema_for::<T>().to_value()
 }
@@ -16,7 +15,6 @@ fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().with(|s| s.meta_schema = None).for_deserialize().into_generator()
 }
 
-/// The marks in the schema of a type, in order, each once.
 pub(super) fn marks_in<T: JsonSchema + ?Sized>() -> Vec<String> {
     marks_of(&schema_with_marks::<T>())
 }

@@ -1,7 +1,7 @@
-//! Validators: what they may say, how they are collected from an answer, and how they run.
+//! Validators: what they may return, how they are collected from an answer, and how they run.
 //!
-//! Diving into an answer is synchronous and only collects checks, so that recursive types need no boxed
-//! `async fn` at each level; the attempt loop runs what was collected.
+//! Traversing an answer is synchronous and only collects checks, so that recursive types need no boxed `async fn` at each
+//! level; the attempt loop runs what was collected.
 
 mod checks;
 mod containers;

@@ -7,16 +7,12 @@ use super::invalid::{Invalid, Violation};
 use crate::panics::{catch_panic, catch_panic_async};
 
 pub(crate) enum CheckOutcome {
-    /// Every check ran; these are the complaints and warnings.
     Completed(Vec<Violation>),
-    /// A check ended the call with an error of the program.
     Aborted(Box<dyn Error + Send + Sync>),
-    /// A check panicked; the name of the validator and what it said.
     Panicked(String),
 }
 
-/// Runs every check, in the order of the dive. Complaints do not keep later checks from running; an abort
-/// and a panic do.
+/// Runs the checks in the order of traversal. Violations do not keep later checks from running; an abort or a panic does.
 pub(crate) async fn run<'a, S: ?Sized>(
     checks: Checks<'a, S>,
     state: &'a S,

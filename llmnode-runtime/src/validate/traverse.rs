@@ -1,10 +1,10 @@
 //! How a value's validators are found.
 //!
-//! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`]: it dives into the fields.
-//! `#[validate]` on an impl block implements [`Validate`]: it dives likewise, and adds the block's methods.
-//! Generated code does not know which of the two a type has, or neither, so it calls `traverse` on three
-//! references to a [`Traverse`]: method resolution takes the first that fits, from [`Validate`] down to nothing.
-//! The markers carry no state, so that a type validated against *another* state is an error, not a miss.
+//! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`], which traverses the fields. `#[validate]`
+//! on an impl block implements [`Validate`], which also adds the block's methods. Generated code does not know which of the
+//! two a type has, if any, so it calls `traverse` on three references to a [`Traverse`]: method resolution takes the first
+//! that fits, from [`Validate`] down to nothing. The marker traits carry no state, so that a type validated against
+//! *another* state is an error, not a miss.
 
 use super::checks::Checks;
 use super::coverage::Coverage;
@@ -12,8 +12,8 @@ use super::coverage::Coverage;
 /// A type with validators of its own, from `#[validate]` on an impl block.
 pub trait Validated: ValidatedFields {}
 
-/// A type with validators that run with the state `S`. `K` is always `()`: what the probe below leaves for the compiler
-/// to find, so that it does not propose a where clause on the program's own item for a type that lacks the state.
+/// A type with validators that run with the state `S`. `K` is always `()`. The probe below leaves it to be inferred, so that
+/// the compiler does not propose a where clause on the program's own item for a type that lacks the state.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not validated against the state `{S}`",
     label = "no validators for this state",
@@ -26,14 +26,14 @@ pub trait Validate<S: ?Sized, K = ()> {
     fn checks<'a>(&'a self, to: &mut Checks<'a, S>);
 }
 
-/// A type whose definition says how to dive into its fields.
+/// A type whose definition says how to traverse its fields.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has validators, but its definition does not say so",
     label = "its definition has neither `#[llm_output]` nor `#[llmnode::validate]`",
     note = "put `#[llm_output]` on the definition, or `#[llmnode::validate]` above its own derives"
 )]
 pub trait ValidatedFields {
-    /// Notes which types a dive can come to.
+    /// Records which types traversal reaches.
     fn coverage(to: &mut Coverage);
 }
 
@@ -44,7 +44,7 @@ pub trait ValidatedFields {
     note = "write `#[llm_output(state = T)]` on the type, with the state of the validators inside it"
 )]
 pub trait ValidateFields<S: ?Sized> {
-    /// Adds the checks inside this value, and says which fields are known by another name in the JSON.
+    /// Adds the checks inside this value, and sets which fields have another name in the JSON.
     fn fields<'a>(&'a self, to: &mut Checks<'a, S>);
 }
 
@@ -58,7 +58,7 @@ pub trait ValidateWithAnyState<S: ?Sized, K>: Validate<S, K> {}
 #[diagnostic::do_not_recommend]
 impl<T: Validate<S, K> + ?Sized, S: ?Sized, K> ValidateWithAnyState<S, K> for T {}
 
-/// The same of a field whose type has validators in its own fields alone.
+/// The same for a field whose type has validators only in its own fields.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has fields with validators that take a state, and the type around it names none",
     label = "add `state = T`, with the type of that state: `#[llm_output(state = T)]`"
@@ -68,7 +68,7 @@ pub trait ValidateFieldsWithAnyState<S: ?Sized>: ValidateFields<S> {}
 #[diagnostic::do_not_recommend]
 impl<T: ValidateFields<S> + ?Sized, S: ?Sized> ValidateFieldsWithAnyState<S> for T {}
 
-/// A value that generated code dives into.
+/// A value that generated code traverses.
 #[derive(Debug)]
 pub struct Traverse<'a, T: ?Sized>(pub &'a T);
 
@@ -130,8 +130,8 @@ impl<'a, T: ValidatedFields + ?Sized> TraverseFields<'a, T> for &Traverse<'a, T>
     }
 }
 
-/// Last choice: a type that nothing is known about. If validators are inside it all the same, the mark in
-/// its schema tells, and the first use is an error.
+/// Last choice: a type that nothing is known about. If it contains validators anyway, the mark in its schema shows it, and
+/// the first use is an error.
 pub trait TraverseNothing<'a> {
     /// Adds nothing.
     fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>);

@@ -1,4 +1,4 @@
-//! The span of an attempt: a client's request to a model, in the words of OpenTelemetry.
+//! The span of an attempt: a client's request to a model, by the conventions of OpenTelemetry.
 
 use tracing::Span;
 use tracing::field::{self, Empty};
@@ -11,14 +11,13 @@ use crate::model::{ChatModel, Completion, Request};
 use crate::text::floor_char_boundary;
 use crate::usage::TokenUsage;
 
-/// What is asked, and of whom.
 pub(crate) struct RequestInfo<'a> {
     pub(crate) operation: &'static str,
     pub(crate) provider: &'a str,
     pub(crate) server: Option<(&'a str, u16)>,
-    /// The id that the server has for the model, if the request names none.
+    /// The server's name for the model, if the request names none.
     pub(crate) model: Option<&'a str>,
-    /// `None`: it is no chat.
+    /// `None`: not a chat.
     pub(crate) chat: Option<&'a Request>,
 }
 
@@ -34,10 +33,8 @@ impl<'a> RequestInfo<'a> {
     }
 }
 
-/// The span of an attempt, from the request to the judgement on its answer.
 pub(crate) struct AttemptSpan {
     span: Span,
-    /// Prompts and answers are written down, too.
     content: bool,
 }
 
@@ -47,7 +44,7 @@ impl AttemptSpan {
     }
 
     pub(crate) fn begin(node: &str, record: &AttemptRecord, info: &RequestInfo<'_>, content: bool) -> Self {
-        // Nothing of this is evaluated unless someone listens.
+        // None of this is evaluated unless a subscriber listens.
         let RequestInfo { operation, chat, .. } = *info;
         let named = chat.and_then(|request| request.model.as_deref());
         let name = || named.or(info.model).or(record.model.as_deref());
@@ -91,7 +88,6 @@ impl AttemptSpan {
         &self.span
     }
 
-    /// Writes down what the provider says of its answer.
     pub(crate) fn answered(&self, completion: &Completion) {
         if self.span.is_disabled() {
             return;
@@ -99,7 +95,7 @@ impl AttemptSpan {
         self.word(RESPONSE_ID, completion.response_id.as_deref());
         self.word(RESPONSE_MODEL, completion.model.as_deref());
         if let Some(finish) = &completion.finish {
-            // `tracing` has no lists: the JSON of one.
+            // `tracing` has no lists, so this is the JSON of one.
             self.span.record(RESPONSE_FINISH_REASONS, field::display(content::list(short(finish.as_str()))));
         }
         if self.content {
@@ -145,17 +141,17 @@ impl AttemptSpan {
     }
 }
 
-/// A provider's word, as long as records keep it.
+/// Cut to the length that records keep.
 fn short(word: &str) -> &str {
     &word[..floor_char_boundary(word, 200)]
 }
 
-/// What the conventions call such a span.
+/// The span name that the conventions ask for.
 fn title(operation: &str, model: Option<&str>) -> String {
     model.map_or_else(|| operation.to_owned(), |model| format!("{operation} {model}"))
 }
 
-/// OpenTelemetry's integers have a sign; what does not fit is the largest there is.
+/// OpenTelemetry's integers are signed.
 fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

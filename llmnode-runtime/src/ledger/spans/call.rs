@@ -18,7 +18,7 @@ impl CallSpan {
             { NODE } = node,
             { CALL_ID } = %id,
             { CALL_PARENT } = parent.map(field::display),
-            // `tracing` has no maps: the JSON of one.
+            // `tracing` has no maps, so this is the JSON of one.
             { CALL_LABELS } = (!labels.is_empty()).then(|| field::display(serde_json::json!(labels))),
             { CALL_DEGRADED } = Empty,
             { ERROR_TYPE } = Empty,
@@ -36,7 +36,7 @@ impl CallSpan {
         }
         if let Some(degraded) = record.degraded {
             self.0.record(CALL_DEGRADED, degraded.as_str());
-            // The caller sees an output, and no error.
+            // Logged because the caller sees an output, and no error.
             tracing::warn!(
                 target: "llmnode::call",
                 node = &*record.node,

@@ -1,4 +1,4 @@
-//! Prompts and answers, in the JSON that OpenTelemetry's conventions describe. Only where the program asks for it.
+//! Prompts and answers in the JSON that OpenTelemetry's conventions describe. Recorded only if the program asks for it.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate::model::{Completion, FinishReason, Message, Part, Role};
 use crate::text::floor_char_boundary;
 
-/// The most that is shown of one text, in bytes.
 const SHOWN: usize = 64 * 1024;
 
 #[derive(Serialize)]
@@ -29,7 +28,6 @@ impl<'a> SpanPart<'a> {
         SpanPart { r#type: "text", content: Cow::Borrowed(&text[..floor_char_boundary(text, SHOWN)]) }
     }
 
-    /// An attachment stands in its short form.
     fn part(part: Part<'a>) -> Self {
         match part {
             Part::Text(text) => SpanPart::text(text),
@@ -56,7 +54,7 @@ pub(super) fn list(word: &str) -> String {
 }
 
 fn json(value: &impl Serialize) -> String {
-    // Texts in lists and fields: nothing that JSON has no word for.
+    // Strings in lists and fields always serialize.
     serde_json::to_string(value).unwrap_or_default()
 }
 

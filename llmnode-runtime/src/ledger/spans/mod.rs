@@ -1,6 +1,6 @@
-//! Spans for whoever subscribes to `tracing`: one for each call of a node, one for each attempt within.
+//! Spans of `tracing`: one for each call of a node, one for each attempt in it.
 //!
-//! Without a subscriber they cost a look at an atomic each, and nothing is made or formatted.
+//! Without a subscriber, each costs one atomic load; nothing is built or formatted.
 
 mod attempt;
 mod call;

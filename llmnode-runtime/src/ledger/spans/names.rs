@@ -2,11 +2,9 @@
 //!
 //! The conventions are still in development; what changes in them changes here.
 
-/// What OpenTelemetry's layer for `tracing` takes as the span's name.
+/// `tracing-opentelemetry` takes the span's name, kind and status from these fields.
 pub(super) const NAME: &str = "otel.name";
-/// What that layer takes as the span's kind.
 pub(super) const KIND: &str = "otel.kind";
-/// What that layer takes as the span's status.
 pub(super) const STATUS: &str = "otel.status_code";
 
 pub(super) const ERROR_TYPE: &str = "error.type";

@@ -1,10 +1,9 @@
-//! Which stacks make sense. `#[llm_node]` refuses the same at compile time.
+//! Which stacks make sense. `#[llm_node]` refuses the same ones at compile time.
 
 use super::recovery::{Failures, Recovery};
 use crate::category::{Category, Group};
 use crate::output::AnswerKind;
 
-/// What is wrong with a stack, and what to write instead. `fallback`: the node has a fallback value.
 pub(crate) fn check(
     failures: Failures,
     steps: &[Recovery],

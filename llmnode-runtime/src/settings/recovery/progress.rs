@@ -12,49 +12,45 @@ use crate::limits::TimeLeft;
 use crate::model::Retry;
 use crate::validate::AttemptInfo;
 
-/// How often a call may ask again because the model's handle learned from a refusal. A handle learns each refusal
-/// once; the bound holds even if it does not.
+/// How many adapted requests a call may send. A model's handle learns from each refusal once; this bound holds even if it
+/// does not.
 const ADAPTIONS: u32 = 8;
 
 pub(crate) struct Progress<'p> {
     stacks: &'p Stacks<'p>,
     max_wait: Duration,
-    /// How many tries of each stack were taken, with the model that is asked now.
+    /// Tries taken from each stack, for the current model.
     taken: Vec<(Failures, u32)>,
-    /// The bad answers of the model that is asked now, or the executions that failed.
+    /// Bad answers of the current model, or failed executions.
     bad_answers: u32,
     adaptions: u32,
-    /// The names of the models asked so far; the run's own may have none.
+    /// The run's own model may have no name.
     models: Vec<String>,
-    /// If a stack led to another model: its further steps, which follow if that model fails, too.
+    /// The remaining steps of the stack that led to the current model; they follow if that model fails, too.
     onward: VecDeque<Recovery>,
 }
 
-/// Takes one more try out of the endpoint's retry budget, or says why there is none.
+/// Takes a try from the endpoint's retry budget. `Err`: why there is none.
 pub(crate) type Grant<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
 
 pub(crate) struct FailedAttempt {
     pub(crate) category: Category,
-    /// The failure's own decision, where it differs from its category's.
+    /// Set where it differs from its category's default.
     pub(crate) decision: Option<Retry>,
     pub(crate) retry_after: Option<Duration>,
     /// The bad answer is the same as the last one, which ends the call.
     pub(crate) repeats: bool,
-    /// The time that is left, if it is limited.
     pub(crate) time_left: Option<TimeLeft>,
-    /// The call's deadline passed: there is no time to ask again.
     pub(crate) too_late: bool,
 }
 
-/// What follows a failure.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// The same model is asked again, or the node executed.
+    /// Another request to the same model, or another execution of the node.
     Again {
         kind: AttemptKind,
         wait: Duration,
     },
-    /// The original prompt, to the model of this name.
     Model(String),
     Fallback,
     Bubble,
@@ -73,13 +69,13 @@ impl<'p> Progress<'p> {
         }
     }
 
-    /// Tools were executed. Tries after bad answers keep counting; tries after failures of the transport start again.
+    /// After tools were executed: tries after bad answers keep counting, tries after failures of the transport start again.
     pub(crate) fn next_turn(&mut self) {
         self.adaptions = 0;
         self.taken.retain(|(failures, _)| !is_transport(*failures));
     }
 
-    /// The attempt as validators see it, and nodes without a model.
+    /// As validators see it, and nodes without a model.
     pub(crate) fn attempt(&self) -> AttemptInfo {
         if let Some(corrections) = self.stacks.only_corrections() {
             let left = corrections.saturating_sub(self.taken(Failures::Answer));
@@ -99,7 +95,7 @@ impl<'p> Progress<'p> {
         attempt.with_fallback(others)
     }
 
-    /// Takes the next step, and says in a note which steps it could not take.
+    /// The note says which steps could not be taken.
     pub(crate) fn after(&mut self, failed: &FailedAttempt, grant: &mut Grant<'_>) -> (Next, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
@@ -140,7 +136,7 @@ impl<'p> Progress<'p> {
         (self.onward(failed), note)
     }
 
-    /// The step after a failure whose own stack is used up: it comes from the stack that led to the model.
+    /// For a failure whose own stack is used up: the step comes from the stack that led to the model.
     fn onward(&mut self, failed: &FailedAttempt) -> Next {
         let category = failed.category;
         // If a fallback model has no price, the models after it are still asked.
@@ -148,7 +144,7 @@ impl<'p> Progress<'p> {
             return Next::Bubble;
         }
         while let Some(step) = self.onward.pop_front() {
-            // Whether a request may be repeated depends on the failures of its own model.
+            // Steps that repeat a request are skipped: the stacks of this model's own failures decide on that.
             if let Some(next) = self.next_without_retry(step, failed) {
                 return next;
             }
@@ -156,7 +152,6 @@ impl<'p> Progress<'p> {
         Next::Bubble
     }
 
-    /// Where a step leads that does not try the same again.
     fn next_without_retry(&mut self, step: Recovery, failed: &FailedAttempt) -> Option<Next> {
         match step {
             Recovery::Model(name) if !failed.too_late && !self.has_asked(&name) => {
@@ -177,7 +172,7 @@ impl<'p> Progress<'p> {
         Ok(Next::Again { kind: AttemptKind::Adapted, wait })
     }
 
-    /// One more try of a step, or why there is none. The reason is empty if it is obvious.
+    /// `Err`: why there is no further try; empty if that is obvious.
     fn again(
         &mut self,
         step: &Recovery,
@@ -187,7 +182,7 @@ impl<'p> Progress<'p> {
         grant: &mut Grant<'_>,
     ) -> Result<Next, String> {
         if failed.decision == Some(Retry::No) && !self.stacks.asks_model() {
-            // A call within has already been retried, and its error says how that ended.
+            // A call in this node was already retried, and its error says how that ended.
             return Err(String::new());
         }
         if failed.decision == Some(Retry::No) {
@@ -207,7 +202,6 @@ impl<'p> Progress<'p> {
         Ok(Next::Again { kind, wait })
     }
 
-    /// The wait before a retry: the server's, and ours on top.
     fn wait(
         &self,
         own: Option<Backoff>,
@@ -223,7 +217,7 @@ impl<'p> Progress<'p> {
         wait_before_retry(own, longest, failed.retry_after, self.max_wait, failed.time_left.as_ref())
     }
 
-    /// The wait before a request that is sent at once, unless the server asks for one.
+    /// No wait of ours: the request is sent at once, unless the server asks for a wait.
     fn servers_wait(&self, failed: &FailedAttempt) -> Result<Duration, String> {
         match failed.retry_after {
             None => Ok(Duration::ZERO),

@@ -64,8 +64,8 @@ pub enum Recovery {
         /// How often, 1 or more.
         times: u32,
     },
-    /// Another model is asked, from the original prompt: a name registered on the run, or else an id for the run's
-    /// own model. It has all steps before this one for itself. A call asks no model twice.
+    /// Another model is asked, from the original prompt: a name registered on the run, or else an id for the run's own
+    /// model. All steps before this one apply to it anew. A call asks no model twice.
     Model(Cow<'static, str>),
     /// The node's fallback value becomes the output.
     Fallback,

@@ -8,25 +8,22 @@ use crate::model::Retry;
 use crate::output::AnswerKind;
 use crate::settings::Settings;
 
-/// Why a failure was not followed by what its stack says.
+/// Appended to the message of a failure.
 pub(super) const NOT_REPEATED: &str = "; not repeated, since the node is not idempotent";
 
-/// The properties of a node that its recovery depends on.
 #[derive(Clone, Copy)]
 pub(crate) struct NodeKind {
-    /// The node has a fallback value.
     pub(crate) fallback: bool,
-    /// The node may be executed again.
     pub(crate) idempotent: bool,
-    /// How the node treats a model's answers. `None`: it asks no model itself.
+    /// `None`: the node asks no model itself.
     pub(crate) answers: Option<AnswerKind>,
 }
 
 pub(crate) struct Stacks<'p> {
-    /// The settings, nearest level first.
+    /// Nearest level first.
     levels: [&'p Settings; 3],
     node: NodeKind,
-    /// The wait of retries in the transport group that state none.
+    /// For retries of the transport group that set none.
     pub(crate) wait: Option<Backoff>,
     pub(crate) fallback_model: Option<&'p str>,
 }
@@ -41,8 +38,8 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    /// The stack for a failure, and the key under which its tries are counted. `decision` is the failure's own, if it
-    /// differs from its category's.
+    /// Returns the stack, and the key under which its tries are counted. `decision` is the failure's own, if it differs from
+    /// its category's default.
     pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         let (key, mut steps) = self.chosen(category, decision);
         if !self.node.idempotent {
@@ -61,7 +58,7 @@ impl<'p> Stacks<'p> {
         (key, steps)
     }
 
-    /// Whether a failure would be followed by another request, were the node idempotent.
+    /// Whether another request would follow if the node were idempotent.
     pub(super) fn withhold(&self, category: Category, decision: Option<Retry>) -> bool {
         let follows = |step: &Recovery| match step {
             Recovery::Model(_) => true,
@@ -70,7 +67,7 @@ impl<'p> Stacks<'p> {
         !self.node.idempotent && self.chosen(category, decision).1.iter().any(follows)
     }
 
-    /// The level counts first; at each, the category comes before its group.
+    /// The nearest level wins; within a level, the category comes before its group.
     fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         if !self.asks_model() {
             // The steps for requests do not apply to executions, and the stop group ends them.
@@ -101,7 +98,7 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    /// The default stack of a group, from `retries` and `transport_retries`.
+    /// The stack that `retries` or `transport_retries` is short for.
     fn group_steps(&self, group: Failures, times: u32) -> Vec<Recovery> {
         let mut steps = Vec::with_capacity(3);
         let again = match group {
@@ -118,8 +115,7 @@ impl<'p> Stacks<'p> {
         self.node.answers.is_some()
     }
 
-    /// Whether such a failure counts as a bad answer or a failed execution, in the number of the attempt that
-    /// validators and nodes see.
+    /// Whether a failure counts in the attempt number that validators and nodes see.
     pub(super) fn counts(&self, category: Category) -> bool {
         match self.node.answers {
             Some(_) => category.group() == Group::Answer,
@@ -127,12 +123,10 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    /// The most executions of a node that asks no model, as the nearest level says.
     fn attempts(&self) -> u32 {
         self.levels.iter().find_map(|level| level.attempts).unwrap_or(1)
     }
 
-    /// How many executions may follow the first one.
     pub(super) fn further_executions(&self) -> u32 {
         if self.node.idempotent { self.attempts().saturating_sub(1) } else { 0 }
     }
@@ -144,7 +138,6 @@ impl<'p> Stacks<'p> {
         again.into_iter().chain([Recovery::Fallback]).collect()
     }
 
-    /// The steps that follow a failure of this category, to the last.
     pub(crate) fn full_stack(&self, category: Category) -> Vec<Recovery> {
         let (_, mut steps) = self.of(category, None);
         if steps.last() != Some(&Recovery::Bubble) {
@@ -153,7 +146,7 @@ impl<'p> Stacks<'p> {
         steps
     }
 
-    /// How many corrections follow a bad answer, if nothing else follows.
+    /// `None` if anything but a correction may follow a bad answer.
     pub(crate) fn only_corrections(&self) -> Option<u32> {
         let stated = self.levels.iter().any(|level| !level.recover.is_empty());
         let plain = !stated && self.node.idempotent && self.fallback_model.is_none() && !self.node.fallback;
@@ -164,7 +157,6 @@ impl<'p> Stacks<'p> {
     }
 }
 
-/// How often a level tries again after failures of a group, if it uses the short form.
 fn times(level: &Settings, group: Failures) -> Option<u32> {
     match group {
         Failures::Answer => level.retries,
@@ -177,7 +169,7 @@ fn default_times(group: Failures) -> u32 {
     if group == Failures::Transport { 2 } else { 0 }
 }
 
-/// Whether a stack is for failures of the transport: these wait, and take from the retry budget.
+/// These wait, and take from the retry budget.
 pub(super) fn is_transport(key: Failures) -> bool {
     match key {
         Failures::Transport => true,

@@ -6,14 +6,13 @@ use std::time::Duration;
 use super::recovery::Backoff;
 use crate::limits::TimeLeft;
 
-/// The default of the transport group: a random part of 0.5 s · 2ⁿ, at most of 8 s ("full jitter", as in AWS's
-/// Architecture Blog), so that clients which failed together do not come back together.
+/// The default of the transport group: a random part of 0.5 s · 2ⁿ, at most of 8 s ("full jitter", as in AWS's Architecture
+/// Blog), so that clients that failed together do not come back together.
 pub(super) fn jitter(tries: u32) -> Duration {
     Duration::from_millis(500).saturating_mul(1 << tries.min(4)).mul_f64(random())
 }
 
-/// The wait before a further try: our own, which is at most the longest, on top of the server's; or why there is to be
-/// no try. What the server asks for is at most `max_wait`.
+/// The server's wait, at most `max_wait`, plus our own; together at most `longest`. `Err`: why there is no further try.
 pub(crate) fn wait_before_retry(
     own: Duration,
     longest: Duration,
@@ -43,7 +42,7 @@ impl Backoff {
     }
 }
 
-/// A random number from 0 up to 1, from the seeds of the standard library's hash maps.
+/// In `0..1`, from the seeds of the standard library's hash maps.
 fn random() -> f64 {
     let bits = RandomState::new().hash_one(0_u8) >> 11;
     bits as f64 / (1_u64 << 53) as f64
