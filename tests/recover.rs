@@ -75,7 +75,10 @@ async fn the_wait_between_tries() {
     let run = Run::new(asks(second * 3).reply("5")).with_clock(TestClock::new());
     assert_eq!(run.call(&Rate).max_wait(second * 4).await.unwrap(), "5");
     let error = run.call(&Rate).wait(second * 2..second).await.unwrap_err();
-    assert_eq!((error.category(), error.message()), (Category::ConfigError, "the wait 2s..1s goes down"));
+    assert_eq!(
+        (error.category(), error.message()),
+        (Category::ConfigError, "the wait 2s..1s is an empty range: its start exceeds its end")
+    );
 }
 
 /// What the macro refuses a `retry` or a `repair` for, a call refuses, too; and only that.

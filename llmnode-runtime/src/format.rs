@@ -19,7 +19,7 @@ pub enum FormatError {
     },
     /// A newer llmnode wrote it.
     #[error(
-        "{format} version {version} is newer than version {newest}, the newest that this llmnode reads; use a newer one"
+        "{format} version {version} is newer than version {newest}, the newest supported by this version; use a newer one"
     )]
     Newer {
         /// Its format.

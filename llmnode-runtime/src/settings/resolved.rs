@@ -118,7 +118,7 @@ impl<'p> Resolved<'p> {
 
     fn inverted_wait(&self) -> Option<String> {
         let wait = self.stacks.wait.filter(|wait| wait.to < wait.from)?;
-        Some(format!("the wait {wait} goes down"))
+        Some(format!("the wait {wait} is an empty range: its start exceeds its end"))
     }
 
     fn faults(&self, node_kind: NodeKind, answers: AnswerKind) -> Vec<String> {

@@ -475,7 +475,7 @@ async fn stacks_that_make_no_sense_are_config_errors_that_say_what_to_write() {
         (Failures::Answer, vec![], "`bubble` returns the failure at once"),
         (Failures::Answer, vec![Recovery::repair(0)], "does nothing"),
         (Failures::Transport, vec![Recovery::retry(0)], "does nothing"),
-        (Failures::Transport, vec![retry(Backoff::growing(long, short))], "goes down"),
+        (Failures::Transport, vec![retry(Backoff::growing(long, short))], "is an empty range"),
         (Failures::Transport, vec![Recovery::repair(1)], "only bad answers can be repaired"),
         (Category::TruncatedOutput.into(), vec![Recovery::repair(1)], "only bad answers can be repaired"),
         (Category::ApiKeyError.into(), vec![Recovery::retry(1)], "fails with `api_key_error` again"),

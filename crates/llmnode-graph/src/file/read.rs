@@ -142,7 +142,7 @@ pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults:
         }
         Some(Value::Number(version)) if version.as_u64().is_some_and(|one| one > newest) => {
             let message = format!(
-                "{format} version {version} is newer than version {newest}, the newest that this llmnode reads: update llmnode"
+                "{format} version {version} is newer than version {newest}, the newest supported by this version: update llmnode"
             );
             faults.fault("/version", FaultKind::Version, message);
             false

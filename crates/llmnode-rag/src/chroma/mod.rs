@@ -188,7 +188,7 @@ impl Inner {
 
     async fn get(&self, opened: &OpenCollection, wanted: GetRequest<'_>) -> Result<Records, NodeError> {
         let got = self.client.post(&format!("/{}/get", opened.id), &wanted.json()).await?;
-        Records::read(got).ok_or_else(|| self.client.bad_response("is no list of records"))
+        Records::read(got).ok_or_else(|| self.client.bad_response("is not a list of records"))
     }
 
     async fn send(&self, opened: &OpenCollection, path: &str, body: Value) -> Result<Value, NodeError> {

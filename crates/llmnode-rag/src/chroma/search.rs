@@ -48,7 +48,7 @@ impl Inner {
         }
         let found = self.send(opened, "query", body).await?;
         let found = Records::read(found).and_then(|found| Some((found.scores()?, found)));
-        let (scores, found) = found.ok_or_else(|| self.client.bad_response("is no list of hits"))?;
+        let (scores, found) = found.ok_or_else(|| self.client.bad_response("is not a list of hits"))?;
         Ok(found.hits(&scores))
     }
 

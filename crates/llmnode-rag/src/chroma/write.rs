@@ -132,7 +132,7 @@ impl Inner {
                     json!({"query_embeddings": [vector], "n_results": orphans + 1, "include": ["distances"]});
                 let found = self.send(opened, "query", body).await?;
                 let found =
-                    Records::read(found).ok_or_else(|| self.client.bad_response("is no list of hits"))?;
+                    Records::read(found).ok_or_else(|| self.client.bad_response("is not a list of hits"))?;
                 let stays = |(id, _): &(String, f64)| old.get(id) != Some(&true);
                 let server = found.ids.into_iter().zip(found.distances.iter().map(|distance| 1.0 - distance));
                 let own = own.nearest_above(least, vector, 1, |_| true).into_iter();

@@ -102,7 +102,7 @@ fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
     if application == APPLICATION {
         if version > VERSION {
             return Err(Fault::config_error(format!(
-                "{}: llmnode/documents version {version} is newer than version {VERSION}, the newest that this llmnode reads; use a \
+                "{}: llmnode/documents version {version} is newer than version {VERSION}, the newest supported by this version; use a \
                  newer one",
                 path.display()
             )));

@@ -66,10 +66,7 @@ pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>
     match fs::symlink_metadata(&path) {
         Ok(found) if found.is_file() => {}
         Ok(_) => {
-            node.fault(
-                place,
-                format!("the program {name:?} is no file of the folder; links are not followed"),
-            );
+            node.fault(place, format!("the program {name:?} is not in the folder; links are not followed"));
             return None;
         }
         Err(_) if named => {

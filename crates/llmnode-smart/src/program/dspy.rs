@@ -71,7 +71,7 @@ fn find_predictor<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(Strin
 fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, faults: &mut Vec<ProgramFault>) {
     let at = format!("{at}/signature/fields");
     let Some(saved) = state["signature"]["fields"].as_array() else {
-        return faults.push(ProgramFault::new(at, "is no list"));
+        return faults.push(ProgramFault::new(at, "is not a list"));
     };
     let names = signature.names();
     let says = |index: usize| saved.get(index).map(|field| (&field["prefix"], &field["description"]));

@@ -96,7 +96,7 @@ fn check_version(root: &Value) -> Result<(), ProgramError> {
     match root.get("version").and_then(Value::as_u64) {
         Some(1..=VERSION) => Ok(()),
         Some(newer @ 2..) => Err(ProgramError::file_error(format!(
-            "{FORMAT} version {newer} is newer than version {VERSION}, the newest that this llmnode reads; use a newer one"
+            "{FORMAT} version {newer} is newer than version {VERSION}, the newest supported by this version; use a newer one"
         ))),
         _ => {
             Err(ProgramError::of(vec![ProgramFault::new("/version", "is no version; versions count from 1")]))
@@ -163,7 +163,7 @@ impl<'a> ProgramReader<'a> {
     fn demos(&mut self) -> Vec<Demo> {
         let Some(all) = self.root.get("demos") else { return Vec::new() };
         let Some(all) = all.as_array() else {
-            self.fault("/demos", "is no list");
+            self.fault("/demos", "is not a list");
             return Vec::new();
         };
         let mut demos = Vec::new();

@@ -222,7 +222,9 @@ impl Generated {
     fn scope(&mut self, block: &Block) -> Held {
         block.stmts.iter().try_for_each(|statement| match statement {
             Stmt::Item(item) => self.item(item),
-            Stmt::Macro(call) if call.mac.path.segments.last().is_some_and(|it| it.ident == "impl_arc_state") => {
+            Stmt::Macro(call)
+                if call.mac.path.segments.last().is_some_and(|it| it.ident == "impl_arc_state") =>
+            {
                 let impls = call.mac.path.to_token_stream().to_string();
                 if self.impls.insert(impls) { Ok(()) } else { Err("two states behind pointers".to_owned()) }
             }

@@ -65,7 +65,7 @@ fn misplaced(step: &Recovery, failures: Failures, fallback: bool, answers: Answe
             Some(format!("`{step}` does nothing; leave it out"))
         }
         Recovery::Retry { wait: Some(wait), .. } if wait.to < wait.from => {
-            Some(format!("the wait {wait} goes down"))
+            Some(format!("the wait {wait} is an empty range: its start exceeds its end"))
         }
         Recovery::Retry { .. } if fails_again(failures) => {
             Some(format!("the same request fails with `{failures}` again; leave `{step}` out"))
