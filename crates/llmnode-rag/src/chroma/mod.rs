@@ -118,7 +118,7 @@ impl Inner {
                     Category::ConfigError,
                     format!(
                         "the collection {collection:?}: llmnode/documents version {version} is newer than version {VERSION}, the \
-                         newest that this llmnode reads; use a newer one"
+                         newest supported by this version; use a newer one"
                     ),
                 ));
             }
