@@ -53,7 +53,6 @@ pub(super) struct ActiveWatchers<'r> {
 
 struct WatcherState<'r> {
     watchers: Watchers<'r>,
-    /// The step under way.
     at: Position,
 }
 

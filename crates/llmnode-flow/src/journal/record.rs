@@ -190,7 +190,6 @@ pub(super) struct Stepped {
     /// `None`: a rewrite dropped it, since that of a later step is kept.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Json>,
-    /// Set if the flow has ended.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) action: Option<Json>,
 }

@@ -17,7 +17,6 @@ use super::record::{Answered, AttemptBegan, CallBegan, CallEnded, Caller, Entry,
 use super::replay::{self, ReplayStore, name_of_call};
 use crate::flow::Position;
 
-/// Queues records, and appends them to the journal in order.
 pub(super) struct JournalRecorder {
     notes: Mutex<Notes>,
     journal: tokio::sync::Mutex<Box<dyn Journal>>,

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use super::record::{Answered, ToolEnded};
 
-/// An answer, and its usage if known.
 type Answer = (JournaledAnswer, Option<Box<Usage>>);
 
 /// A conversation is known by the request that it begins with, the tool call that it is within, and its place among
