@@ -68,12 +68,10 @@ impl Graph {
         Ok(Graph { loaded, region: Arc::new(region), flow })
     }
 
-    /// Its flow as that of a subgraph.
     pub(crate) fn flow_within(&self, has_error_exit: bool) -> Result<Flow<State>, NodeError> {
         if has_error_exit { compile::flow(&self.loaded, &self.region, true) } else { Ok(self.flow.clone()) }
     }
 
-    /// The handles by which it may end.
     pub(crate) fn ends(&self) -> BTreeSet<String> {
         compile::ends(&self.loaded, &self.region)
     }
@@ -86,7 +84,6 @@ impl Graph {
         self.loaded.height
     }
 
-    /// What has to be there before it runs.
     pub(crate) fn needs(&self) -> impl Iterator<Item = &str> {
         let Inputs { declared, read, .. } = &self.loaded.inputs;
         let declared = declared.iter().filter(|(_, schema)| schema.get("default").is_none());

@@ -1,6 +1,6 @@
 //! Templates of a graph's file: a text with `{{ name }}` in it.
 //!
-//! A value is inserted once: what it holds is text, and no template.
+//! Inserted values are text, and are not read as templates.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -36,7 +36,7 @@ impl fmt::Display for MissingName {
 impl std::error::Error for MissingName {}
 
 impl Template {
-    /// Reads a template. What is wrong with it comes beside it, and is left out of it.
+    /// What is wrong with it is returned beside it, and is left out of it.
     pub(crate) fn parse(text: &str) -> (Self, Vec<String>) {
         let (mut parts, mut wrong) = (Vec::new(), Vec::new());
         let mut rest = text;
@@ -45,7 +45,7 @@ impl Template {
                 parts.push(Part::Text(before.to_owned()));
             }
             let place = text[..text.len() - after.len()].chars().count() - 1;
-            // What begins before it ends is not closed, and another begins there.
+            // If another one begins before it ends, it is not closed.
             let inner = &after[..after.find("{{").unwrap_or(after.len())];
             match inner.split_once("}}") {
                 Some((name, _)) => {
@@ -75,7 +75,7 @@ impl Template {
         })
     }
 
-    /// Returns the name, if the text is a single `{{ name }}` and nothing else: then it stands for the value itself.
+    /// Returns the name, if the text is a single `{{ name }}` and nothing else: then it is the value itself.
     pub fn sole(&self) -> Option<&str> {
         match &*self.parts {
             [Part::Name(name)] => Some(name),
@@ -105,7 +105,6 @@ impl Template {
 }
 
 impl Template {
-    /// The names in single braces.
     pub(crate) fn braced(&self) -> impl Iterator<Item = &str> {
         let texts = self.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),
@@ -118,7 +117,6 @@ impl Template {
     }
 }
 
-/// What is wrong with a name within braces.
 fn refused(name: &str) -> Option<String> {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     if name.is_empty() {
@@ -140,13 +138,12 @@ fn refused(name: &str) -> Option<String> {
     None
 }
 
-/// The parts of a name: the key of the state, then members and items.
+/// The key of the state, then members and items.
 pub(crate) fn path(name: &str) -> impl Iterator<Item = &str> {
     let own = name.strip_prefix("context.").unwrap_or(name);
     own.split('.')
 }
 
-/// The key of the state that a name reads.
 pub(crate) fn key(name: &str) -> &str {
     path(name).next().unwrap_or(name)
 }

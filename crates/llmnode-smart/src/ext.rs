@@ -1,4 +1,4 @@
-//! What a run gains.
+//! The methods of a run for nodes with a goal.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub trait SmartExt: Sized {
     #[must_use]
     fn with_program<N: Smart>(self, program: Program<N>) -> Self;
 
-    /// Tries a node several times, until its output is good enough. Each try is told what was wrong with the one before.
+    /// Tries a node several times, until its output is good enough. Each try gets feedback on the one before.
     ///
     /// ```
     /// use llmnode::prelude::*;

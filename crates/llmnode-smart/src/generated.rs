@@ -14,10 +14,10 @@ pub use serde_json::{Map, Value};
 /// The values of inputs, or those that cannot be written.
 pub type WrittenValues = Result<Map<String, Value>, FieldFaults>;
 
-/// A node, or what is wrong with its inputs.
+/// A node, or the mistakes in its inputs.
 pub type ReadResult<N> = Result<N, FieldFaults>;
 
-/// How a node's answers are read. Its output's type is asked for where the signature is declared, and only there.
+/// Returns how a node's answers are read. The type of the output is required only where the signature is declared.
 pub fn answers<N: Smart, S: ?Sized>(
     coverage: fn(&mut Coverage),
     collect: for<'a> fn(&'a N::Output, &mut Checks<'a, S>),

@@ -1,4 +1,4 @@
-//! How a node with a goal runs: with the program that the run has for it, or as it is declared.
+//! Runs a node with a goal, with the run's program for it or as declared.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -12,7 +12,7 @@ use crate::form::{PromptParts, ReasoningSlot, SmartAnswerForm};
 use crate::program::Program;
 use crate::signature::{Field, Form, Signature, Smart};
 
-/// A node that stands for another one: under its name, with its constants, and with these settings.
+/// Implements `Node` for a wrapper: with the inner node's name and constants, and with these settings.
 macro_rules! delegate_node {
     ($type:ident -> $output:ty, |$it:ident| $node:expr, $settings:expr) => {
         #[diagnostic::do_not_recommend]
@@ -87,7 +87,6 @@ impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithReasonin
     }
 }
 
-/// A node that is told something beside its inputs.
 pub(crate) struct WithHint<'n, N> {
     pub(crate) node: &'n N,
     pub(crate) hint: Option<&'n str>,
@@ -104,7 +103,7 @@ impl<S: ?Sized + Sync, N: Smart + LlmNode<S> + Exec<S>> Exec<S> for WithHint<'_,
     }
 }
 
-/// Runs a node with a goal: what the macro delegates to.
+/// Runs a node with a goal: the macro delegates to it.
 #[expect(
     clippy::manual_async_fn,
     reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
@@ -117,7 +116,6 @@ where
     async move { exec_with_reasoning(node, cx, None).await.map(|thought| thought.value) }
 }
 
-/// Runs a node, and tells the model what `hint` says.
 pub(crate) async fn exec_with_reasoning<N, S>(
     node: &N,
     cx: &Cx<'_, S>,
@@ -138,7 +136,7 @@ where
     Ok(Thought { reasoning: reasoned.take(), value })
 }
 
-/// Writes the messages of a node as it is declared: what the macro delegates to.
+/// Writes the messages of a node as it is declared: the macro delegates to it.
 pub fn render<N: Smart>(node: &N, to: &mut Prompt) {
     write_prompt(node, None, None, to);
 }
@@ -156,7 +154,7 @@ fn write_prompt<N: Smart>(node: &N, program: Option<&Program<N>>, hint: Option<&
     }
     let demos = program.map_or(&[][..], Program::demos);
     let messages = PromptParts { signature, demos, inputs: &inputs }.messages();
-    // Of an example's node only what it asks is written.
+    // Of an example's node, only its last message is written.
     let skipped = if to.is_example() { messages.len().saturating_sub(1) } else { 0 };
     messages.into_iter().skip(skipped).for_each(|message| to.push(message));
 }
@@ -168,7 +166,7 @@ fn effective<N: Smart>(program: Option<&Program<N>>) -> &Signature {
     }
 }
 
-/// Adds the input that DSPy's `Refine` adds.
+/// The input that DSPy's `Refine` adds.
 pub(crate) fn add_hint(signature: &Signature, hint: &str, inputs: &mut Map<String, Value>) -> Signature {
     const HINT: &str = "hint_";
     let mut signature = signature.clone();
@@ -178,7 +176,7 @@ pub(crate) fn add_hint(signature: &Signature, hint: &str, inputs: &mut Map<Strin
     signature
 }
 
-/// A node with what is asked in place of its own words.
+/// A node with the words of a program in place of its own.
 struct Programmed<'a, N> {
     node: &'a N,
     program: Option<&'a Program<N>>,

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same for the same seed, on every machine.
+//! Random numbers that are the same for the same seed on every machine.
 
 /// SplitMix64.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, each as likely as another; 0 for an `end` of 0.
+    /// Uniform below `end`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let wide = u128::from(self.next()) * end as u128;
         (wide >> 64) as usize

@@ -7,14 +7,13 @@ use std::borrow::Cow;
 /// `#[derive(Action)]` implements it for enums. `()`, the action of a step that decides nothing, is named
 /// `"default"`, and so is an empty text.
 pub trait Action: Send + 'static {
-    /// All names that there are; `None`: any text may be one.
+    /// All names; `None` if any text may be one.
     const NAMES: Option<&'static [&'static str]>;
 
     /// Returns the name of this action.
     fn name(&self) -> Cow<'static, str>;
 }
 
-/// The name of the action of a step that has nothing to decide.
 pub(super) const DEFAULT: &str = "default";
 
 impl Action for () {

@@ -1,4 +1,5 @@
-//! What follows from an action: how `flow!` takes it, so that a wrong arrow is one error in words of its own.
+//! How `flow!` routes by a step's action. The traits are there for their messages: a wrong arrow is one error in plain
+//! words.
 
 use std::borrow::Cow;
 
@@ -14,7 +15,7 @@ pub trait UnitAction {}
 
 impl UnitAction for () {}
 
-/// Behind a plain arrow.
+/// Checks that a plain arrow follows a step without actions.
 pub fn plain_arrow<D: UnitAction, A>(_: D, arm: Arm<A>) -> Arm<A> {
     arm
 }
@@ -23,12 +24,12 @@ pub fn plain_arrow<D: UnitAction, A>(_: D, arm: Arm<A>) -> Arm<A> {
 #[derive(Debug)]
 pub struct MatchOn<D>(pub D);
 
-/// Where there is something to decide, this is the method that is found.
+/// Found by method resolution if the step decides something: `MatchOn<()>` has an inherent method of the same name.
 pub trait MatchAction {
     /// The action's type.
     type Action;
-    /// The action itself, for arms of type `T`. They decide `T` among themselves, so that arms of another type are wrong
-    /// together, and not one by one.
+    /// Returns the action for arms of type `T`. Only the arms determine `T`, so that arms of another type are one
+    /// error, not one for each.
     fn action<T>(self) -> T
     where
         Self::Action: MatchedBy<T>;
@@ -62,8 +63,8 @@ impl<T> MatchedBy<T> for T {
     }
 }
 
-/// As long as the arms might be of this type, the compiler does not conclude from the action what they are of, and looks at
-/// them.
+/// With a second impl of [`MatchedBy`], the compiler cannot infer the type of the arms from the action, and looks at
+/// the arms.
 #[derive(Debug)]
 pub struct NoInference<D>(D);
 
@@ -74,7 +75,7 @@ impl<D> MatchedBy<NoInference<D>> for D {
     }
 }
 
-/// What a step with a fault decides: nothing is known of it, so that no arrow behind it is a second error.
+/// The action of a step that has an error already, so that the arrows after it are not a second error.
 #[derive(Clone, Copy, Debug)]
 pub enum ErrorAction {}
 
@@ -89,15 +90,15 @@ impl Action for ErrorAction {
 }
 
 impl MatchOn<ErrorAction> {
-    /// Of the type that the arms want.
+    /// Returns the type that the arms need.
     pub fn action<T>(self) -> T {
         match self.0 {}
     }
 }
 
 impl MatchOn<()> {
-    /// Found first where there is nothing to decide. It takes the type of the arms for its own, so that they are not
-    /// wrong one by one.
+    /// Found first where there is nothing to decide. Returns the type of the arms, so that there is one error, not one
+    /// for each arm.
     pub fn action<T>(self) -> T
     where
         (): HasArms<T>,
@@ -106,7 +107,7 @@ impl MatchOn<()> {
     }
 }
 
-/// Implemented by nothing.
+/// Not implemented for any type: it is there for its message.
 #[diagnostic::on_unimplemented(
     message = "this step decides nothing, so it has no arms",
     label = "write a plain arrow after this step, without `match`",
@@ -117,7 +118,7 @@ pub trait HasArms<T> {
     fn matched() -> T;
 }
 
-/// What a parameter can be written to: a place of its type, or of one that is made of it.
+/// A parameter of a flow that can be written to a field of type `T`.
 #[diagnostic::on_unimplemented(
     message = "a parameter of type `{Self}` cannot be written to a `{T}`",
     label = "the state has a `{T}` there",

@@ -9,10 +9,10 @@ use super::outline::Outline;
 use super::step::Step;
 
 /// A node that is an item of a step: the step prepares many of them from the state, executes each, and writes all
-/// outputs back. In a flow it stands as `Batch<Node>`.
+/// outputs back. In a flow it is written `Batch<Node>`.
 ///
-/// `#[llm_node]` implements it for nodes with `batch = path`. A node without a model implements it by hand, all in one impl
-/// below `#[llmnode::step]`. Neither `prep` nor `post` is ever tried again; each item has its own tries.
+/// `#[llm_node]` implements it for nodes with `batch = path`. A node without a model implements it by hand, all in one
+/// impl below `#[llmnode::step]`. `prep` and `post` are never retried; each item has its own retries.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an item of batches over `{S}`",
     label = "not an item of this state's batches",

@@ -1,4 +1,4 @@
-//! A flow as it is asked for: settings first, then an await.
+//! The future of a flow, and its settings.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,12 +33,11 @@ pub struct FlowCall<'r, S, A> {
     name: Cow<'static, str>,
     outline: Arc<OutlineFn<'r>>,
     options: RunOptions<'r, S, A>,
-    /// What starts it; none once it has.
+    /// Taken at the first poll.
     start: Option<(&'r mut Run<S>, Runner<'r, S, A>)>,
     under_way: Option<BoxFuture<'r, Result<A, NodeError>>>,
 }
 
-/// Runs one step on the state.
 pub(super) async fn step<S, N>(run: &mut Run<S>) -> Result<N::Action, NodeError>
 where
     N: Step<S> + Send + 'static,
@@ -52,12 +51,12 @@ where
     let flowing = FlowCursor { core, state, at, depth: 0, within, log, happened };
     match <N as Runnable<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),
-        // A node is done when it has been advanced.
+        // A node ends whenever it is advanced; only a flow continues.
         Progress::Continue => Err(NodeError::new(Category::ConfigError, "a node went on after its end")),
     }
 }
 
-/// A step outside of any flow has its span, and nobody else looks on.
+/// Outside of a flow a step has its span, but no hooks and no watch.
 struct SpanOnly;
 
 impl StepLog for SpanOnly {
@@ -80,7 +79,6 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         }
     }
 
-    /// The same for who may have said nothing.
     pub(super) fn at_most(mut self, steps: Option<u64>) -> Self {
         self.options.max_steps = steps;
         self
@@ -153,20 +151,18 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         let mut call = self.watch(&watch);
         poll_fn(move |cx| {
             let action = ready!(Pin::new(&mut call).poll(cx))?;
-            // It has been watched from its start.
+            // Never missing: the watch was set before the first poll.
             let lost = || NodeError::new(Category::ConfigError, "the flow left no record");
             let record = watch.record().ok_or_else(lost)?;
             Poll::Ready(Ok(FlowReport { action, record }))
         })
     }
 
-    /// Sets who follows the flow from step to step.
     #[cfg(feature = "journal")]
     pub(crate) fn follow(&mut self, replayer: impl Replayer<S, A> + 'r) {
         self.options.replayer = Some(Box::new(replayer));
     }
 
-    /// Whether it is set who follows the flow.
     #[cfg(feature = "journal")]
     pub(crate) fn has_replayer(&self) -> bool {
         self.options.replayer.is_some()
@@ -197,7 +193,7 @@ where
         }
         match &mut self.under_way {
             Some(flow) => flow.as_mut().poll(cx),
-            // It has what starts it until it is under way.
+            // Not reached: `start` is taken on the first poll; until then `under_way` is `None`.
             None => Poll::Pending,
         }
     }

@@ -1,4 +1,4 @@
-//! A flow under way: the state to change, and the position to move.
+//! The cursor of a running flow: the state to change, and the position to move.
 
 use llmnode_runtime::internal::{
     CallContext, Label, MAX_NESTING, Position, PositionExt, RunCore, catch_panic, one_line, shortened,
@@ -9,31 +9,30 @@ use tracing::Span;
 use super::log::StepLog;
 use super::replay::ReplayedOutput;
 
-/// A flow under way, as one of its steps sees it: the run, the state, and where the flow stands.
+/// A running flow as one of its steps sees it: the run, the state and the position.
 pub struct FlowCursor<'f, S> {
     pub(super) core: &'f RunCore,
     pub(super) state: &'f mut S,
     pub(super) at: &'f mut Position,
-    /// How many flows this one is nested in.
+    /// How many flows this one is nested in: the index of its label in `at`.
     pub(super) depth: usize,
-    /// What the step's calls are made in: what adds up their attempts, and the conversation that they belong to.
+    /// The context of the step's calls: usage sum, observer, and the conversation that they continue.
     pub(super) within: CallContext<'f>,
     pub(super) log: &'f mut (dyn StepLog + 'f),
-    /// What the node of this step has given already.
+    /// The output that the node returned before a crash, so that it is not executed again.
     pub(super) happened: &'f mut Option<ReplayedOutput>,
 }
 
-/// What one step came to.
+/// The outcome of one step.
 #[derive(Debug)]
 pub enum Progress<A> {
-    /// The flow goes on where its position is now.
+    /// The flow continues at its position.
     Continue,
     /// The flow, or the step, has ended with this action.
     Done(A),
 }
 
 impl<'f, S> FlowCursor<'f, S> {
-    /// The same, lent.
     pub(super) fn reborrow(&mut self) -> FlowCursor<'_, S> {
         FlowCursor {
             core: self.core,
@@ -46,13 +45,11 @@ impl<'f, S> FlowCursor<'f, S> {
         }
     }
 
-    /// The same for what is nested here.
     pub(super) fn nested(&mut self) -> FlowCursor<'_, S> {
         let depth = self.depth + 1;
         FlowCursor { depth, ..self.reborrow() }
     }
 
-    /// The same on a part of the state, at the same depth.
     pub(super) fn on<P>(self, part: fn(&mut S) -> &mut P) -> Result<FlowCursor<'f, P>, NodeError> {
         let FlowCursor { core, state, at, depth, within, log, happened } = self;
         let state = catch_panic(|| part(state))
@@ -60,7 +57,7 @@ impl<'f, S> FlowCursor<'f, S> {
         Ok(FlowCursor { core, state, at, depth, within, log, happened })
     }
 
-    /// A flow that begins with itself is found before the stack is used up.
+    /// A flow whose first step is itself would otherwise overflow the stack.
     pub(super) fn check_depth(&self) -> Result<(), NodeError> {
         if self.depth < MAX_NESTING {
             return Ok(());
@@ -70,46 +67,39 @@ impl<'f, S> FlowCursor<'f, S> {
         Err(NodeError::new(Category::ConfigError, message))
     }
 
-    /// Whether what stands here has begun, and is not to be prepared again.
+    /// Whether the step at this depth has begun, so that it must not be prepared again.
     pub(super) fn begun(&self) -> bool {
         self.at.at(self.depth).is_some()
     }
 
-    /// What a function of the flow makes of the state.
     pub(super) fn prepared<N>(&self, prepare: impl Fn(&S) -> N) -> Result<N, NodeError> {
         catch_panic(|| prepare(&*self.state))
             .map_err(|said| panicked("the expression that prepares the step", said))
     }
 
-    /// Writes the parameters of a flow that begins here.
     pub(super) fn write_parameters(&mut self, enter: impl FnOnce(&mut S)) -> Result<(), NodeError> {
         catch_panic(|| enter(self.state))
             .map_err(|said| panicked("the writing of the flow's parameters", said))
     }
 
-    /// The flow has no step of that label.
     pub(super) fn unknown_step(&self, flow: &str) -> NodeError {
         let label = one_line(self.at.at(self.depth).unwrap_or_default(), 200);
         NodeError::new(Category::ConfigError, format!("the flow `{flow}` has no step `{label}`"))
     }
 
-    /// The step itself begins here: what executes runs in the span.
     pub(super) fn begin_step(&mut self, node: &str) -> Span {
         self.log.begin_step(self.at, node)
     }
 
-    /// Leaves the step at this depth by an edge that leads to another one.
     pub(super) fn follow_edge(&mut self, action: &str, step: usize, label: Label) {
         self.log.edge_taken(self.at, self.depth, action);
         self.at.go(self.depth, step, label);
     }
 
-    /// Leaves the flow at this depth by an edge.
     pub(super) fn leave_flow(&mut self, action: &str) {
         self.log.edge_taken(self.at, self.depth, action);
     }
 
-    /// Calls a node on the state.
     pub(super) fn call<'n, N>(&'n self, node: &'n N) -> Call<'n, N::Output>
     where
         N: Exec<S>,
@@ -118,7 +108,6 @@ impl<'f, S> FlowCursor<'f, S> {
     }
 }
 
-/// What the program's own code said in a flow's declaration.
 pub(super) fn panicked(what: &str, said: String) -> NodeError {
     NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
 }

@@ -15,7 +15,6 @@ use super::outline::Outline;
 use super::replay::{FlowStart, ReplayedOutput, Replayer, StartPoint};
 use super::watchers::Watchers;
 
-/// How many steps a flow may take that says nothing else.
 const MAX_STEPS: u64 = 1000;
 
 /// What [`RunExt::flow`](super::RunExt::flow) takes: a flow that `flow!` declares, or a reference to one that was built at run time.
@@ -33,7 +32,6 @@ pub trait RunFlow<'r, S> {
     fn runner(self) -> Runner<'r, S, Self::Action>;
 }
 
-/// What tells what a flow looks like.
 pub(super) type OutlineFn<'r> = dyn Fn() -> Outline + Send + Sync + 'r;
 
 type Advance<'r, S, A> =
@@ -55,22 +53,22 @@ pub struct Bounds {
     pub max_steps: Option<u64>,
     /// What it may spend.
     pub limits: Limits,
-    /// How many requests it may make where nobody states how many.
+    /// How many requests it may make if no limit of requests is set.
     pub requests: Option<u64>,
 }
 
 impl<S, A> Runner<'_, S, A> {
-    /// The same, within bounds.
+    /// Sets bounds.
     #[must_use]
     pub fn within(self, bounds: Bounds) -> Self {
         Runner { bounds, ..self }
     }
 }
 
-/// A flow under way. Between two steps it may be left as it is: position and state belong together.
+/// A running flow. It can be dropped between two steps: position and state always match.
 pub(super) struct FlowDriver<'r, S, A> {
     core: &'r RunCore,
-    /// What a follower has its calls run on instead.
+    /// The core that records into the journal: calls run on it instead.
     recording_core: Option<Box<RunCore>>,
     state: &'r mut S,
     runner: Runner<'r, S, A>,
@@ -78,27 +76,24 @@ pub(super) struct FlowDriver<'r, S, A> {
     max_steps: u64,
     taken: u64,
     usage_sum: UsageSum<'r>,
-    /// What its calls are made in; nothing, unless the flow runs within a node.
+    /// The context of the node that runs this flow; the default outside of a node.
     within: CallContext<'r>,
-    /// What it may spend.
+    /// Limits from the flow's own [`Bounds`].
     limits: Option<CallLimits<'r>>,
     recorder: FlowRecorder<'r>,
     replayer: Option<Box<dyn Replayer<S, A> + 'r>>,
-    /// What the first step has given already.
+    /// The output that the first step had before a crash.
     happened: Option<ReplayedOutput>,
     /// The conversation that the first step continues.
     paused: Option<Paused>,
 }
 
-/// What one run of a flow was told.
 pub(super) struct RunOptions<'r, S, A> {
     pub(super) max_steps: Option<u64>,
     pub(super) from: Position,
     pub(super) watchers: Watchers<'r>,
     pub(super) replayer: Option<Box<dyn Replayer<S, A> + 'r>>,
-    /// The conversation that the first step continues.
     pub(super) paused: Option<Paused>,
-    /// What its calls are made in; nothing, unless the flow runs within a node.
     pub(super) within: CallContext<'r>,
 }
 
@@ -124,7 +119,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         options: RunOptions<'r, S, A>,
     ) -> Result<Self, NodeError> {
         let RunOptions { max_steps, from, watchers, replayer, paused, within } = options;
-        // Who follows the flow knows where it stands.
+        // With a journal, the position comes from the journal.
         let stands = paused.as_ref().filter(|_| replayer.is_none()).and_then(Paused::position);
         let at = stands.cloned().unwrap_or(from);
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
@@ -157,12 +152,10 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         })
     }
 
-    /// The span of the flow, for its future.
     pub(super) fn span(&self) -> tracing::Span {
         self.recorder.span().clone()
     }
 
-    /// Takes steps until the flow ends.
     pub(super) async fn finish(mut self) -> Result<A, NodeError> {
         let outcome = self.run().await;
         self.recorder.end(outcome.as_ref().err().map(NodeError::category));
@@ -175,7 +168,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         }
         while self.taken < self.max_steps {
             self.taken += 1;
-            // A flow whose steps never have to wait gives other tasks a turn all the same.
+            // Steps that never wait would otherwise starve other tasks.
             tokio::task::consume_budget().await;
             if let Progress::Done(action) = self.step().await? {
                 return Ok(action);
@@ -188,7 +181,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         Err(NodeError::new(Category::LimitExceeded, message))
     }
 
-    /// Takes one step. From the end of its exec on nothing waits but a follower, who is told of a step that is done.
+    /// After exec nothing is awaited but the journal, which records a step that is done: a dropped flow leaves no half
+    /// step.
     async fn step(&mut self) -> Result<Progress<A>, NodeError> {
         let left = self.replayer.is_some().then(|| self.at.clone());
         let paused = self.paused.take();
@@ -218,7 +212,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         progress
     }
 
-    /// Lets a follower put the flow where it was left; what it had ended with, if it had.
+    /// Lets the journal restore position and state. Returns the action of a run that has ended already.
     async fn begin_replay(&mut self) -> Result<Option<A>, NodeError> {
         let Some(replayer) = &mut self.replayer else { return Ok(None) };
         let outline = (self.runner.outline)();
@@ -234,7 +228,6 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
     }
 }
 
-/// What the flow may spend; `None`: it has no bounds of its own.
 fn limits<'r, S, A>(
     runner: &Runner<'_, S, A>,
     within: &CallContext<'r>,
@@ -249,7 +242,6 @@ fn limits<'r, S, A>(
     CallLimits::of_flow(runner.name.clone(), (limits, requests), around, (&core.limits, clock)).map(Some)
 }
 
-/// Tells the follower what a step came to.
 fn follow<'f, S, A>(
     replayer: &'f mut dyn Replayer<S, A>,
     left: Position,

@@ -1,4 +1,4 @@
-//! What stands at a step of a flow, without its type.
+//! A type-erased step.
 
 use llmnode_runtime::{BoxFuture, NodeError};
 
@@ -7,20 +7,18 @@ use super::outline::{OuterFlows, Outline};
 use super::runnable::Runnable;
 use super::table::{Arm, Table, TableStep};
 
-/// A step, whatever its type, in a flow that decides an `A`.
 pub(super) trait ErasedStep<S, A>: Send + Sync {
-    /// Executes it, and takes the edge that follows.
+    /// Executes the step, and takes the edge of its action.
     fn advance<'f>(
         &'f self,
         flow: FlowCursor<'f, S>,
         at: (&'f Table<S, A>, &'f TableStep<S, A>),
     ) -> BoxFuture<'f, Result<Progress<A>, NodeError>>;
 
-    /// What it looks like within these flows.
     fn outline(&self, around: OuterFlows<'_>) -> Outline;
 }
 
-/// A place on a part of the state: made by the flow where it begins, or else by itself; and what follows from its action.
+/// A step over a part of the state. Without `made` it prepares itself.
 pub(super) struct TypedStep<S, P, Make, Then> {
     pub(super) made: Option<Make>,
     pub(super) part: for<'s> fn(&'s mut S) -> &'s mut P,
@@ -43,7 +41,7 @@ where
     ) -> BoxFuture<'f, Result<Progress<A>, NodeError>> {
         Box::pin(async move {
             let inner = flow.nested();
-            // What has begun was prepared before.
+            // A nested flow that has begun was prepared before.
             let made = self.made.as_ref().filter(|_| !inner.begun());
             let prepared = made.map(|make| inner.prepared(make)).transpose()?;
             match N::advance(inner.on(self.part)?, prepared).await? {

@@ -1,4 +1,4 @@
-//! What a flow tells while it runs.
+//! Events of a running flow.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ pub enum FlowEvent<'e> {
     StepBegins {
         /// Which step.
         position: &'e Position,
-        /// The name of the node that stands there.
+        /// The name of its node.
         node: &'e str,
     },
     /// A step has ended: with an action, an error, or because the flow was dropped.
     #[non_exhaustive]
     StepEnded {
-        /// What it did, and what it took.
+        /// The record of the step.
         step: &'e StepRecord,
         /// The position of the flow now. `None`: it is at its end.
         next: Option<&'e Position>,

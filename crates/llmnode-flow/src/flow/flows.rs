@@ -88,7 +88,7 @@ where
         outcomes
     }
 
-    /// Runs one after the other, as long as what they came to is taken with `true`.
+    /// Runs the flows in order until `take` returns `false`.
     async fn each(self, mut take: impl FnMut(Result<A, NodeError>) -> bool + Send) {
         let Flows { run, mut flows, max_steps, on_progress } = self;
         let clock = Arc::clone(&core(run).clock);
@@ -160,12 +160,10 @@ struct ForkOptions<'r> {
     on_progress: Option<OnProgress<'r>>,
 }
 
-/// The next state with its flow, as the state of the run has it.
 type Parts<'r, S, P, A> = Box<dyn FnMut(&S) -> Option<Result<(P, Runner<'r, P, A>), NodeError>> + Send + 'r>;
 
-/// What one of several flows side by side came to, and the state that it had for itself.
 struct ForkOutcome<P, A> {
-    /// None where no flow began.
+    /// `None` if the state could not be split, so that no flow began.
     state: Option<P>,
     outcome: Result<A, NodeError>,
 }
@@ -187,7 +185,7 @@ impl<P, A> ItemOutcome for ForkOutcome<P, A> {
 
     fn into_result(self) -> Result<(P, A), NodeError> {
         let action = self.outcome?;
-        // A flow that gives an action had a state.
+        // Never missing: a flow with an action had a state.
         let state =
             self.state.ok_or_else(|| NodeError::new(Category::ConfigError, "the flow left no state"))?;
         Ok((state, action))

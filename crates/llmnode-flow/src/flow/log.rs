@@ -1,4 +1,4 @@
-//! Who is told what a flow does: spans always, hooks and a watch where they are asked for.
+//! Reports what a flow does: always in spans, and to its hooks and watches.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,16 +13,14 @@ use super::record::StepRecord;
 use super::spans::{FlowSpan, StepSpan};
 use super::watchers::{ActiveWatchers, Watchers};
 
-/// Who is told what the steps of a flow do.
 pub(super) trait StepLog: Send {
-    /// The step at this position begins; its span.
     fn begin_step(&mut self, at: &Position, node: &str) -> Span;
 
-    /// What stands at that depth of the position is left by an edge.
+    /// The step or nested flow at this depth of the position is left by an edge.
     fn edge_taken(&mut self, at: &Position, depth: usize, action: &str);
 }
 
-/// Calls hooks, keeps the book of a watch, and makes spans. Dropped before the flow's end, it says so everywhere.
+/// Calls hooks, updates watches and opens spans.
 pub(super) struct FlowRecorder<'r> {
     clock: &'r dyn Clock,
     watching: Option<Arc<ActiveWatchers<'r>>>,
@@ -34,7 +32,6 @@ pub(super) struct FlowRecorder<'r> {
     ended: bool,
 }
 
-/// A step under way, as it is written down for those who look on.
 struct OpenStep {
     record: StepRecord,
     began: Instant,
@@ -67,22 +64,18 @@ impl<'r> FlowRecorder<'r> {
         }
     }
 
-    /// Who observes what happens within a step.
     pub(super) fn observer(&self) -> Option<Arc<ActiveWatchers<'r>>> {
         self.watching.clone().filter(|watching| watching.observes)
     }
 
-    /// The span of the flow, for its future.
     pub(super) fn span(&self) -> &Span {
         self.flow.span()
     }
 
-    /// The step has ended, and the flow stands at another position, or has `ended` with an action.
     pub(super) fn step_ended(&mut self, at: &Position, ended: bool, usage_sum: &UsageSum<'_>) {
         self.close(at, ended, None, usage_sum);
     }
 
-    /// The step has failed; the flow stands there.
     pub(super) fn step_failed(&mut self, at: &Position, category: Category, usage_sum: &UsageSum<'_>) {
         self.close(at, false, Some(category), usage_sum);
     }
@@ -110,7 +103,7 @@ impl<'r> FlowRecorder<'r> {
         watching.notify(&FlowEvent::StepEnded { step: &record, next });
     }
 
-    /// The flow has ended, with an action if it is of no category.
+    /// `None`: the flow has ended with an action.
     pub(super) fn end(&mut self, category: Option<Category>) {
         self.ended = true;
         self.flow.end(self.steps, category);
@@ -120,7 +113,7 @@ impl<'r> FlowRecorder<'r> {
         watching.notify(&FlowEvent::FlowEnded { steps: self.steps, elapsed, category });
     }
 
-    /// The flow is dropped: a step that was under way has done nothing but what it used.
+    /// Reports a dropped flow. A step under way counts as cancelled, with what it used.
     pub(super) fn cancel(&mut self, at: &Position, usage_sum: &UsageSum<'_>) {
         if self.ended {
             return;
@@ -131,7 +124,7 @@ impl<'r> FlowRecorder<'r> {
         self.end(Some(Category::Cancelled));
     }
 
-    /// A clock that panics stands still.
+    /// A clock that panics must not end the flow.
     fn now(&self) -> Instant {
         catch_panic(|| self.clock.now()).unwrap_or(self.began)
     }

@@ -141,7 +141,7 @@ pub use runnable::outline_of;
 pub use step::Step;
 pub use watch::FlowWatch;
 
-/// What only the expansion of `flow!` names.
+/// Named only by the expansion of `flow!`.
 pub(crate) mod generated {
     pub use super::action_dispatch::{
         ErrorAction, HasArms, MatchAction, MatchOn, Parameter, UnitAction, plain_arrow, write,

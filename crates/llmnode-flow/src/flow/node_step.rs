@@ -1,4 +1,4 @@
-//! A step's course: prep, exec, post.
+//! Runs a step: prep, exec, post.
 
 use llmnode_runtime::internal::{catch_panic, catch_panic_async, error_of_node};
 use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
@@ -29,7 +29,7 @@ where
                 None => prep(flow.state).await?,
             };
             let output = executed(&mut flow, &node).await?;
-            // From here to the next position nothing waits: a flow that is dropped has done all of a step or nothing.
+            // Nothing is awaited from here to the next position: a dropped flow has done all of a step, or nothing.
             post(node, output, flow.state).map(Progress::Done)
         };
         Box::pin(course.instrument(span))
@@ -48,7 +48,7 @@ where
 {
 }
 
-/// What the node gives, or has given before a crash.
+/// The node's output: of a call, or from before a crash.
 pub(super) async fn executed<S, N>(
     flow: &mut FlowCursor<'_, S>,
     node: &N,

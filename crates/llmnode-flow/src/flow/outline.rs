@@ -1,4 +1,4 @@
-//! What a flow looks like: what pictures are drawn from, and journals compare.
+//! What a flow looks like: pictures are drawn from it, and journals compare it.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -69,12 +69,12 @@ impl From<String> for To {
     }
 }
 
-/// The flows around a place that is outlined: one of them that stands there again would have no end.
+/// The flows around a step that is outlined, so that the outline of a flow within itself ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OuterFlows<'a>(Option<(TypeId, &'a OuterFlows<'a>)>);
 
 impl<'a> OuterFlows<'a> {
-    /// These, and a flow of this type within them; `None`, if it is one of them.
+    /// Adds a flow of this type; `None` if it is one of them already.
     pub(super) fn and<F: 'static>(&'a self) -> Option<OuterFlows<'a>> {
         let flow = TypeId::of::<F>();
         let mut outer = self;

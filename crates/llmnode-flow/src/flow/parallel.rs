@@ -30,7 +30,7 @@ macro_rules! side_by_side {
     };
 }
 
-/// A step that can stand beside others: it decides nothing.
+/// A step that can run beside others: it decides nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand beside other steps of flows over `{S}`",
     label = "only nodes without actions run side by side",

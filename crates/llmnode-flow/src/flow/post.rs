@@ -1,14 +1,14 @@
 //! What a step does with its output: `store`, `action`, `route` and `post`, as generated code calls them.
 //!
-//! That the program's functions are called here, and not in generated code, lets the compiler say at their paths how they
-//! have to look.
+//! The program's functions are called here, and not in generated code, so that the compiler points at their paths and
+//! says which signature it expects.
 
 use llmnode_runtime::internal::IntoOutcomeNow;
 use llmnode_runtime::{BoxError, Category};
 
 use super::step_error::step_error;
 
-/// What generated code makes of `store = path`.
+/// Generated for `store = path`.
 pub fn store<V: Stored<T>, T>(place: &mut T, value: V) {
     *place = value.into();
 }
@@ -25,12 +25,12 @@ pub trait Stored<T>: Into<T> {}
 #[diagnostic::do_not_recommend]
 impl<T, V: Into<T>> Stored<T> for V {}
 
-/// What generated code makes of `action = Type` where no function decides.
+/// Generated for `action = Type` without a function that decides.
 pub fn decided<'a, A: From<&'a O>, O>(output: &'a O) -> A {
     output.into()
 }
 
-/// What generated code makes of `route = path`.
+/// Generated for `route = path`.
 ///
 /// # Errors
 /// The function's own.
@@ -47,7 +47,7 @@ where
     Ok(decided.map_err(|error: BoxError| step_error(Category::Aborted, "route failed", error))?)
 }
 
-/// What generated code makes of `post = path`.
+/// Generated for `post = path`.
 ///
 /// # Errors
 /// The function's own.

@@ -7,7 +7,7 @@ use llmnode_runtime::{BoxError, BoxFuture, Category};
 
 use super::step_error::step_error;
 
-/// A step made by the expressions of its fields: what generated code makes of `#[prep(..)]`.
+/// A step made by the expressions of its fields: generated for `#[prep(..)]`.
 #[expect(
     clippy::manual_async_fn,
     reason = "of an `async fn` the compiler asks again for every node whether it is `Send`"
@@ -16,12 +16,12 @@ pub fn prepared<'a, N, S: ?Sized + Sync>(
     state: &'a S,
     make: impl FnOnce(&'a S) -> Result<N, BoxError> + Send,
 ) -> impl Future<Output = Result<N, BoxError>> + Send {
-    // The state is handed on, not moved into the closure: in a `move` closure rustc does not propose to clone.
+    // The state is an argument and not captured: in a `move` closure rustc does not suggest to clone.
     async move { make(state) }
 }
 
-/// What generated code makes of `prep = path`. That the function is called here, and not there, lets the compiler say at
-/// the path how it has to look.
+/// Generated for `prep = path`. The function is called here, and not in generated code, so that the compiler points at
+/// the path and says which signature it expects.
 pub fn prep<'a, N, S, Value, Kind>(
     state: &'a S,
     path: impl FnOnce(&'a S) -> Value,
@@ -34,7 +34,7 @@ where
     path(state).into_outcome()
 }
 
-/// The same for `batch = path`.
+/// Generated for `batch = path`.
 pub fn batch<'a, N, S, Value, Kind>(
     state: &'a S,
     path: impl FnOnce(&'a S) -> Value,

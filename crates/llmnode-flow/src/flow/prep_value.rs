@@ -1,4 +1,4 @@
-//! What the expression of a field's `#[prep(..)]` may give: the field's value, an option of it, or a result.
+//! What the expression of a field's `#[prep(..)]` may return: the field's value, an option of it, or a result.
 
 use std::marker::PhantomData;
 
@@ -6,10 +6,10 @@ use llmnode_runtime::{BoxError, Category, NodeError};
 
 use super::step_error::step_error;
 
-/// That an expression for a field of type `T` gave a `V`.
+/// The form of an expression of type `V` for a field of type `T`.
 ///
-/// Method resolution finds out which of the forms it is. A `V` that the expression leaves open, as `collect()` does, fits
-/// the first form, and so becomes `T`: what a field of a struct expression would make of it.
+/// Method resolution finds the form. If the expression leaves `V` open, as `collect()` does, the first form fits, so
+/// that `V` becomes `T`, as it would in a struct expression.
 #[derive(Debug)]
 pub struct PrepForm<V, T>(PhantomData<fn(V) -> T>);
 
@@ -51,7 +51,7 @@ forms! {
     [V, T] Other by OtherForm for PrepForm<V, T>;
 }
 
-/// What makes a `T` of an expression's value.
+/// Converts the value of an expression to that of a field of type `T`.
 #[diagnostic::on_unimplemented(
     message = "the `#[prep]` of a field of the type `{T}` has to return it, an `Option` of it or a `Result` of it, but \
                this is `{Self}`",
@@ -59,7 +59,7 @@ forms! {
     note = "what is borrowed from the state has to be cloned; the error of a `Result` is any that is `Send` and `Sync`, or a text"
 )]
 pub trait IntoField<T, Form> {
-    /// The value, or what is wrong; `None`: nothing was there.
+    /// Returns the value, or the error; `None` if the expression was `None`.
     fn into_field(self) -> Result<T, Option<BoxError>>;
 }
 
@@ -89,7 +89,7 @@ impl<T, E: Into<BoxError>> IntoField<T, Fallible> for Result<T, E> {
 pub struct Field<T>(PhantomData<T>);
 
 impl<T> Field<T> {
-    /// Its value: what generated code makes of `#[prep(..)]`.
+    /// Returns its value: generated for `#[prep(..)]`.
     ///
     /// # Errors
     /// A `prep_error` that names the field.

@@ -1,4 +1,4 @@
-//! What a flow did: the path that it took, and what each step took.
+//! The record of a flow: its path, and the time and usage of each step.
 
 use std::time::Duration;
 
@@ -80,12 +80,12 @@ pub struct StepStats {
     pub visits: u64,
     /// How often it ended without an action.
     pub failures: u64,
-    /// What the requests beneath it used.
+    /// What its requests used, including those of nodes that its node called.
     pub usage: Usage,
-    /// What these requests took. Side by side they add up.
+    /// The time of these requests. The times of concurrent requests add up.
     #[serde(rename = "asking_ms", with = "milliseconds")]
     pub asking: Duration,
-    /// From start to end, added up.
+    /// The time from start to end, added up.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
 }

@@ -1,4 +1,4 @@
-//! The record of a flow on paper: written as JSON, and read back.
+//! JSON form of a flow's record.
 
 use std::time::Duration;
 
@@ -11,8 +11,7 @@ use super::outline::Outline;
 use super::record::{FlowRecord, StepRecord, StepStats};
 
 const FORMAT: &str = "llmnode/flow-record";
-/// Raised with every change that a reader of this version would misread: a further word of an enum is one, a
-/// further field is not.
+/// Raised with each change that an older reader would misread: a new variant of an enum is one, a new field is not.
 const VERSION: u64 = 2;
 
 impl FlowRecord {
@@ -39,7 +38,6 @@ impl FlowRecord {
     }
 }
 
-/// An edge, and how often it was taken.
 #[derive(Serialize, Deserialize)]
 struct Edge<P, A> {
     from: P,

@@ -1,4 +1,4 @@
-//! Who follows a flow from step to step.
+//! What a journal does at each step of a flow.
 
 use std::any::{Any, TypeId, type_name};
 
@@ -7,12 +7,11 @@ use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 
 use super::outline::Outline;
 
-/// Follows a flow from step to step, and may put it where an earlier process left it.
+/// Follows a flow from step to step, and may start it where an earlier process stopped.
 pub(crate) trait Replayer<S, A>: Send {
-    /// Before the first step.
     fn begin<'f>(&'f mut self, flow: FlowStart<'f, S>) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>>;
 
-    /// After a step, on the state that it left. `action`: the flow has ended with it.
+    /// Called after each step. `action` is set if the flow has ended.
     fn stepped(
         &mut self,
         left: Position,
@@ -21,38 +20,34 @@ pub(crate) trait Replayer<S, A>: Send {
         action: Option<&A>,
     ) -> BoxFuture<'_, Result<(), NodeError>>;
 
-    /// After a step that failed: the flow ends here.
+    /// Called after a failed step. It cannot fail, since the flow ends with the error of the step.
     fn failed(&mut self) -> BoxFuture<'_, ()>;
 }
 
-/// A flow about to begin.
 #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only a journal follows flows"))]
 pub(crate) struct FlowStart<'f, S> {
     pub(crate) outline: Outline,
     pub(crate) core: &'f RunCore,
     pub(crate) state: &'f mut S,
     pub(crate) at: &'f mut Position,
-    /// What the flow itself may spend.
     pub(crate) limits: Option<&'f CallLimits<'f>>,
 }
 
-/// How a flow begins.
 #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only a journal follows flows"))]
 pub(crate) enum StartPoint<A> {
-    /// With a step.
     Steps {
-        /// What its calls run on.
+        /// Records into the journal.
         core: Box<RunCore>,
-        /// How many steps it has taken in earlier processes.
+        /// How many steps earlier processes completed.
         taken: u64,
-        /// What the first of them has given already.
+        /// The output that the first step had before a crash.
         happened: Option<ReplayedOutput>,
     },
-    /// Not at all: it has ended before, with this action.
+    /// The run has ended in an earlier process.
     Ended(A),
 }
 
-/// What the node of a step gave before a crash, as the program says.
+/// The output of a node before a crash, as given to `Resume::happened`.
 pub(crate) struct ReplayedOutput {
     node: TypeId,
     name: &'static str,
@@ -65,15 +60,13 @@ impl ReplayedOutput {
         ReplayedOutput { node: TypeId::of::<N>(), name: N::NAME, output: Box::new(output) }
     }
 
-    /// The name of the node that it is said of.
     #[cfg(feature = "journal")]
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The output of the node, if it is the one of this step.
     pub(super) fn output<N: Node + 'static>(self, at: &Position) -> Result<N::Output, NodeError> {
-        // Several nodes may have outputs of one type.
+        // Compared by node, since several nodes may have outputs of one type.
         let output = Some(self.output).filter(|_| self.node == TypeId::of::<N>());
         let output = output.and_then(|output| output.downcast::<N::Output>().ok());
         output.map(|output| *output).ok_or_else(|| {

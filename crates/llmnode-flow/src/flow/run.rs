@@ -1,4 +1,4 @@
-//! What flows add to a run.
+//! The methods for flows of a run.
 
 use std::future::Future;
 

@@ -1,11 +1,11 @@
-//! What can stand in a flow: a step, or another flow.
+//! What can be a step of a flow: a node, or another flow.
 
 use llmnode_runtime::{BoxFuture, NodeError};
 
 use super::cursor::{FlowCursor, Progress};
 use super::outline::{OuterFlows, Outline};
 
-/// What can stand in a flow over `S`: a [`Step`](super::Step), or another flow.
+/// What can be a step of a flow over `S`: a [`Step`](super::Step), or another flow.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of flows over `{S}`",
     label = "not a step of this state's flows",
@@ -18,19 +18,19 @@ pub trait Runnable<S>: Sized + 'static {
     /// What it decides in the end.
     type Action: Send + 'static;
 
-    /// Executes one step. What is prepared already is taken as it is, where this begins.
+    /// Executes one step. If this begins, it uses what is `prepared` already, or else prepares itself.
     #[doc(hidden)]
     fn advance<'f>(
         flow: FlowCursor<'f, S>,
         prepared: Option<Self>,
     ) -> BoxFuture<'f, Result<Progress<Self::Action>, NodeError>>;
 
-    /// What it looks like within these flows.
+    /// Returns its outline within these flows.
     #[doc(hidden)]
     fn outline_within(around: OuterFlows<'_>) -> Outline;
 }
 
-/// A place that begins by itself, since it is prepared from the state or has nothing to be prepared.
+/// A step that needs nothing from the flow: it prepares itself from the state, or has nothing to prepare.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of flows over `{S}`, or has parameters",
     label = "not a step of this state's flows, or not without parameters",
@@ -42,7 +42,7 @@ pub trait Runnable<S>: Sized + 'static {
 )]
 pub trait Startable<S>: Runnable<S> {}
 
-/// What a flow that `flow!` declares, or a step, looks like: `outline_of::<Research, _>().mermaid()`.
+/// Returns the outline of a step, or of a flow that `flow!` declares: `outline_of::<Research, _>().mermaid()`.
 ///
 /// A flow that contains itself, directly or through others, is shown there by its name, without steps.
 ///

@@ -5,7 +5,7 @@ use llmnode_runtime::internal::Position;
 use tracing::Span;
 use tracing::field::Empty;
 
-// Of the same names as the fields of the core's spans.
+// The same names as in the spans of the runtime.
 const NAME: &str = "otel.name";
 const STATUS: &str = "otel.status_code";
 const ERROR_TYPE: &str = "error.type";
@@ -17,7 +17,6 @@ const FLOW_STEPS: &str = "llmnode.flow.steps";
 const STEP_POSITION: &str = "llmnode.step.position";
 const STEP_ACTION: &str = "llmnode.step.action";
 
-/// The span of a flow, from its start to its end.
 pub(crate) struct FlowSpan(Span);
 
 impl FlowSpan {
@@ -34,7 +33,6 @@ impl FlowSpan {
         ))
     }
 
-    /// The span, for the future of the flow.
     pub(crate) fn span(&self) -> &Span {
         &self.0
     }
@@ -45,7 +43,6 @@ impl FlowSpan {
     }
 }
 
-/// The span of a step: prep, exec and post.
 pub(crate) struct StepSpan(Span);
 
 impl StepSpan {
@@ -66,7 +63,6 @@ impl StepSpan {
         ))
     }
 
-    /// The span, for the future of the step.
     pub(crate) fn span(&self) -> &Span {
         &self.0
     }

@@ -2,7 +2,7 @@
 
 use llmnode_runtime::{BoxError, Category, NodeError};
 
-/// What a function of the program ended in. One that is a `NodeError` already says itself what it is.
+/// A `NodeError` keeps its category and its message.
 pub(super) fn step_error(category: Category, what: impl std::fmt::Display, error: BoxError) -> NodeError {
     match error.downcast::<NodeError>() {
         Ok(error) => *error,

@@ -15,11 +15,10 @@ use super::runnable::{Runnable, Startable};
 pub struct Table<S, A> {
     pub(super) name: Cow<'static, str>,
     pub(super) max_steps: Option<u64>,
-    /// The first is where it starts.
+    /// The flow starts at the first.
     pub(super) steps: Vec<TableStep<S, A>>,
 }
 
-/// A step of a flow.
 pub(super) struct TableStep<S, A> {
     pub(super) label: Label,
     pub(super) edges: Vec<Edge>,
@@ -29,9 +28,8 @@ pub(super) struct TableStep<S, A> {
 /// An edge that leaves a step.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// The action that takes it; empty for a plain arrow of a flow that was declared.
+    /// Empty for a plain arrow of `flow!`, and `"default"` for one of a builder.
     pub(super) action: Cow<'static, str>,
-    /// Where it leads.
     pub(super) to: Target,
 }
 
@@ -53,11 +51,11 @@ pub struct Arm<A> {
     pub(super) action: Option<A>,
 }
 
-/// What tells an edge.
+/// How the next edge is chosen.
 #[derive(Debug)]
 pub(super) enum EdgeSelector<A> {
     Index(usize),
-    /// The name of the action, and what makes it the flow's own where it leads out.
+    /// By the name of the action, which the function converts to the flow's own if the edge leads out.
     Action(Cow<'static, str>, fn(Cow<'static, str>) -> A),
 }
 
@@ -91,7 +89,7 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
         Table { name: name.into(), max_steps, steps: Vec::new() }
     }
 
-    /// Adds a step that begins by itself, and what follows from its action.
+    /// Adds a step that prepares itself, and what follows from its action.
     #[must_use]
     pub fn step<N: Startable<S>>(
         self,
@@ -102,7 +100,7 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
         self.step_in::<N, S>(label, edges, |state| state, then)
     }
 
-    /// Adds a step that begins by itself on a part of the state.
+    /// Adds a step that prepares itself from a part of the state.
     #[must_use]
     pub fn step_in<N: Startable<P>, P: Send + 'static>(
         self,
@@ -140,7 +138,7 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
 }
 
 impl<S, A> Table<S, A> {
-    /// Executes the step at which the flow stands. `enter` writes the flow's parameters into the state, as it begins.
+    /// `enter` writes the flow's parameters into the state when the flow begins.
     pub(super) fn advance<'f>(
         &'f self,
         mut flow: FlowCursor<'f, S>,
@@ -155,7 +153,7 @@ impl<S, A> Table<S, A> {
         }
     }
 
-    /// The step at which the flow stands: the first, if it begins.
+    /// The step at the flow's position. A flow that begins is moved to its first step.
     fn current_step(
         &self,
         flow: &mut FlowCursor<'_, S>,
@@ -175,7 +173,6 @@ impl<S, A> Table<S, A> {
         index.and_then(|index| self.steps.get(index)).ok_or_else(|| flow.unknown_step(&self.name))
     }
 
-    /// Takes the edge that follows from an action.
     pub(super) fn take_edge(
         &self,
         step: &TableStep<S, A>,
@@ -206,7 +203,6 @@ impl<S, A> Table<S, A> {
         }
     }
 
-    /// Why a step leads nowhere.
     fn nowhere(&self, step: &TableStep<S, A>, edge: Option<&Edge>, by: &EdgeSelector<A>) -> String {
         let (label, name) = (step.label.as_str(), &self.name);
         if let (None, EdgeSelector::Action(action, _)) = (edge, by) {
@@ -221,7 +217,6 @@ impl<S, A> Table<S, A> {
         format!("the flow `{name}` has `todo!()` after `{label}`{by}; write the next step there")
     }
 
-    /// What it looks like within these flows.
     pub(super) fn outline(&self, around: OuterFlows<'_>) -> Outline {
         let steps = self.steps.iter().map(|step| OutlineStep {
             label: step.label.to_cow(),

@@ -14,7 +14,7 @@ pub trait FlowType<S: 'static>: Sized + 'static {
     /// What the flow decides in the end.
     type Action: Send + 'static;
 
-    /// Its steps. Each step's type stands there, and nowhere else, so that one that is no step is one error.
+    /// Its steps. Each step's type is named only here, so that one that is not a step is one error.
     fn table() -> &'static Table<S, Self::Action>;
 
     /// Writes the flow's parameters into the state, as it begins.
@@ -23,7 +23,7 @@ pub trait FlowType<S: 'static>: Sized + 'static {
     }
 }
 
-/// What `Runnable::advance` of a typed flow is.
+/// The body of `Runnable::advance` for a flow of `flow!`.
 pub fn advance<'f, F: FlowType<S>, S: 'static>(
     flow: FlowCursor<'f, S>,
     prepared: Option<F>,
@@ -31,7 +31,7 @@ pub fn advance<'f, F: FlowType<S>, S: 'static>(
     F::table().advance(flow, prepared.map(|flow| |state: &mut S| flow.enter(state)))
 }
 
-/// What `Runnable::outline_within` of a typed flow is.
+/// The body of `Runnable::outline_within` for a flow of `flow!`.
 pub fn outline<F: FlowType<S>, S: 'static>(around: OuterFlows<'_>) -> Outline {
     match around.and::<F>() {
         Some(around) => F::table().outline(around),
@@ -39,7 +39,7 @@ pub fn outline<F: FlowType<S>, S: 'static>(around: OuterFlows<'_>) -> Outline {
     }
 }
 
-/// What `RunFlow::runner` of a typed flow is.
+/// The body of `RunFlow::runner` for a flow of `flow!`.
 pub fn runner<'r, F, S>(flow: F) -> Runner<'r, S, F::Action>
 where
     F: FlowType<S> + Send + 'r,

@@ -1,4 +1,4 @@
-//! The book of one flow under way: its newest steps, and figures for all.
+//! The record of a running flow: its newest steps, and figures for all.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,6 @@ use llmnode_runtime::internal::{Position, add_usage};
 use super::outline::Outline;
 use super::record::{FlowRecord, StepRecord, StepStats};
 
-/// How many steps are remembered one by one.
 const REMEMBERED: usize = 256;
 
 /// Watches a flow from outside, also after it failed or was dropped.
@@ -87,9 +86,9 @@ pub(super) struct LiveRecord {
     path: VecDeque<StepRecord>,
     steps: Vec<StepStats>,
     edges: Vec<(Position, String, u64)>,
-    /// Which of `steps` a position is.
+    /// Indices into `steps`.
     places: HashMap<Position, usize>,
-    /// Which of `edges` one is.
+    /// Indices into `edges`, by position and action.
     ways: HashMap<Position, HashMap<String, usize>>,
 }
 
@@ -109,7 +108,6 @@ impl LiveRecord {
         }
     }
 
-    /// Adds a step that has ended.
     pub(super) fn add(&mut self, step: StepRecord) {
         let index = match self.places.get(&step.position) {
             Some(index) => *index,
@@ -129,7 +127,7 @@ impl LiveRecord {
         self.path.push_back(step);
     }
 
-    /// Counts an edge that is taken. There are as many as the flow states, or actions that it knows.
+    /// There are no more edges than the flow has: an action without an edge ends it before.
     pub(super) fn count_edge(&mut self, from: &Position, action: &str) {
         let known = self.ways.get(from).and_then(|actions| actions.get(action)).copied();
         let index = known.unwrap_or_else(|| {

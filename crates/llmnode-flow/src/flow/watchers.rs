@@ -1,4 +1,4 @@
-//! Who looks on while a flow runs: watches, hooks, listeners, and the flow around it.
+//! Watches, hooks and listeners of a running flow, and the flow around it.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,6 @@ use super::event::FlowEvent;
 use super::record::StepRecord;
 use super::watch::{FlowWatch, LiveRecord};
 
-/// Who looks on.
 #[derive(Default)]
 pub(super) struct Watchers<'r> {
     pub(super) watches: Vec<FlowWatch>,
@@ -23,7 +22,7 @@ type Listener<'r> = Box<dyn FnMut(&Position, &Event) + Send + 'r>;
 type Hook<'r> = Box<dyn FnMut(&FlowEvent<'_>) + Send + 'r>;
 
 impl<'r> Watchers<'r> {
-    /// For a flow within the call of these names: who observes the call is told of the flow's steps and answers.
+    /// For a flow within a call: the call's observer also gets the flow's steps and answers.
     pub(super) fn within((around, calls): (&'r dyn Observer, Vec<String>)) -> Self {
         let mut watchers = Watchers::default();
         if around.listens() {
@@ -43,24 +42,21 @@ impl<'r> Watchers<'r> {
     }
 }
 
-/// Those who look on, while the flow runs.
 pub(super) struct ActiveWatchers<'r> {
-    /// How many calls stand around those of the flow's steps.
+    /// How many calls are around those of the flow's steps.
     depth: usize,
     listens: bool,
-    /// Whether somebody wants to know what happens within a step.
+    /// Whether anyone wants events from within a step.
     pub(super) observes: bool,
     state: Mutex<WatcherState<'r>>,
 }
 
 struct WatcherState<'r> {
     watchers: Watchers<'r>,
-    /// The step under way.
     at: Position,
 }
 
 impl<'r> ActiveWatchers<'r> {
-    /// None, if nobody does.
     pub(super) fn begin(watchers: Watchers<'r>, depth: usize) -> Option<Arc<Self>> {
         let Watchers { watches, hooks, listeners } = &watchers;
         let listens = !listeners.is_empty();
@@ -72,29 +68,27 @@ impl<'r> ActiveWatchers<'r> {
         Some(Arc::new(ActiveWatchers { depth, listens, observes, state }))
     }
 
-    /// The step at this position begins.
     pub(super) fn step_begins(&self, at: &Position, node: &str) {
         self.lock().at = at.clone();
         self.note(|book| book.position = Some(at.clone()));
         self.notify(&FlowEvent::StepBegins { position: at, node });
     }
 
-    /// Writes something down in each book.
     pub(super) fn note(&self, note: impl Fn(&mut LiveRecord)) {
         self.lock().watchers.watches.iter().for_each(|watch| watch.note(&note));
     }
 
-    /// A hook's panic is its own: the flow knows nothing of it.
+    /// A panic of a hook does not reach the flow.
     pub(super) fn notify(&self, event: &FlowEvent<'_>) {
         self.lock().watchers.hooks.iter_mut().for_each(|hook| run_hook(|| hook(event)));
     }
 
     fn lock(&self) -> MutexGuard<'_, WatcherState<'r>> {
-        // What panics while it is held is caught there.
+        // Hooks run under this lock, but their panics are caught.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the names of calls within the step say, below its position.
+    /// The names of calls below that of the step.
     fn below<'c>(&self, calls: &'c [String]) -> &'c [String] {
         calls.get(self.depth + 1..).unwrap_or_default()
     }
@@ -126,14 +120,13 @@ fn run_hook(hook: impl FnOnce()) {
     }
 }
 
-/// What a flow within a call tells the flow around.
 enum NestedEvent {
     Begins { position: Position, node: String },
     Ended { step: Box<StepRecord>, next: Option<Position> },
 }
 
 impl NestedEvent {
-    /// The end of a flow within is told as the end of the step around it.
+    /// `None` for the end of a nested flow: the end of the outer step reports it.
     fn of(event: &FlowEvent<'_>) -> Option<Self> {
         match event {
             FlowEvent::StepBegins { position, node } => {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::flow::{Outline, OutlineStep, To};
 
-/// The names of the steps that differ; empty if a run of one flow can go on as the other.
+/// Names what differs; empty if a run of one flow can continue as the other.
 pub(super) fn changed_steps(was: &Outline, is: &Outline) -> Vec<String> {
     let (Outline::Flow(old, before), Outline::Flow(new, now)) = (was, is) else {
         return if was == is { Vec::new() } else { vec!["the flow".to_owned()] };
@@ -31,7 +31,7 @@ fn by_label(steps: &[OutlineStep]) -> BTreeMap<&str, &OutlineStep> {
     steps.iter().map(|step| (&*step.label, step)).collect()
 }
 
-/// Without their order, which matters to no run.
+/// Without their order, which does not matter.
 fn edges(step: &OutlineStep) -> BTreeMap<&str, &To> {
     step.edges.iter().map(|(action, target)| (&**action, target)).collect()
 }

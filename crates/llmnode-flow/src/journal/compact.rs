@@ -1,4 +1,4 @@
-//! A file that is written anew, without the states that later ones supersede.
+//! Rewrites a journal file without the states that later ones supersede.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
@@ -14,21 +14,21 @@ use super::open::{OpenFile, Superseded, io_error, run_of, scan};
 use super::record::{Answered, Entry, Record, Started, Stepped, ToolEnded};
 use super::sidecar;
 
-/// Superseded states of fewer bytes stay where they are.
+/// Fewer superseded bytes are not worth a rewrite.
 const MIN_REWRITE_BYTES: u64 = 1 << 20;
 
-/// How many names there are for the new file. One that somebody else has taken is left alone.
+/// How many names to try for the new file, since files of others are never touched.
 const NAMES: usize = 4;
 
-/// The first line of a new file, which has no state, is not longer.
+/// A bound for the first line of a new file, which has no state.
 const FIRST_LINE: u64 = 16 << 20;
 
 impl OpenFile {
-    /// Writes the file anew without superseded states, where that pays. The last record is that of a step.
+    /// Rewrites the file where that pays. The last record must be that of a step.
     pub(super) fn tidy(&mut self, ended: bool) {
         let Some(end) = self.end else { return };
         let Superseded { bytes, rewrite_threshold, answers, .. } = self.superseded;
-        // A flow that has ended leaves nothing of what models and tools said.
+        // The journal of a flow that has ended must not keep what models and tools returned.
         let erases = ended && answers;
         if !erases
             && (bytes < MIN_REWRITE_BYTES.max(rewrite_threshold)
@@ -37,13 +37,13 @@ impl OpenFile {
             return;
         }
         if let Err(error) = self.compact() {
-            // The file as it is serves as well; it is only longer.
+            // The old file still serves; it is only longer.
             tracing::warn!(target: "llmnode::journal", path = %self.path.display(), "not rewritten: {error}");
             self.superseded.rewrite_threshold = bytes.saturating_mul(2);
         }
     }
 
-    /// After an error the file is the old one, as it was.
+    /// On an error, the old file is unchanged.
     fn compact(&mut self) -> Result<(), JournalError> {
         let (beside, file) = self.create()?;
         let renamed = self.copy_to(&beside, &file).and_then(|length| {
@@ -51,7 +51,7 @@ impl OpenFile {
             renamed.map_err(|source| io_error(&self.path, "replaced", source)).map(|()| length)
         });
         let length = renamed.inspect_err(|_| drop(fs::remove_file(&beside)))?;
-        // From here on the old file is nobody's.
+        // From here on the old file has no name.
         self.file = Arc::new(file);
         self.renamed = true;
         self.end = self.end.map(|end| end.moved_to(length));
@@ -59,7 +59,6 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Makes the file that is to take this one's place.
     fn create(&self) -> Result<(PathBuf, File), JournalError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -79,7 +78,7 @@ impl OpenFile {
         Err(io_error(&self.path, "replaced", taken))
     }
 
-    /// The names for the new file, which no other run takes.
+    /// Names for the new file, which no other run uses.
     fn names(&self) -> impl Iterator<Item = PathBuf> {
         let run = self.run.as_ref().map(|run| format!("{:016x}", fnv(run.as_bytes())));
         let suffix = |run: &String, n| match n {
@@ -90,7 +89,7 @@ impl OpenFile {
         suffixes.map(|suffix| sidecar::path(&self.path, &suffix))
     }
 
-    /// Removes what a process left of this run that died as it wrote the file anew.
+    /// Removes what a process of this run left that died during a rewrite.
     pub(super) fn remove_leftovers(&self) {
         for path in self.names().filter(|path| self.is_leftover(path)) {
             if let Err(error) = fs::remove_file(&path) {
@@ -99,14 +98,14 @@ impl OpenFile {
         }
     }
 
-    /// Whether this file is a journal of the same run. Everything else is somebody else's: also a link, and a file whose
-    /// first line is not whole.
+    /// Whether this file is a journal of the same run. Anything else is left alone: also a link, and a file whose
+    /// first line is cut short.
     fn is_leftover(&self, path: &Path) -> bool {
         let regular = fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
         regular && first_record(path).as_ref().and_then(run_of).is_some_and(|run| Some(run) == self.run)
     }
 
-    /// Copies all records, of all steps but the last without their states. Gives the length of the copy.
+    /// Only the last step keeps its state. Returns the length of the copy.
     fn copy_to(&self, beside: &Path, file: &File) -> Result<u64, JournalError> {
         let failed = |source| io_error(beside, "written", source);
         let last = self.end.map_or(0, |end| end.records.saturating_sub(1));
@@ -118,7 +117,7 @@ impl OpenFile {
                 if keeps { line::frame(json) } else { line::write(n, line.unix_ms, &pruned(line.record))? };
             (n, length) = (n + 1, length + bytes.len() as u64);
             to.write_all(&bytes)?;
-            // By its first line it is known as what it is, should this process die.
+            // If this process dies, its first line identifies the file as a leftover.
             if n == 1 { to.flush() } else { Ok(()) }
         })?;
         to.flush().map_err(failed)?;
@@ -128,7 +127,6 @@ impl OpenFile {
     }
 }
 
-/// The first record of a journal, if the file has one.
 fn first_record(path: &Path) -> Option<Record> {
     let mut bytes = Vec::new();
     BufReader::new(File::open(path).ok()?.take(FIRST_LINE)).read_until(b'\n', &mut bytes).ok()?;
@@ -139,13 +137,13 @@ fn first_record(path: &Path) -> Option<Record> {
     }
 }
 
-/// Whether a record has something that a step which is completed since has made needless.
+/// Whether a record has content that is needless once a later step is completed.
 fn is_prunable(record: &Record) -> bool {
     use Entry::{Answered, Started, Stepped, ToolEnded};
     matches!(record.0, Started(_) | Stepped(_) | Answered(_) | ToolEnded(_))
 }
 
-/// A record without it. It still stands where it stood: records are counted.
+/// The record itself stays in its place: records are counted.
 fn pruned(record: Record) -> Record {
     Record(match record.0 {
         Entry::Answered(_) => Entry::Answered(Answered::default()),

@@ -1,4 +1,4 @@
-//! A flow that a journal follows: how it starts, goes on, and ends.
+//! A flow with a journal: how it starts, continues and ends.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -20,13 +20,11 @@ use crate::flow::{FlowCall, FlowStart, Position, ReplayedOutput, Replayer, Start
 
 pub(super) type Carry<'r, S> = Box<dyn FnOnce(&mut S, S) + Send + 'r>;
 
-/// Follows a flow with a journal.
 pub(super) struct JournalReplayer<'r, S> {
     journal: Option<Box<dyn Journal>>,
     recorder: Option<Arc<JournalRecorder>>,
-    /// The run that the journal has, and how many steps of it are completed.
+    /// The id of the journal's run, and how many of its steps are completed.
     run: (String, u64),
-    /// The flow was given a journal before this one.
     has_other_journal: bool,
     pub(super) resume_check: ResumeCheck,
     pub(super) carry: Option<Carry<'r, S>>,
@@ -49,7 +47,6 @@ impl<S> JournalReplayer<'_, S> {
         }
     }
 
-    /// Puts the journal's state in the place of the run's.
     fn restore(&mut self, history: &History, state: &mut S) -> Result<(), NodeError>
     where
         S: DeserializeOwned,
@@ -73,7 +70,7 @@ impl<S> JournalReplayer<'_, S> {
         S: Serialize + DeserializeOwned,
     {
         let state = json(flow.state, "the state")?;
-        // What cannot be read back is better found now than after a crash.
+        // Better found now than after a crash.
         read_back::<S>(&state, "the state that was just written")?;
         let started =
             Started { id: random_id(), outline: flow.outline, at: flow.at.clone(), state: Some(state) };
@@ -83,7 +80,6 @@ impl<S> JournalReplayer<'_, S> {
         self.keep(journal, Entry::Started(started).into(), replay, flow.at, flow.core).await
     }
 
-    /// Writes the first record of this process.
     async fn keep(
         &mut self,
         journal: Box<dyn Journal>,
@@ -113,7 +109,7 @@ impl<S> JournalReplayer<'_, S> {
                     .to_owned(),
             ));
         }
-        // There is one: a flow begins once.
+        // Never missing: a flow begins once.
         let Some(mut journal) = self.journal.take() else {
             return Err(config_error("a flow began twice".to_owned()));
         };
@@ -177,7 +173,7 @@ where
         let prefix = prefix(&self.run.0, self.run.1);
         Box::pin(async move {
             let unfit = step.map(|step| recorder.stepped(Entry::Stepped(step).into(), at, prefix)).err();
-            // What the step used is kept in any case.
+            // What the step used is recorded even if its state cannot be.
             let written = recorder.append_all().await.map_err(failed);
             unfit.map_or(written, Err)
         })
@@ -196,7 +192,6 @@ where
     }
 }
 
-/// The record of a step, if what it left can be read back.
 fn stepped<S, A>(left: Position, at: &Position, state: &S, action: Option<&A>) -> Result<Stepped, NodeError>
 where
     S: Serialize + DeserializeOwned,
@@ -209,12 +204,11 @@ where
     Ok(Stepped { left, at: at.clone(), state: Some(state), action })
 }
 
-/// What tells a journal from all others.
 pub(super) fn random_id() -> String {
     format!("{:016x}", RandomState::new().hash_one(0_u8))
 }
 
-/// What is wrong with a journal itself is no fault of the moment.
+/// A wrong journal is a mistake of the program, unlike a write that fails.
 pub(super) fn failed(error: JournalError) -> NodeError {
     let category = match error {
         JournalError::Format(_)

@@ -70,7 +70,6 @@ pub enum JournalError {
     Other(BoxError),
 }
 
-/// What can be done about a line behind so many bytes that are whole.
 fn remedy(whole: u64) -> String {
     match whole {
         0 => "Nothing was changed; put back a copy of the file, or start again with another one".to_owned(),

@@ -35,7 +35,7 @@ pub struct JournalFile {
     lock: Option<Lock>,
 }
 
-/// Another handle to the same file. The lock stays with the flow that holds it.
+/// The lock stays with the handle that holds it.
 impl Clone for JournalFile {
     fn clone(&self) -> Self {
         JournalFile { file: Arc::clone(&self.file), lock: None }
@@ -74,7 +74,7 @@ impl JournalFile {
     pub fn history(&self) -> Result<History, JournalError> {
         let mut history = History::default();
         let path = self.opened().path.clone();
-        // The one that has the name now: a flow of another process may have put it there.
+        // Opened by name: another process may have replaced the file.
         let file = File::open(&path).map_err(|source| io_error(&path, "opened", source))?;
         scan(&path, &file, &mut |_, line| {
             history.take(line.record);
@@ -89,7 +89,6 @@ impl JournalFile {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes sure that nobody else writes.
     fn acquire_writer_lock(&mut self) -> Result<(), JournalError> {
         if self.lock.is_none() {
             let mut open = self.opened();
@@ -101,7 +100,7 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Writes a record, and gives what has to be synced to the disk.
+    /// Returns what is still to be synced to the disk.
     fn write(&self, record: &Record) -> Result<Option<PendingSync>, JournalError> {
         let mut open = self.opened();
         if open.without_answers && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_)) {
@@ -116,7 +115,7 @@ impl JournalFile {
             Fsync::EachRecord => true,
             Fsync::Never => false,
             Fsync::EachStep => {
-                // Those of a flow have to outlive the process alone.
+                // In a flow they need to survive a crash of the process only.
                 let of_map =
                     open.run.is_none() && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_));
                 started || of_map || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_))
@@ -130,11 +129,10 @@ impl JournalFile {
     }
 }
 
-/// What is to be synced to the disk.
 struct PendingSync {
     path: PathBuf,
     file: Arc<File>,
-    /// Also the file's name, which stands in its directory.
+    /// Also the file's name, which is an entry in its directory.
     name: bool,
 }
 
@@ -160,7 +158,7 @@ impl Journal for JournalFile {
         })
     }
 
-    /// The write itself does not wait, so it is done, or not begun, wherever the call around it is dropped.
+    /// The write itself does not wait: wherever the call is dropped, the record is written whole or not begun.
     fn append<'j>(&'j mut self, record: &'j Record) -> BoxFuture<'j, Result<(), JournalError>> {
         Box::pin(async move {
             self.acquire_writer_lock()?;
@@ -169,7 +167,7 @@ impl Journal for JournalFile {
             let synced = tokio::task::spawn_blocking(move || forced.sync());
             synced.await.unwrap_or_else(|error| Err(JournalError::Other(error.into())))?;
             if name {
-                // Until this has been done, each record that is forced does it too.
+                // Until then, every record that is synced syncs the name, too.
                 self.opened().renamed = false;
             }
             Ok(())
@@ -177,7 +175,6 @@ impl Journal for JournalFile {
     }
 }
 
-/// Forces a file's directory to the disk.
 fn sync_name(path: &Path) -> io::Result<()> {
     // Elsewhere directories cannot be opened, and need not be.
     if cfg!(unix) {

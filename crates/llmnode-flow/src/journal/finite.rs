@@ -1,21 +1,16 @@
-//! Numbers that JSON does not have: it writes them as `null`, and an `Option` reads that back as nothing.
+//! Finds numbers that JSON does not have: serde_json writes them as `null`, which an `Option` reads back as `None`.
 
 use std::fmt::{self, Display};
 
 use serde::ser::{self, Serialize, Serializer};
 
-/// Looks through a value for a number that is not finite.
-///
-/// # Errors
-/// Where it stands.
 pub(super) fn check<T: Serialize + ?Sized>(value: &T) -> Result<(), NotFinite> {
     value.serialize(FiniteCheck)
 }
 
-/// A number that is not finite, and where it stands.
 #[derive(Debug, Default)]
 pub(super) struct NotFinite {
-    /// The names and indices that lead there, the last one first.
+    /// Names and indices that lead to it, innermost first.
     path: Vec<String>,
     message: String,
 }
@@ -54,15 +49,12 @@ impl ser::Error for NotFinite {
     }
 }
 
-/// Writes nothing.
+/// A serializer without output.
 struct FiniteCheck;
 
-/// What has members.
 #[derive(Default)]
 struct CompoundCheck {
-    /// How many were seen.
     seen: usize,
-    /// The key of the next one.
     key: String,
 }
 
@@ -218,7 +210,7 @@ impl ser::SerializeMap for CompoundCheck {
     type Ok = ();
     type Error = NotFinite;
 
-    /// A key that is a number which is not finite, `serde_json` refuses itself.
+    /// serde_json itself refuses a key that is not a finite number.
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), NotFinite> {
         self.key = serde_json::to_string(key).unwrap_or_default();
         Ok(())

@@ -15,7 +15,7 @@ use crate::flow::{Outline, Position};
 /// spent.
 #[derive(Default)]
 pub struct History {
-    /// What tells the run of the flow, or the journal of the map, from all others.
+    /// The id of the flow's run, or of the map's journal.
     run: String,
     /// `None`: it is the journal of a map.
     started: Option<Started>,
@@ -26,17 +26,16 @@ pub struct History {
     records: u64,
     /// Calls whose end is not recorded.
     open: BTreeMap<CallId, OpenCall>,
-    /// Calls, since the last step was completed, of nodes that must not be executed again: the call, and behind it those around it in
-    /// which it has ended.
+    /// Calls of nodes with `idempotent = false` since the last completed step. Each has a chain: the call, and the
+    /// parent of every call of the chain that has ended.
     non_idempotent_calls: Vec<(Vec<CallId>, PendingStep)>,
     /// Answers and results since then.
     replay_entries: Vec<ReplayEntry>,
     /// How many answers and results since then have hashes of an older version.
     old_hashes: (usize, usize),
-    /// Calls that gave answers which were not accepted.
+    /// Calls with answers that were not accepted.
     rejected: HashSet<CallId>,
     unknown: Vec<PendingStep>,
-    /// The calls that have ended.
     ledger: Ledger,
     counting: Option<UsageImport>,
 }
@@ -53,10 +52,10 @@ pub struct PendingStep {
     pub attempt: Option<AttemptRecord>,
 }
 
-/// What was spent, for the process that resumes.
+/// Counts what was spent before for the run that resumes.
 struct UsageImport {
     run_ledger: Ledger,
-    /// How many records of this journal the book has.
+    /// How many records of this journal the run's ledger has already.
     known: u64,
     prior_spend: PriorSpend,
 }
@@ -65,19 +64,18 @@ struct OpenCall {
     node: NodeKey,
     parent: Option<CallId>,
     attempts: BTreeMap<AttemptId, AttemptRecord>,
-    /// Those that have begun and not ended.
     under_way: BTreeMap<AttemptId, AttemptBegan>,
-    /// When its first attempt began.
+    /// When its first attempt began, in milliseconds since 1970.
     began: Option<u64>,
-    /// It gave an answer that was kept, of the attempt under way.
+    /// An answer of the attempt under way was recorded.
     answered: bool,
-    /// What its attempts used since the last answer that was kept.
+    /// What its attempts used since the last recorded answer.
     used: Usage,
     counts: bool,
 }
 
 impl History {
-    /// A history whose figures will count for a run, except those that the run's ledger already has.
+    /// A history that will count for a run, except for what the run's ledger has already.
     pub(super) fn counting(core: &RunCore) -> Self {
         let counting = UsageImport {
             run_ledger: core.ledger.clone(),
@@ -87,7 +85,6 @@ impl History {
         History { counting: Some(counting), ..History::default() }
     }
 
-    /// Takes the next record.
     pub(super) fn take(&mut self, record: Record) {
         match record.0 {
             Entry::Started(started) => self.start(started),
@@ -128,7 +125,7 @@ impl History {
             Entry::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
             Entry::CallEnded(ended) => self.end(*ended),
             Entry::Answered(answered) => {
-                // No request has its name any more, but what it cost is listed.
+                // No request matches an old hash any more, but what the answer cost is reported.
                 self.old_hashes.0 += usize::from(is_old_hash(&answered.request));
                 if let Some((id, call)) = answered.call.and_then(|id| Some((id, self.open.get_mut(&id)?))) {
                     call.answered = true;
@@ -136,14 +133,14 @@ impl History {
                 }
                 self.replay_entries.push(ReplayEntry::Answer(answered, None));
             }
-            // A call of a tool that must not be executed again stays in doubt.
+            // The result is not used, so a call within that must not be executed again stays in doubt.
             Entry::ToolEnded(ended) if is_old_hash(&ended.call) => {
                 self.count_tool(&ended);
                 self.old_hashes.1 += 1;
             }
             Entry::ToolEnded(ended) => {
                 self.count_tool(&ended);
-                // Its result is given again, so neither it nor what it called is executed again.
+                // The result is replayed, so neither the tool nor what it called is executed again.
                 self.non_idempotent_calls
                     .retain(|(calls, _)| !calls.iter().any(|call| Some(*call) == ended.by));
                 self.replay_entries.push(ReplayEntry::Result(*ended));
@@ -177,12 +174,11 @@ impl History {
         self.rejected.clear();
     }
 
-    /// Whether the book of this process has what this record says of a call.
+    /// Whether the ledger of this process has the call of this record already.
     fn has(&self, id: CallId) -> bool {
         self.counting.as_ref().is_some_and(|of| self.records < of.known || of.run_ledger.issued(id))
     }
 
-    /// Counts a tool that was executed.
     fn count_tool(&mut self, ended: &ToolEnded) {
         let Some(caller) = &ended.of else { return };
         let own = self.has(caller.id);
@@ -232,7 +228,7 @@ impl History {
         }
     }
 
-    /// A call has failed: answers that were not accepted, and that none took the place of, are asked for again.
+    /// A call has failed: rejected answers that no accepted one replaced are asked for again.
     fn forget_rejected(&mut self, call: CallId) {
         let of = |one: &Answered| (one.conversation.clone(), one.request.clone());
         let answers = self.replay_entries.iter().filter_map(|one| match one {
@@ -255,20 +251,20 @@ impl History {
         }
     }
 
-    /// Closes what was under way when the process ended.
+    /// Ends what was under way when the process died.
     pub(super) fn close(&mut self) {
         for (id, open) in std::mem::take(&mut self.open) {
             self.unknown.extend(open.lost());
             let (node, counts) = (open.node.clone(), open.counts);
             let record = open.cut_short(id);
-            // A request that was not sent after all is none.
+            // A call whose requests were never sent does not count.
             if !record.attempts.is_empty() {
                 self.enter(node, record, counts);
             }
         }
     }
 
-    /// Counts what was spent for the run that this was made for. Gives all that was spent, also what the run itself did.
+    /// Counts what was spent for the run. Returns all of it, including what the run itself spent.
     pub(super) fn count(self, core: &RunCore) -> PriorSpend {
         let Some(UsageImport { prior_spend, .. }) = self.counting else { return PriorSpend::default() };
         core.ledger.import_all(&self.ledger);
@@ -277,12 +273,10 @@ impl History {
         prior_spend
     }
 
-    /// The names of conversations of the step under way begin with this.
     pub(super) fn prefix(&self) -> String {
         prefix(self.run(), self.steps)
     }
 
-    /// The answers and results of the step under way.
     pub(super) fn replay(&mut self) -> ReplayStore {
         if self.old_hashes != (0, 0) {
             tracing::warn!(
@@ -294,7 +288,7 @@ impl History {
         ReplayStore::new(self.prefix(), std::mem::take(&mut self.replay_entries))
     }
 
-    /// What tells the run from others; empty where the journal has none yet.
+    /// Empty before the first record.
     pub(super) fn run(&self) -> &str {
         &self.run
     }
@@ -334,7 +328,6 @@ impl History {
         self.steps
     }
 
-    /// The same as it is kept.
     pub(super) fn kept_state(&self) -> Option<&Json> {
         self.state.as_ref()
     }
@@ -369,13 +362,13 @@ impl History {
     }
 }
 
-/// What the names of conversations begin with in the step after so many.
+/// The prefix of names of conversations in the step after this many.
 pub(super) fn prefix(run: &str, steps: u64) -> String {
     format!("{run}-{steps}-")
 }
 
 impl OpenCall {
-    /// The attempts of which the end is not told.
+    /// Attempts whose end is not recorded.
     fn lost(&self) -> impl Iterator<Item = PendingStep> {
         self.under_way.values().map(|began| PendingStep {
             node: began.node.clone(),
@@ -390,7 +383,6 @@ impl OpenCall {
         std::mem::take(&mut self.attempts).into_values().collect()
     }
 
-    /// The record of a call that did not end.
     fn cut_short(mut self, id: CallId) -> CallRecord {
         let began = self.began.map(Duration::from_millis);
         let started = began.and_then(|ms| SystemTime::UNIX_EPOCH.checked_add(ms));

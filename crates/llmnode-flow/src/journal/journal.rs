@@ -1,4 +1,4 @@
-//! What a journal is.
+//! The trait of journals.
 
 use llmnode_runtime::BoxFuture;
 

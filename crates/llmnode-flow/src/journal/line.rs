@@ -1,4 +1,4 @@
-//! How a record stands in a file: a line with a checksum, a length, and JSON.
+//! The format of a record in a file: a line with a checksum, a length, and JSON.
 
 use std::io::Write;
 
@@ -6,29 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use super::record::Record;
 
-/// What a journal says it is.
+/// Format name in the header.
 pub(super) const FORMAT: &str = "llmnode/journal";
-/// Raised with every change that a reader of this version would misread: a further kind of record is one.
+/// Raised with each change that an older reader would misread: a new kind of record is one.
 pub(super) const VERSION: u64 = 4;
 
-/// Checksum and length, in hexadecimal digits, each with a space behind it.
+/// Bytes of checksum and length: eight hexadecimal digits and a space each.
 const FRAME: usize = 18;
 
-/// The JSON of a line. The first one begins with the format.
+/// The JSON of a line. Only the first one has `format` and `version`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Line<R> {
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<u64>,
-    /// How many lines stand before it.
+    /// How many lines are before it.
     n: u64,
-    /// When it was written first.
+    /// When it was first written; a rewrite keeps it.
     pub(super) unix_ms: u64,
     pub(super) record: R,
 }
 
-/// A record as a line, with the line break.
 pub(super) fn write(n: u64, unix_ms: u64, record: &Record) -> Result<Vec<u8>, serde_json::Error> {
     let first = n == 0;
     let line = Line {
@@ -41,7 +40,6 @@ pub(super) fn write(n: u64, unix_ms: u64, record: &Record) -> Result<Vec<u8>, se
     Ok(frame(&serde_json::to_string(&line)?))
 }
 
-/// A line that says this, with the line break.
 pub(super) fn frame(json: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(FRAME + json.len() + 1);
     // Writing to a `Vec` does not fail.
@@ -51,20 +49,17 @@ pub(super) fn frame(json: &str) -> Vec<u8> {
     bytes
 }
 
-/// What the bytes up to a line break, or to the end of the file, are.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineContent<'b> {
-    /// A whole line.
     Complete(&'b str),
     /// The start of a line whose writing was cut short.
     Torn,
-    /// Something else, and what.
     Damaged(&'static str),
 }
 
-/// Looks at a line without its break. `ended`: there was one.
+/// `line` is without its line break; `ended`: it had one.
 pub(super) fn look(line: &[u8], ended: bool) -> LineContent<'_> {
-    // Blocks of a file that were never written read as zeros.
+    // After a crash, blocks that were never written read as zeros.
     let zeros = line.iter().rev().take_while(|byte| **byte == 0).count();
     let begin = if ended { line } else { &line[..line.len() - zeros] };
     match begin.split_at_checked(FRAME) {
@@ -83,7 +78,7 @@ pub(super) fn look(line: &[u8], ended: bool) -> LineContent<'_> {
     }
 }
 
-/// Whether these bytes may be the start of a journal's first line, whose writing was cut short.
+/// Whether these bytes may be a torn first line of a journal.
 pub(super) fn may_begin(bytes: &[u8]) -> bool {
     // As in `look`.
     let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
@@ -92,7 +87,7 @@ pub(super) fn may_begin(bytes: &[u8]) -> bool {
     is_framed(begin) && json.iter().zip(begins().as_bytes()).all(|(is, says)| is == says)
 }
 
-/// Whether what is there of checksum and length looks like them.
+/// Whether as much as there is of a frame looks like one.
 fn is_framed(line: &[u8]) -> bool {
     line.iter().take(FRAME).enumerate().all(|(at, byte)| match at {
         8 | 17 => *byte == b' ',
@@ -100,13 +95,12 @@ fn is_framed(line: &[u8]) -> bool {
     })
 }
 
-/// Whether a first line was never one of a journal: neither the frame nor what stands in it.
+/// A damaged first line of a journal still has the frame or the format; a foreign file has neither.
 pub(super) fn is_foreign(line: &[u8]) -> bool {
     let says = begins();
     !is_framed(line) && !line.windows(says.len()).any(|part| part == says.as_bytes())
 }
 
-/// How the JSON of a journal's first line begins.
 fn begins() -> String {
     format!(r#"{{"format":"{FORMAT}""#)
 }
@@ -124,7 +118,6 @@ fn numbers(frame: &[u8]) -> Option<(u32, usize)> {
     spaces.then_some((number(frame.get(..8)?)?, length))
 }
 
-/// Reads the JSON of the line before which `n` others stand.
 pub(super) fn read(json: &str, n: u64) -> Result<Line<Record>, String> {
     let line: Line<Record> = serde_json::from_str(json).map_err(|error| error.to_string())?;
     if line.n != n {

@@ -12,12 +12,12 @@ use super::sidecar;
 
 /// The lock of the journal's one writer, until this is dropped or the process ends.
 ///
-/// It is on a file of its own, since the journal itself is replaced when it is written anew. That file stays: were it
-/// deleted, one writer could lock the old file, and another one the new.
+/// It is on a file of its own, since a rewrite replaces the journal. That file is never deleted: otherwise one writer
+/// could lock the old file, and another one the new.
 pub(super) struct Lock(File);
 
 impl Lock {
-    /// Locks the journal. It does not wait.
+    /// Does not wait.
     pub(super) fn take(journal: &Path, like: &File) -> Result<Self, JournalError> {
         let failed = |source| io_error(journal, "locked", source);
         let path = sidecar::path(journal, ".lock");
@@ -33,30 +33,32 @@ impl Lock {
         }
     }
 
-    /// The journal's mode may have changed since the lock file was made. What is not empty, or a link, is somebody else's.
+    /// The journal's mode may have changed since the lock file was made. A file with content, or a link, is someone
+    /// else's.
     fn share(&self, path: &Path, like: &File) {
         let own = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0);
         if own && let Ok(like) = like.metadata() {
-            // It locks out other writers all the same.
+            // The lock works without them.
             let _ = copy_permissions(&self.0, &like);
         }
     }
 }
 
 impl Drop for Lock {
-    /// To close the file would not do: a child process that is being started at this moment has a handle to it as well.
+    /// Closing the file is not enough: a child process that is being spawned at this moment has a handle to it as
+    /// well.
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }
 }
 
-/// Opens the lock file, or makes it, with the journal's mode. Nothing is ever written to it.
+/// Creates it with the journal's mode. Nothing is ever written to it.
 fn open(path: &Path, like: &File) -> io::Result<File> {
     match create_new(path, Some(&like.metadata()?)) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         made => return made,
     }
-    // To open a pipe would wait.
+    // Opening a pipe would block.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other(format!("{} is not a regular file", path.display())));
     }

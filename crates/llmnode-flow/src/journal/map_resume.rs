@@ -21,18 +21,19 @@ pub trait MapExt: Sized {
     /// the map returns what was answered before, and asks only for the rest.
     ///
     /// A request is known by its content: messages, model, settings and schema. Of equal requests each has its own
-    /// answer. An answer from the journal is read and validated again. It makes no request and has no attempt in the record, which
-    /// says how many there were ([`replayed`](llmnode_runtime::CallRecord::replayed)) and what they used
-    /// ([`replayed_usage`](llmnode_runtime::CallRecord::replayed_usage)). Results of tools are kept in the same way. An answer that is no longer good is asked again, and so is one that failed or
-    /// came from a fallback value. The journal holds the answers unencrypted. Each is synced to the disk before its result
-    /// is returned, unless [`Fsync::Never`](super::Fsync::Never) is set.
+    /// answer. An answer from the journal is read and validated again. It makes no request and has no attempt in the
+    /// record, which says how many there were ([`replayed`](llmnode_runtime::CallRecord::replayed)) and what they used
+    /// ([`replayed_usage`](llmnode_runtime::CallRecord::replayed_usage)). Results of tools are kept in the same way.
+    /// An answer that is no longer good is asked for again, and so is one that failed or came from a fallback value.
+    /// The journal holds the answers unencrypted. Each is synced to the disk before its result is returned, unless
+    /// [`Fsync::Never`](super::Fsync::Never) is set.
     ///
     /// What earlier processes spent is in the ledger afterwards, once, and counts for the limits of the map, of the run and of
     /// its nodes. A request that was under way when a process died counts as one without a report.
     ///
-    /// If the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that
-    /// has a journal this is a `config_error`, since that journal keeps the flow's steps. A node with
-    /// `idempotent = false` is not executed, since nothing tells whether it was before: its calls end as `aborted`.
+    /// If the journal cannot be read, or is that of a flow, the error is the map's only result. Within a flow that has
+    /// a journal this is a `config_error`, since that journal keeps the flow's steps. A node with `idempotent = false`
+    /// is not executed, since it is unknown whether it was executed before: its calls end as `aborted`.
     ///
     /// ```no_run
     /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::*; }
@@ -63,15 +64,14 @@ impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
     }
 }
 
-/// Keeps the answers of a map, and what each request used.
 struct MapRecorder {
     recorder: JournalRecorder,
-    /// The name of a node that was called, and must not be executed again.
+    /// The first node with `idempotent = false` that was called.
     non_idempotent_node: OnceLock<String>,
 }
 
 impl MapRecorder {
-    /// Reads what was answered before. What was spent on it counts for the run from now on.
+    /// What was spent on earlier answers counts for the run from now on.
     async fn read(mut journal: Box<dyn Journal>, core: &RunCore) -> Result<(Self, PriorSpend), NodeError> {
         let mut history = History::counting(core);
         journal.read(&mut |record| history.take(record)).await.map_err(failed)?;
@@ -102,9 +102,9 @@ impl Drop for MapRecorder {
 impl Recorder for MapRecorder {
     fn note(&self, event: RecorderEvent<'_>) {
         match event {
-            // One that was rejected is asked for again, and so is an item that failed.
+            // Rejected answers and failed items are asked for again.
             RecorderEvent::Answered { answer, .. } if !answer.accepted => {}
-            // Each process calls each item once more.
+            // Each process calls each item again.
             RecorderEvent::CallEnded { record, .. } if record.attempts.is_empty() => {}
             RecorderEvent::CallBegan { call, .. } => {
                 self.non_idempotent_node.get_or_init(|| call.node.to_owned());
@@ -141,7 +141,7 @@ impl Recorder for MapRecorder {
              leave out `resume`, or call the node in a flow with a journal"
         );
         Box::pin(async {
-            // What others were answered is kept.
+            // Keeps the answers that other items got.
             self.recorder.append_all().await?;
             Err(fault.into())
         })

@@ -1,4 +1,4 @@
-//! An open journal file: where its records end, and what is written behind them.
+//! An open journal file: where its records end, and how more are appended.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, Write};
@@ -34,48 +34,45 @@ pub(super) struct OpenFile {
     pub(super) file: Arc<File>,
     /// The run that the file has, as far as it was read or written here.
     pub(super) run: Option<String>,
-    /// The file has its name since a moment, and the name was not synced to the disk yet.
+    /// The file was replaced, and its name is not synced to the disk yet.
     pub(super) renamed: bool,
     pub(super) fsync: Fsync,
-    /// Answers of models and results of tools are not written.
     pub(super) without_answers: bool,
     /// `None`: the file has to be read before anything is written.
     pub(super) end: Option<End>,
     pub(super) superseded: Superseded,
 }
 
-/// Where the records of a file end.
 #[derive(Clone, Copy)]
 pub(super) struct End {
     pub(super) records: u64,
-    /// The bytes up to there.
+    /// The length up to the last whole record.
     pub(super) valid_len: u64,
-    /// The bytes of the file.
+    /// The length of the file, including a torn line.
     length: u64,
-    /// The last line lacks its break, though it is whole.
+    /// The last line is whole but for its line break.
     missing_newline: bool,
 }
 
-/// States in the file that nobody needs, since later ones are there.
+/// Content that no one needs since later states are there.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Superseded {
     pub(super) bytes: u64,
     newest: u64,
     /// There are answers of models or results of tools.
     pub(super) answers: bool,
-    /// Not below that many bytes is the file written anew.
+    /// No rewrite below this many bytes: raised after a failed one.
     pub(super) rewrite_threshold: u64,
 }
 
 impl End {
-    /// The same records in a file of another length.
     pub(super) fn moved_to(self, length: u64) -> Self {
         End { records: self.records, valid_len: length, length, missing_newline: false }
     }
 }
 
 impl Superseded {
-    /// They are there no longer.
+    /// After a rewrite.
     pub(super) fn dropped(self) -> Self {
         Superseded { bytes: 0, rewrite_threshold: 0, answers: false, ..self }
     }
@@ -108,17 +105,17 @@ impl OpenFile {
     pub(super) fn open(path: PathBuf) -> Result<Self, JournalError> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
-        // What models and tools said stands in it.
+        // Only for the owner: it has answers of models and results of tools.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let opened = options.open(&path);
         let regular = opened.and_then(|file| {
             let kind = file.metadata()?.file_type();
-            // A device may be read for ever.
+            // Reading a device may never end.
             if kind.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
         });
         let file = regular.map_err(|source| io_error(&path, "opened", source))?;
-        // Behind a link the file itself is what is locked, and written anew.
+        // Links are resolved, so that the file itself is locked and replaced.
         let path = path.canonicalize().map_err(|source| io_error(&path, "opened", source))?;
         Ok(OpenFile {
             path,
@@ -132,14 +129,13 @@ impl OpenFile {
         })
     }
 
-    /// Opens the file that now has the name: the writer before may have put another one in its place.
+    /// The previous writer may have replaced the file.
     pub(super) fn reopen(&mut self) -> Result<(), JournalError> {
         self.file = OpenFile::open(self.path.clone())?.file;
         self.end = None;
         Ok(())
     }
 
-    /// Reads all records, and finds where they end.
     pub(super) fn read(&mut self, each: &mut dyn FnMut(Record)) -> Result<(), JournalError> {
         self.superseded =
             Superseded { rewrite_threshold: self.superseded.rewrite_threshold, ..Superseded::default() };
@@ -154,7 +150,6 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Writes a record behind the last one.
     pub(super) fn write(&mut self, record: &Record) -> Result<(), JournalError> {
         if self.end.is_none() {
             self.read(&mut |_| {})?;
@@ -168,7 +163,7 @@ impl OpenFile {
             self.file.set_len(end.valid_len).map_err(failed)?;
         }
         if let Err(source) = (&*self.file).write_all(&line) {
-            // What was written of it is a torn line, which a reader drops, also where it cannot be taken back here.
+            // A reader drops a torn line, so it does no harm if it cannot be cut off here.
             let _ = self.file.set_len(end.valid_len);
             self.end = None;
             return Err(failed(source));
@@ -181,7 +176,6 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Nobody else has written since.
     fn check_unchanged(&self, end: End) -> Result<(), JournalError> {
         let there =
             std::fs::metadata(&self.path).map_err(|source| io_error(&self.path, "written", source))?;
@@ -191,7 +185,6 @@ impl OpenFile {
     }
 }
 
-/// The run that a record begins.
 pub(super) fn run_of(record: &Record) -> Option<String> {
     match &record.0 {
         Entry::Started(started) => Some(started.id.clone()),
@@ -203,7 +196,6 @@ pub(super) fn io_error(path: &Path, verb: &'static str, source: io::Error) -> Jo
     JournalError::Io { path: path.to_owned(), verb, source }
 }
 
-/// Reads a file's lines one by one, each as text and as what it says.
 pub(super) fn scan(
     path: &Path,
     mut file: &File,
@@ -252,7 +244,6 @@ pub(super) fn scan(
     }
 }
 
-/// The first line says what the file is.
 fn check_format(json: &str) -> Result<(), FormatError> {
     read_format::<serde::de::IgnoredAny>(json, FORMAT, VERSION).map(drop)
 }

@@ -40,7 +40,7 @@ impl Record {
 }
 
 impl Entry {
-    /// Whether a run that continues without it would do again what was done. Else only figures are missing.
+    /// Without a vital record, a resumed run would repeat what was done. Without the others only figures are missing.
     pub(super) fn is_vital(&self) -> bool {
         !matches!(
             self,
@@ -58,65 +58,53 @@ impl From<Entry> for Record {
     }
 }
 
-/// What a record says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
-    /// A request was answered.
     Answered(Answered),
-    /// A call of a tool has its result.
     ToolEnded(Box<ToolEnded>),
-    /// A flow has started. The first record of its journal.
+    /// The first record of a flow's journal.
     Started(Started),
-    /// A map has started. The first record of its journal; version 2 had none.
+    /// The first record of a map's journal; version 2 had none.
     MapStarted(MapStarted),
-    /// Another process goes on.
     Resumed(Resumed),
-    /// A call has begun of a node that must not be executed again.
+    /// Only of a node with `idempotent = false`.
     CallBegan(CallBegan),
-    /// A request is about to go out.
+    /// Written before the request goes out.
     AttemptBegan(Box<AttemptBegan>),
-    /// An attempt has ended, whatever way.
     AttemptEnded(Box<AttemptRecord>),
     /// The request of an attempt did not go out after all.
     AttemptForgotten(AttemptId),
-    /// A call has ended, whatever way.
     CallEnded(Box<CallEnded>),
-    /// A step is completed.
     Stepped(Stepped),
 }
 
-/// A request was answered. Its `Debug` form shows no content.
+/// Its `Debug` form shows no content.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Answered {
-    /// What tells the request from others of its conversation.
+    /// The hash of the request.
     pub(super) request: String,
-    /// The conversation that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) conversation: Option<String>,
-    /// The call that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) call: Option<CallId>,
-    /// What the model wrote.
     pub(super) answer: String,
-    /// The tools that it calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) calls: Vec<ToolCall>,
-    /// The model that gave it in place of the call's.
+    /// The model, if it is not the call's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<String>,
-    /// It was not accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) rejected: bool,
 }
 
-/// A call of a tool has its result. Its `Debug` form shows no content.
+/// Its `Debug` form shows no content.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ToolEnded {
     pub(super) conversation: String,
-    /// What tells the call from others of its conversation.
+    /// The hash of the tool call.
     pub(super) call: String,
-    /// The call whose model called it, if the tool was executed.
+    /// The call whose model called the tool; `None` if the tool was not executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) of: Option<Box<Caller>>,
     /// The call of the tool's node.
@@ -128,13 +116,11 @@ pub(super) struct ToolEnded {
     pub(super) failed: bool,
 }
 
-/// A call whose model called a tool.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Caller {
     pub(super) id: CallId,
-    /// The node's name.
     pub(super) node: String,
-    /// The path of the node's type.
+    /// The path of the node's type, as in all records.
     #[serde(rename = "type")]
     pub(super) path: String,
 }
@@ -145,88 +131,65 @@ impl fmt::Debug for Answered {
     }
 }
 
-/// A flow has started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Started {
-    /// What tells this run of the flow from all others.
     pub(super) id: String,
-    /// What the flow looks like.
     pub(super) outline: Outline,
-    /// Where it starts.
     pub(super) at: Position,
-    /// The state it starts on; `None`: that of a later step is kept instead.
+    /// `None`: a rewrite dropped it, since that of a later step is kept.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Json>,
 }
 
-/// A map has started.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MapStarted {
-    /// What tells the journal from all others.
     pub(super) id: String,
 }
 
-/// Another process goes on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Resumed {
     /// Whether it executes again what may have been executed.
     pub(super) rerun: bool,
 }
 
-/// A call has begun of a node that must not be executed again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CallBegan {
-    /// The call.
     pub(super) id: CallId,
-    /// The node's name.
     pub(super) node: String,
-    /// The path of the node's type.
     #[serde(rename = "type")]
     pub(super) path: String,
-    /// The step under way.
     pub(super) at: Position,
 }
 
-/// A request is about to go out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct AttemptBegan {
-    /// The node's name.
     pub(super) node: String,
-    /// The path of the node's type.
     #[serde(rename = "type")]
     pub(super) path: String,
-    /// The call that made the call of the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<CallId>,
-    /// The step under way.
     pub(super) at: Position,
-    /// When, by the machine's clock.
     pub(super) unix_ms: u64,
-    /// What is known so far.
     pub(super) attempt: AttemptRecord,
 }
 
-/// A call has ended, whatever way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CallEnded {
-    /// The path of the node's type.
     #[serde(rename = "type")]
     pub(super) path: String,
-    /// Its record without the attempts, which have records of their own.
+    /// Without the attempts, which have records of their own.
     pub(super) call: CallRecord,
 }
 
-/// A step is completed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stepped {
-    /// The step, as far as it was known before it began: a flow that begins stands at no step yet.
+    /// The position before the step; empty if the flow begins with it.
     pub(super) left: Position,
-    /// The step that is next; where the flow ended, the last one.
+    /// The next step; if the flow has ended, the last one.
     pub(super) at: Position,
-    /// The state after it; `None`: that of a later step is kept instead.
+    /// `None`: a rewrite dropped it, since that of a later step is kept.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Json>,
-    /// What the flow decided, if it has ended.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) action: Option<Json>,
 }
@@ -241,14 +204,13 @@ impl Json {
         serde_json::value::to_raw_value(value).map(Json)
     }
 
-    /// The text.
     pub(super) fn get(&self) -> &str {
         self.0.get()
     }
 }
 
-/// Reads a value that is there. Serde takes a `null` for `None`, yet it is what `()` and `None` are written as: a flow
-/// whose action is one of these has ended all the same.
+/// Serde reads `null` as `None`, but `()` and `None` are also written as `null`: a flow with such an action has still
+/// ended.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(from).map(Some)
 }

@@ -1,4 +1,4 @@
-//! What stands between a flow's calls and its journal.
+//! Passes the events of a flow's calls on to its journal.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -17,24 +17,20 @@ use super::record::{Answered, AttemptBegan, CallBegan, CallEnded, Caller, Entry,
 use super::replay::{self, ReplayStore, name_of_call};
 use crate::flow::Position;
 
-/// Takes down what happens, and writes it to the journal, in order.
 pub(super) struct JournalRecorder {
     notes: Mutex<Notes>,
     journal: tokio::sync::Mutex<Box<dyn Journal>>,
 }
 
 struct Notes {
-    /// What is not in the journal yet, by number.
+    /// Not in the journal yet, by number.
     waiting: VecDeque<(u64, Record)>,
-    /// The number of the next record.
     next: u64,
-    /// The record that is being appended.
+    /// The number of the record that is being appended.
     under_way: Option<u64>,
-    /// The newest record of which nobody knows whether it is in the journal: appending it failed, or was dropped.
+    /// The newest record that may or may not be in the journal: appending it failed, or was dropped.
     lost: Option<u64>,
-    /// The step under way.
     at: Position,
-    /// What an earlier process was given in the step under way.
     replay: ReplayStore,
 }
 
@@ -44,22 +40,20 @@ impl JournalRecorder {
         JournalRecorder { notes: Mutex::new(notes), journal: tokio::sync::Mutex::new(journal) }
     }
 
-    /// Takes down a record; from now on this is the step under way.
     pub(super) fn add(&self, record: Record, at: Position) {
         let mut notes = self.lock();
         notes.push(record);
         notes.at = at;
     }
 
-    /// Takes down that a step is completed.
     pub(super) fn stepped(&self, record: Record, at: Position, prefix: String) {
         self.add(record, at);
         self.lock().replay.next_step(prefix);
     }
 
-    /// Writes what is waiting now. A record leaves the queue before it is written, so that one that is dropped on the way
-    /// is not written twice. Several callers write each other's records; each of them fails if one that waited when it came
-    /// may not be in the journal, since that may be its own.
+    /// A record leaves the queue before it is appended, so that one whose append is dropped is not appended twice.
+    /// Callers append each other's records; each fails if one that waited when it came may not be in the journal,
+    /// since that may be its own.
     pub(super) async fn append_all(&self) -> Result<(), JournalError> {
         let own = self.lock().not_kept();
         let mut journal = self.journal.lock().await;
@@ -72,7 +66,8 @@ impl JournalRecorder {
             }
             appending.ended();
         }
-        // Who holds the journal came before those who wait, so nothing behind its own records is lost yet.
+        // The lock is fair, so no record of a later caller can be lost yet: there is no need to compare with
+        // `own.end`.
         if self.lock().lost.is_some_and(|lost| lost >= own.start) {
             let fault = "a record may not be in the journal: appending it failed, or was dropped";
             return Err(JournalError::Other(fault.into()));
@@ -80,7 +75,6 @@ impl JournalRecorder {
         Ok(())
     }
 
-    /// Logs how many answers of an earlier process were not used.
     pub(super) fn warn_of_unused(&self) {
         self.lock().replay.warn_of_unused();
     }
@@ -97,13 +91,11 @@ impl Notes {
         self.next += 1;
     }
 
-    /// The numbers of what is not in the journal yet.
     fn not_kept(&self) -> Range<u64> {
         let first = self.waiting.front().map(|(number, _)| *number);
         self.under_way.or(first).unwrap_or(self.next)..self.next
     }
 
-    /// The next record before this number, to be appended.
     fn take(&mut self, end: u64) -> Option<(u64, Record)> {
         self.waiting.front().filter(|(number, _)| *number < end)?;
         let (number, record) = self.waiting.pop_front()?;
@@ -112,8 +104,8 @@ impl Notes {
     }
 }
 
-/// A record that is being appended. Dropped before that has ended well, it is lost. Who is dropped is often a call whose
-/// deadline has passed, and others wait for their records behind it: they fail only for what has to be there.
+/// A record that is being appended, and is lost if this is dropped before. That is often a call whose deadline has
+/// passed while others wait for records behind it, so they fail only for what has to be in the journal.
 struct Appending<'k> {
     recorder: &'k JournalRecorder,
     number: u64,

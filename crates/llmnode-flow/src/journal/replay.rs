@@ -1,4 +1,4 @@
-//! Answers of models and results of tools that an earlier process was given, and which are given again.
+//! Answers of models and results of tools that an earlier process got, and that are returned again.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,23 +8,20 @@ use serde_json::json;
 
 use super::record::{Answered, ToolEnded};
 
-/// An answer, and what it used, if that is known.
 type Answer = (JournaledAnswer, Option<Box<Usage>>);
 
-/// What was kept, by conversation: a conversation is known by the request that it begins with, the call of a tool that it is within,
-/// and its place among equals. A call whose result was kept is not made again, so its conversations must not count for others.
+/// A conversation is known by the request that it begins with, the tool call that it is within, and its place among
+/// equals. A tool call whose result was kept is not made again, so its conversations must not count for others.
 #[derive(Default)]
 pub(super) struct ReplayStore {
-    /// What the names of conversations begin with.
     prefix: String,
     answers: HashMap<(String, String), VecDeque<Answer>>,
     results: HashMap<(String, String), VecDeque<Message>>,
-    /// How many conversations there were that begin with a request.
+    /// How many conversations began with each request.
     begun: HashMap<String, usize>,
 }
 
 impl ReplayStore {
-    /// What an earlier process has left, in the order in which it did.
     pub(super) fn new(prefix: String, left: Vec<ReplayEntry>) -> Self {
         let mut replay = ReplayStore { prefix, ..ReplayStore::default() };
         for one in left {
@@ -46,7 +43,6 @@ impl ReplayStore {
         replay
     }
 
-    /// The name of a conversation that begins now.
     pub(super) fn conversation(
         &mut self,
         request: &Request,
@@ -69,7 +65,6 @@ impl ReplayStore {
         self.results.get_mut(&(conversation.to_owned(), name_of_call(call)))?.pop_front()
     }
 
-    /// Logs how many answers were not used, and what they cost.
     pub(super) fn warn_of_unused(&self) {
         let (mut unused, mut unknown, mut usage) = (0, 0, Usage::default());
         for (_, used) in self.answers.values().flatten() {
@@ -89,27 +84,25 @@ impl ReplayStore {
         }
     }
 
-    /// A step is completed: what it left is of no use to the next one.
+    /// What a completed step left is of no use to the next one.
     pub(super) fn next_step(&mut self, prefix: String) {
         self.warn_of_unused();
         *self = ReplayStore { prefix, ..ReplayStore::default() };
     }
 }
 
-/// What was kept once.
 #[derive(Clone)]
 pub(super) enum ReplayEntry {
-    /// And what it used, if that is known.
+    /// With its usage if known.
     Answer(Answered, Option<Box<Usage>>),
     Result(ToolEnded),
 }
 
-/// What tells a call of a tool from others of its conversation.
 pub(super) fn name_of_call(call: &ToolCall) -> String {
     sha256_hex(json!([call.id, call.name, call.arguments]).to_string().as_bytes())
 }
 
-/// What tells a request from others: whatever of it changes what a model answers.
+/// A hash of everything in a request that changes what a model answers.
 pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
     let Request { messages, output, tools, response_format, temperature, max_tokens, extra, .. } = request;
     let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));

@@ -65,11 +65,11 @@ where
 #[must_use = "a flow does nothing until it is awaited"]
 pub struct Resume<'r, S, A> {
     call: FlowCall<'r, S, A>,
-    /// What follows it, and how it does; none once the flow has started.
+    /// Taken when the flow starts.
     durable: Option<(JournalReplayer<'r, S>, Follow<'r, S, A>)>,
 }
 
-/// That the state can be kept was known where this was made.
+/// A function pointer, so that only its creation needs `S: Keep` and `A: Keep`.
 type Follow<'r, S, A> = fn(&mut FlowCall<'r, S, A>, JournalReplayer<'r, S>);
 
 impl<'r, S, A> Resume<'r, S, A> {

@@ -6,19 +6,14 @@ use super::changes::changed_steps;
 use super::history::History;
 use crate::flow::{Outline, Position, ReplayedOutput};
 
-/// What the program allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ResumeCheck {
-    /// To resume a run that the journal has.
     pub(super) resumes: bool,
-    /// To execute again what may have been executed.
     pub(super) rerun: bool,
-    /// To resume although the flow has changed.
     pub(super) allow_changes: bool,
 }
 
 impl ResumeCheck {
-    /// Refuses, if it may not.
     pub(super) fn check(
         self,
         history: &History,
@@ -29,7 +24,7 @@ impl ResumeCheck {
         if !self.resumes {
             return Err(has_a_run(history));
         }
-        // The program that started the run there says the same again.
+        // A program that started the run at `from` sets it again when it resumes.
         if !from.is_start() && history.started_at() != Some(from) {
             return Err(config_error(format!(
                 "the flow starts at `{from}`, but the journal has a run that stands at `{}`; leave out `from` to continue it, or use \
@@ -50,7 +45,6 @@ impl ResumeCheck {
         }
     }
 
-    /// Refuses, if what the program says has happened cannot be so.
     pub(super) fn check_happened(
         self,
         history: &History,
@@ -107,7 +101,6 @@ pub(super) fn config_error(message: String) -> NodeError {
     NodeError::new(Category::ConfigError, message)
 }
 
-/// A step by its position.
 pub(super) fn step_at(at: &Position) -> String {
     if at.is_start() { "the first step".to_owned() } else { format!("the step at `{at}`") }
 }

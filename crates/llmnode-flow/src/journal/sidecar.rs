@@ -4,14 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The journal's path with something behind its name.
 pub(super) fn path(journal: &Path, suffix: &str) -> PathBuf {
     let mut name = journal.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Whether a path names this very file.
 #[cfg(unix)]
 pub(super) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -19,7 +17,7 @@ pub(super) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
     Ok((here.dev(), here.ino()) == (there.dev(), there.ino()))
 }
 
-/// Elsewhere a file that is open is not replaced by another one.
+/// Elsewhere an open file cannot be replaced.
 #[cfg(not(unix))]
 pub(super) fn is_same_file(path: &Path, _: &File) -> io::Result<bool> {
     fs::metadata(path).map(|_| true)

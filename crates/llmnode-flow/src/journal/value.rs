@@ -1,4 +1,4 @@
-//! The program's own values, written and read: whatever it says of them is an error.
+//! Writes and reads the program's values; errors and panics of their serde code become a `NodeError`.
 
 use llmnode_runtime::internal::catch_panic;
 use llmnode_runtime::{BoxError, Category, NodeError};
@@ -19,7 +19,7 @@ pub(super) fn json<T: Serialize + ?Sized>(value: &T, what: &str) -> Result<Json,
 
 fn written<T: Serialize + ?Sized>(value: &T) -> Result<Json, BoxError> {
     let json = Json::of(value)?;
-    // A number that is not finite is one of these.
+    // serde_json writes a number that is not finite as `null`.
     if json.get().contains("null") {
         finite::check(value)?;
     }
@@ -34,12 +34,12 @@ pub(super) fn read_back<T: DeserializeOwned>(json: &Json, what: &str) -> Result<
     })
 }
 
-/// The program's own code, such as its `Serialize` and `Deserialize`, may panic.
+/// The program's `Serialize` and `Deserialize` may panic.
 pub(super) fn panicked(what: &str, said: &str) -> NodeError {
     NodeError::new(Category::Panic, format!("{what} panicked: {said}"))
 }
 
-/// A value as JSON that is known to be readable: what is not would be missed only after a crash.
+/// What cannot be read back would otherwise be noticed only after a crash.
 pub(super) fn readable<T: Serialize + DeserializeOwned>(value: &T, what: &str) -> Result<Json, NodeError> {
     let json = json(value, what).and_then(|json| read_back::<T>(&json, what).map(|_| json));
     json.map_err(|error| {

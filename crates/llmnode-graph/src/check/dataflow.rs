@@ -1,4 +1,4 @@
-//! Which values there are before each step.
+//! Which keys are written before each step.
 
 use std::collections::HashMap;
 
@@ -10,39 +10,31 @@ use crate::facts::Facts;
 use crate::shape::{FoundFork, Shape, reach, reverse_postorder};
 use crate::template::key;
 
-/// What holds before a step runs.
 #[derive(Clone, PartialEq)]
 pub(super) struct KeyState {
-    /// Keys that were written on every way.
     pub(super) always: KeySet,
-    /// Keys that were written on some way.
     pub(super) perhaps: KeySet,
-    /// Keys that may hold what a model, a tool or a search wrote.
+    /// May hold what a model, a tool or a search wrote.
     pub(super) foreign: KeySet,
-    /// Whether a node that writes what it likes may have run.
     pub(super) anything: bool,
-    /// Whether a node may have run of which it is not known what it writes.
+    /// A node whose writes are unknown may have run.
     pub(super) unclear_writes: bool,
-    /// Whether a way here is not clear, so that what was written on some way may have been on every way.
+    /// A path to here is unclear, so that what was written on some path may have been written on every path.
     pub(super) is_uncertain: bool,
 }
 
-/// What may come to a node by ways that are not known.
 pub(super) struct UnknownPaths {
-    /// By an edge that leads to somewhere unknown. It is there on some ways only: the others are known.
+    /// By an edge with an unknown target: on some paths only, since the others are known.
     pub(super) by_edges: KeyState,
     /// From branches that do not meet.
     pub(super) by_forks: KeyState,
-    /// The nodes behind such branches.
     pub(super) behind_forks: Vec<bool>,
-    /// From nodes that are not reached, to those that are.
     pub(super) from_unreached: KeyState,
 }
 
 pub(super) struct Dataflow<'f> {
     pub(super) facts: &'f [Facts],
     pub(super) keys: &'f Keys<'f>,
-    /// The keys that are there when a run begins.
     pub(super) at_start: Vec<&'f str>,
 }
 
@@ -57,7 +49,6 @@ impl Dataflow<'_> {
         set
     }
 
-    /// Before anything was written.
     fn nothing(&self, always: KeySet) -> KeyState {
         KeyState {
             always,
@@ -69,7 +60,7 @@ impl Dataflow<'_> {
         }
     }
 
-    /// Where it is not known what ran before: every key that others write may be there. `own`: nodes that run behind.
+    /// Where it is unknown what ran before: every key that others write may be there. `own`: nodes that run after.
     pub(super) fn anywhere(&self, own: &[bool]) -> KeyState {
         let others = || self.facts.iter().zip(own).filter(|(_, own)| !**own).map(|(facts, _)| facts);
         let keys = others().flat_map(|facts| facts.keys().chain(&facts.possible_writes)).map(String::as_str);
@@ -87,7 +78,7 @@ impl Dataflow<'_> {
         }
     }
 
-    /// What holds before each node, and what may come to nodes by unknown ways.
+    /// Iterates to a fixed point, since graphs have loops.
     pub(super) fn solve(
         &self,
         shape: &Shape,
@@ -104,7 +95,7 @@ impl Dataflow<'_> {
         let first = self.set_of(self.at_start.iter().copied());
         let before = |root: usize| {
             let mut known = self.anywhere(&reach(shape, &[root]));
-            // A node that is not there may write anything.
+            // A node that is missing may write anything.
             known.unclear_writes |= roots.foreign.contains(&root);
             (root, known)
         };
@@ -155,7 +146,6 @@ impl Dataflow<'_> {
         (known, unknown_paths)
     }
 
-    /// What holds behind a point.
     fn after(&self, before: &KeyState, point: usize, by: StepExit, writes: &[KeySet]) -> KeyState {
         let mut after = before.clone();
         let Some(own) = self.facts.get(point) else { return after };
@@ -195,7 +185,6 @@ impl Dataflow<'_> {
 }
 
 impl KeyState {
-    /// Adds what may be so on another way.
     fn add(&mut self, other: &KeyState) {
         self.perhaps.join(&other.perhaps, |one, other| one | other);
         self.foreign.join(&other.foreign, |one, other| one | other);
@@ -205,7 +194,7 @@ impl KeyState {
     }
 }
 
-/// The points in the order in which values pass them, but for loops.
+/// Each point after those from which values come to it, except in loops.
 fn order(roots: &Roots, flat: &PointGraph) -> Vec<usize> {
     let mut out = vec![Vec::new(); flat.points.len() + 1];
     for (point, to) in flat.points.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Forks: what is wrong with their branches, in words that say what to change.
+//! Reports what is wrong with the branches of forks.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;
 use crate::shape::{BadFork, DEPTH, ForkProblem, FoundFork, To, forks, reach};
 
-/// Checks the forks of a graph; returns those whose branches are known.
+/// Returns the forks whose branches are known.
 pub(super) fn check(
     file: &GraphFile,
     facts: &[Facts],
@@ -18,11 +18,11 @@ pub(super) fn check(
     faults: &mut Faults,
 ) -> Vec<FoundFork> {
     let begin: Vec<usize> = roots.start.iter().chain(&roots.others).copied().collect();
-    // If the start is not known, neither is what runs beside a branch.
+    // If the start is unknown, so is what runs beside a branch.
     let reached = reach(&step_graph.shape, roots.start.as_slice());
     let (found, bad) = forks(&step_graph.shape, roots.start, &begin, &reached);
     let words = ForkMessages { file, edges: &step_graph.edges };
-    // What comes of edges that may be those of another node is no mistake of theirs.
+    // Edges that may be those of another node with the same id are not mistakes.
     let is_sure = |bad: &&BadFork| !bad.nodes().any(|node| facts[node].has_shared_id);
     for bad in bad.iter().filter(is_sure) {
         let (at, kind, message) = words.of(bad);

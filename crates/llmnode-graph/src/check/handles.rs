@@ -7,15 +7,14 @@ use crate::facts::{Facts, Role};
 use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;
 
-/// What is known of the handles.
 pub(super) struct Handles {
-    /// Of each edge the handle that it leaves by. `None`: unknown.
+    /// The handle of each edge; `None`: unknown.
     pub(super) of_edge: Vec<Option<String>>,
-    /// Nodes and handles that need an edge and have none, so that they lead to somewhere unknown.
+    /// Nodes with a handle that needs an edge and has none: its target is unknown.
     pub(super) missing: Vec<(usize, String)>,
 }
 
-/// Checks the handles of the edges. A wrong one counts as the nearest name, or as the only one that lacks an edge.
+/// A wrong handle counts as the nearest name, or as the only one that lacks an edge.
 pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &mut Faults) -> Handles {
     let mut of_edge: Vec<Option<String>> = links.edges.iter().map(|link| link.handle.clone()).collect();
     let mut used: HashSet<(usize, String)> = HashSet::new();
@@ -69,7 +68,7 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
     Handles { of_edge, missing }
 }
 
-/// Notes a handle that its node does not have; returns the one that was meant.
+/// Returns the handle that was probably intended.
 fn report_unknown_handle(
     file: &GraphFile,
     links: &Links,

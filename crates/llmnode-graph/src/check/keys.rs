@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-/// The keys that a graph knows, by number.
 pub(super) struct Keys<'k> {
     pub(super) number: HashMap<&'k str, usize>,
 }
@@ -18,7 +17,6 @@ impl<'k> Keys<'k> {
     }
 }
 
-/// A set of keys.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct KeySet(Vec<u64>);
 

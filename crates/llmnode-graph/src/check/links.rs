@@ -1,4 +1,4 @@
-//! The edges of a file, by the nodes that they join.
+//! The edges of a file, resolved to nodes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,32 +6,29 @@ use crate::faults::{FaultKind, Faults, shown};
 use crate::file::{GraphFile, IdState, is_end, is_start};
 use crate::shape::To;
 
-/// The edges, resolved.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     pub(crate) edges: Vec<Link>,
-    /// The nodes to which edges from `start` lead, and where these edges stand.
+    /// The targets of edges from `start`, and the places of these edges.
     pub(crate) starts: Vec<(usize, String)>,
-    /// Whether an edge leads from `start` to somewhere unknown.
     pub(crate) start_is_unknown: bool,
 }
 
-/// An edge. What is not known of it is `None`.
+/// What is unknown is `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) from: Option<usize>,
     pub(crate) handle: Option<String>,
     pub(crate) to: Option<To>,
-    /// Whether it leaves a node that is not in the file.
+    /// Its source is not in the file.
     pub(crate) is_foreign: bool,
-    /// Whether it leaves one of two nodes with the same id.
     pub(crate) has_shared_id: bool,
-    /// Where it stands: `/edges/3`.
+    /// Its place: `/edges/3`.
     pub(crate) at: String,
 }
 
 impl Links {
-    /// The edges of a handle that lead from a node to a node.
+    /// Without edges to the end, and those with an unknown source or target.
     pub(crate) fn by<'l>(&'l self, handle: &'l str) -> impl Iterator<Item = (usize, usize, &'l Link)> {
         self.edges.iter().filter(move |link| link.handle.as_deref() == Some(handle)).filter_map(
             |link| match (link.from, link.to) {
@@ -42,9 +39,9 @@ impl Links {
     }
 }
 
-/// Resolves the edges of a file. A name that is wrong counts as the nearest one, if there is a single one.
+/// A wrong name counts as the nearest one, if a single one is the nearest.
 pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
-    // Where no node could be read, no name is wrong.
+    // If no node could be read, no name is wrong.
     if file.nodes.is_empty() {
         return Links::default();
     }
@@ -94,7 +91,7 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
         if let (Some(node), Some(end), Some(handle)) = (from, to, &edge.handle) {
             let place = (node, handle, end);
             if is_guess && (seen.contains(&place) || end == To::Node(node)) {
-                // That was hardly meant.
+                // Such a guess is hardly right.
                 from = names.exactly(source);
                 to = names.exactly(target).map(To::Node).or(to.filter(|_| target.is_some_and(is_end)));
             } else if !is_guess && !seen.insert(place) {
@@ -114,12 +111,11 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
     links
 }
 
-/// The names that edges may have at their ends.
 struct Names<'f> {
-    /// `None`: it is not clear which node has this id.
+    /// `None`: it is unclear which node has this id.
     ids: HashMap<&'f str, Option<usize>>,
     file: &'f GraphFile,
-    /// Whether the id of every node is clear. Else a name that no node has may be meant for one of the others.
+    /// If the id of some node is unclear, an unknown name may be its id.
     all_clear: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Whether the nodes and edges of a file make one graph that runs: handles, start, ways, forks, data.
+//! Checks that the nodes and edges of a file make one graph that runs: handles, start, paths, forks, data.
 //!
-//! A fault counts as mended for all further checks, by what it proposes. Where it is not clear what was meant, the place is
-//! unknown, and nothing is said that may follow from it.
+//! In all further checks a fault counts as corrected by its proposal. If it is unclear what was intended, the place is
+//! unknown, and nothing is reported that may only follow from it.
 
 mod dataflow;
 mod forks;
@@ -25,18 +25,17 @@ use crate::file::GraphFile;
 pub(crate) use crate::shape::{Fork, Next, Region, To};
 use crate::shape::{Handle, OutEdge, Shape, region};
 
-/// A graph as it runs.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) region: Region,
-    /// What is read and never written, sorted: where a file does not say what its inputs are, a run has to be given it.
+    /// Read and never written, sorted: if a file does not declare its inputs, a run has to be given these.
     pub(crate) needs: Vec<String>,
 }
 
-/// Handles that are no way on: where they have no edge, nothing ends.
+/// Handles that do not continue the flow: if they have no edge, nothing ends.
 const NON_FLOW_HANDLES: &[&str] = &["error", "rejected", "tool-call"];
 
-/// Notes what is wrong with a graph. `facts`: of each node of the file. `None`: there are faults.
+/// `facts`: of each node of the file. `None`: there are faults.
 pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &mut Faults) -> Option<Plan> {
     let handles = handles::check(file, links, facts, faults);
     let steps: Vec<bool> = facts.iter().map(|facts| facts.role == Role::Step).collect();
@@ -55,16 +54,14 @@ pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
     Some(Plan { region: region(&step_graph.shape, start, &found), needs })
 }
 
-/// The steps and their edges as a graph.
 struct StepGraph<'l> {
     shape: Shape,
-    /// The edges of the file by the numbers that the shape gives them.
+    /// The edges of the file, by their numbers in the shape.
     edges: Vec<&'l Link>,
-    /// Nodes to which an edge leads whose source is unknown, and whether that is not in the file.
+    /// Targets of edges with an unknown source, and whether that source is missing in the file.
     entered: Vec<(usize, bool)>,
-    /// The edges whose source is unknown.
     unknown_sources: Vec<&'l Link>,
-    /// Whether the target of an edge is unknown, or an edge is missing.
+    /// An edge has an unknown target, or is missing.
     has_unknown_target: bool,
 }
 
@@ -81,7 +78,7 @@ fn step_graph<'l>(
     let mut of_handle = |node: usize, name: String| {
         let ways = &mut ways[node];
         let place = *places.entry((node, name.clone())).or_insert_with(|| {
-            // Edges of another node with the same id are no branches.
+            // Edges of another node with the same id are not branches.
             ways.push(Handle { name, to: Vec::new(), unknown_exits: facts[node].has_shared_id });
             ways.len() - 1
         });
@@ -101,10 +98,10 @@ fn step_graph<'l>(
             }
             Some(from) if steps[from] && to_step => {
                 let name = match (handle.as_deref(), to_node) {
-                    // Calls of the model: one of them is taken.
+                    // Calls of the model are alternatives: one of them is taken.
                     (Some("tool-call"), Some(to)) => format!("tool-call:{}", file.nodes[to].id),
                     (Some(name), _) => name.to_owned(),
-                    // A way by itself.
+                    // An edge with an unknown handle does not run beside others.
                     (None, _) => format!("?{}", edges.len()),
                 };
                 let place = of_handle(from, name);

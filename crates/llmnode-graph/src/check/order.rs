@@ -1,37 +1,32 @@
-//! The steps of a graph in the order in which what they write reaches others, forks and joins taken apart.
+//! The steps of a graph in the order in which values reach them, with forks and joins taken apart.
 
 use std::collections::HashMap;
 
 use crate::shape::{FoundFork, Shape, To};
 
-/// The points of a graph that values pass. The first are the nodes of the file.
+/// The first points are the nodes of the file.
 pub(super) struct PointGraph {
     pub(super) points: Vec<Point>,
 }
 
-/// A point that values pass.
 #[derive(Default)]
 pub(super) struct Point {
-    /// From where values come.
     pub(super) from: Vec<(usize, StepExit)>,
-    /// Whether all of what leads here has run when it is passed, as behind a fork; else one of it.
+    /// Whether all of `from` has run when it is passed, as after a fork; otherwise one of it.
     pub(super) is_join: bool,
     /// Whether it begins a branch of a fork whose join is unknown.
     pub(super) is_uncertain: bool,
 }
 
-/// How a step was left.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StepExit {
-    /// What it writes is written.
     Done,
-    /// It failed, or was refused: what it writes is not written.
+    /// It failed or was refused: its writes are not applied.
     Failed,
-    /// A loop is complete: what it wrote is cleared.
+    /// A loop is complete: its writes are cleared.
     Cleared,
 }
 
-/// A branch of a fork: where it ends, and where the fork joins.
 #[derive(Clone, Copy)]
 struct Branch {
     end: usize,
@@ -39,15 +34,15 @@ struct Branch {
 }
 
 impl PointGraph {
-    /// The points of a graph with these forks, the outer ones first.
+    /// `forks`: outer ones first.
     pub(super) fn new(shape: &Shape, forks: &[FoundFork], is_iterator: &dyn Fn(usize) -> bool) -> Self {
         let mut flat = PointGraph { points: Vec::new() };
         flat.points.resize_with(shape.ways.len(), Point::default);
-        // Of each node the innermost branch that it stands in.
+        // The innermost branch that each node is in.
         let mut within: Vec<Option<Branch>> = vec![None; shape.ways.len()];
         let mut known = HashMap::new();
         for fork in forks {
-            // What follows a fork is where its node stands.
+            // What follows a fork is in the branch of the fork's node.
             let join = flat.point(true);
             flat.lead(join, StepExit::Done, fork.join, within[fork.from]);
             known.insert((fork.from, fork.handle), fork);
@@ -88,7 +83,7 @@ impl PointGraph {
         self.points.len() - 1
     }
 
-    /// Joins a point to where a way leads: to the end of the branch, if it leads to the join.
+    /// In a branch, an edge to the join leads to the end of the branch.
     fn lead(&mut self, from: usize, by: StepExit, to: To, within: Option<Branch>) {
         let to = match (within, to) {
             (Some(branch), to) if branch.join == to => branch.end,

@@ -1,4 +1,4 @@
-//! Whether all steps are reached, and lead to the end.
+//! Checks that all steps are reached, and lead to the end.
 
 use super::StepGraph;
 use super::start::Start;
@@ -7,20 +7,16 @@ use crate::faults::{FaultKind, Faults, listed, shown};
 use crate::file::GraphFile;
 use crate::shape::{endless, reach, unreachable};
 
-/// Where the ways of a graph begin.
 pub(super) struct Roots {
-    /// The start, if it is known.
     pub(super) start: Option<usize>,
-    /// Nodes before which others may have run: where the graph may start, where an unknown edge leads, and what else is not
-    /// reached.
+    /// Nodes before which others may have run: possible starts, targets of edges with an unknown source, and unreached
+    /// nodes.
     pub(super) others: Vec<usize>,
-    /// Those of them to which an edge leads from a node that is not in the file.
+    /// Those of them with an edge from a node that is not in the file.
     pub(super) foreign: Vec<usize>,
-    /// Which nodes a run comes to.
     pub(super) reached: Vec<bool>,
 }
 
-/// Notes steps that are not reached, and steps that never come to the end.
 pub(super) fn check(
     file: &GraphFile,
     facts: &[Facts],
@@ -50,13 +46,13 @@ pub(super) fn check(
             );
             faults.fault(&file.nodes[group[0]].at, FaultKind::Unreachable, message);
         }
-        // Those to which no edge leads; in a circle, all.
+        // Those that no other of the group leads to; in a cycle, all.
         let has_edge =
             |node: &&usize| group.iter().any(|from| from != *node && step_graph.shape.leads(*from, **node));
         let first: Vec<usize> = group.iter().filter(|node| !has_edge(node)).copied().collect();
         others.extend(if first.is_empty() { group } else { first });
     }
-    // An unknown edge may leave from there.
+    // An edge with an unknown source may leave from there.
     let groups = if step_graph.unknown_sources.is_empty() { endless(shape, &reached) } else { Vec::new() };
     let leaves = |node: &usize| facts[*node].handles.allows_unknown;
     for group in groups.iter().filter(|group| !group.iter().any(leaves)) {
@@ -75,7 +71,7 @@ pub(super) fn check(
     Roots { start: known, others, foreign, reached }
 }
 
-/// Notes loops that no path leads back to.
+/// Warns of loops that no path leads back to.
 fn unclosed(file: &GraphFile, facts: &[Facts], step_graph: &StepGraph<'_>, faults: &mut Faults) {
     let is_entered = |node: &usize| step_graph.entered.iter().any(|(to, _)| to == node);
     for node in (0..facts.len()).filter(|node| facts[*node].iterates.is_some() && !is_entered(node)) {

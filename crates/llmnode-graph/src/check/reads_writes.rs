@@ -1,4 +1,4 @@
-//! What is read has to be an input, or written before.
+//! Checks that whatever is read is an input, or is written before.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::file::{FileFormat, GraphFile, Reducer};
 use crate::shape::{FoundFork, Shape};
 use crate::template::{key, path};
 
-/// What an edge `error` writes.
+/// The key that an edge `error` writes.
 pub(super) const ERROR: &str = "error";
 
 pub(super) struct ReadsWrites<'d> {
@@ -20,14 +20,14 @@ pub(super) struct ReadsWrites<'d> {
     pub(super) steps: &'d [bool],
 }
 
-/// What a node reads. What it takes from the last message if the graph has none of it counts only if it has.
+/// What is read instead of the last message counts only if the graph has one of these values.
 fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &Read> {
     let given = facts.reads_or_message.iter().any(|read| has(key(&read.name)));
     facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
 }
 
 impl<'d> ReadsWrites<'d> {
-    /// Checks what each node reads; returns the names that a run has to be given, sorted.
+    /// Returns the names that a run has to be given, sorted.
     pub(super) fn check(
         &self,
         shape: &Shape,
@@ -43,7 +43,7 @@ impl<'d> ReadsWrites<'d> {
         }
         let flow = Dataflow { facts: self.facts, keys: &keys, at_start: self.at_start().collect() };
         let (known, unknown_paths) = flow.solve(shape, roots, forks);
-        // Of a node that is no step, or that may have other edges, it is not known what ran before.
+        // If a node is not a step, or may have other edges, it is unknown what ran before.
         let anywhere = flow.anywhere(&vec![false; self.facts.len()]);
         let written = self.written();
         let mut reading = ReadChecker {
@@ -62,7 +62,7 @@ impl<'d> ReadsWrites<'d> {
                 let key = key(&read.name);
                 if key == "messages" || !reported.insert((&read.at, key)) {
                 } else if self.file.open_inputs && keys.of(key).is_none() {
-                    // What a tool reads may be given by the run or not.
+                    // A run need not be given what a tool reads.
                     needs.extend(Some(key.to_owned()).filter(|_| self.steps[node] && !known.unclear_writes));
                 } else {
                     reading.check(node, read, known, faults);
@@ -86,13 +86,12 @@ impl<'d> ReadsWrites<'d> {
         needs.into_iter().collect()
     }
 
-    /// The keys that are there when a run begins.
     fn at_start(&self) -> impl Iterator<Item = &'d str> {
         let defaults = self.file.state.iter().filter(|(_, field)| field.default.is_some());
         self.file.inputs.keys().chain(defaults.map(|(key, _)| key)).map(String::as_str)
     }
 
-    /// All keys that are there at some time, and the nodes that write them.
+    /// Inputs and defaults have no writers.
     fn written(&self) -> BTreeMap<&'d str, Vec<usize>> {
         let mut written: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for key in self.at_start() {
@@ -112,7 +111,6 @@ impl<'d> ReadsWrites<'d> {
         written
     }
 
-    /// Keys that two branches of a fork write need a reducer.
     fn conflicts(&self, forks: &[FoundFork], faults: &mut Faults) {
         let mut reported = HashSet::new();
         for fork in forks.iter().filter(|_| !self.file.has_lost_state) {
@@ -135,7 +133,7 @@ impl<'d> ReadsWrites<'d> {
 
     fn conflict(&self, write: &Write, nodes: [usize; 2], faults: &mut Faults) {
         let place = format!("/state/{}", escaped(&write.key));
-        // Where the reducer is or would be, if something is declared; else where the second one writes.
+        // At the reducer, present or not, if the key is declared; else at the second write.
         let at = if self.file.state.contains_key(&write.key) { &place } else { &write.at };
         let message = format!(
             "{} write {:?} in parallel: set \"{place}/reducer\" to say how the values are combined, for instance to \"append\", or let the nodes write different values",
@@ -146,14 +144,13 @@ impl<'d> ReadsWrites<'d> {
     }
 }
 
-/// Looks at what is read, one by one.
 struct ReadChecker<'d> {
     data: &'d ReadsWrites<'d>,
     keys: &'d Keys<'d>,
     written: BTreeMap<&'d str, Vec<usize>>,
     unknown_paths: UnknownPaths,
     reached: &'d [bool],
-    /// Keys that nothing writes, which are told once.
+    /// Keys that nothing writes, each reported once.
     reported: HashSet<String>,
 }
 
@@ -207,7 +204,7 @@ impl ReadChecker<'_> {
         }
     }
 
-    /// A system prompt reads no text of a model, a tool or a search.
+    /// A system prompt must not read text of a model, a tool or a search.
     fn system(&self, read: &Read, what: &str, known: &KeyState, faults: &mut Faults) {
         let (file, name) = (self.data.file, key(&read.name));
         if self.keys.of(name).is_some_and(|number| known.foreign.has(number)) {
@@ -238,7 +235,7 @@ impl ReadChecker<'_> {
             shown(name),
             listed(readers)
         );
-        // Whoever names the item of a loop expects it under that name.
+        // The name is probably the one under which the item of a loop is expected.
         let mut loops = self.data.facts.iter().zip(&self.data.file.nodes);
         let nameless =
             loops.find(|(facts, node)| facts.iterates.is_some() && !node.data.values.contains_key("item"));

@@ -1,4 +1,4 @@
-//! Where a graph starts. Nothing is guessed.
+//! Finds where a graph starts. Nothing is guessed.
 
 use super::{Links, StepGraph};
 use crate::facts::Facts;
@@ -9,15 +9,13 @@ use crate::template::key;
 
 const REMEDY: &str = "set \"isStart\": true in the data of the first node";
 
-/// The first node.
 pub(super) enum Start {
     At(usize),
-    /// It is not known which of these it is.
     Among(Vec<usize>),
 }
 
-/// The start: the one `isStart`, else the one target of `start`, else the one node to which no edge leads. Where an edge leads to
-/// each node, it is the iterator of an input, else the one node to which only `next` leads.
+/// The start: the one `isStart`, else the one target of `start`, else the one node without an incoming edge. If there
+/// is none, it is the iterator of an input, else the one node to which only `next` leads.
 pub(super) fn start(
     file: &GraphFile,
     links: &Links,
@@ -58,7 +56,7 @@ pub(super) fn start(
     found.retain(|node| step_graph.entered.iter().all(|(entered, _)| entered != node));
     let message = match &*found {
         [only] if !links.start_is_unknown => return Start::At(*only),
-        // It may be a node whose id is wrong, or that is missing.
+        // The start may be a node whose id is wrong or missing.
         [] if step_graph.unknown_sources.is_empty()
             && file.nodes.iter().all(|node| node.id_state != IdState::Invalid)
             && !file.nodes.is_empty() =>
@@ -71,7 +69,7 @@ pub(super) fn start(
                 }
             }
         }
-        // One of them may be where an unknown edge leads.
+        // An edge with an unknown target may lead to one of them.
         [_, _, ..] if is_cycle && !step_graph.has_unknown_target => {
             format!("an edge leads to every node, and {} may each be the first: {REMEDY}", ids(&found))
         }
@@ -98,13 +96,12 @@ fn starts_of_cycle(
         let list = facts[node].iterates.as_ref().filter(|_| steps[node]);
         list.is_some_and(|list| file.inputs.contains_key(key(&list.name)))
     };
-    // What such an iterator leads to comes after it.
+    // The body of such an iterator comes after it.
     let counts = |from, handle: &str| handle != "next" || is_of_input(from);
     let others = without_incoming(&step_graph.shape, steps, counts);
     (0..steps.len()).filter(|node| is_of_input(*node) || others.contains(node)).collect()
 }
 
-/// The start, if it is a step.
 fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> Start {
     if steps[node] {
         return Start::At(node);
@@ -120,7 +117,7 @@ fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> S
     Start::Among((0..steps.len()).filter(|node| steps[*node]).collect())
 }
 
-/// The steps to which no edge leads but from themselves; edges of some handles do not count.
+/// Edges from the node itself do not count, nor those for which `counts` is false.
 fn without_incoming(shape: &Shape, steps: &[bool], counts: impl Fn(usize, &str) -> bool) -> Vec<usize> {
     let mut has_incoming = vec![false; steps.len()];
     for (from, handles) in shape.ways.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What nodes read and write, and the types that the file declares.
+//! Checks what nodes read and write against the types that the file declares.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,7 +12,6 @@ use crate::faults::{FaultKind, Faults, escaped, shown};
 use crate::file::{Field, GraphFile, Reducer, allows};
 use crate::template::path;
 
-/// Notes what cannot be of a declared type.
 pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
     let known = known(file, facts);
     for facts in facts {
@@ -40,7 +39,6 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
     }
 }
 
-/// What an edge `error` writes.
 static OF_ERROR: LazyLock<Value> = LazyLock::new(|| {
     let text = serde_json::json!({"type": "string"});
     serde_json::json!({
@@ -49,10 +47,9 @@ static OF_ERROR: LazyLock<Value> = LazyLock::new(|| {
     })
 });
 
-/// The schemas of values by their keys.
 type Schemas<'f> = HashMap<&'f str, &'f Value>;
 
-/// What the file declares, and what the only node that writes a value declares of it.
+/// From the file, and from a node if it is the only one that writes the key.
 fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
     let mut by_nodes: HashMap<&str, Option<&Value>> = HashMap::new();
     for facts in facts {
@@ -75,7 +72,6 @@ fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
         .collect()
 }
 
-/// The type that is declared of what is read; `None`: nothing is declared of it.
 fn declared<'f>(known: &Schemas<'f>, read: &Read) -> Option<&'f Value> {
     let mut parts = path(&read.name);
     let first = *known.get(parts.next()?)?;
@@ -85,12 +81,11 @@ fn declared<'f>(known: &Schemas<'f>, read: &Read) -> Option<&'f Value> {
     })
 }
 
-/// What a schema says of a member or an item.
 enum Member<'s> {
     Unknown,
     Of(&'s Value),
     Absent,
-    /// There may be others than those that are listed.
+    /// Members that are not listed are allowed.
     Unlisted,
 }
 
@@ -114,7 +109,6 @@ fn member<'s>(schema: &'s Value, part: &str) -> Member<'s> {
     }
 }
 
-/// Notes a member that what is read does not have.
 fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
     let mut parts = path(&read.name);
     let Some(key) = parts.next() else { return };
@@ -156,14 +150,13 @@ fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
     }
 }
 
-/// Notes a node that writes what its key cannot hold.
 fn written(write: &Write, field: &Field, faults: &mut Faults) {
     let fits = |schema: Option<&Value>| {
         schema.is_none_or(|schema| write.types.iter().any(|kind| allows(schema, kind)))
     };
     let (is_fit, what) = match field.reducer {
         Reducer::Replace => (fits(Some(&field.schema)), named(&field.schema)),
-        // Of a list each item is added.
+        // Of a list, each item is appended.
         Reducer::Append => (
             write.types.contains(&"array") || fits(field.schema.get("items")),
             "a list of other items".to_owned(),
@@ -191,7 +184,6 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
     faults.fault(&write.at, FaultKind::WrongKind, message);
 }
 
-/// The type of a schema as a message names it.
 fn named(schema: &Value) -> String {
     schema.get("type").map_or_else(|| "another type".to_owned(), Value::to_string)
 }

@@ -1,30 +1,28 @@
-//! What is wrong with a graph, while it is found.
+//! Collects faults and warnings while a graph is loaded.
 
 use llmnode_runtime::internal::nearest;
 
 use super::{Fault, FaultKind, GraphFaults, LISTED, shown};
 
-/// How many names are compared in all to find those that were meant: a file of 10,000 edges with wrong targets is
-/// refused as soon as any other.
+/// How many names are compared in all to propose one: a file with 10,000 wrong targets is refused as fast as any
+/// other.
 const MAX_COMPARISONS: usize = 100_000;
-/// Of so many faults nobody reads in each one which names there are.
+/// Above this count, faults no longer list the known names.
 const MAX_WITH_NAMES: usize = 1_000;
 
-/// The most faults that are kept: a file of one line may have any number.
+/// How many faults are kept, since a file of one line may have any number.
 const MAX_FAULTS: usize = 20_000;
 
-/// Collects what is wrong while a graph is loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     faults: Vec<Fault>,
     warnings: Vec<Fault>,
     compared: usize,
-    /// How often something was found wrong, whether or not it was said before.
+    /// Counts every fault, also one that was reported before.
     noted: usize,
 }
 
 impl Faults {
-    /// Notes a fault.
     pub(crate) fn fault(
         &mut self,
         pointer: impl Into<String>,
@@ -35,7 +33,6 @@ impl Faults {
         note(&mut self.faults, Fault::new(pointer, kind, message))
     }
 
-    /// Notes a warning.
     pub(crate) fn warn(
         &mut self,
         pointer: impl Into<String>,
@@ -45,8 +42,7 @@ impl Faults {
         note(&mut self.warnings, Fault::new(pointer, kind, message))
     }
 
-    /// Notes a name that is none of those that there are, as a fault or a warning. Returns the one that was meant, if a single
-    /// one is the nearest.
+    /// Reports an unknown name, as a fault or a warning. Returns the nearest name, if a single one is the nearest.
     pub(crate) fn unknown<'n>(
         &mut self,
         is_fault: bool,
@@ -61,7 +57,7 @@ impl Faults {
         self.compared += known.len();
         let proposal =
             if self.compared <= MAX_COMPARISONS { nearest(name, known.iter().copied()) } else { None };
-        // Of several that are as near, another is the first from behind.
+        // If several are equally near, the search from the end finds another one.
         let meant = proposal.filter(|first| nearest(name, known.iter().rev().copied()) == Some(*first));
         let mut message = message.into();
         if known.is_empty() {
@@ -77,7 +73,7 @@ impl Faults {
         meant
     }
 
-    /// If members that are like none that is known are among the faults from this one on, these faults are forgotten.
+    /// Forgets the faults from this one on, if an unknown member without a similar name is among them.
     pub(crate) fn discard_if_unknown_members(&mut self, from: usize) -> bool {
         let is_strange = |fault: &Fault| fault.kind == FaultKind::UnknownMember && fault.proposal.is_none();
         let is_strange = self.faults.iter().skip(from).any(is_strange);
@@ -87,7 +83,6 @@ impl Faults {
         is_strange
     }
 
-    /// Takes in what is wrong with a subgraph's file, to which the node at `pointer` leads.
     pub(crate) fn absorb(&mut self, pointer: &str, file: &str, inner: GraphFaults) {
         self.noted += inner.faults.len();
         let lists = [(inner.faults, &mut self.faults), (inner.warnings, &mut self.warnings)];
@@ -100,7 +95,7 @@ impl Faults {
                 }
                 fault.via.insert(0, pointer.to_owned());
                 fault.file.get_or_insert_with(|| file.to_owned());
-                // A file that two nodes lead to has its faults once.
+                // A file that two nodes lead to has its faults only once.
                 let same = |one: &Fault| {
                     (&one.file, &one.pointer, one.kind, &one.message)
                         == (&fault.file, &fault.pointer, fault.kind, &fault.message)
@@ -112,8 +107,6 @@ impl Faults {
         }
     }
 
-    /// Whether nothing is wrong; there may be warnings.
-    /// Whether there is a fault of this kind at this place.
     pub(crate) fn has(&self, kind: FaultKind, pointer: &str) -> bool {
         self.faults.iter().any(|fault| fault.kind == kind && fault.pointer == pointer)
     }
@@ -122,17 +115,15 @@ impl Faults {
         self.faults.is_empty()
     }
 
-    /// How often something was found wrong: it grows where a fault of a subgraph is found that was said before.
+    /// It also grows with a fault of a subgraph that was reported before.
     pub(crate) fn noted(&self) -> usize {
         self.noted
     }
 
-    /// How many faults there are.
     pub(crate) fn len(&self) -> usize {
         self.faults.len()
     }
 
-    /// Returns what was found, in the order of the file.
     pub(crate) fn into_parts(self, graph: Option<String>) -> GraphFaults {
         let Faults { mut faults, mut warnings, .. } = self;
         faults.sort_by_cached_key(order);
@@ -148,7 +139,7 @@ fn note(list: &mut Vec<Fault>, fault: Fault) -> &mut Fault {
     &mut list[at]
 }
 
-/// The parts of the outermost pointer; numbers by their size, before names. What concerns the whole stands last.
+/// By the outermost pointer; numbers by value, before names. Faults of the whole file come last.
 fn order(fault: &Fault) -> (bool, Vec<(u64, String)>) {
     let outer = fault.via.first().unwrap_or(&fault.pointer);
     let room = |part: &str| match part {

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// The enum with the name of each kind.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $name:literal,)*) => {
         /// The kind of mistake. Messages may change in any release; the kinds do not.

@@ -1,4 +1,4 @@
-//! What is wrong with a graph: each mistake once, with its place, what there is, and what was likely meant.
+//! What is wrong with a graph: each mistake once, with its place, the known names, and what was probably intended.
 
 mod collect;
 mod kind;
@@ -12,7 +12,6 @@ use serde::Serialize;
 pub(crate) use self::collect::Faults;
 pub use self::kind::FaultKind;
 
-/// How many names a fault lists of those that there are.
 const LISTED: usize = 12;
 
 /// One mistake in a graph's file.
@@ -32,7 +31,7 @@ pub struct Fault {
     pub message: String,
     /// The known names, if a name is wrong; at most the first twelve.
     pub known: Vec<String>,
-    /// The known name that was probably meant.
+    /// The known name that was probably intended.
     pub proposal: Option<String>,
 }
 
@@ -61,7 +60,7 @@ impl Fault {
 }
 
 impl fmt::Display for Fault {
-    /// One line: the place, what is wrong, and the name that was meant or else those that there are.
+    /// Writes one line: the place, what is wrong, and the proposed name or else the known ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", one_line(self.place(), 500), one_line(&self.message, 2000))?;
         match (&self.proposal, &*self.known) {
@@ -105,17 +104,16 @@ impl fmt::Display for GraphFaults {
 
 impl Error for GraphFaults {}
 
-/// A JSON pointer's part for a member's name.
+/// A member's name as a part of a JSON pointer.
 pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// A name as a message shows it.
 pub(crate) fn shown(name: &str) -> String {
     one_line(name, 80)
 }
 
-/// Names as a message lists them: `"a"`, `"b"` and 3 more.
+/// `"a"`, `"b"` and 3 more.
 pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let mut names: Vec<String> = names.into_iter().map(|name| format!("{:?}", shown(name))).collect();
     let more = names.len().saturating_sub(LISTED);

@@ -7,7 +7,7 @@ use super::describe::describe;
 use super::schema_check::schema_mismatch;
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
-/// The rules that a declared type may have. Others would be passed over in silence.
+/// The supported rules. Others would be ignored in silence.
 const RULES: &[&str] = &[
     "type",
     "enum",
@@ -31,7 +31,7 @@ const RULES: &[&str] = &[
 ];
 const TYPES: &[&str] = &["string", "number", "integer", "boolean", "array", "object", "null"];
 
-/// Notes what is wrong with a declared type, and with its default. `also`: members beside its rules.
+/// `also`: members beside the rules.
 pub(super) fn check(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
     let before = faults.len();
     rules(schema, at, also, faults);
@@ -93,7 +93,7 @@ fn rules(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
     }
 }
 
-/// A declared type whose misspelled rules have their right names.
+/// Renames misspelled rules.
 pub(super) fn corrected(rules: &Map<String, Value>, also: &[&str]) -> Map<String, Value> {
     let mut corrected = rules.clone();
     for (name, rule) in rules.iter().filter(|(name, _)| !RULES.contains(&name.as_str())) {
@@ -128,7 +128,7 @@ fn types(kind: &Value, at: &str, faults: &mut Faults) {
     }
 }
 
-/// Whether a declared type allows values of a JSON type. What is no type allows all.
+/// Something that is not a type allows all values.
 pub(crate) fn allows(schema: &Value, kind: &str) -> bool {
     let is = |one: &Value| match one.as_str() {
         Some("number") => matches!(kind, "number" | "integer"),

@@ -1,10 +1,9 @@
-//! What is wrong with a single value, in words.
+//! Describes in words what is wrong with a single value.
 
 use serde_json::{Map, Value};
 
 use crate::faults::shown;
 
-/// What a value must be that is of another type.
 pub(super) fn wrong_kind(rules: &Map<String, Value>, value: &Value) -> Option<String> {
     let is = |kind: &Value| match (kind.as_str().unwrap_or_default(), value) {
         ("null", Value::Null)
@@ -23,7 +22,7 @@ pub(super) fn wrong_kind(rules: &Map<String, Value>, value: &Value) -> Option<St
     if fits { None } else { kinds(rules) }
 }
 
-/// The types that a schema allows, in words; `None`: all.
+/// `None`: all.
 pub(super) fn kinds(rules: &Map<String, Value>) -> Option<String> {
     let word = |kind: &Value| match kind.as_str().unwrap_or_default() {
         "null" => None,
@@ -42,7 +41,6 @@ pub(super) fn kinds(rules: &Map<String, Value>) -> Option<String> {
     if words.is_empty() { Some("null".to_owned()) } else { Some(words.join(" or ")) }
 }
 
-/// What a value beyond its bounds must be or have.
 pub(super) fn out_of_bounds(rules: &Map<String, Value>, value: &Value) -> Option<String> {
     let bound = |keyword: &str| rules.get(keyword).and_then(Value::as_f64);
     let between = |count: f64, least: Option<f64>, most: Option<f64>, verb: &str, what: &str| {
@@ -77,7 +75,6 @@ pub(super) fn out_of_bounds(rules: &Map<String, Value>, value: &Value) -> Option
     }
 }
 
-/// A value beyond its bounds, as a message names it.
 pub(super) fn describe_size(value: &Value) -> String {
     match value {
         Value::String(text) if text.is_empty() => "is empty".to_owned(),
@@ -88,7 +85,6 @@ pub(super) fn describe_size(value: &Value) -> String {
     }
 }
 
-/// A value, as a message shows it.
 pub(super) fn describe(value: &Value) -> String {
     match value {
         Value::String(text) => format!("{:?}", shown(text)),

@@ -1,4 +1,4 @@
-//! JSON as it stands in the file: members that stand twice are found, and what is nested too deep is not read.
+//! Reads the JSON of a file: reports duplicate members, and refuses deep nesting.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,20 +9,17 @@ use serde_json::{Map, Number, Value};
 
 use crate::faults::escaped;
 
-/// What a file holds.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) value: Value,
-    /// The pointers of members that stand a second time; the first of a name counts.
+    /// The pointers of duplicate members; the first of a name counts.
     pub(crate) duplicates: Vec<String>,
 }
 
-/// The longest name of a member, in bytes: pointers repeat it.
+/// In bytes. Pointers repeat the names.
 const NAME: usize = 1024;
-/// So many members that stand twice are told of.
 const MAX_DUPLICATES: usize = 1000;
 
-/// Reads JSON whose lists and objects are nested `nesting` deep at most.
 pub(super) fn read(text: &str, nesting: usize) -> Result<Document, serde_json::Error> {
     let duplicates = RefCell::new(Vec::new());
     let place =
@@ -33,12 +30,11 @@ pub(super) fn read(text: &str, nesting: usize) -> Result<Document, serde_json::E
     Ok(Document { value, duplicates: duplicates.into_inner() })
 }
 
-/// The value at a place of the file.
 #[derive(Clone, Copy)]
 struct ValueSeed<'p> {
     parent: Option<&'p ValueSeed<'p>>,
     part: Part<'p>,
-    /// How many more levels there may be.
+    /// How many more levels are allowed.
     left: usize,
     most: usize,
     duplicates: &'p RefCell<Vec<String>>,
@@ -153,7 +149,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// A member's name, and nothing that a feature of serde_json makes of it.
+/// Only the name: with some features, serde_json's `Value` gives a meaning to certain names.
 #[derive(Deserialize)]
 struct Name(String);
 

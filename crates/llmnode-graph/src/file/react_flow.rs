@@ -1,4 +1,4 @@
-//! The settings as the files of React Flow have them, made those of our own files.
+//! Translates the settings of React Flow's files into those of our format.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,6 @@ use super::data::NodeSettings;
 use super::describe::describe;
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
-/// Changes the settings of a node of React Flow's into ours.
 pub(super) fn translate(kind: &str, data: &mut NodeSettings, faults: &mut Faults) {
     data.values.retain(|_, value| !value.is_null());
     match kind {
@@ -42,7 +41,7 @@ impl NodeSettings {
         }
     }
 
-    /// A number where a name is expected is that name.
+    /// A number in place of a name is that name.
     fn text(&mut self, name: &str) {
         if let Some(value @ Value::Number(_)) = self.values.get_mut(name) {
             *value = Value::String(value.to_string());
@@ -71,7 +70,7 @@ fn routes(data: &mut NodeSettings, faults: &mut Faults) {
             route.insert("handle".to_owned(), handle);
             data.origin.insert(format!("{ours}/handle"), format!("{theirs}/target_handle"));
         }
-        // A front end's own name of the route.
+        // The front end's own name of the route.
         route.remove("id");
         let key = route.remove("context_key");
         match route.remove("source").as_ref().map(|source| source.as_str().ok_or(source)) {
@@ -161,7 +160,7 @@ fn type_of(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Of a whole profile only its name or its number counts. What else could lead a request elsewhere is refused.
+/// Of a whole profile only its name or number counts. Anything else that could redirect a request is refused.
 fn profile(data: &mut NodeSettings, faults: &mut Faults) {
     data.text("profile");
     let Some(Value::Object(profile)) = data.values.get("profile") else { return };

@@ -1,4 +1,4 @@
-//! From the text of a file to its nodes and edges.
+//! Reads the text of a file into nodes and edges.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -17,23 +17,19 @@ use super::{
 };
 use crate::faults::{FaultKind, Faults, shown};
 
-/// The most bytes of a file.
 const BYTES: usize = 1 << 20;
-/// How deep lists and objects may be nested.
 const NESTING: usize = 64;
-/// The most nodes and edges.
 const NODES: usize = 2_000;
 const EDGES: usize = 10_000;
-/// Among so many names that no node has is looked for one that was meant.
+/// With more unknown names than this, none is taken for the missing id.
 const NAMES: usize = 20;
 
-/// Reads a file; `None`: it is no graph at all, as the faults say.
+/// `None`: it is not a graph at all.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
     let Document { value, duplicates } = document(text, faults)?;
     from_json(value, duplicates, faults)
 }
 
-/// Reads the JSON of a file within the caps.
 pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Document> {
     let (kind, message) = if text.len() > BYTES {
         (
@@ -51,7 +47,6 @@ pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Document> {
     None
 }
 
-/// Notes members that stand in their object for a second time.
 pub(crate) fn report_duplicates(duplicates: Vec<String>, faults: &mut Faults) {
     for pointer in duplicates {
         faults.fault(pointer, FaultKind::DuplicateMember, "occurs twice in its object; remove one");
@@ -80,7 +75,7 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
     }
     report_duplicates(duplicates, faults);
     if form == FileFormat::ReactFlow {
-        // What is null is not there.
+        // `null` counts as absent.
         file.retain(|_, value| !value.is_null());
     }
     let schema = schemars::schema_for!(FileText);
@@ -102,7 +97,7 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
     let mut graph = GraphFile {
         form,
         name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        // Of what was lost nothing is said to be missing.
+        // If declarations were lost, nothing is reported as missing.
         open_inputs: form == FileFormat::ReactFlow && !file.contains_key("inputs")
             || repairs.lost.iter().any(|lost| lost == "/inputs" || lost == "/state"),
         inputs: inputs(&file, &repairs, faults),
@@ -122,7 +117,7 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
     Some(graph)
 }
 
-/// The form of a file. A version that is not read is refused before anything else is judged.
+/// An unsupported version is refused before anything else is checked.
 fn form(file: &Map<String, Value>, faults: &mut Faults) -> Option<FileFormat> {
     match file.get("format") {
         None | Some(Value::Null) => Some(FileFormat::ReactFlow),
@@ -130,7 +125,7 @@ fn form(file: &Map<String, Value>, faults: &mut Faults) -> Option<FileFormat> {
     }
 }
 
-/// Whether a file is of a format and version that is read. A version that is missing is a fault, but the file is read.
+/// Returns whether format and version are supported. A missing version is a fault, but the file is read.
 pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults: &mut Faults) -> bool {
     if let Some(other) = file.get("format").filter(|other| *other != format) {
         faults.fault("/format", FaultKind::Format, format!("is {}, but must be {format:?}", describe(other)));
@@ -219,7 +214,7 @@ fn read_edges(edges: &[Value], repairs: &Repairs, graph: &mut GraphFile) {
     let routers: HashSet<String> = routers.map(|node| node.id.clone()).collect();
     let lost: HashSet<&str> = repairs.lost.iter().map(String::as_str).collect();
     if lost.contains("/edges") {
-        // There are some.
+        // In place of the edges that could not be read.
         let at = "/edges".to_owned();
         graph.edges.push(EdgeFile { source: None, target: None, handle: None, at });
     }
@@ -237,14 +232,14 @@ fn read_edges(edges: &[Value], repairs: &Repairs, graph: &mut GraphFile) {
     }
 }
 
-/// If one id is missing or used twice, and edges have one name that no node has, that is the id that was meant.
+/// If only one id is missing or used twice, and edges have only one name that no node has, that name was intended.
 fn infer_missing_id(graph: &mut GraphFile) {
     let mut wrong = (0..graph.nodes.len()).filter(|node| graph.nodes[*node].id_state == IdState::Invalid);
     let (Some(node), None) = (wrong.next(), wrong.next()) else { return };
     let known: HashSet<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
     let ends = || graph.edges.iter().flat_map(|edge| [&edge.source, &edge.target]).flatten();
     let is_unknown = |name: &&String| !known.contains(name.as_str()) && !is_end(name) && !is_start(name);
-    // A name that stands once, and is near to another, is a misspelling.
+    // A name that occurs once, and is near to another, is a misspelling.
     let is_slip = |name: &&String| {
         ends().filter(|other| other == name).count() == 1 && nearest(name, known.iter().copied()).is_some()
     };

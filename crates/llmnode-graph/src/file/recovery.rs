@@ -1,38 +1,36 @@
-//! What is made of a file that has faults, so that all else in it can be checked. No such file is run.
+//! Corrects a file with faults, so that the rest of it can be checked. Such a file is never run.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// What was changed.
 #[derive(Debug, Default)]
 pub(crate) struct Repairs {
-    /// Of what stands at another place now, by its new pointer the old one.
+    /// Of what is at another place now: from its new pointer to the old one.
     pub(crate) moved: BTreeMap<String, String>,
-    /// The places of what is no longer there, since it is not known what was meant.
+    /// The places of what was dropped, since it is unclear what was intended.
     pub(crate) lost: Vec<String>,
-    /// The new places of what stands for a value that is wrong.
+    /// The new places of values that replace a wrong one.
     pub(crate) guesses: Vec<String>,
-    /// The texts in what was lost: each may be a name that was meant.
+    /// The texts in what was lost: each may be the name that was intended.
     pub(crate) texts: Vec<String>,
-    /// Whether a name was lost that is not among the texts.
+    /// A name was lost that is not among the texts.
     pub(crate) is_unclear: bool,
 }
 
 impl Repairs {
-    /// Whether something under this place was moved, or took its place.
+    /// Whether something at this place or under it was moved or replaced.
     pub(super) fn moves(&self, inner: &str) -> bool {
         self.moved
             .keys()
             .any(|to| inner.strip_prefix(&**to).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     }
 
-    /// Whether something at this place or in it was lost.
     pub(crate) fn has_lost(&self, place: &str) -> bool {
         self.lost.iter().any(|lost| lost.starts_with(place))
     }
 
-    /// Notes that a value is lost. `may_name`: whether it may have been a name, or hold some.
+    /// `may_name`: the value may have been a name, or may have contained some.
     pub(super) fn lose(&mut self, at: &str, value: &Value, may_name: bool) {
         self.lost.push(at.to_owned());
         let before = self.texts.len();
@@ -40,7 +38,6 @@ impl Repairs {
         self.is_unclear |= may_name && self.texts.len() == before;
     }
 
-    /// Keeps the texts of a value.
     pub(super) fn keep_texts(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.texts.push(text.clone()),
@@ -51,15 +48,14 @@ impl Repairs {
     }
 }
 
-/// What becomes of a value.
 pub(super) enum Recovered {
     Same,
     New(Value),
     Lost,
 }
 
-/// A value of the type that a schema asks for, in place of one that is not; `None`: it is not clear which was meant, as of
-/// ids and lists of nodes. `is_setting`: it is one of a node.
+/// Converts a value to the type that a schema asks for. `None`: it is unclear what was intended, as for ids and lists of
+/// nodes. `is_setting`: it is a setting of a node.
 pub(super) fn intended(rules: &Map<String, Value>, value: &Value, is_setting: bool) -> Option<Value> {
     let asks = |name: &str| match rules.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == name),
@@ -82,7 +78,7 @@ pub(super) fn intended(rules: &Map<String, Value>, value: &Value, is_setting: bo
     }
 }
 
-/// A pointer with its longest part that is known replaced.
+/// Replaces the longest known prefix.
 pub(super) fn remap_pointer(places: &BTreeMap<String, String>, inner: &str) -> String {
     let mut outer = inner;
     loop {

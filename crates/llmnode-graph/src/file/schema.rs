@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::schema_check::{FRONT_END, X_SEED, X_WHAT};
 use super::text::{CommonText, FileText};
 
-/// The schema of a graph's file of our own form. `types`: of each node type its names and the schema of its settings.
+/// The schema of our own format. `types`: the names of each node type, and the schema of its settings.
 pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>) -> Value {
     let mut file = schemars::schema_for!(FileText).to_value();
     let mut defs = take_defs(&mut file);
@@ -45,7 +45,6 @@ fn take_defs(schema: &mut Value) -> Map<String, Value> {
     }
 }
 
-/// Adds to the settings of a node type what every node may have.
 pub(crate) fn with_common(data: &mut Value) {
     let mut common = schemars::schema_for!(CommonText).to_value();
     if let Some(members) = data.get_mut("properties").and_then(Value::as_object_mut)
@@ -55,7 +54,7 @@ pub(crate) fn with_common(data: &mut Value) {
     }
 }
 
-/// Lets references lead to the definitions of one node type.
+/// Makes references lead to the definitions of one node type.
 fn renamed(schema: &mut Value, own: &str) {
     match schema {
         Value::Object(rules) => {
@@ -75,7 +74,7 @@ fn renamed(schema: &mut Value, own: &str) {
     }
 }
 
-/// Makes of the rules for both forms those of our own: no further members but those of a front end.
+/// Reduces the rules for both formats to those of our own: further members are only those of a front end.
 fn closed(schema: &mut Value) {
     match schema {
         Value::Object(rules) => {

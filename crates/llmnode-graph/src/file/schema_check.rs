@@ -1,7 +1,8 @@
-//! Whether JSON is what a schema says: everything that is wrong with it, each at its place, and what was probably meant.
+//! Checks JSON against a schema: reports everything that is wrong at its place, and corrects it to what was probably
+//! intended.
 //!
-//! It knows the rules that the types of a graph's file have, and those that a file may declare for its values. What it
-//! does not know is left to serde.
+//! It supports the rules that the types of a graph's file have, and those that a file may declare for its values.
+//! Anything else is left to serde.
 
 mod members;
 
@@ -11,40 +12,37 @@ use super::describe::{describe, describe_size, kinds, out_of_bounds, wrong_kind}
 use super::recovery::{Recovered, Repairs, intended};
 use crate::faults::{FaultKind, Faults};
 
-/// Members of a schema that are for the files of React Flow alone: on a property `true`, on an object the names of further
-/// members that mean nothing to a run.
+/// For files of React Flow only: `true` on a property; on an object the names of further members, which a run ignores.
 pub(crate) const X_SEED: &str = "x-seed";
 /// Other names of a property, which people write from habit.
 pub(crate) const X_ALSO: &str = "x-also";
-/// The member of an object that holds what may be written beside it by mistake.
+/// The member that should contain what is written beside it by mistake.
 pub(crate) const X_INNER: &str = "x-inner";
-/// What a value of an `enum` is called in a message: `condition`.
+/// What messages call a value of an `enum`: `condition`.
 pub(crate) const X_WHAT: &str = "x-what";
 /// Members that belong to a front end, at any level.
 pub(crate) const FRONT_END: &[&str] = &["position", "measured", "ui"];
 
-/// A check of values by a schema.
 pub(crate) struct SchemaChecker<'f> {
-    /// Where definitions are.
     root: &'f Value,
-    /// Whether unknown members are allowed unless the schema says otherwise, as in JSON Schema.
+    /// As in JSON Schema, where unknown members are allowed unless the schema says otherwise.
     allows_unknown: bool,
-    /// Whether the file is one of React Flow's: it has members of its own, and unknown ones are warnings.
+    /// Files of React Flow have members of their own, and unknown ones are warnings.
     is_react_flow: bool,
-    /// Whether an object in a list stays there when a member that has to be there is not.
+    /// An object in a list stays there if a required member is missing.
     keeps_incomplete: bool,
-    /// From a pointer into the value to the pointer into the file.
+    /// From a pointer into the value to a pointer into the file.
     place: &'f dyn Fn(&str) -> String,
     faults: &'f mut Faults,
     repairs: Repairs,
 }
 
-/// Where a value is: its pointer, and that which it has when all is mended.
+/// The pointer to a value, and the one that it has after corrections.
 #[derive(Clone, Copy)]
 struct At<'p>(&'p str, &'p str);
 
 impl<'f> SchemaChecker<'f> {
-    /// A check of what a file holds by our own types: members that they do not have are unknown.
+    /// For our own types: members that they do not have are unknown.
     pub(crate) fn of_file(
         root: &'f Value,
         is_react_flow: bool,
@@ -62,12 +60,11 @@ impl<'f> SchemaChecker<'f> {
         }
     }
 
-    /// Notes everything that is wrong with a value.
     pub(crate) fn check(mut self, value: &Value) {
         self.value(self.root, value, At("", ""));
     }
 
-    /// Notes everything that is wrong with a file; returns it as it was probably meant, with all of its nodes and edges.
+    /// Returns the file as it was probably intended, with all of its nodes and edges.
     pub(crate) fn file(mut self, value: Value) -> (Value, Repairs) {
         self.keeps_incomplete = true;
         match self.value(self.root, &value, At("", "")) {
@@ -76,7 +73,6 @@ impl<'f> SchemaChecker<'f> {
         }
     }
 
-    /// Notes everything that is wrong with settings; returns them as they were probably meant, if something is.
     pub(crate) fn settings(mut self, members: &Map<String, Value>) -> (Option<Map<String, Value>>, Repairs) {
         let mended = self.resolved(self.root).and_then(|rules| self.members(rules, members, At("", "")).0);
         (mended, self.repairs)
@@ -139,7 +135,6 @@ impl<'f> SchemaChecker<'f> {
         }
     }
 
-    /// Notes that it is not known what a value was meant to be.
     fn lost(&mut self, rules: &Map<String, Value>, value: &Value, at: At<'_>) -> Recovered {
         let is = |kind: &Value| matches!(kind.as_str(), Some("string" | "array" | "object"));
         let may_name = match rules.get("type") {
@@ -147,7 +142,7 @@ impl<'f> SchemaChecker<'f> {
             kind => kind.is_none_or(is),
         };
         self.repairs.lose(at.0, value, may_name);
-        // A node or an edge stays one, whatever it is.
+        // A node or an edge keeps its place, whatever is wrong with it.
         match rules.get("type").is_some_and(|kind| kind == "object") && self.keeps_incomplete {
             true => Recovered::New(Value::Object(Map::new())),
             false => Recovered::Lost,
@@ -194,11 +189,11 @@ impl<'f> SchemaChecker<'f> {
         new.map_or(Recovered::Same, |new| Recovered::New(Value::Array(new)))
     }
 
-    /// One of several forms: the one whose type the value has is meant.
+    /// The form that has the value's type was intended.
     fn forms(&mut self, forms: &'f [Value], value: &Value, at: At<'_>) -> Recovered {
         let of_kind =
             |form: &&Value| self.resolved(form).is_some_and(|rules| wrong_kind(rules, value).is_none());
-        // A form that is alone is looked at once: forms within forms would double the work with each.
+        // A single form is checked only once: forms within forms would double the work with each level.
         match &*forms.iter().filter(of_kind).collect::<Vec<_>>() {
             [only] => self.value(only, value, at),
             several if several.iter().any(|form| self.fits(form, value)) => Recovered::Same,
@@ -212,7 +207,7 @@ impl<'f> SchemaChecker<'f> {
         }
     }
 
-    /// A word that is none of those allowed counts as the nearest, or else as the first.
+    /// An unknown word counts as the nearest one, or else as the first.
     fn one_of(
         &mut self,
         rules: &'f Map<String, Value>,
@@ -236,7 +231,7 @@ impl<'f> SchemaChecker<'f> {
         intended.map_or(Recovered::Same, Recovered::New)
     }
 
-    /// The rules of a schema, through references; `None`: everything is allowed.
+    /// Follows references. `None`: everything is allowed.
     fn resolved(&self, mut schema: &'f Value) -> Option<&'f Map<String, Value>> {
         for _ in 0..8 {
             let rules = schema.as_object()?;
@@ -247,7 +242,7 @@ impl<'f> SchemaChecker<'f> {
     }
 }
 
-/// The values of an enum whose variants have docs of their own: each is a form, with one value.
+/// An enum whose variants have docs is a list of forms, each with one value.
 fn constants(forms: &[Value]) -> Option<Vec<&Value>> {
     let mut values = Vec::new();
     for form in forms {
@@ -260,7 +255,7 @@ fn constants(forms: &[Value]) -> Option<Vec<&Value>> {
     Some(values)
 }
 
-/// What is wrong with a value by a schema that the file declares; the first of it. `None`: it fits.
+/// The first mismatch with a schema that the file declares.
 pub(crate) fn schema_mismatch(schema: &Value, value: &Value) -> Option<String> {
     let mut faults = Faults::default();
     let place = |pointer: &str| pointer.to_owned();

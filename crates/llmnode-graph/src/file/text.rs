@@ -1,4 +1,4 @@
-//! The format of a graph's file, as it is written. The JSON Schema of the format is made of these types.
+//! The format of a graph's file. Its JSON Schema is generated from these types, with their docs as descriptions.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,6 @@ pub(crate) enum Reducer {
 }
 
 impl Reducer {
-    /// The reducer of this name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "replace" => Reducer::Replace,
@@ -72,7 +71,6 @@ impl Reducer {
         })
     }
 
-    /// Returns its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Reducer::Replace => "replace",

@@ -9,7 +9,6 @@ use super::recovery::{Repairs, remap_pointer};
 use super::{Field, FileLimits, Reducer, declared};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
-/// Whether a name can be that of a value of the state.
 fn is_key(name: &str) -> bool {
     !name.starts_with('_')
         && !name.is_empty()

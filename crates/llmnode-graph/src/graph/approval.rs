@@ -7,22 +7,19 @@ use serde_json::{Map, Value, json};
 use crate::graph::step::GraphStep;
 use crate::state::State;
 
-/// Whether a node may run.
 pub(crate) enum ApprovalGate {
-    /// Nothing waits.
     Open,
-    /// A person let it run, with these changes to the values.
+    /// A person approved it, with these changes to the values.
     Decided(Map<String, Value>),
-    /// A person approved this call of a `tool`. The pause, if there is one, is of what waited within it.
+    /// A person approved this call of a `tool`. The pause, if any, is that of a call within it.
     Call(ToolCall, Option<Paused>),
-    /// It runs already, and a call within it waited.
+    /// It runs already, and a call within it paused.
     Within(Paused, Map<String, Value>),
-    /// A person did not let it run.
     Refused(String),
 }
 
 impl ApprovalGate {
-    /// What holds for a node on this state. It waits if nobody has decided. `call`: the call of a `tool`, as the state makes it.
+    /// Pauses if no one has decided. `call`: the call of a `tool`, as the state makes it.
     pub(crate) async fn of(
         step: &GraphStep,
         cx: &Cx<'_, State>,
@@ -93,7 +90,7 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
                     "{key:?} is a name of the graph's own, which an approval of `{id}` cannot change"
                 )),
                 None => {
-                    // Before the node runs: what it did could not be taken back.
+                    // Checked before the node runs, since its effects cannot be undone.
                     for (key, value) in values {
                         step.loaded().rules.check(key, value)?;
                     }
@@ -115,15 +112,15 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
 }
 
 impl GraphStep {
-    /// The hash of what a person is shown. `call`: as the state makes it.
+    /// The hash of what a person is shown: the approval holds for nothing else. `call`: as the state makes it.
     fn fingerprint(&self, state: &State, call: Option<&ToolCall>) -> String {
         let shown = json!([self.loaded().hash, self.id(), state]);
         let shown = call.map_or(shown.clone(), |call| json!([shown, call.name, call.arguments]));
         sha256_hex(shown.to_string().as_bytes())
     }
 
-    /// The pause of the node, or of what waits within it once it has these values. `call`: as the state makes it; `shown`: the same, or
-    /// with edited arguments.
+    /// The pause of the node, or of what paused within it after these edits. `call`: as the state makes it; `shown`:
+    /// the same, or with edited arguments.
     fn pause(
         &self,
         state: &State,
@@ -146,7 +143,7 @@ impl GraphStep {
         Paused::of_node(self.id(), fingerprint, (self.id(), Value::Object(shown).to_string()), within)
     }
 
-    /// An error of the node; a pause within it is one of the node's.
+    /// A pause within the node becomes a pause of the node.
     pub(crate) fn paused_within(
         &self,
         state: &State,

@@ -1,4 +1,4 @@
-//! A loaded graph as a flow.
+//! Compiles a loaded graph into a flow.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -17,7 +17,7 @@ use crate::graph::loaded::LoadedGraph;
 use crate::graph::step::{DEFAULT, ERROR, GraphStep, Output, REJECTED};
 use crate::state::{Logged, State, Update};
 
-/// The flow of a graph. `has_error_exit`: a failure that no edge takes leaves it by `error`, for the graph around it.
+/// `has_error_exit`: a failure without an edge leaves the flow by `error`, for the outer graph.
 pub(crate) fn flow(
     loaded: &Arc<LoadedGraph>,
     region: &Region,
@@ -91,7 +91,6 @@ impl FlowCompiler<'_> {
         self.region(region, self.loaded.loaded_node(region.entry).id.clone().into())
     }
 
-    /// The ways out of a node: each action that it may give, and where it leads.
     fn ways(&self, node: usize, next: &dyn Fn(&str) -> Option<To>) -> Vec<(String, To)> {
         let loaded_node = self.loaded.loaded_node(node);
         let mut ways: Vec<(String, To)> = Vec::new();
@@ -103,7 +102,7 @@ impl FlowCompiler<'_> {
                 (_, None) => ways.push((handle.clone(), To::End)),
             }
         }
-        // The handle by which a subgraph ends is not one of this graph's.
+        // A subgraph may end by a handle that no edge of this graph names.
         if let Some(graph) = &loaded_node.subgraph {
             let onward = next(DEFAULT).unwrap_or(To::End);
             let known: HashSet<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
@@ -113,7 +112,6 @@ impl FlowCompiler<'_> {
         ways
     }
 
-    /// The label of a fork: those of its branches.
     fn label(&self, fork: &Fork) -> String {
         let heads = fork.branches.iter().map(|branch| self.loaded.loaded_node(branch.entry).id.as_str());
         let label = heads.collect::<Vec<_>>().join(" & ");
@@ -124,7 +122,6 @@ impl FlowCompiler<'_> {
     }
 }
 
-/// The handles by which a graph may end.
 pub(crate) fn ends(loaded: &LoadedGraph, region: &Region) -> BTreeSet<String> {
     let here: HashSet<usize> = region.nodes.iter().copied().collect();
     let mut ends = BTreeSet::from([DEFAULT.to_owned()]);
@@ -145,8 +142,8 @@ pub(crate) fn ends(loaded: &LoadedGraph, region: &Region) -> BTreeSet<String> {
     ends
 }
 
-/// Branches side by side, each on a copy of the state; one step. What they wrote is written in the order of the edges, after the
-/// last has ended. The first error cancels the others, and nothing is written.
+/// Branches run side by side, each on a copy of the state, as one step. Their writes are applied in the order of the
+/// edges, after the last has ended. The first error cancels the others, and nothing is written.
 #[derive(Clone)]
 struct ForkStep {
     loaded: Arc<LoadedGraph>,
@@ -201,7 +198,6 @@ impl Step<State> for ForkStep {
     }
 }
 
-/// Waits for all, or for the first error.
 async fn all<T>(futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result<Vec<T>, NodeError> {
     let mut ended: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     let mut open: Vec<_> = futures.into_iter().enumerate().collect();

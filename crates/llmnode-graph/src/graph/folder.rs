@@ -9,10 +9,9 @@ use llmnode_runtime::internal::one_line;
 use crate::faults::{FaultKind, Faults, shown};
 use crate::graph::registry::{Registered, is_name};
 
-/// The largest file, in bytes.
+/// In bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Why a file of the folder cannot be read.
 pub(crate) enum FolderError {
     BadName,
     NoFolder,
@@ -22,7 +21,7 @@ pub(crate) enum FolderError {
     Io(io::Error),
 }
 
-/// The text of a file in the registry's folder. Nothing outside of it is opened.
+/// Nothing outside of the folder is opened.
 pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, FolderError> {
     if !is_name(name) {
         return Err(FolderError::BadName);
@@ -49,7 +48,7 @@ pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Folde
 }
 
 impl FolderError {
-    /// Notes it; returns the name that was meant.
+    /// Returns the name that was intended.
     pub(crate) fn note(
         self,
         place: &str,
@@ -104,7 +103,6 @@ impl FolderError {
     }
 }
 
-/// The names of the graphs in the folder.
 fn files_of(registry: &Registered) -> Vec<String> {
     let entries = registry.folder().and_then(|folder| fs::read_dir(folder).ok());
     let names = entries.into_iter().flatten().take(1000).filter_map(|entry| {

@@ -1,4 +1,4 @@
-//! Loading: from a text to a checked graph, with everything that is wrong with it.
+//! Loads a text into a checked graph, and reports everything that is wrong with it.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::graph::subgraphs::{LoadCache, Nesting};
 use crate::graph::summary::{pauses_of_tools, summary, untrusted};
 use crate::state::Rules;
 
-/// How many requests a run makes at most, if neither its limits nor the file say how many.
+/// Limit of a run's requests, if neither its limits nor the file set one.
 const REQUESTS: u64 = 500;
 
 pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
@@ -41,7 +41,6 @@ pub(crate) fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaul
     }
 }
 
-/// Loads a graph that stands within others.
 pub(crate) fn load(
     text: &str,
     name: Option<&str>,
@@ -54,7 +53,7 @@ pub(crate) fn load(
         Some((mut loaded, region, own)) if faults.is_empty() => {
             loaded.warnings = faults.into_parts(None).warnings;
             Graph::new(loaded, region).map_err(|error| {
-                // The checks let nothing through that a flow refuses.
+                // Not reached: a flow refuses nothing that passed the checks.
                 let mut faults = Faults::default();
                 faults.fault("", FaultKind::Setting, error.message());
                 faults.into_parts(own)
@@ -76,7 +75,7 @@ fn loaded(
 ) -> Option<Checked> {
     let mut file = file::read(text, faults)?;
     let own = Some(file.name.clone()).filter(|name| !name.is_empty()).or_else(|| name.map(str::to_owned));
-    // The root has a place among the graphs around its subgraphs, whatever its name.
+    // The root counts for nesting even if it has no name.
     let names: Vec<String> =
         nesting.names.iter().cloned().chain([name.unwrap_or_default().to_owned()]).collect();
     let nesting = Nesting { names: &names, ..nesting };
@@ -107,7 +106,7 @@ fn loaded(
     let limits = file.limits.requests.map_or(limits, |requests| limits.requests(requests));
     let limits = file.limits.tokens.map_or(limits, |tokens| limits.tokens(tokens));
     let limits = file.limits.money.map_or(limits, |money| limits.money(money));
-    // An approval is of the graph with all that is within it.
+    // An approval holds for a graph with all of its subgraphs.
     let within: Vec<&str> = loaded_nodes
         .iter()
         .filter_map(|loaded_node| Some(loaded_node.subgraph.as_ref()?.loaded.hash.as_str()))
@@ -134,7 +133,7 @@ fn loaded(
     Some((loaded, plan.region, own))
 }
 
-/// What nodes with the id of another write, that one may write.
+/// Nodes that share an id also share their writes.
 fn merge_shared_ids(file: &GraphFile, facts: &mut [Facts]) {
     for at in (0..facts.len()).filter(|at| file.nodes[*at].id_state == IdState::Invalid) {
         let keys: Vec<String> = facts[at].keys().chain(&facts[at].possible_writes).cloned().collect();
@@ -152,15 +151,13 @@ fn merge_shared_ids(file: &GraphFile, facts: &mut [Facts]) {
     }
 }
 
-/// A node that was loaded.
 struct LoadOutcome {
-    /// What is known of it, whatever is wrong.
     facts: Facts,
     loaded_node: Option<LoadedNode>,
     is_start: bool,
 }
 
-/// Loads one node. If something is wrong with it, it is noted, and what is known of the node is given all the same.
+/// If something is wrong, it is reported, and the known facts are still returned.
 fn node(
     file: &GraphFile,
     at: usize,
@@ -190,18 +187,18 @@ fn node(
     };
     let made = found.and_then(|(kind, _)| kind.load(&mut loading));
     let (subgraph, call, settings) = (loading.subgraph.take(), loading.call.take(), loading.settings);
-    // Settings of another type refute a guess.
+    // Unknown settings show that the type was guessed wrongly.
     let is_refuted = found.is_some_and(|(_, is_guess)| is_guess) && faults.discard_if_unknown_members(before);
     let made = made.filter(|_| !is_refuted);
     let is_set = |name: &str| settings.values.get(name).is_some_and(|value| value == true);
     facts.pauses |= is_set("require_approval");
-    // A node whose type says nothing of a tool that waits waits as a whole.
+    // A `tool` that pauses waits as a whole.
     let approval = is_set("require_approval") || facts.pauses && subgraph.is_none() && node.kind == "tool";
     facts.handles.known.push(ERROR.to_owned());
     if approval {
         facts.handles.known.push(REJECTED.to_owned());
     }
-    // Of a type that is not known no edge is wrong.
+    // If the type is unknown, no handle is wrong.
     facts.handles.allows_unknown |= made.is_none();
     facts.unclear |= made.is_none();
     if let (None, Some((kind, false)), true) = (&made, found, faults.noted() == noted) {
@@ -224,13 +221,13 @@ fn node(
     LoadOutcome { facts, loaded_node, is_start: is_set("isStart") }
 }
 
-/// The type of a node, and whether it was guessed; `None`: it is not known, which is noted.
+/// The type, and whether it was guessed. `None`: it is unknown, which is reported.
 fn type_of<'r>(
     node: &NodeFile,
     registry: &'r Registered,
     faults: &mut Faults,
 ) -> Option<(&'r Arc<dyn NodeType>, bool)> {
-    // A type that is missing was noted.
+    // A missing type was reported before.
     if node.kind.is_empty() {
         return None;
     }
@@ -243,7 +240,7 @@ fn type_of<'r>(
     Some((registry.node_type(meant)?, true))
 }
 
-/// The nodes with what their edges say: the handles of calls are told apart by their targets.
+/// Handles of calls are distinguished by their targets.
 fn with_edges(mut loaded_nodes: Vec<LoadedNode>, facts: &[Facts], links: &check::Links) -> Vec<LoadedNode> {
     let ids: Vec<String> = loaded_nodes.iter().map(|loaded_node| loaded_node.id.clone()).collect();
     for loaded_node in &mut loaded_nodes {

@@ -1,4 +1,4 @@
-//! One node while it is loaded: its settings, and what its type says of it.
+//! A node while it is loaded: its settings, and what its type reports of it.
 
 use std::any::Any;
 use std::fmt;
@@ -19,23 +19,19 @@ use crate::graph::roles::ToolLink;
 use crate::graph::subgraphs::Nesting;
 use crate::template::Template;
 
-/// The settings that every node may have.
 const COMMON: &[&str] = &["label", "isStart", "require_approval"];
 
-/// One node while it is loaded. It has the settings, and the node type notes in it mistakes and what the node does.
+/// One node while it is loaded: it has the settings, and the node type reports to it mistakes and what the node does.
 pub struct NodeLoader<'l> {
     pub(crate) node: &'l NodeFile,
-    /// Its settings; where they are wrong, what was probably meant.
+    /// Wrong settings are replaced by what was probably intended.
     pub(crate) settings: NodeSettings,
     pub(crate) repairs: Repairs,
     pub(crate) form: FileFormat,
     pub(crate) registry: &'l Registered,
-    /// The nodes to which it leads by `tool-call`.
     pub(crate) links: &'l [ToolLink],
     pub(crate) nesting: Nesting<'l>,
-    /// What a subgraph's type loads.
     pub(crate) subgraph: Option<Graph>,
-    /// The call that a `tool` makes.
     pub(crate) call: Option<Arc<ToolCallNode>>,
     pub(crate) facts: &'l mut Facts,
     pub(crate) faults: &'l mut Faults,
@@ -57,7 +53,7 @@ impl<'l> NodeLoader<'l> {
         self.form == FileFormat::ReactFlow
     }
 
-    /// Reads the settings. All mistakes in them are noted. A setting that is wrong counts as what was probably meant, or as
+    /// Reads the settings. All mistakes in them are noted. A setting that is wrong counts as what was probably intended, or as
     /// absent, so that the rest can be checked. Returns `None` if nothing can be read.
     pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
         let schema = self.nesting.schema_of::<T>();
@@ -85,7 +81,7 @@ impl<'l> NodeLoader<'l> {
     }
 
     pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
-        // Of what stands for a wrong value enough was said.
+        // A value that replaces a wrong one was reported before.
         if !self.repairs.guesses.iter().any(|guess| guess == place) {
             self.faults.fault(self.settings.pointer(place), kind, message);
         }
@@ -138,7 +134,6 @@ impl<'l> NodeLoader<'l> {
         self.facts.reads_or_message.extend(reads);
     }
 
-    /// Notes that the node takes the items of this list one by one.
     pub(crate) fn iterates(&mut self, place: &str, name: &str) {
         self.reads(place, name);
         self.facts.iterates = self.facts.reads.last().cloned();
@@ -159,13 +154,13 @@ impl<'l> NodeLoader<'l> {
         self.facts.writes.push(Write { key: key.into(), at, types: Vec::new(), schema: None });
     }
 
-    /// The same for a name that the file states at this place: one of the graph's own is a fault. `types`: the JSON types that
-    /// the value may have; empty: any.
+    /// Like `writes`, for a key that the file has at this place: a reserved one is a fault. `types`: the JSON types that the
+    /// value may have; empty: any.
     pub(crate) fn writes_at(&mut self, place: &str, key: &str, types: &[&'static str]) {
         if key.starts_with('_') || key == "messages" {
             self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));
         }
-        // The name may be another.
+        // The name is only a guess.
         self.facts.unclear |= self.repairs.guesses.iter().any(|guess| guess == place);
         let at = self.settings.pointer(place);
         let write = Write { key: key.to_owned(), at, types: types.to_vec(), schema: None };

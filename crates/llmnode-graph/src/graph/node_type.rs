@@ -1,4 +1,4 @@
-//! The door for node types: what every type says of itself, the built-in ones too.
+//! The interface of node types, which the built-in ones use, too.
 
 use std::fmt;
 use std::sync::Arc;
@@ -96,7 +96,6 @@ pub trait GraphNode: Send + Sync + 'static {
 pub struct Visit<'v> {
     pub(crate) cx: &'v Cx<'v, State>,
     pub(crate) step: &'v GraphStep,
-    /// The call of a `tool` that a person approved.
     pub(crate) approved: Option<&'v ToolCall>,
 }
 
@@ -121,7 +120,7 @@ impl<'v> Visit<'v> {
         self.state().value(name)
     }
 
-    /// Whether a value may be what a model, a tool or a search wrote, in this graph or in one around it or within.
+    /// Whether a value may be text of a model, a tool or a search, in this graph, an outer one or an inner one.
     pub(crate) fn is_untrusted(&self, name: &str) -> bool {
         self.step.is_untrusted(name) || self.state().untrusted.contains(key(name))
     }
@@ -135,7 +134,7 @@ impl<'v> Visit<'v> {
         self.render_fenced(template, |_| false)
     }
 
-    /// The same, with some values in a fence that they cannot close.
+    /// `is_fenced`: values that are put into a fence, which they cannot close.
     pub(crate) fn render_fenced(
         &self,
         template: &Template,

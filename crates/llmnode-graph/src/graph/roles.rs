@@ -11,60 +11,54 @@ use crate::shape::To;
 /// The handle of an edge by which an agent calls a node.
 pub(crate) const TOOL_CALL: &str = "tool-call";
 
-/// A node that an agent may call.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolLink {
-    /// The name by which the model calls it.
     pub(crate) name: String,
     pub(crate) node: usize,
     pub(crate) id: String,
     pub(crate) label: String,
     pub(crate) kind: LinkKind,
-    /// Where the edge stands.
     pub(crate) at: String,
 }
 
-/// What a call of it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkKind {
-    /// It runs within the agent's loop, and its answer is the result.
+    /// Runs within the agent's loop; its answer is the result.
     Tool,
-    /// The agent's visit ends, and the flow goes there.
+    /// Ends the agent's visit; the flow continues there.
     Handoff,
-    /// No tool itself: the agent's tools run in its loop, and their trace stands there.
+    /// Not a tool itself: the agent's tools run in its loop, and their trace is written under this node's id.
     Executor,
-    /// The agent's visit ends with its calls of tools, which are executed there.
+    /// Ends the agent's visit; its tool calls are executed there.
     ExecutorStep,
 }
 
 impl ToolLink {
-    /// Whether it is a tool that the model may call by name.
     pub(crate) fn is_callable(&self) -> bool {
         matches!(self.kind, LinkKind::Tool | LinkKind::Handoff)
     }
 
-    /// Whether a file's word for it is one of its names: exactly, then as providers take names, then without case.
+    /// Exactly, or in the form in which providers take names, without case.
     pub(crate) fn is_named(&self, word: &str) -> bool {
         let sanitised = sanitised(word);
         word == self.label || word == self.id || sanitised.eq_ignore_ascii_case(&self.name)
     }
 }
 
-/// The roles of all nodes, and for each node those that it may call.
 pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<ToolLink>>) {
     let count = file.nodes.len();
     let mut callers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); count];
     for (from, to, _) in links.by(TOOL_CALL) {
         callers[to].insert(from);
     }
-    // What is not known of an edge is as it has to be.
+    // Edges with an unknown end are taken to be right.
     let known = |link: &Link| Some((link.from?, link.to?));
     let ways = links.edges.iter().filter(|link| link.handle.as_deref() != Some(TOOL_CALL)).filter_map(known);
     let mut is_tool: Vec<bool> = callers.iter().map(|callers| !callers.is_empty()).collect();
     for (from, to) in ways {
-        // It has to lead back to who calls it.
+        // A tool leads only back to its callers.
         is_tool[from] &= matches!(to, To::Node(to) if callers[from].contains(&to));
-        // And no way may lead to it, but that on which a result comes back to it.
+        // And no edge leads to a tool, except one by which a result returns to its caller.
         if let To::Node(to) = to {
             is_tool[to] &= callers[from].contains(&to);
         }
@@ -87,7 +81,7 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
         let name =
             Some(sanitised(&label)).filter(|name| is_name(name)).unwrap_or_else(|| sanitised(&node.id));
         let executes = node.kind == "tool" && !node.data.values.contains_key("tool_name");
-        // What is a tool itself cannot hand over: the flow is elsewhere.
+        // A tool cannot hand over, since the flow is elsewhere.
         let kind = match (is_tool[to] || is_tool[from], executes) {
             (true, true) => LinkKind::Executor,
             (true, false) => LinkKind::Tool,
@@ -99,7 +93,7 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
     ((0..count).map(role).collect(), called)
 }
 
-/// A name as providers take it.
+/// In the form in which providers take names.
 pub(crate) fn sanitised(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     name.chars().take(64).map(|c| if fits(c) { c } else { '_' }).collect()

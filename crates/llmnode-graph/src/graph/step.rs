@@ -15,52 +15,44 @@ use crate::graph::node_type::Visit;
 use crate::state::{Logged, State, Turn, Update, text_of};
 use crate::template::key;
 
-/// The most agents that stand within each other.
 const DEPTH: usize = 8;
 
-/// One visit of a node: the call that stands under the node's id in the ledger.
+/// One visit of a node: the call under the node's id in the ledger.
 #[derive(Clone)]
 pub(crate) struct GraphStep {
     loaded: Arc<LoadedGraph>,
     at: usize,
-    /// The agents that called it as a tool, the outermost first; of a step none.
+    /// The agents that called it as a tool, outermost first; empty for a step.
     callers: Vec<usize>,
-    /// Whether a failure leads on, by the handle `error`.
+    /// A failure continues by the handle `error`.
     catches: bool,
 }
 
-/// Why a node is not called as a tool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NestingError {
-    /// It is at work on this already.
+    /// It is one of the callers.
     Within,
     TooDeep,
 }
 
-/// What a step writes, and which way it takes.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     /// Values that a person changed before the node ran.
     pub(crate) edits: Map<String, Value>,
-    /// Whether the node took over a conversation that was handed to it.
+    /// The node took over a conversation that was handed to it.
     pub(crate) taken_over: bool,
-    /// What the node itself gave.
     pub(crate) own: Update,
-    /// What the nodes of branches gave.
     pub(crate) writes: Vec<Logged>,
     pub(crate) action: Cow<'static, str>,
 }
 
-/// The way of a node that decides nothing.
 pub(crate) const DEFAULT: &str = "default";
-/// The way of a node that failed.
 pub(crate) const ERROR: &str = "error";
-/// The way of a node that a person did not let run.
 pub(crate) const REJECTED: &str = "rejected";
 
 const HANDED: &str = "_handed_";
 
-/// Where the query stands that is handed to a node.
+/// The key of the query that is handed to a node.
 pub(crate) fn handoff_key(id: &str) -> String {
     format!("{HANDED}{id}")
 }
@@ -70,7 +62,6 @@ impl GraphStep {
         GraphStep { loaded, at, callers: Vec::new(), catches }
     }
 
-    /// Another node of the graph, called as a tool by this one.
     pub(crate) fn called(&self, at: usize) -> Result<Self, NestingError> {
         let callers: Vec<usize> = self.callers.iter().copied().chain([self.at]).collect();
         if callers.contains(&at) {
@@ -82,12 +73,11 @@ impl GraphStep {
         Ok(GraphStep { loaded: Arc::clone(&self.loaded), at, callers, catches: false })
     }
 
-    /// A state in which the query is the only message.
     pub(crate) fn state_of_query(query: String, of: &State) -> State {
         of.with_turns(vec![Turn { from: None, message: Message::user(query) }])
     }
 
-    /// Whether it runs as a tool of an agent.
+    /// As a tool of an agent.
     pub(crate) fn is_called(&self) -> bool {
         !self.callers.is_empty()
     }
@@ -104,7 +94,7 @@ impl GraphStep {
         &self.loaded_node().id
     }
 
-    /// Whether a call of that node waits for an approval. The call of a `tool` waits within it, where its arguments are known.
+    /// The call of a `tool` waits within it, where its arguments are known.
     pub(crate) fn waits(&self, at: usize) -> bool {
         let loaded_node = self.loaded.loaded_node(at);
         loaded_node.approval && loaded_node.call.is_none()
@@ -114,12 +104,11 @@ impl GraphStep {
         self.loaded.label_of(id).to_owned()
     }
 
-    /// Whether a value may be what a model, a tool or a search of this graph wrote.
+    /// Whether a value may be text of a model, a tool or a search of this graph.
     pub(crate) fn is_untrusted(&self, name: &str) -> bool {
         self.loaded.is_untrusted(key(name))
     }
 
-    /// Whether a value is what a search found.
     pub(crate) fn is_retrieved(&self, name: &str) -> bool {
         self.loaded.retrieved.contains(key(name))
     }
@@ -128,7 +117,6 @@ impl GraphStep {
         self.loaded.rules.0.contains_key(key) || self.loaded.inputs.declared.contains_key(key)
     }
 
-    /// Runs the subgraph that stands here, within the call.
     pub(crate) async fn run_subgraph(&self, cx: &Cx<'_, State>) -> Result<Update, BoxError> {
         let Some(graph) = &self.loaded_node().subgraph else {
             return Err(NodeError::new(Category::ConfigError, "no graph stands here").into());
@@ -137,13 +125,11 @@ impl GraphStep {
         Ok(Update::new().with_message(Message::assistant(state.last_text())))
     }
 
-    /// The call of a `tool` that waits for an approval.
     fn call(&self, cx: &Cx<'_, State>) -> Result<Option<ToolCall>, NodeError> {
         let calling = self.loaded_node().call.as_ref().filter(|_| self.loaded_node().approval);
         calling.map(|calling| calling.call(&Visit { cx, step: self, approved: None })).transpose()
     }
 
-    /// What the node gives on this state.
     async fn visit(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, BoxError> {
         let visit = Visit { cx, step: self, approved };
         yield_in_time(cx).await?;
@@ -152,7 +138,7 @@ impl GraphStep {
         Ok(update)
     }
 
-    /// The same; in the flow a failure may lead on.
+    /// In the flow, a failure may continue by `error`.
     async fn visited(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, NodeError> {
         let error = match self.visit(cx, approved).await {
             Ok(update) => return Ok(update),
@@ -169,7 +155,6 @@ impl GraphStep {
         Ok(Update::new().with_value("error", said).with_action(ERROR))
     }
 
-    /// A step of the flow: what was handed to it, what a person decided, then the node.
     async fn stepped(&self, cx: &Cx<'_, State>) -> Result<Output, NodeError> {
         let call = self.call(cx)?;
         let gate = ApprovalGate::of(self, cx, call.as_ref()).await?;
@@ -214,8 +199,8 @@ impl GraphStep {
         Err(NodeError::new(Category::Aborted, message))
     }
 
-    /// The state as the node sees it, if that is another than the flow's: with what a person changed, and, where a conversation was
-    /// handed to the node, with the query as its only message.
+    /// The node's own state, if it differs from the flow's: with the edits of a person, and after a handoff with the
+    /// query as its only message.
     fn own_state(&self, state: &State, edits: &Map<String, Value>) -> Option<(State, bool)> {
         let handoff_key = |(key, _): &(&String, &Value)| key.strip_prefix(HANDED) == Some(self.id());
         let query = state.values.iter().find(handoff_key).map(|(_, query)| text_of(query).into_owned());
@@ -244,7 +229,7 @@ impl Exec<State> for GraphStep {
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
-        // A call that waits is shown where an agent makes it, too.
+        // A call that waits for a person is shown also if an agent makes it.
         if self.is_called() && !(self.loaded_node().approval && self.loaded_node().call.is_some()) {
             return Ok(self.output(self.visit(cx, None).await?));
         }
@@ -269,7 +254,6 @@ impl Step<State> for GraphStep {
 }
 
 impl Output {
-    /// Writes it to the state, as given by the node of this id.
     pub(crate) fn write(self, id: &str, loaded: &LoadedGraph, state: &mut State) -> Result<String, BoxError> {
         let Output { edits, own, writes, action, .. } = self;
         loaded.rules.set(edits, state)?;
@@ -277,11 +261,11 @@ impl Output {
         for Logged { from, update } in writes {
             loaded.rules.apply(&from, update, state)?;
         }
-        // An empty action is the default one, and costs nothing.
+        // Empty means default, and needs no allocation.
         Ok(if action == DEFAULT { String::new() } else { action.into_owned() })
     }
 
-    /// What it says as the result of a tool.
+    /// The result if it was called as a tool.
     pub(crate) fn answer(&self) -> String {
         let updates = || self.writes.iter().map(|write| &write.update).chain([&self.own]);
         let said = updates().rev().flat_map(|update| update.messages.iter().rev()).next();

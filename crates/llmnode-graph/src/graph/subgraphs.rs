@@ -1,4 +1,4 @@
-//! Graphs within graphs: what is known while one is loaded, and the loading of a subgraph.
+//! Graphs within graphs: what is known of the outer ones while one is loaded, and the loading of a subgraph.
 
 use std::any::TypeId;
 use std::cell::RefCell;
@@ -16,29 +16,23 @@ use crate::graph::folder::text_of;
 use crate::graph::load::load;
 use crate::graph::loading::NodeLoader;
 
-/// How deep subgraphs may stand within a graph.
 const DEPTH: usize = 5;
 
-/// What is made once while a graph is loaded.
+/// Shared by all graphs of one load.
 #[derive(Default)]
 pub(crate) struct LoadCache {
-    /// Subgraphs by name.
     graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
-    /// The schemas of settings, by their types.
     schemas: RefCell<HashMap<TypeId, Rc<Value>>>,
 }
 
-/// The graphs around one that is loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct Nesting<'l> {
-    /// Their names, the outermost first.
+    /// Outermost first.
     pub(crate) names: &'l [String],
-    /// Files that were loaded already.
     pub(crate) cache: &'l LoadCache,
 }
 
 impl Nesting<'_> {
-    /// The schema of a type of settings, with what every node may have.
     pub(crate) fn schema_of<T: JsonSchema + 'static>(&self) -> Rc<Value> {
         let mut schemas = self.cache.schemas.borrow_mut();
         let schema = schemas.entry(TypeId::of::<T>()).or_insert_with(|| {
@@ -50,7 +44,6 @@ impl Nesting<'_> {
     }
 }
 
-/// Loads the graph to which a node leads. What is wrong with it is noted.
 pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
     let Nesting { names, cache } = node.nesting;
     let path = |from: usize| {
@@ -73,7 +66,7 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
         None => {
             let text = match text_of(name, node.registry) {
                 Ok(text) => text,
-                // It stands for a wrong value, of which enough was said.
+                // A guess for a wrong value, which was reported before.
                 Err(_) if node.repairs.guesses.iter().any(|guess| guess == "/flow_id") => return None,
                 Err(wrong) => {
                     let place = node.settings.pointer("/flow_id");

@@ -7,7 +7,7 @@ use crate::graph::roles::ToolLink;
 use crate::graph::step::ERROR;
 use crate::template::key;
 
-/// An agent waits where a node waits that it calls.
+/// An agent pauses if a node that it calls does.
 pub(crate) fn pauses_of_tools(facts: &mut [Facts], called: &[Vec<ToolLink>]) {
     let mut changed = true;
     while changed {
@@ -22,7 +22,7 @@ pub(crate) fn pauses_of_tools(facts: &mut [Facts], called: &[Vec<ToolLink>]) {
     }
 }
 
-/// What the graph is to one that has it as a subgraph. `untrusted`: what models, tools and stores write in it.
+/// What the graph is to an outer one. `untrusted`: the keys that models, tools and stores write.
 pub(crate) fn summary(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
     let steps = || facts.iter().filter(|one| one.role == Role::Step);
     let mut seen = BTreeSet::new();
@@ -36,7 +36,7 @@ pub(crate) fn summary(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
     let mut system_prompt_reads: Vec<Read> = reads.cloned().collect();
     let mut read: BTreeSet<String> =
         system_prompt_reads.iter().map(|read| key(&read.name).to_owned()).collect();
-    // What comes into a value that is read is read.
+    // What comes into a value that is read counts as read.
     while let Some((from, _)) =
         value_flows.iter().find(|(from, to)| read.contains(to) && !read.contains(from))
     {
@@ -57,14 +57,13 @@ pub(crate) fn summary(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
     }
 }
 
-/// What comes into what by a node.
 fn value_flows(facts: &Facts) -> impl Iterator<Item = (String, String)> {
     let list = facts.iterates.iter().map(|list| key(&list.name));
     let items = list.flat_map(|list| facts.keys().map(|item| (list.to_owned(), item.clone())));
     items.chain(facts.value_flows.iter().cloned())
 }
 
-/// The keys that models, tools and stores write, and what iterators take out of them; and what an error says.
+/// What models, tools and stores write, what iterators take out of that, and errors, which quote them.
 pub(crate) fn untrusted(facts: &[Facts]) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
         facts.iter().filter(|one| one.untrusted).flat_map(Facts::keys).cloned().collect();

@@ -1,4 +1,4 @@
-//! Profiles: the operator's file that says where models are. A graph names a profile, and nothing else of it.
+//! Profiles: the operator's file of models. A graph has only the name of a profile.
 
 #[cfg(test)]
 mod tests;
@@ -14,9 +14,7 @@ use self::text::{ProfileText, listed};
 
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
-/// The variable of OpenAI's key.
 const OPENAI_KEY: &str = "OPENAI_API_KEY";
-/// How the name of a variable has to end that holds a key.
 const KEY_ENDING: &str = "_API_KEY";
 
 /// Models by name, as an operator's file lists them (feature `openai`).
@@ -190,14 +188,14 @@ impl ProfileRules {
             .ok()
     }
 
-    /// Checks where a profile leads: https, or this machine, or a host that is allowed.
+    /// Allows https, this machine, and hosts that the program allows.
     fn place(&self, builder: OpenAiBuilder, url: &str, at: &str, faults: &mut Faults) -> OpenAiBuilder {
         let at = format!("{at}/base_url");
         if let Err(error) = builder.clone().without_key().build() {
             faults.fault(at, FaultKind::Setting, error.message());
             return builder;
         }
-        // Nothing else is read as `host` reads it: `http:name` is a URL, too.
+        // `http:name` is a URL as well, but `host` would read it differently.
         if !url.trim().to_lowercase().starts_with("https://")
             && !url.trim().to_lowercase().starts_with("http://")
         {
@@ -250,7 +248,7 @@ impl ProfileRules {
     }
 }
 
-/// The host of a URL, without the brackets of an address.
+/// Without the brackets of an IPv6 address.
 fn host(url: &str) -> String {
     let rest = url.trim().split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();

@@ -14,7 +14,6 @@ use crate::file::{SchemaChecker, document, head, report_duplicates};
 const FORMAT: &str = "llmnode/profiles";
 const VERSION: u64 = 1;
 
-/// The profiles of a file as far as each is right, in its order.
 pub(super) fn listed(text: &str, faults: &mut Faults) -> Option<Vec<(String, ProfileText)>> {
     let read = document(text, faults)?;
     let Value::Object(file) = read.value else {

@@ -1,18 +1,16 @@
-//! What every way from a root to a node passes, by the algorithm of Cooper, Harvey and Kennedy.
+//! What every path from a root to a node passes, by the algorithm of Cooper, Harvey and Kennedy.
 
-/// The tree of dominators of a graph.
 pub(super) struct Dominators {
-    /// Of each node the nearest other one that every way to it passes. The root's is itself; `usize::MAX`: no way leads to
+    /// The nearest other node that every path to a node passes. The root's is itself; [`NOWHERE`]: no path leads to
     /// the node.
     idom: Vec<usize>,
-    /// How many stand above.
     depth: Vec<usize>,
 }
 
 const NOWHERE: usize = usize::MAX;
 
 impl Dominators {
-    /// Of a graph given by the targets of each node.
+    /// `out`: the targets of each node.
     pub(super) fn new(root: usize, out: &[Vec<usize>]) -> Self {
         let order = reverse_postorder(root, out);
         let mut place = vec![NOWHERE; out.len()];
@@ -55,7 +53,7 @@ impl Dominators {
         Dominators { idom, depth }
     }
 
-    /// The nearest node that stands above both, or is one of them; `None`: no way leads to one of them.
+    /// The nearest node that dominates both; `None`: no path leads to one of them.
     pub(super) fn common(&self, mut one: usize, mut other: usize) -> Option<usize> {
         if self.idom[one] == NOWHERE || self.idom[other] == NOWHERE {
             return None;
@@ -70,7 +68,7 @@ impl Dominators {
         Some(one)
     }
 
-    /// Whether every way to a node passes this one, or it is the node.
+    /// A node dominates itself.
     pub(super) fn dominates(&self, this: usize, mut node: usize) -> bool {
         if self.idom[node] == NOWHERE || self.idom[this] == NOWHERE {
             return false;
@@ -82,7 +80,7 @@ impl Dominators {
     }
 }
 
-/// The nodes that are reached, each before those behind it, but for loops.
+/// The reached nodes, each before those that follow it, except in loops.
 pub(crate) fn reverse_postorder(root: usize, out: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; out.len()];
     let mut order = Vec::new();

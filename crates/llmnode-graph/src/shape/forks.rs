@@ -1,5 +1,5 @@
-//! Forks: several edges of one handle run side by side, and have to meet. The join is the nearest node that every way of
-//! every branch passes, or the end.
+//! Forks: several edges of one handle run side by side, and have to meet. The join is the nearest node that every path
+//! of every branch passes, or the end.
 
 use std::collections::HashSet;
 
@@ -7,20 +7,17 @@ use super::dominators::{Dominators, reverse_postorder};
 use super::reachability::leading_to;
 use super::{Shape, To};
 
-/// A fork whose branches are known.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundFork {
     pub(crate) from: usize,
-    /// Which of its node's handles it is.
+    /// The index of the handle at its node.
     pub(crate) handle: usize,
-    /// Of each branch the nodes, its head first.
+    /// The nodes of each branch, its head first.
     pub(crate) branches: Vec<Vec<usize>>,
     pub(crate) join: To,
-    /// Within how many other forks it stands.
     pub(crate) depth: usize,
 }
 
-/// What is wrong with a fork.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadFork {
     pub(crate) from: usize,
@@ -29,7 +26,6 @@ pub(crate) struct BadFork {
 }
 
 impl BadFork {
-    /// The nodes at which it is wrong.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
         let (one, other) = match (&self.problem, self.join) {
             (ForkProblem::ToJoin { .. }, To::Node(join)) => (Some(join), None),
@@ -42,24 +38,22 @@ impl BadFork {
     }
 }
 
-/// Why branches do not run side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ForkProblem {
-    /// An edge of the fork leads straight to where its branches meet.
+    /// An edge of the fork leads directly to where its branches meet.
     ToJoin { edge: usize },
-    /// The branch of this head leads back before the fork, by an edge to a node.
+    /// The branch with this head leads back before the fork.
     Back { head: usize, edge: usize, to: usize },
-    /// Two branches come to one node, but not on all their ways.
+    /// Two branches lead to one node, but not on all their paths.
     Shared { heads: [usize; 2], node: usize },
-    /// An edge leads from a node outside into the branch of this head.
+    /// An edge leads from outside into the branch with this head.
     Entered { head: usize, edge: usize, from: usize, to: usize },
-    /// The graph starts within the branch of this head.
+    /// The graph starts in the branch with this head.
     Start { head: usize, start: usize },
 }
 
-/// Finds the forks of a graph, and what is wrong with them. A fork is passed over in silence if it is not known where its
-/// branches lead, or if one of them never comes to the end. `roots`: where runs begin, and nodes to which no way
-/// is known to lead; `reached`: which nodes runs come to for sure.
+/// A fork is skipped if it is unknown where its branches lead, or if one of them never comes to the end. `roots`:
+/// where runs begin, and nodes to which no known path leads; `reached`: the nodes that runs certainly reach.
 pub(crate) fn forks(
     shape: &Shape,
     start: Option<usize>,
@@ -68,7 +62,7 @@ pub(crate) fn forks(
 ) -> (Vec<FoundFork>, Vec<BadFork>) {
     let count = shape.len();
     let mut out: Vec<Vec<usize>> = (0..count).map(|node| shape.targets(node).collect()).collect();
-    // A node before all roots.
+    // A virtual node before all roots.
     out.push(roots.to_vec());
     let mut order = reverse_postorder(count, &out);
     order.remove(0);
@@ -92,7 +86,7 @@ pub(crate) fn forks(
             back[count].push(*node);
         }
     }
-    // What leads only to somewhere unknown comes to the end from there.
+    // What leads only to unknown targets counts as leading to the end.
     let ends = leading_to(vec![count], &back);
     let lost: Vec<bool> = (0..count).map(|node| shape.unknown_exits[node] && !ends[node]).collect();
     back[count].extend((0..count).filter(|node| lost[*node]));
@@ -109,7 +103,7 @@ pub(crate) fn forks(
         found: Vec::new(),
         bad: Vec::new(),
     };
-    // The outer ones first: what is wrong there is not said again of the forks within.
+    // Outer forks first: what is wrong there is not reported again for the inner ones.
     for node in order {
         for handle in 0..shape.ways[node].len() {
             if shape.ways[node][handle].to.len() > 1 && !shape.ways[node][handle].unknown_exits {
@@ -120,7 +114,6 @@ pub(crate) fn forks(
     (search.found, search.bad)
 }
 
-/// An edge into a node.
 #[derive(Clone, Copy)]
 struct IncomingEdge {
     from: usize,
@@ -128,7 +121,7 @@ struct IncomingEdge {
     edge: usize,
 }
 
-/// What was said of a fork: it is said once.
+/// Each mistake is reported once, though several forks may find it.
 #[derive(Default)]
 struct Reported {
     edges: HashSet<usize>,
@@ -142,11 +135,11 @@ struct Search<'s> {
     incoming: Vec<Vec<IncomingEdge>>,
     dominator_tree: Dominators,
     post_dominator_tree: Dominators,
-    /// Of each node the branch of the fork under way that comes to it.
+    /// The branch of the current fork that reached each node.
     owner: Vec<Option<usize>>,
-    /// Nodes of which it is not known where they lead.
+    /// It is unknown where these nodes lead.
     lost: Vec<bool>,
-    /// Of each node within how many forks it stands.
+    /// How many forks each node is nested in.
     depth: Vec<usize>,
     reported: Reported,
     found: Vec<FoundFork>,
@@ -171,7 +164,7 @@ impl Search<'_> {
         if let Some(way) = ways.iter().find(|way| way.to == join) {
             self.bad.push(BadFork { from, join, problem: ForkProblem::ToJoin { edge: way.edge } });
         }
-        // Without an edge to the join the others may be a fork.
+        // Without the edge to the join, the others may still be a fork.
         let heads: Vec<usize> = ways.iter().map(|way| index(way.to)).filter(|head| *head != meet).collect();
         if heads.len() < 2 {
             return;
@@ -194,7 +187,8 @@ impl Search<'_> {
         self.bad.extend(troubles.into_iter().map(|problem| BadFork { from, join, problem }));
     }
 
-    /// The nodes of each branch; they stay marked. `Err`: the branches are not apart; what was said before is not in it.
+    /// The nodes of each branch stay marked in `owner`. `Err`: the branches are not separate; what was reported before
+    /// is left out.
     fn branches(
         &mut self,
         from: usize,
@@ -251,7 +245,7 @@ impl Search<'_> {
         Err(troubles)
     }
 
-    /// The edge by which a branch leads back: to the fork, or to what every way to the fork passes.
+    /// To the fork, or to a node that dominates it.
     fn edge_back(&self, from: usize, nodes: &[usize]) -> (usize, usize) {
         let mut any = (0, from);
         for node in nodes {
@@ -271,7 +265,7 @@ impl Search<'_> {
         any
     }
 
-    /// The ways into branches that do not come from the fork, as far as nothing was said of them.
+    /// Edges into branches that do not come from the fork, unless they were reported before.
     fn entered(&mut self, fork: usize, handle: usize, branches: &[Vec<usize>]) -> Vec<ForkProblem> {
         let mut troubles = Vec::new();
         for (branch, nodes) in branches.iter().enumerate() {

@@ -1,42 +1,39 @@
-//! A graph as a run takes it: regions of steps, with forks whose branches are regions again.
+//! The plan of a run: regions of steps, with forks whose branches are regions, too.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::{FoundFork, Shape, To};
 
-/// How deep forks may stand within one another.
 pub(crate) const DEPTH: usize = 32;
 
 /// Steps that run one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Region {
     pub(crate) entry: usize,
-    /// Its steps, the entry first. A way to any other node leaves the region.
+    /// The entry first. An edge to any other node leaves the region.
     pub(crate) nodes: Vec<usize>,
-    /// Where each handle leads. One without an edge is not there: the run ends.
+    /// A handle that is not here ends the run.
     pub(crate) next: BTreeMap<(usize, String), Next>,
     pub(crate) forks: Vec<Fork>,
 }
 
-/// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     One(To),
-    /// A fork of the region.
+    /// The index of a fork of the region.
     Fork(usize),
 }
 
-/// Branches that run side by side.
 #[derive(Clone, Debug)]
 pub(crate) struct Fork {
     pub(crate) from: usize,
     pub(crate) handle: String,
     pub(crate) branches: Vec<Region>,
-    /// What follows when the last has ended; it may stand outside the region.
+    /// What follows when the last branch has ended; it may be outside of the region.
     pub(crate) join: To,
 }
 
-/// The plan of a graph whose forks are all right, and at most [`DEPTH`] deep.
+/// All forks must be valid, and at most [`DEPTH`] deep.
 pub(crate) fn region(shape: &Shape, start: usize, forks: &[FoundFork]) -> Region {
     let forks = forks.iter().map(|fork| ((fork.from, fork.handle), fork)).collect();
     Planner { shape, forks }.region(start, None)
@@ -48,7 +45,7 @@ struct Planner<'p> {
 }
 
 impl Planner<'_> {
-    /// The region from an entry to a join.
+    /// `stop`: the join, which is not part of the region.
     fn region(&self, entry: usize, stop: Option<usize>) -> Region {
         let mut region = Region { entry, ..Region::default() };
         let mut seen = std::collections::HashSet::new();

@@ -1,8 +1,7 @@
-//! Which nodes a run comes to, and from which it comes to the end.
+//! Which nodes a run reaches, and from which of them it reaches the end.
 
 use super::Shape;
 
-/// Which nodes are reached from these.
 pub(crate) fn reach(shape: &Shape, roots: &[usize]) -> Vec<bool> {
     let mut reached = vec![false; shape.len()];
     let mut open = roots.to_vec();
@@ -14,7 +13,7 @@ pub(crate) fn reach(shape: &Shape, roots: &[usize]) -> Vec<bool> {
     reached
 }
 
-/// The nodes from which a way leads to one of these, by the sources of each node.
+/// The nodes from which a path leads to one of these. `back`: the sources of each node.
 pub(super) fn leading_to(nodes: Vec<usize>, back: &[Vec<usize>]) -> Vec<bool> {
     let mut leads = vec![false; back.len()];
     let mut open = nodes;
@@ -26,8 +25,8 @@ pub(super) fn leading_to(nodes: Vec<usize>, back: &[Vec<usize>]) -> Vec<bool> {
     leads
 }
 
-/// The nodes to which no way leads, in groups that hang together: each group is one mistake. The first of a group is one
-/// to which an edge from the start's side would have to lead. `steps`: which nodes are steps at all.
+/// The unreachable nodes in connected groups: each group is one mistake. A group begins with a node to which the
+/// missing edge would have to lead. `steps`: which nodes are steps at all.
 pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Vec<Vec<usize>> {
     let is_lost: Vec<bool> =
         reached.iter().zip(steps).map(|(reached, is_step)| !reached && *is_step).collect();
@@ -59,8 +58,8 @@ pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Ve
     groups
 }
 
-/// The nodes that are reached and that no run ever leaves, in groups that lead round. What only leads to such a group has
-/// no way to the end either, but that is not its mistake.
+/// Reached nodes that no run ever leaves, by cycles. A node that only leads to such a cycle has no path to the end
+/// either, but that is not its mistake.
 pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
     let reached: Vec<usize> = (0..shape.len()).filter(|node| reached[*node]).collect();
     let mut back = vec![Vec::new(); shape.len()];
@@ -84,7 +83,7 @@ pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The strongly connected parts of those nodes that do not end, by Tarjan's algorithm.
+/// The strongly connected components of the nodes that do not reach the end, by Tarjan's algorithm.
 fn strongly_connected(shape: &Shape, reached: &[usize], ends: &[bool]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let (mut number, mut low) = (vec![NEW; shape.len()], vec![0; shape.len()]);

@@ -1,4 +1,4 @@
-//! Keeps the size of a state within its bound.
+//! Keeps the size of a state within its limit.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,8 @@ use super::size::{MOST, Size, size};
 use super::{Logged, State};
 
 impl State {
-    /// Notes what the node of this id writes: each key with its bytes, and whether they replace the old value.
-    ///
-    /// # Errors
-    /// A `limit_exceeded`, if the state would be too large.
+    /// `written`: each key with its bytes, and whether they replace the old value. Fails with `limit_exceeded` if the
+    /// state would be too large.
     pub(super) fn grow(
         &mut self,
         from: &str,
@@ -32,7 +30,8 @@ impl State {
             |state: &State| size(&state.turns) + size(&state.values) + state.log.as_deref().map_or(0, logged);
         let known = self.size.0.unwrap_or_else(|| measure(self));
         let after = |known: usize| (known + more).saturating_sub(gone);
-        // The known size may be too large, never too small by what nodes wrote.
+        // The known size may be too large, but not too small as far as nodes wrote, so it is measured again before an
+        // error.
         let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
         if now > MOST {
             let largest = written.iter().max_by_key(|(_, bytes, _)| *bytes);
@@ -49,7 +48,6 @@ impl State {
         Ok(())
     }
 
-    /// The size is to be measured anew.
     pub(super) fn resized(&mut self) {
         self.size = Size::default();
     }

@@ -33,7 +33,7 @@ pub struct State {
     pub turns: Vec<Turn>,
     /// The values by name. Names that begin with `_` are reserved for the graph.
     pub values: Map<String, Value>,
-    /// Values that hold text of a model, a tool or a search, in whichever graph it was written.
+    /// Keys with text of a model, a tool or a search, whichever graph wrote it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) untrusted: BTreeSet<String>,
     /// What is written within a branch of a fork, for the state that it goes back to.
@@ -53,7 +53,6 @@ pub struct Turn {
     pub message: Message,
 }
 
-/// What a node wrote.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Logged {
     pub(crate) from: String,
@@ -95,18 +94,16 @@ impl State {
         (!found.is_null()).then_some(found)
     }
 
-    /// The same values with these messages.
     pub(crate) fn with_turns(&self, turns: Vec<Turn>) -> Self {
         let (values, untrusted) = (self.values.clone(), self.untrusted.clone());
         State { turns, values, untrusted, ..State::default() }
     }
 
-    /// A copy for a branch of a fork, which notes what is written to it.
+    /// Records what is written to it.
     pub(crate) fn branch(&self) -> Self {
         State { log: Some(Vec::new()), ..self.clone() }
     }
 
-    /// What was written in the branch.
     pub(crate) fn into_log(self) -> Vec<Logged> {
         self.log.unwrap_or_default()
     }
@@ -131,7 +128,7 @@ impl fmt::Debug for State {
     }
 }
 
-/// A value as a text shows it: a text as it is, anything else as JSON.
+/// A text as it is, anything else as JSON.
 pub(crate) fn text_of(value: &Value) -> std::borrow::Cow<'_, str> {
     match value {
         Value::String(text) => text.into(),

@@ -1,4 +1,4 @@
-//! How what nodes write becomes the state: reducers, and the types that the file declares.
+//! Applies what nodes write to the state: reducers, and the types that the file declares.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,12 @@ use serde_json::{Map, Value};
 use super::{Logged, State, Turn, Update, size};
 use crate::file::{Field, Reducer, schema_mismatch};
 
-/// The declared values of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Rules(pub(crate) BTreeMap<String, Field>);
 
 impl Rules {
-    /// Writes what a node gave. Nothing is written if something in it does not fit.
-    ///
-    /// # Errors
-    /// An `aborted` that names the key, or a `limit_exceeded`, if the state would be too large.
+    /// Writes nothing if something does not fit. Fails with an `aborted` that names the key, or with `limit_exceeded`
+    /// if the state would be too large.
     pub(crate) fn apply(&self, from: &str, update: Update, state: &mut State) -> Result<(), NodeError> {
         let logged = state.log.is_some().then(|| Logged { from: from.to_owned(), update: update.clone() });
         let Update { messages, values, cleared, action: _, untrusted } = update;
@@ -44,10 +41,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Sets values as they are, by no reducer.
-    ///
-    /// # Errors
-    /// An `aborted` that names the key.
+    /// Without reducers. Fails with an `aborted` that names the key.
     pub(crate) fn set(&self, values: Map<String, Value>, state: &mut State) -> Result<(), NodeError> {
         for (key, value) in &values {
             self.check(key, value)?;
@@ -57,10 +51,6 @@ impl Rules {
         Ok(())
     }
 
-    /// Whether a value fits what is declared of its key.
-    ///
-    /// # Errors
-    /// An `aborted` that names the key.
     pub(crate) fn check(&self, key: &str, value: &Value) -> Result<(), NodeError> {
         match self.0.get(key).and_then(|field| schema_mismatch(&field.schema, value)) {
             Some(wrong) => {
@@ -70,7 +60,7 @@ impl Rules {
         }
     }
 
-    /// How a value is written, if it may be. `before`: what the same update writes before it.
+    /// `before`: what the same update writes before it.
     fn fits(
         &self,
         values: &Map<String, Value>,
@@ -79,7 +69,7 @@ impl Rules {
         value: Value,
     ) -> Result<(String, WriteOp), NodeError> {
         let reducer = self.0.get(&key).map(|field| field.reducer).unwrap_or_default();
-        // What the key holds is what was reduced before, if there is something.
+        // What the key held was checked already if the same update wrote to it before.
         let held = values.get(&key).filter(|_| before.iter().all(|(other, _)| *other != key));
         let way = match (reducer, value) {
             (Reducer::Replace, value) => {
@@ -124,7 +114,6 @@ impl Rules {
     }
 }
 
-/// How a value is written.
 enum WriteOp {
     Replace(Value),
     Append(Value),

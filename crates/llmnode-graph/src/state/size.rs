@@ -1,14 +1,14 @@
-//! How large a state may be.
+//! The limit on the size of a state.
 
 use std::io;
 
 use llmnode_runtime::{Category, NodeError};
 use serde::Serialize;
 
-/// The most bytes of a state, and of what a node puts together of it, as JSON. No setting changes it.
+/// In bytes as JSON: of a state, and of what a node puts together of it. No setting changes it.
 pub(crate) const MOST: usize = 16 << 20;
 
-/// How many bytes a state has, if known. Changes by the program are not noticed. It does not count for equality.
+/// Changes by the program are not noticed. It does not count for equality.
 #[derive(Clone, Default)]
 pub(super) struct Size(pub(super) Option<usize>);
 
@@ -18,7 +18,7 @@ impl PartialEq for Size {
     }
 }
 
-/// How many bytes something has as JSON.
+/// In bytes as JSON.
 pub(crate) fn size(value: &impl Serialize) -> usize {
     struct Count(usize);
     impl io::Write for Count {
@@ -36,10 +36,7 @@ pub(crate) fn size(value: &impl Serialize) -> usize {
     count.0
 }
 
-/// Takes bytes of those that a node may still put together.
-///
-/// # Errors
-/// A `limit_exceeded`, if there are fewer left.
+/// Fails with `limit_exceeded` if the node may not put together that many bytes more.
 pub(crate) fn take(node: &str, left: &mut usize, bytes: usize) -> Result<(), NodeError> {
     *left = left.checked_sub(bytes).ok_or_else(|| {
         let message = format!(

@@ -5,8 +5,8 @@ use llmnode_runtime::{Message, Role};
 
 use super::{State, Turn};
 
-/// The conversation as the node of this id sees it: its own turns as they are, those of other nodes as messages of the user,
-/// their name as header and their text in a fence that it cannot close. `name` gives the name of a node.
+/// The node's own turns as they are, those of other nodes as user messages with their name as header and their text in
+/// a fence that it cannot close. `name` returns the name of a node.
 pub(crate) fn view(state: &State, own: &str, name: impl Fn(&str) -> String) -> Vec<Message> {
     let is_own = |turn: &Turn| turn.from.as_deref().is_none_or(|from| from == own);
     let mut seen: Vec<Message> = Vec::with_capacity(state.turns.len());
@@ -27,7 +27,7 @@ pub(crate) fn view(state: &State, own: &str, name: impl Fn(&str) -> String) -> V
                     false => seen.push(Message::assistant(&*message.content)),
                 }
             }
-            // The result of a call is of use to who made it.
+            // Only the node that made a call can use its result.
             (Role::Tool, _) => {
                 let asked = state.turns[..at].iter().rev().find(|turn| turn.message.answers().is_none());
                 let by_own = asked.is_some_and(|turn| is_own(turn) && turn.message.role == Role::Assistant);
@@ -43,12 +43,11 @@ pub(crate) fn view(state: &State, own: &str, name: impl Fn(&str) -> String) -> V
     seen
 }
 
-/// What another node said.
 fn others(name: &str, text: &str) -> Message {
     Message::user(format!("{name} says:\n{}", fenced(text)))
 }
 
-/// A text in a fence that it cannot close.
+/// The text cannot close the fence.
 pub(crate) fn fenced(text: &str) -> String {
     let mut fenced = String::with_capacity(text.len() + 8);
     // Writing to a `String` does not fail.

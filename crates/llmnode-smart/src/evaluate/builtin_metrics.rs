@@ -1,4 +1,4 @@
-//! Metrics that compare the output with what is expected.
+//! Metrics that compare the output with the expected output.
 
 use llmnode_runtime::internal::one_line;
 use llmnode_runtime::{BoxError, Cx, Node};
@@ -117,7 +117,6 @@ impl CompareMode {
     }
 }
 
-/// What differs, one line for each place.
 fn differences(path: &str, expected: &Value, output: &Value, to: &mut Vec<String>) {
     match (expected, output) {
         (Value::Object(expected), Value::Object(output)) => {

@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::metric::{Judged, Metric};
 use super::score::Score;
 
-/// How many answers of these calls came from a journal, and what they used.
 pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> (u32, Usage) {
     calls.fold(Default::default(), |(mut count, mut usage), call| {
         count += call.replayed;
@@ -19,7 +18,7 @@ pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> 
     })
 }
 
-/// Calls the node of a case and scores its answer. It is a node itself, so that all of a case is one call with a record.
+/// A node itself, so that a whole case is one call with one record.
 pub(crate) struct Case<'a, N, E, M> {
     pub(crate) input: &'a N,
     pub(crate) expected: &'a E,
@@ -27,13 +26,10 @@ pub(crate) struct Case<'a, N, E, M> {
     pub(crate) settings: &'a Settings,
 }
 
-/// What came of a case that did not fail.
 pub(crate) struct Scored {
     pub(crate) score: Score,
     pub(crate) output: Value,
-    /// How many answers came from a journal.
     pub(crate) replayed: u32,
-    /// The model that gave it.
     pub(crate) model: Option<String>,
 }
 
@@ -50,7 +46,7 @@ where
     E: Sync,
     M: Metric<N, E, S>,
 {
-    // A case asks models through other nodes, which try again as their settings say.
+    // The nodes that a case calls retry by their own settings.
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Scored, BoxError> {

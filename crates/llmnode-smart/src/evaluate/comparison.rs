@@ -1,4 +1,4 @@
-//! Two reports on the same cases.
+//! Compares two reports on the same cases.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::report::Evaluation;
 use super::statistics;
 
-/// A difference that chance alone makes in fewer cases than this is more than noise.
+/// Significance level: a smaller `p` is more than noise.
 const NOISE: f64 = 0.05;
 
 /// How two evaluations of the same cases differ, case by case.

@@ -1,4 +1,4 @@
-//! Labelled cases: nodes, each with what it should answer.
+//! Labelled cases: nodes, each with its expected answer.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::signature::Smart;
 #[derive(Clone)]
 pub struct Dataset<N, E> {
     pub(crate) cases: Vec<(N, E)>,
-    /// What tells the data from others, where they come from a file.
+    /// Hash of the file; `None` if the program made the cases.
     pub(crate) fingerprint: Option<String>,
 }
 

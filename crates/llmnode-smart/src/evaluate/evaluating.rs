@@ -65,7 +65,6 @@ pub struct Evaluate<'r, S, N, E, M> {
     options: EvaluateOptions<'r>,
 }
 
-/// How it runs.
 #[derive(Default)]
 struct EvaluateOptions<'r> {
     concurrency: Option<usize>,
@@ -156,7 +155,6 @@ where
     }
 }
 
-/// The nodes that answer and score these cases.
 pub(crate) fn cases<'a, N, E, M>(
     cases: impl Iterator<Item = &'a (N, E)> + Send,
     metric: &'a M,
@@ -170,8 +168,8 @@ where
     cases.map(move |(input, expected)| Case { input, expected, metric, settings })
 }
 
-/// What came of each case, in order, and the first error that says nothing about a case. It ends the others, but for a limit that is
-/// reached: then calls under way come to their end, and no request follows.
+/// Returns each case in order, and the first error that is not about a single case. Such an error cancels the other
+/// cases, except for a limit: then calls under way end, and no further request is made.
 pub(crate) async fn scored(map: Map<'_, Scored>) -> (Vec<EvaluatedCase>, Option<NodeError>) {
     let mut results = map.report().as_completed();
     let (mut cases, mut ended) = (Vec::new(), None);
@@ -199,7 +197,7 @@ fn case(result: Result<CallReport<Scored>, NodeError>) -> Result<EvaluatedCase, 
     }
 }
 
-/// Whether a failure says nothing about the case in which it came up.
+/// Whether a failure is not about the case in which it occurred.
 pub(crate) fn is_fatal(category: Category) -> bool {
     category.group() == Group::Stop && !matches!(category, Category::Panic | Category::PrepError)
 }

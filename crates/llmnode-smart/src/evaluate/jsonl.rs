@@ -1,10 +1,10 @@
-//! Files with one JSON object a line.
+//! Files with one JSON object per line.
 
 use llmnode_runtime::internal::one_line;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Reads every line, or says of every line that cannot be read why.
+/// Returns every bad line if there is one: its number, from 1, and what is wrong with it.
 pub(super) fn read<T>(
     bytes: &[u8],
     mut each: impl FnMut(&Map<String, Value>) -> Result<T, String>,
@@ -43,7 +43,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// What a row expects: its member `expected`, or what stands beside the inputs.
+/// The member `expected`, or else the row itself, since its members may be the outputs.
 pub(super) fn expected<E: DeserializeOwned>(row: &Map<String, Value>) -> Result<E, String> {
     match row.get("expected") {
         Some(expected) => E::deserialize(expected).map_err(|error| format!("`expected`: {error}")),

@@ -1,4 +1,4 @@
-//! What scores answers.
+//! Metrics score answers.
 
 use std::fmt;
 use std::future::Future;
@@ -39,10 +39,10 @@ impl<N: Node, E> fmt::Debug for Judged<'_, N, E> {
 /// | [`exact()`](super::exact) | 1 if the output is what is expected |
 /// | [`contains()`](super::contains) | 1 if the output's text contains the expected text |
 /// | [`f1()`](super::f1) | how far the words of both agree |
-/// | [`judge::<J>()`](judge) | what another node says |
+/// | [`judge::<J>()`](judge) | what another node returns |
 /// | `\|input: &N, expected: &E, output: &Output\| ..` | a closure that returns a [`Score`], a `bool`, an `f64`, or one of these and the feedback |
 ///
-/// A closure says the types of its arguments. What has to wait implements this trait.
+/// A closure names the types of its arguments. A metric that has to wait implements this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no metric for `{N}` where the data expect `{E}`",
     label = "not a metric for this node and data",

@@ -1,7 +1,7 @@
 //! Evaluation: a node is called for each case of a dataset, and a metric scores its answers.
 //!
-//! [`Dataset`] holds the cases, a [`Metric`] scores, [`evaluate`] gives an [`Evaluation`], and
-//! [`compare`](Evaluation::compare) says whether two of them differ by more than noise.
+//! [`Dataset`] holds the cases, a [`Metric`] scores, [`evaluate`] returns an [`Evaluation`], and
+//! [`compare`](Evaluation::compare) returns whether two of them differ by more than noise.
 
 mod builtin_metrics;
 mod case;

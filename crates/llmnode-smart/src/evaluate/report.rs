@@ -1,4 +1,4 @@
-//! What an evaluation found.
+//! The result of an evaluation.
 
 use std::fmt;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct Evaluation {
 pub struct EvaluatedCase {
     /// The score from 0 to 1; 0 if the case failed.
     pub score: f64,
-    /// What the metric said about the answer.
+    /// The metric's feedback on the answer.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub feedback: String,
     /// Why the case failed. `None`: it was scored.
@@ -162,7 +162,7 @@ impl Evaluation {
 
     /// Returns the report as JSON.
     pub fn to_json(&self) -> String {
-        // Its numbers are finite and its keys are texts.
+        // This does not fail: numbers are finite, and keys are texts.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
@@ -199,7 +199,7 @@ impl Serialize for Evaluation {
     }
 }
 
-/// Outputs and feedback are content.
+/// Outputs and feedback may be private.
 impl fmt::Debug for EvaluatedCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let failure = self.failure.as_ref().map(|failure| failure.category);

@@ -1,4 +1,4 @@
-//! What a metric says about one answer.
+//! A metric's verdict on one answer.
 
 /// A metric's score for one answer: a value from 0 to 1, and the reason.
 ///
@@ -52,7 +52,7 @@ impl<V: Into<Score>, F: Into<String>> From<(V, F)> for Score {
     }
 }
 
-/// The feedback is content.
+/// The feedback may be private.
 impl std::fmt::Debug for Score {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Score").field("value", &self.value).finish_non_exhaustive()

@@ -1,9 +1,9 @@
-//! How far a figure of a sample may lie from the true one.
+//! Confidence intervals and significance tests.
 
-/// 95 % of a normal distribution lie within so many standard deviations.
+/// 95 % of a normal distribution are within this many standard deviations.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The share of cases in which an interval has to hold what is true.
+/// How often an interval must contain the true value.
 const LEVEL: f64 = 0.95;
 
 /// Wilson's interval for a share: `mean` of `n` cases.
@@ -15,15 +15,15 @@ pub(super) fn wilson(mean: f64, n: usize) -> (f64, f64) {
     ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
-/// The interval of a mean by Student's t, which needs two values at least.
+/// By Student's t; needs at least two values.
 pub(super) fn student(values: &[f64]) -> (f64, f64) {
     let (mean, error) = mean_and_error(values);
     let half = t_quantile(values.len() as f64 - 1.0) * error;
     (mean - half, mean + half)
 }
 
-/// The interval of Agresti and Min for the difference of two shares over the same `n` cases, of which `up` are 1 in the
-/// second alone and `down` in the first alone.
+/// The interval of Agresti and Min for the difference of two paired shares over `n` cases: `up` are 1 in the second
+/// only, `down` in the first only.
 pub(super) fn agresti_min(up: usize, down: usize, n: usize) -> (f64, f64) {
     let (up, down, n) = (up as f64 + 0.5, down as f64 + 0.5, n as f64 + 2.0);
     let centre = (up - down) / n;
@@ -31,15 +31,15 @@ pub(super) fn agresti_min(up: usize, down: usize, n: usize) -> (f64, f64) {
     ((centre - half).max(-1.0), (centre + half).min(1.0))
 }
 
-/// How likely signs as uneven as these are, or more so, if both are equally likely: McNemar's exact test.
+/// The probability of signs at least as uneven as these, if both are equally likely: McNemar's exact test.
 pub(super) fn sign_test(up: usize, down: usize) -> f64 {
     let (fewer, all) = (up.min(down) as f64, (up + down) as f64);
     // P(X ≤ k) of a binomial distribution, by the incomplete beta function.
     if up == down { 1.0 } else { (2.0 * incomplete_beta(all - fewer, fewer + 1.0, 0.5)).min(1.0) }
 }
 
-/// How likely a sum of differences as large as this one is, or larger, if each might as well have the other sign: all ways
-/// for up to 16 differences that are not 0, Student's t beyond.
+/// The probability of a sum at least as large as this one, if each difference might have the other sign: exact for up
+/// to 16 differences that are not 0, Student's t beyond.
 pub(super) fn sign_flips(differences: &[f64]) -> f64 {
     const EXACT: usize = 16;
     let moved: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
@@ -55,7 +55,7 @@ pub(super) fn sign_flips(differences: &[f64]) -> f64 {
         let signed = moved.iter().enumerate();
         signed.map(|(at, moved)| if signs >> at & 1 == 1 { *moved } else { -moved }).sum()
     };
-    // A sum that differs by rounding alone is as large.
+    // The tolerance is for rounding: equal sums must count.
     let as_large = (0..ways).filter(|signs| sum(*signs).abs() >= seen - 1e-9).count();
     as_large as f64 / f64::from(ways)
 }
@@ -68,7 +68,7 @@ fn student_test(differences: &[f64]) -> f64 {
     two_sided(mean / error, differences.len() as f64 - 1.0)
 }
 
-/// The mean, and how far it is expected to lie from the true one.
+/// The mean and its standard error.
 fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -76,12 +76,12 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
-/// How likely a `t` as far from 0 is, or farther.
+/// The probability of a `t` at least as far from 0.
 fn two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
-/// How far from 0 a `t` lies at most in 95 % of all cases.
+/// The two-sided quantile of `t` at [`LEVEL`], by bisection.
 fn t_quantile(freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1e4);
     for _ in 0..100 {

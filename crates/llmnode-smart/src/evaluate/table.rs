@@ -7,7 +7,6 @@ use llmnode_runtime::{Tokens, Usage};
 
 use super::report::{EvaluatedCase, Evaluation};
 
-/// So many of the cases that score below 1 are listed.
 const LISTED: usize = 20;
 
 impl fmt::Display for Evaluation {
@@ -40,7 +39,7 @@ impl Evaluation {
         if worst.is_empty() {
             return Ok(());
         }
-        // The order of equals stays.
+        // The sort is stable: cases with the same score stay in order.
         worst.sort_by(|(_, one), (_, other)| one.score.total_cmp(&other.score));
         write!(f, "\n\n{:>6}  {:>5}  {:>8}  {:>7}", "case", "score", "tokens", "seconds")?;
         for (index, case) in worst.iter().take(LISTED) {
@@ -75,7 +74,7 @@ fn write_usage(f: &mut fmt::Formatter<'_>, usage: &Usage) -> fmt::Result {
     }
 }
 
-/// A figure that nobody reported is no 0.
+/// A figure that was never reported is not 0.
 fn tokens(tokens: Tokens) -> String {
     match tokens.total() {
         Some(total) => grouped(total),

@@ -1,4 +1,4 @@
-//! How answers are read: as JSON, with the reasoning or without, or in sections.
+//! Reads answers: as JSON, with the reasoning or without, or in sections.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::chat::{SectionReader, SectionValues};
 use crate::signature::{Form, OutputCodec, ReasoningCodec, Signature, Smart};
 
-/// The reasoning that came with the answer read last.
+/// The reasoning of the answer that was read last.
 #[derive(Clone, Default)]
 pub(crate) struct ReasoningSlot(Arc<Mutex<Option<String>>>);
 
@@ -24,18 +24,16 @@ impl ReasoningSlot {
     }
 }
 
-/// How the answers to a signature of a node are read.
 pub(crate) struct SmartAnswerForm {
     codec: OutputCodec,
-    /// The outputs, where the answer is in sections.
     sections: Option<SectionReader>,
-    /// Descriptions of outputs that are not those of the type.
+    /// Descriptions that differ from those of the type.
     described: Vec<(String, String)>,
     reasoned: ReasoningSlot,
 }
 
 impl SmartAnswerForm {
-    /// `signature` is the one of the node, or of a program for it.
+    /// `signature`: of the node, or of a program for it.
     pub(crate) fn new<N: Smart>(signature: &Signature, reasoned: &ReasoningSlot) -> Self {
         let declared = N::declared();
         let other = |name: &str, description: &str| {
@@ -69,7 +67,7 @@ impl SmartAnswerForm {
         reader: Reader,
     ) -> ReadResult<Box<dyn Any>> {
         let Some(SectionValues { reasoning, json, missing }) = fields.gather(answer, reader) else {
-            // Some models answer with JSON all the same.
+            // Some models answer with JSON although sections were asked for.
             let as_json = SmartAnswerForm {
                 sections: None,
                 described: Vec::new(),
@@ -117,7 +115,7 @@ impl<T: 'static> AnswerForm<T> for SmartAnswerForm {
     }
 }
 
-/// A schema with other descriptions; `None`: there are none.
+/// `None`: there are no other descriptions.
 fn described(schema: &OutputSchema, descriptions: &[(String, String)]) -> Option<OutputSchema> {
     let mut plain: Value =
         (!descriptions.is_empty()).then(|| serde_json::from_str(schema.plain().get()).ok()).flatten()?;

@@ -1,4 +1,4 @@
-//! Reading answers that are written in sections: they become the members of an object, which is then read as any answer.
+//! Reads answers in sections: they become the members of an object, which is then read like any answer.
 
 use llmnode_runtime::{Reader, Violation};
 use serde_json::{Map, Value};
@@ -7,14 +7,12 @@ use super::python::choices;
 use super::sections::{Section, split};
 use crate::signature::{Field, REASONING, Signature, VALUE};
 
-/// The outputs of a signature.
 pub(crate) struct SectionReader {
     fields: Vec<Field>,
     thinks: bool,
     object: bool,
 }
 
-/// What the sections of an answer hold.
 pub(crate) struct SectionValues {
     pub(crate) reasoning: Option<String>,
     pub(crate) json: Value,
@@ -65,8 +63,7 @@ impl SectionReader {
     }
 }
 
-/// A section's text as a value of the field's type, as far as its type tells. What is not of the type stays a text, about which the
-/// reader complains.
+/// A text that is not of the field's type stays a text, so that the reader reports it.
 fn parse_value(field: &Field, text: &str, reader: Reader) -> Value {
     let schema = &field.schema;
     if let Some(choices) = choices(schema) {
@@ -81,7 +78,7 @@ fn parse_value(field: &Field, text: &str, reader: Reader) -> Value {
     if accepts_type(schema, "string") { text.into() } else { read_or_text(text, reader) }
 }
 
-/// A name out of quotes, or out of the type by which the prompt asks for it: `Literal['a']`.
+/// Removes quotes, and the type by which the prompt asks for the name: `Literal['a']`.
 fn unquoted(text: &str) -> &str {
     let inside = text.strip_prefix("Literal[").and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let quoted = |quote: char| inside.strip_prefix(quote)?.strip_suffix(quote);
@@ -98,7 +95,6 @@ fn read_or_text(text: &str, reader: Reader) -> Value {
     word.or_else(read).unwrap_or_else(|| text.into())
 }
 
-/// Whether a type takes values of this kind.
 fn accepts_type(schema: &Value, kind: &str) -> bool {
     let forms = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     match (schema.get("type"), forms) {

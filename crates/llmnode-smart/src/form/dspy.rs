@@ -1,4 +1,4 @@
-//! The messages of DSPy's adapters, byte for byte. They differ in the outputs alone.
+//! The messages of DSPy's adapters, byte for byte. The adapters differ only in the outputs.
 
 use llmnode_runtime::{Message, Role};
 use serde_json::{Map, Value};
@@ -39,7 +39,7 @@ pub(super) fn messages(asked: &PromptParts<'_>, adapter: Adapter) -> Vec<Message
     messages
 }
 
-/// The signature with the schemas that DSPy would have of the same types.
+/// With the schemas that pydantic, and so DSPy, has for the same types.
 fn with_pydantic_schemas(signature: &Signature) -> Signature {
     let mut signature = signature.clone();
     for field in signature.inputs.iter_mut().chain(&mut signature.outputs) {
@@ -94,14 +94,12 @@ fn described(fields: &[Field]) -> String {
     strip(&lines.join("\n")).to_owned()
 }
 
-/// Where the value of a field stands in the structure.
 fn placeholder(field: &Field, note: &str) -> String {
     let note =
         if note.is_empty() { String::new() } else { format!("        # note: the value you produce {note}") };
     format!("{{{}}}{note}", field.name)
 }
 
-/// What is said about the type of an output.
 fn note(field: &Field) -> String {
     if field.is_text() {
         return String::new();
@@ -140,7 +138,6 @@ fn user(signature: &Signature, values: &Map<String, Value>, head: &str, main: Op
     strip(&parts.join("\n\n")).to_owned()
 }
 
-/// What the last message asks for.
 fn response_instruction(outputs: &[Field], adapter: Adapter) -> String {
     let kind = |field: &Field| {
         let kind = annotation(&field.schema);
@@ -176,7 +173,6 @@ fn assistant(signature: &Signature, values: &Map<String, Value>, adapter: Adapte
     }
 }
 
-/// A value as DSPy writes it into a section.
 fn section_value(field: &Field, value: &Value) -> String {
     match value {
         Value::Array(items) if field.is_text() => match &items[..] {
@@ -196,7 +192,7 @@ fn section_value(field: &Field, value: &Value) -> String {
     }
 }
 
-/// One of several texts.
+/// One of several texts, as DSPy marks it.
 fn quoted(value: &Value) -> String {
     let text = text(value);
     if text.contains(['\n', '«', '»']) {

@@ -1,4 +1,4 @@
-//! How the messages of a node with a goal are written, and how its answers are read.
+//! Writes the messages of a node with a goal, and reads its answers.
 
 mod answer;
 mod chat;
@@ -21,14 +21,11 @@ use serde_json::{Map, Value};
 
 use crate::signature::{Demo, Field, Form, Signature};
 
-/// What DSPy says about an example that lacks some field.
 const INCOMPLETE: &str =
     "This is an example of the task, though some input or output fields are not supplied.";
 
-/// Values by the names of their fields.
 type Values = Map<String, Value>;
 
-/// What is asked: the signature, the examples, and the inputs.
 pub(crate) struct PromptParts<'a> {
     pub(crate) signature: &'a Signature,
     pub(crate) demos: &'a [Demo],
@@ -36,7 +33,6 @@ pub(crate) struct PromptParts<'a> {
 }
 
 impl PromptParts<'_> {
-    /// The messages of the request.
     pub(crate) fn messages(&self) -> Vec<Message> {
         match self.signature.form {
             Form::Own => native::messages(self),
@@ -45,8 +41,8 @@ impl PromptParts<'_> {
         }
     }
 
-    /// The examples that lack some field, but have an input and an output; then those that lack none. Others are left out, as
-    /// DSPy does.
+    /// The incomplete examples that have an input and an output; then the complete ones. Others are left out, as in
+    /// DSPy.
     fn sorted_demos(&self) -> (Vec<&Values>, Vec<&Values>) {
         let Signature { inputs, outputs, .. } = self.signature;
         let lacks = |demo: &&Demo| {

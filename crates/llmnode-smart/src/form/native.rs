@@ -24,7 +24,7 @@ pub(super) fn messages(asked: &PromptParts<'_>) -> Vec<Message> {
     messages
 }
 
-/// The goal, and what is said about the inputs. What is said about outputs stands in the schema.
+/// Descriptions of outputs are in the schema instead.
 fn system(signature: &Signature) -> String {
     let mut text = signature.goal.clone();
     let described: Vec<_> = signature.inputs.iter().filter(|field| !field.description.is_empty()).collect();
@@ -44,7 +44,7 @@ fn user(signature: &Signature, values: &Map<String, Value>) -> String {
     signature.inputs.iter().filter_map(section).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A text of several lines stands in a fence, so that none of its lines passes for a section.
+/// A text with several lines is put into a fence, so that none of its lines passes for a section.
 fn section_value(value: &Value) -> String {
     match value {
         Value::String(text) if !text.contains(['\n', '\r']) && !text.starts_with('#') => text.clone(),
@@ -60,7 +60,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
 }
 
-/// The answer of an example, as the schema that is sent asks for it.
+/// In the form that the schema asks for.
 fn answer(signature: &Signature, values: &Map<String, Value>) -> String {
     let given = |field: &Field| Some((field.name.clone(), values.get(&field.name)?.clone()));
     let all: Map<String, Value> = signature.outputs.iter().filter_map(given).collect();

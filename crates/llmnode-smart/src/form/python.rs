@@ -58,7 +58,7 @@ fn indent(value: &Value, depth: usize, to: &mut String) {
     to.push(close);
 }
 
-/// A text as JSON. serde_json and Python escape the same characters.
+/// serde_json and Python escape the same characters.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
@@ -87,7 +87,6 @@ pub(super) fn text(value: &Value) -> String {
     }
 }
 
-/// A type as an annotation in Python.
 pub(super) fn annotation(schema: &Value) -> String {
     let Some(members) = schema.as_object() else { return "Any".to_owned() };
     if let Some(choices) = choices(schema) {
@@ -141,7 +140,6 @@ fn kind_annotation(kind: &str, schema: &Map<String, Value>) -> String {
     }
 }
 
-/// The values of a type that lists them.
 pub(super) fn choices(schema: &Value) -> Option<Vec<Value>> {
     if let Some(values) = schema.get("enum") {
         return values.as_array().cloned();
@@ -165,7 +163,7 @@ fn literal(value: &Value) -> String {
     }
 }
 
-/// What DSPy says about the bounds of a scalar.
+/// DSPy's words for the bounds of a scalar.
 pub(super) fn constraints(schema: &Value) -> Option<String> {
     const WORDS: [(&str, &str); 7] = [
         ("exclusiveMinimum", "greater than: "),
@@ -186,9 +184,9 @@ pub(super) fn constraints(schema: &Value) -> Option<String> {
     (!bounds.is_empty()).then(|| bounds.join(", "))
 }
 
-/// A schema of schemars as pydantic writes it: what may be null has two forms, and a number has no format.
+/// Converts a schema of schemars to pydantic's form: a nullable type is a union of two, and a number has no format.
 pub(super) fn to_pydantic(schema: &Value) -> Value {
-    /// What is said of the whole and not of a form.
+    /// Members of the whole, and not of a form of the union.
     const OUTER: [&str; 5] = ["$defs", "default", "description", "examples", "title"];
     let Value::Object(members) = schema else {
         return match schema {
@@ -222,7 +220,7 @@ pub(super) fn to_pydantic(schema: &Value) -> Value {
     Value::Object(outer)
 }
 
-/// A schema as DSPy shows it: the members of each object in order, `type` first.
+/// In the order in which DSPy shows it: `type` first, then by name.
 pub(super) fn sorted(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {

@@ -2,10 +2,10 @@
 
 use super::text::strip;
 
-/// A section: its name and its text.
 pub(super) type Section<'a> = (&'a str, String);
 
-/// Splits an answer. Lines end as they do everywhere: DSPy also ends them at `U+0085` and the like, within JSON too. What stands before the first line of a section, and a section whose name was there already, are left out.
+/// Lines end as usual: DSPy also ends them at `U+0085` and the like, even within JSON. Text before the first section
+/// is left out, and so are further sections of the same name.
 pub(super) fn split(answer: &str) -> Vec<Section<'_>> {
     let mut found: Vec<(Option<&str>, Vec<&str>)> = vec![(None, Vec::new())];
     for line in answer.lines() {
@@ -30,7 +30,6 @@ pub(super) fn split(answer: &str) -> Vec<Section<'_>> {
     sections
 }
 
-/// The name in a section's line, and what stands behind it.
 fn header(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = strip(line).strip_prefix("[[ ## ")?.split_once(" ## ]]")?;
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');

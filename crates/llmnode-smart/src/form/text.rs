@@ -1,6 +1,6 @@
-//! What Python does with texts, where DSPy's messages depend on it.
+//! Python's functions on texts, as far as DSPy's messages depend on them.
 
-/// The separators that Python counts as white space, beside Unicode's.
+/// Python counts some separators as white space that Unicode does not.
 fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\x1c'..='\x1f').contains(&c)
 }
@@ -28,7 +28,7 @@ pub(super) fn lines(text: &str) -> Vec<&str> {
     found
 }
 
-/// `inspect.cleandoc`, which DSPy applies to instructions when it takes them in.
+/// `inspect.cleandoc`, which DSPy applies to instructions.
 pub(crate) fn clean_doc(text: &str) -> String {
     let expanded = expand_tabs(text);
     let lines: Vec<&str> = expanded.split('\n').collect();
@@ -82,7 +82,7 @@ pub(super) fn dedent(text: &str) -> String {
     lines.iter().map(|line| line.get(margin..).unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// The words that DSPy makes of a field's name: `max_age2` becomes `Max Age 2:`.
+/// DSPy's prefix for a field's name: `max_age2` becomes `Max Age 2:`.
 pub(crate) fn prefix(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];

@@ -1,4 +1,4 @@
-//! What goes into a smart node: values of the state, or the last message.
+//! The inputs of a smart node: values of the state, or the last message.
 
 use llmnode_graph::Visit;
 use llmnode_runtime::{Category, NodeError};
@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 
 use crate::signature::Signature;
 
-/// The inputs of a visit.
 pub(super) fn inputs(signature: &Signature, visit: &Visit<'_>) -> Result<Map<String, Value>, NodeError> {
     let names = || signature.inputs.iter().map(|field| field.name.as_str());
     let given: Map<String, Value> =
@@ -39,7 +38,7 @@ fn from_message(names: &[&str], visit: &Visit<'_>) -> Result<Map<String, Value>,
     Ok(read.unwrap_or_else(first))
 }
 
-/// The members of a message that is JSON, or of its `params`. `None`: it has none of the inputs.
+/// The members of a JSON message, or of its `params`. `None`: it has none of the inputs.
 fn from_json(names: &[&str], json: &Value) -> Option<Map<String, Value>> {
     let by_name = |members: &Map<String, Value>| {
         let found: Map<_, _> =

@@ -1,4 +1,4 @@
-//! A smart node at a visit.
+//! A visit of a smart node.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -21,16 +21,15 @@ use crate::program::Plan;
 use crate::refine::{Assessment, Guard, Tries, feedback, run_tries};
 use crate::signature::{Form, REASONING, VALUE};
 
-/// How often a node with guardrails is tried at most.
 const TRIES: u32 = 3;
-/// How often a bad answer is corrected, as that of a primitive. The run may say otherwise.
+/// As for a primitive. The run's own setting wins.
 const RETRIES: u32 = 2;
 
 pub(super) struct SmartNode {
     pub(super) id: String,
     pub(super) plan: Plan,
     pub(super) guards: Vec<Guard>,
-    /// Where it is written whether all guardrails hold.
+    /// The key that holds whether all guardrails are met.
     pub(super) met: Option<String>,
     pub(super) profile: Option<String>,
     pub(super) save_as: Option<String>,
@@ -61,7 +60,7 @@ impl GraphNode for SmartNode {
 impl SmartNode {
     fn update(&self, mut outputs: Map<String, Value>, met: bool) -> Update {
         outputs.retain(|name, _| name != REASONING);
-        // As the graphs of React Flow have it: the output of this name, or else the first one.
+        // As React Flow's graphs do: the output of this name, or else the first one.
         let said = outputs.get("output").or_else(|| outputs.values().next());
         let said = said.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         let update = said
@@ -75,7 +74,7 @@ impl SmartNode {
     }
 }
 
-/// The tries of one visit, which all are attempts of the visit's own call.
+/// All tries are attempts of the visit's own call.
 struct VisitTries<'v> {
     node: &'v SmartNode,
     inputs: Map<String, Value>,
@@ -110,7 +109,6 @@ impl Tries for VisitTries<'_> {
     }
 }
 
-/// One try.
 struct SmartTry<'a> {
     node: &'a SmartNode,
     inputs: &'a Map<String, Value>,
@@ -159,7 +157,6 @@ impl<S: ?Sized> LlmNode<S> for SmartTry<'_> {
     }
 }
 
-/// How the outputs are read whose types are known at run time only.
 struct DynamicAnswerForm {
     schema: Arc<OutputSchema>,
     sections: Option<SectionReader>,

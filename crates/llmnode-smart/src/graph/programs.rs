@@ -1,4 +1,4 @@
-//! The folder of programs. A graph names files in it, and nothing else.
+//! The folder of programs. A graph can only name files in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,6 @@ use super::data::Data;
 use crate::program::{Plan, ProgramError, open_plan};
 use crate::signature::Signature;
 
-/// What the registry keeps.
 #[derive(Default)]
 pub(super) struct Programs {
     registered: bool,
@@ -17,7 +16,6 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Whether this is the first that is known of smart nodes.
     pub(super) fn register_once(&mut self) -> bool {
         !std::mem::replace(&mut self.registered, true)
     }
@@ -27,7 +25,7 @@ impl Programs {
     }
 }
 
-/// What the node asks with. `None`: a fault was noted.
+/// `None`: a fault was reported.
 pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>) -> Option<Plan> {
     let own = Plan::new(signature);
     let folder = node.extension::<Programs>().and_then(|programs| programs.folder.as_deref());
@@ -55,7 +53,7 @@ pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>
         return None;
     }
     if !is_name(&name) {
-        // Another id cannot lead out of the folder, and has no program.
+        // Any other id cannot lead out of the folder, and simply has no program.
         if !named && !name.contains(['/', '\\']) && !name.contains("..") {
             return Some(own);
         }

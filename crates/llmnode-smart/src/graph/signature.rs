@@ -1,4 +1,4 @@
-//! From settings to a signature and rules.
+//! Makes a signature and rules of the settings.
 
 use llmnode_graph::NodeLoader;
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ const TYPES: [(&str, &[&str]); 6] = [
     ("object", &["dict"]),
 ];
 
-/// The signature. `None`: a fault was noted.
+/// `None`: a fault was reported.
 pub(super) fn build_signature(data: &Data, node: &mut NodeLoader<'_>) -> Option<Signature> {
     let inputs =
         data.inputs.iter().map(|one| (&one.name, &one.kind, one.description.as_ref().or(one.desc.as_ref())));
@@ -44,7 +44,7 @@ pub(super) fn build_signature(data: &Data, node: &mut NodeLoader<'_>) -> Option<
     Some(Signature { goal, inputs, outputs, thinks, form: Form::Own, object: true, text: false })
 }
 
-/// What DSPy says where nothing is said.
+/// DSPy's default instruction.
 fn default_goal(inputs: &[&str], data: &Data) -> String {
     let outputs: Vec<&str> = data.outputs.iter().map(|one| &*one.name).collect();
     let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -112,7 +112,7 @@ fn schema(kind: Option<&Value>, place: &str, node: &mut NodeLoader<'_>) -> Optio
     }
 }
 
-/// The rules of a node and of its outputs. `None`: a fault was noted.
+/// `None`: a fault was reported.
 pub(super) fn guards(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>) -> Option<Vec<Guard>> {
     let first = data.outputs.first().map_or("", |output| &*output.name);
     let mut guards = Vec::new();
@@ -135,7 +135,7 @@ pub(super) fn guards(data: &Data, signature: &Signature, node: &mut NodeLoader<'
         for (at, rule) in output.guardrails.iter().enumerate() {
             add(rule, &output.name, &format!("{place}/guardrails/{at}"), node);
         }
-        // A front end writes an empty one where none was chosen.
+        // A front end writes an empty rule if none was chosen.
         let chosen = output.guardrail.iter().filter(|rule| !rule.id.is_empty());
         chosen.for_each(|rule| add(rule, &output.name, &format!("{place}/guardrail"), node));
     }
@@ -151,7 +151,7 @@ fn guard(rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>) -> Optio
     let guard = match (rule.id.as_str(), pattern, max_chars) {
         ("json", ..) => Guard::json(),
         ("regex", Some(pattern), _) => {
-            // Those of React Flow's files are matched from the beginning, as Python's `re.match` does.
+            // React Flow's patterns match from the beginning, as in Python's `re.match`.
             let pattern = if node.is_seed() { format!("^(?:{pattern})") } else { pattern.clone() };
             match Guard::regex(&pattern) {
                 Ok(guard) => guard,
@@ -178,7 +178,6 @@ fn guard(rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>) -> Optio
     Some(guard.of(of))
 }
 
-/// The schema of all outputs.
 pub(super) fn schema_of(signature: &Signature) -> Value {
     let member = |field: &Field| {
         let mut schema = field.schema.clone();

@@ -1,4 +1,4 @@
-//! Examples for the prompt, from the answers of a teacher.
+//! Finds examples for the prompt in the answers of a teacher.
 
 use std::borrow::Cow;
 
@@ -115,7 +115,6 @@ impl Bootstrap {
 
     common!(Bootstrap);
 
-    /// What is wrong with the settings.
     pub(super) fn fault(&self) -> Option<String> {
         match self.bootstrapped.max(self.labelled) {
             0 => Some("there is no example to find; set `bootstrapped` or `labelled` above 0".to_owned()),
@@ -126,7 +125,7 @@ impl Bootstrap {
         }
     }
 
-    /// The fewest requests: two evaluations, and three answers of the teacher, if so many are wanted.
+    /// The least that is useful: two evaluations, and three answers of the teacher if as many are wanted.
     pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
         (2 * validation + self.bootstrapped.min(train).min(3)) as u64
     }
@@ -161,14 +160,14 @@ impl Bootstrap {
                 let train = mean(scores.into_iter());
                 Ok(trial.outcome(start, Some(Candidate { program, validation, train }), &by))
             }
-            // Answers took more requests than one each, so nothing was judged.
+            // Answers took more than one request each, so no candidate was judged.
             Err(error) if error.category() == Category::LimitExceeded => Ok(trial.outcome(start, None, &by)),
             Err(error) => Err(error),
         }
     }
 
-    /// Asks the teacher, case by case, until enough answers have passed. As many cases as are still wanted run side by side: one
-    /// after the other would ask about all of these, too.
+    /// Asks the teacher, case by case, until enough answers have passed. As many cases run side by side as answers are
+    /// missing: one after the other would ask about all of these, too.
     async fn teach<S, N, E, M>(
         &self,
         trial: &Trial<'_, N, E, M>,
@@ -185,7 +184,7 @@ impl Bootstrap {
         let shown = draw(labels, (0..labels.len()).collect(), self.labelled, random);
         let (mut lessons, mut next) = (Lessons::default(), 0);
         while lessons.passed.len() < self.bootstrapped && next < trial.train.len() {
-            // The candidate still has to be judged.
+            // Keeps requests back to judge the candidate.
             let kept_back = trial.validation.len() as u64 * trial.per_case();
             let of_lesson = u64::from(self.rounds).saturating_mul(trial.per_case());
             let affordable = trial.left().saturating_sub(kept_back) / of_lesson;
@@ -223,7 +222,7 @@ impl Bootstrap {
         at: usize,
         shown: &[(usize, Demo)],
     ) -> Result<Lesson<'b, N, E, M>, NodeError> {
-        // The teacher is not shown the label of what it is asked.
+        // The teacher must not see the label of its own case.
         let others = shown.iter().filter(|(of, _)| *of != at).map(|(_, demo)| demo.clone());
         let program = if shown.is_empty() {
             trial.start.clone()
@@ -235,15 +234,12 @@ impl Bootstrap {
     }
 }
 
-/// What was learnt so far.
 #[derive(Default)]
 struct Lessons {
-    /// The cases whose answers passed, as examples.
     passed: Vec<(usize, Demo)>,
     scores: Vec<f64>,
 }
 
-/// Draws so many labelled cases of these, at random.
 fn draw(labels: &[Option<Demo>], mut of: Vec<usize>, most: usize, random: &mut Random) -> Vec<(usize, Demo)> {
     of.retain(|at| labels[*at].is_some());
     random.shuffle(&mut of);

@@ -1,4 +1,4 @@
-//! What has to be right before the first request.
+//! Checks before the first request.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::optimising::Optimiser;
 use crate::evaluate::Dataset;
 use crate::signature::Smart;
 
-/// The most requests, if everything is right.
+/// Returns the limit of requests.
 pub(super) fn check<N: Smart, E>(
     optimiser: &Optimiser,
     [train, validation]: [&Dataset<N, E>; 2],
@@ -42,7 +42,7 @@ fn refused<T>(message: String) -> Result<T, NodeError> {
     Err(NodeError::new(Category::ConfigError, message))
 }
 
-/// Refuses inputs that stand in both sets.
+/// Inputs that are in both sets would make the validation worthless.
 fn check_disjoint<N: Smart, E>(train: &Dataset<N, E>, validation: &Dataset<N, E>) -> Result<(), NodeError> {
     let known: BTreeMap<String, usize> = keys(train)?.into_iter().zip(0..).collect();
     let keys = keys(validation)?;
@@ -56,7 +56,7 @@ fn check_disjoint<N: Smart, E>(train: &Dataset<N, E>, validation: &Dataset<N, E>
     ))
 }
 
-/// What tells the inputs of each case from others.
+/// Inputs as JSON, to find equal ones.
 fn keys<N: Smart, E>(set: &Dataset<N, E>) -> Result<Vec<String>, NodeError> {
     let key = |(at, (input, _)): (usize, &(N, E))| match input.values() {
         Ok(values) => Ok(Value::Object(values).to_string()),

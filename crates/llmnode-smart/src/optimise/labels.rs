@@ -7,10 +7,8 @@ use serde_json::{Map, Value};
 use crate::program::{Program, ProgramError};
 use crate::signature::{Demo, REASONING, Smart};
 
-/// Each case as an example of its inputs and whatever its label has of the outputs. `None`: it has none of them.
-///
-/// # Errors
-/// A `config_error` that names every case whose label cannot be shown.
+/// Each case as an example: its inputs, and the outputs that its label has. `None`: it has none of them. Fails with a
+/// `config_error` that names every case whose label cannot be shown.
 pub(super) fn labels<N: Smart, E: Serialize>(cases: &[(N, E)]) -> Result<Vec<Option<Demo>>, NodeError> {
     let (mut labels, mut faults) = (Vec::with_capacity(cases.len()), Vec::new());
     for (at, (input, expected)) in cases.iter().enumerate() {
@@ -34,12 +32,11 @@ fn label<N: Smart, E: Serialize>(input: &N, expected: &E) -> Result<Option<Demo>
     Ok(Some(demo))
 }
 
-/// Whether a program takes this example.
 pub(super) fn check_demo<N: Smart>(demo: &Demo) -> Result<(), ProgramError> {
     Program::<N>::new().with_demos([demo.clone()]).map(|_| ())
 }
 
-/// What a label has of the outputs. One that is no object stands for the only output.
+/// A label that is not an object is that of the only output.
 fn labelled<N: Smart>(label: Value) -> Map<String, Value> {
     let outputs = N::signature().outputs();
     match label {
@@ -57,7 +54,6 @@ fn labelled<N: Smart>(label: Value) -> Map<String, Value> {
     }
 }
 
-/// A program with these examples, each of which can be shown.
 pub(super) fn program_with_demos<N: Smart>(
     program: &Program<N>,
     demos: Vec<Demo>,

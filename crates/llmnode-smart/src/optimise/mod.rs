@@ -1,7 +1,7 @@
 //! Optimisers: from labelled cases to a better [`Program`](crate::Program), under a limit.
 //!
-//! [`Bootstrap`] finds examples for the prompt, [`Reflect`] a better goal. Both judge what they found on cases that were kept
-//! apart, and return [`Optimised::Unchanged`] if nothing beats the start.
+//! [`Bootstrap`] finds examples for the prompt, [`Reflect`] a better goal. Both judge the result on cases that were
+//! kept apart, and return [`Optimised::Unchanged`] if nothing beats the start.
 
 mod bootstrap;
 mod checks;

@@ -1,4 +1,4 @@
-//! An optimisation as one call, so that one limit, one record and one journal hold for all of it.
+//! An optimisation as one call, with one limit, one record and one journal for all of it.
 
 use std::fmt;
 use std::future::IntoFuture;
@@ -17,7 +17,7 @@ use crate::evaluate::{Dataset, Metric};
 use crate::program::Program;
 use crate::signature::Smart;
 
-/// What all optimisers have in common: a seed, limits, and how they start.
+/// The methods that all optimisers share.
 macro_rules! common {
     ($optimiser:ident) => {
         /// Sets the seed of the random choices. Default 0.
@@ -67,7 +67,6 @@ pub struct OptimiseProgress {
     pub best: Option<f64>,
 }
 
-/// An optimiser with its settings.
 pub(super) enum Optimiser {
     Bootstrap(Bootstrap),
     Reflect(Reflect),
@@ -108,7 +107,7 @@ pub struct Optimise<'r, S, N, E, M> {
     optimiser: Optimiser,
     run: &'r Run<S>,
     start: Program<N>,
-    /// For training and for validation.
+    /// The training set, then the validation set.
     sets: [&'r Dataset<N, E>; 2],
     metric: M,
     concurrency: usize,
@@ -189,7 +188,7 @@ where
             let node = OptimiseNode { optimiser: &self.optimiser, trial };
             #[cfg(feature = "journal")]
             if let Some(journal) = self.journal {
-                // A journal is that of a map: here of a single call.
+                // A journal belongs to a map: here to one with a single call.
                 let map =
                     llmnode_flow::journal::MapExt::resume(self.run.map([&node]).limits(limits), journal);
                 let none =
@@ -201,7 +200,6 @@ where
     }
 }
 
-/// The optimisation as a node.
 struct OptimiseNode<'a, N, E, M> {
     optimiser: &'a Optimiser,
     trial: Trial<'a, N, E, M>,
@@ -220,7 +218,7 @@ where
     E: Serialize + Send + Sync,
     M: Metric<N, E, S>,
 {
-    // It asks models through other nodes, which try again as their settings say.
+    // The nodes that it calls retry by their own settings.
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Optimised<N>, BoxError> {

@@ -14,7 +14,8 @@ use crate::signature::Smart;
 pub enum Optimised<N> {
     /// A program scores higher on the validation cases than the start.
     Improved {
-        /// The program. [`provenance`](Program::made) says how it came about, with its score on the validation cases.
+        /// The program. [`provenance`](Program::provenance) returns how it was made, with its score on the validation
+        /// cases.
         program: Program<N>,
         /// The figures.
         report: OptimiseReport,
@@ -67,7 +68,7 @@ impl<N: Smart> Optimised<N> {
     }
 }
 
-/// The node itself need not be shown.
+/// `N` need not implement `Debug`.
 impl<N: Smart> fmt::Debug for Optimised<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let improved = self.program().is_some();

@@ -1,9 +1,9 @@
-//! Which candidates lead somewhere.
+//! Selects candidates of a Pareto front.
 
 use crate::random::Random;
 
-/// Picks a candidate of the Pareto front: one that is the best on some case and is not beaten by another one everywhere. The more
-/// cases it leads on, the likelier it is picked. `scores` has the scores of each candidate, case by case; there is one at least.
+/// Picks a candidate that is the best on some case, and that no other one beats everywhere. The more cases it leads
+/// on, the likelier it is picked. `scores`: of each candidate, case by case; there is at least one.
 pub(super) fn pick(scores: &[&[f64]], random: &mut Random) -> usize {
     let leads = leads(scores);
     let mut at = random.below(leads.iter().sum());
@@ -16,13 +16,13 @@ pub(super) fn pick(scores: &[&[f64]], random: &mut Random) -> usize {
     0
 }
 
-/// On how many cases each candidate of the front leads; 0 of those that are not in it.
+/// On how many cases each candidate leads; 0 for one that is not in the front.
 fn leads(scores: &[&[f64]]) -> Vec<usize> {
     let cases = scores.first().map_or(0, |scores| scores.len());
     let best = |case: usize| scores.iter().map(|scores| scores[case]).fold(f64::MIN, f64::max);
     let best: Vec<_> = (0..cases).map(best).collect();
     let leads = |(at, own): (usize, &&[f64])| {
-        // Of equals the first stays.
+        // Of equal candidates, the first stays.
         let beats_it =
             |(other_at, other): (usize, &&[f64])| beats(other, own) || (other_at < at && other == own);
         match scores.iter().enumerate().any(beats_it) {
@@ -33,7 +33,7 @@ fn leads(scores: &[&[f64]]) -> Vec<usize> {
     scores.iter().enumerate().map(leads).collect()
 }
 
-/// Whether it is as good everywhere, and better somewhere.
+/// At least as good everywhere, and better somewhere.
 fn beats(one: &[f64], other: &[f64]) -> bool {
     one.iter().zip(other).all(|(one, other)| one >= other) && one != other
 }

@@ -1,4 +1,4 @@
-//! A better goal, by reflection on what was wrong.
+//! Finds a better goal by reflection on mistakes.
 
 use std::borrow::Cow;
 
@@ -88,12 +88,12 @@ impl Reflect {
 
     common!(Reflect);
 
-    /// The requests of one proposal: both candidates on the minibatch, the proposal, and the validation.
+    /// Both candidates on the minibatch, the proposal, and the validation.
     fn proposal_cost(&self, train: usize, validation: usize, per_case: u64) -> u64 {
         (2 * self.minibatch.min(train) + validation) as u64 * per_case + 1
     }
 
-    /// The fewest requests: the start's evaluation, and three proposals.
+    /// The start's evaluation, and three proposals.
     pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
         validation as u64 + 3 * self.proposal_cost(train, validation, 1)
     }
@@ -113,19 +113,18 @@ impl Reflect {
         let mut pool =
             vec![Candidate { program: trial.start.clone(), validation: start.clone(), train: 0.0 }];
         if let Err(error) = self.search(trial, cx, &mut pool).await
-            // Answers took more requests than one each: what was judged until then counts.
+            // Answers took more than one request each: what was judged before counts.
             && error.category() != Category::LimitExceeded
         {
             return Err(error);
         }
-        // Of equals the first stays.
+        // Of equal candidates, the first stays.
         let found = pool.into_iter().skip(1);
         let best = found
             .reduce(|best, next| if next.validation.mean() > best.validation.mean() { next } else { best });
         Ok(trial.outcome(start, best, &OptimiserId { name: "reflect", seed: self.seed }))
     }
 
-    /// Adds candidates to the pool while another proposal can be afforded.
     async fn search<S, N, E, M>(
         &self,
         trial: &Trial<'_, N, E, M>,
@@ -149,7 +148,7 @@ impl Reflect {
             let before = trial.run(cx, &parent, cases.clone()).await?;
             if before.iter().all(|case| case.score >= 1.0) {
                 perfect += batch.len();
-                // Twice as many cases as there are had nothing to teach.
+                // Twice the number of cases had nothing to teach.
                 if perfect >= 2 * trial.train.len() {
                     break;
                 }
@@ -173,7 +172,7 @@ impl Reflect {
         Ok(())
     }
 
-    /// A new goal. `None`: the model gave none.
+    /// `None`: the model proposed none.
     async fn propose<S, N, E, M>(
         &self,
         trial: &Trial<'_, N, E, M>,
@@ -214,7 +213,7 @@ fn pick<N>(pool: &[Candidate<N>], random: &mut Random) -> usize {
     pareto::pick(&scores.iter().map(Vec::as_slice).collect::<Vec<_>>(), random)
 }
 
-/// Minibatches: all cases in a random order, then all in another one.
+/// All cases in a random order, then all in another one.
 struct Minibatches {
     order: Vec<usize>,
     at: usize,

@@ -1,4 +1,4 @@
-//! The teacher's answer to one training case.
+//! The teacher's answers to one training case.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::node::WithReasoning;
 use crate::program::Program;
 use crate::signature::{Demo, Smart};
 
-/// Asks the teacher about one case, up to so many times, until its answer passes.
+/// Asks the teacher about one case, up to `rounds` times, until its answer passes.
 pub(super) struct Lesson<'a, N, E, M> {
     pub(super) case: &'a (N, E),
     pub(super) metric: &'a M,
@@ -24,14 +24,12 @@ pub(super) struct Lesson<'a, N, E, M> {
     pub(super) threshold: f64,
 }
 
-/// What came of a lesson.
 #[derive(Default)]
 pub(super) struct LessonOutcome {
     /// The case with the teacher's answer, if it passed.
     pub(super) demo: Option<Demo>,
-    /// The score of the last answer; 0 where there was none.
+    /// Of the last answer; 0 if there was none.
     pub(super) score: f64,
-    /// The model that gave it.
     pub(super) model: Option<String>,
 }
 
@@ -62,7 +60,7 @@ where
                 {
                     return Err(error);
                 }
-                // An answer that failed teaches nothing.
+                // A failed answer teaches nothing.
                 Err(_) => {}
             }
             if learnt.demo.is_some() {
@@ -88,13 +86,13 @@ impl<N, E, M> Lesson<'_, N, E, M> {
         let passed = score >= self.threshold;
         let demo =
             passed.then(|| Demo::of(input, &thought.value, thought.reasoning.as_deref())).transpose()?;
-        // An output that could not be read back is no example.
+        // An output that cannot be read back cannot be an example.
         let demo = demo.filter(|demo| check_demo::<N>(demo).is_ok());
         let model = answered.record.attempts.last().and_then(|attempt| attempt.model.clone());
         Ok(LessonOutcome { demo, score, model })
     }
 
-    /// A further round asks for another answer.
+    /// A further round needs a different answer.
     fn settings(&self, round: u32) -> Settings {
         let settings = if round == 0 { Settings::new() } else { Settings::new().temperature(1.0) };
         match self.model {

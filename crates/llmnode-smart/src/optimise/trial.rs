@@ -1,4 +1,4 @@
-//! What candidates are judged on, and what that has cost so far.
+//! The data that candidates are judged on, and what that has cost so far.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,48 +13,43 @@ use crate::evaluate::{Dataset, EvaluatedCase, Evaluation, Metric, cases, scored}
 use crate::program::{Program, Provenance, ProvenanceScores};
 use crate::signature::Smart;
 
-/// The program's function that is told of progress.
 pub(super) type ProgressFn<'a> = Box<dyn FnMut(&OptimiseProgress) + Send + 'a>;
 
-/// The cases, the metric and the account of one optimisation.
 pub(super) struct Trial<'a, N, E, M> {
     pub(super) start: &'a Program<N>,
     pub(super) train: &'a Dataset<N, E>,
     pub(super) validation: &'a Dataset<N, E>,
     pub(super) metric: &'a M,
     pub(super) concurrency: usize,
-    /// The most requests.
+    /// Of requests.
     pub(super) limit: u64,
     pub(super) account: Mutex<Account>,
     pub(super) report_progress: Mutex<Option<ProgressFn<'a>>>,
 }
 
-/// What was spent and found so far.
 #[derive(Default)]
 pub(super) struct Account {
-    /// Requests, also those of earlier processes whose answers came from a journal.
+    /// Requests, including those that answers from a journal replace.
     spent: u64,
     usage: Usage,
-    /// Of the answers from a journal.
+    /// Usage of the answers from a journal.
     replayed: Usage,
-    /// The cases that were run so far, and what of it was spent on them.
+    /// How many cases were run, and what they took of `spent`.
     cases: u64,
     spent_on_cases: u64,
     models: BTreeSet<String>,
     proposals: usize,
-    /// The best score on the validation cases.
+    /// On the validation cases.
     best: Option<f64>,
 }
 
-/// A program, and what it scored.
 pub(super) struct Candidate<N> {
     pub(super) program: Program<N>,
     pub(super) validation: Evaluation,
-    /// What the metric gave on training cases while it was made.
+    /// The mean score on training cases while the program was made.
     pub(super) train: f64,
 }
 
-/// Who made a program.
 pub(super) struct OptimiserId {
     pub(super) name: &'static str,
     pub(super) seed: u64,
@@ -65,22 +60,20 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         self.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many requests are left.
     pub(super) fn left(&self) -> u64 {
         self.limit.saturating_sub(self.account().spent)
     }
 
-    /// Counts what a call used, and the answers that it was given from a journal.
     pub(super) fn charge(&self, usage: Usage, replayed: Usage, model: Option<&str>) {
         let mut account = self.account();
         account.usage += usage;
         account.replayed += replayed;
-        // A node that asks no model comes to an end, too.
+        // Counts at least one, so that a node without requests ends the search, too.
         account.spent += (usage.requests + replayed.requests).max(1);
         account.models.extend(model.map(str::to_owned));
     }
 
-    /// How many requests a case takes, by those that were run so far: more than one with a judge or with corrections.
+    /// How many requests a case took on average: a judge and corrections take more than one.
     pub(super) fn per_case(&self) -> u64 {
         let account = self.account();
         account.spent_on_cases.div_ceil(account.cases.max(1)).max(1)
@@ -90,7 +83,6 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         self.account().proposals += 1;
     }
 
-    /// Runs a program on cases, in their order.
     pub(super) async fn run<S>(
         &self,
         cx: &Cx<'_, S>,
@@ -117,7 +109,6 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         ended.map_or(Ok(cases), Err)
     }
 
-    /// Runs a program on the cases that were kept apart.
     pub(super) async fn validate<S>(
         &self,
         cx: &Cx<'_, S>,
@@ -139,7 +130,7 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         Ok(evaluation)
     }
 
-    /// What came of it: the best candidate, if it beats the start.
+    /// The best candidate, if it beats the start.
     pub(super) fn outcome(
         &self,
         start: Evaluation,
@@ -169,7 +160,6 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         Optimised::Improved { program: program.with_provenance(provenance), report }
     }
 
-    /// Tells the program how far it is.
     pub(super) fn report_progress(&self) {
         let mut report_progress = self.report_progress.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(report_progress) = report_progress.as_mut() else { return };
@@ -181,7 +171,7 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
     }
 }
 
-/// The mean of scores; 0 of none.
+/// The mean; 0 without scores.
 pub(super) fn mean(scores: impl ExactSizeIterator<Item = f64>) -> f64 {
     let n = scores.len().max(1);
     scores.sum::<f64>() / n as f64

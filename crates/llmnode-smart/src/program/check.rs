@@ -1,4 +1,4 @@
-//! Examples and names against a signature.
+//! Checks examples and names against a signature.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,11 @@ use serde_json::Value;
 use super::{MOST_DEMOS, ProgramFault};
 use crate::signature::{Demo, Field, FieldFaults, Signature};
 
-/// Reads a complete example by the node's types.
 pub(crate) type DemoCheck = dyn Fn(&Demo) -> FieldFaults;
 
-/// What DSPy adds to examples.
 const DSPY_MEMBERS: [&str; 3] = ["augmented", "dspy_uuid", "dspy_split"];
 
-/// Every fault of the examples. `at` is where their list stands.
+/// `at`: the place of their list.
 pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &DemoCheck) -> Vec<ProgramFault> {
     if demos.len() > MOST_DEMOS {
         let message = format!("there are {} examples, and {MOST_DEMOS} are the most; drop some", demos.len());
@@ -32,7 +30,7 @@ pub(crate) fn demos(at: &str, demos: &[Demo], signature: &Signature, typed: &Dem
         for (name, value) in demo.values().iter().filter(|(name, _)| !DSPY_MEMBERS.contains(&name.as_str())) {
             match signature.fields().find(|field| field.name == *name) {
                 None => faults.push(unknown_field(&place, name, signature)),
-                // In DSPy it stands for what is not supplied.
+                // In DSPy, `null` means that it is not supplied.
                 Some(_) if value.is_null() => {}
                 Some(field) => {
                     let schema = schemas.entry(field.name.clone()).or_insert_with(|| schema(field));
@@ -58,7 +56,6 @@ fn schema(field: &Field) -> OutputSchema {
     OutputSchema::from_value(&field.name, field.schema.clone())
 }
 
-/// What is wrong with a value of a field.
 fn value_fault(schema: &OutputSchema, value: &Value) -> Option<String> {
     let error = Reader::new().exact(true).conforming(&value.to_string(), schema).err()?;
     let said: Vec<_> = error.violations().iter().map(ToString::to_string).collect();
@@ -74,12 +71,10 @@ pub(crate) fn unknown_field(at: &str, name: &str, signature: &Signature) -> Prog
     ProgramFault::new(member(at, name), format!("the node has no field `{name}`; {mend}"))
 }
 
-/// The pointer of a member.
 pub(crate) fn member(at: &str, name: &str) -> String {
     format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// `` `a`, `b` ``
 pub(crate) fn listed(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! Programs that DSPy saved as JSON, and programs for DSPy to load.
+//! Reads and writes programs as DSPy's `save` and `load` do.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,6 @@ use super::{ProgramError, ProgramFault};
 use crate::form::{clean_doc, indented_json, prefix};
 use crate::signature::{Demo, Form, Signature};
 
-/// Reads one predictor against a signature.
 pub(super) fn read(
     root: &Value,
     predictor: Option<&str>,
@@ -17,7 +16,7 @@ pub(super) fn read(
 ) -> Result<Plan, ProgramError> {
     let (at, state) = find_predictor(root, predictor)?;
     let mut plan = Plan::new(signature);
-    // A program of `JSONAdapter` says so nowhere.
+    // A program of `JSONAdapter` is not marked as such.
     if plan.signature.form == Form::Own {
         plan.signature.form = Form::Chat;
     }
@@ -34,7 +33,6 @@ pub(super) fn read(
     if faults.is_empty() { Ok(plan) } else { Err(ProgramError::of(faults)) }
 }
 
-/// The state of the predictor, and where it stands.
 fn find_predictor<'a>(root: &'a Value, predictor: Option<&str>) -> Result<(String, &'a Value), ProgramError> {
     let states: Vec<(&String, &Value)> =
         root.as_object().into_iter().flatten().filter(|(name, _)| *name != "metadata").collect();
@@ -113,8 +111,8 @@ fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, fault
     }
 }
 
-/// The name of the field that a saved one is, if it is not the one of this name. A file has no names: DSPy writes `${name}` where
-/// nothing was described, and makes the prefix of the name.
+/// The field that a saved one is, if it is not the one of this name. A file has no names: DSPy writes `${name}` as the
+/// default description, and derives the prefix from the name.
 fn other(said: &str, description: &str, name: &str, names: &[&str]) -> Option<String> {
     let by_default = description.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     let by_default = by_default.filter(|named| named.chars().all(|c| c.is_alphanumeric() || c == '_'));
@@ -138,7 +136,7 @@ fn demos(at: &str, state: &Value, faults: &mut Vec<ProgramFault>) -> Vec<Demo> {
     demos
 }
 
-/// Of the model's state only what tunes an answer is read: which model is asked, and where, is decided by the program that runs.
+/// Only sampling settings are read: which model is asked, and where, is for the running program to decide.
 fn settings(at: &str, lm: &Value, plan: &mut Plan, faults: &mut Vec<ProgramFault>) {
     let given = |name: &str| lm.get(name).filter(|value| !value.is_null());
     if let Some(value) = given("temperature") {
@@ -157,7 +155,6 @@ fn settings(at: &str, lm: &Value, plan: &mut Plan, faults: &mut Vec<ProgramFault
     }
 }
 
-/// The text of a file that DSPy's `load` reads.
 pub(super) fn write(plan: &Plan) -> Result<String, ProgramError> {
     let Plan { signature, demos, .. } = plan;
     if signature.form == Form::Own {

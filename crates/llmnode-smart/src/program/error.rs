@@ -41,7 +41,6 @@ impl ProgramError {
         ProgramError { path: None, faults }
     }
 
-    /// One fault of the whole file.
     pub(crate) fn file_error(message: impl Into<String>) -> Self {
         ProgramError::of(vec![ProgramFault::new("", message)])
     }

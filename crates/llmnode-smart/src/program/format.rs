@@ -1,4 +1,4 @@
-//! llmnode's own format.
+//! llmnode's own format of programs.
 
 use llmnode_runtime::internal::nearest;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ const MEMBERS: [&str; 10] =
     ["format", "version", "node", "signature", "form", "goal", "fields", "demos", "settings", "made"];
 const FORMS: [(&str, Form); 3] = [("own", Form::Own), ("chat", Form::Chat), ("json", Form::Json)];
 
-/// The text of a file. `declared` is the node's own signature.
+/// `declared`: the node's own signature.
 pub(super) fn write(node: &str, declared: &Signature, plan: &Plan) -> String {
     let Plan { signature, demos, temperature, max_tokens, provenance } = plan;
     let types = |fields: &[Field]| {
@@ -84,7 +84,7 @@ pub(super) fn read(root: &Value, signature: &Signature, typed: &DemoCheck) -> Re
     if reading.faults.is_empty() { Ok(plan) } else { Err(ProgramError::of(reading.faults)) }
 }
 
-/// Nothing else is judged in a file of a newer version.
+/// Nothing else is checked in a file of a newer version.
 fn check_version(root: &Value) -> Result<(), ProgramError> {
     match root.get("format").and_then(Value::as_str) {
         Some(FORMAT) => {}
@@ -188,7 +188,6 @@ impl<'a> ProgramReader<'a> {
     }
 }
 
-/// Every difference between the signature of a file and the node's.
 fn differences(saved: &Value, signature: &Signature, faults: &mut Vec<ProgramFault>) {
     let thinks = saved.get("think").and_then(Value::as_bool).unwrap_or_default();
     if thinks != signature.thinks {

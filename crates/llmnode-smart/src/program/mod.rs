@@ -1,4 +1,4 @@
-//! Programs: what replaces a node's own words.
+//! Programs replace a node's own words.
 
 #[cfg(test)]
 mod changed_tests;
@@ -27,7 +27,6 @@ use crate::signature::{Demo, Form, Signature, Smart};
 
 pub(crate) use plan::Plan;
 
-/// The most examples of a program.
 pub(crate) const MOST_DEMOS: usize = 64;
 
 /// Replaces a node's own words in its requests: goal, descriptions and examples.
@@ -240,13 +239,11 @@ impl<N: Smart> Program<N> {
     }
 }
 
-/// Opens a file against a signature that is known at run time only.
 #[cfg(feature = "graph")]
 pub(crate) fn open_plan(path: &Path, signature: &Signature) -> Result<Plan, ProgramError> {
     open::open(path, None, signature, &|_| Default::default())
 }
 
-/// Reads an example as input and output of the node.
 fn typed<N: Smart>(demo: &Demo) -> crate::signature::FieldFaults {
     let inputs = N::read(demo.values()).err();
     let outputs = crate::signature::read_output::<N>(demo.values()).err();

@@ -1,4 +1,4 @@
-//! Files of programs.
+//! Opens and saves files of programs.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,7 +12,6 @@ use super::plan::Plan;
 use super::{ProgramError, dspy, format};
 use crate::signature::Signature;
 
-/// The largest file.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 pub(super) fn open(
@@ -63,13 +62,12 @@ pub(super) fn parse(
     }
 }
 
-/// Whether it begins as a pickle does: with the mark of protocols 2 and newer, or with an instruction of the older ones.
+/// The mark of protocols 2 and newer, or an opcode of the older ones.
 fn is_pickle(bytes: &[u8]) -> bool {
     let newer = matches!(bytes, [0x80, 2..=5, ..]);
     newer || matches!(bytes, [b'(', b'd' | b'l' | b'i' | b't', ..] | [b'c', ..])
 }
 
-/// Writes the whole file, or nothing.
 pub(super) fn save(path: &Path, text: &str) -> Result<(), ProgramError> {
     write_atomically(path, text.as_bytes())
         .map_err(|error| ProgramError::file_error(format!("it cannot be written: {error}")).at(path))

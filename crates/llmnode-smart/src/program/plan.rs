@@ -5,10 +5,9 @@ use llmnode_runtime::Settings;
 use super::Provenance;
 use crate::signature::{Demo, Signature};
 
-/// What is asked with.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
-    /// The node's, with the program's goal, descriptions and form.
+    /// The node's signature, with the program's goal, descriptions and form.
     pub(crate) signature: Signature,
     pub(crate) demos: Vec<Demo>,
     pub(crate) temperature: Option<f64>,
@@ -34,7 +33,7 @@ impl Plan {
         }
     }
 
-    /// The settings of a node, with those of the program in their place.
+    /// The program's settings win.
     pub(crate) fn settings(&self, node: &Settings) -> Settings {
         let mut settings = node.clone();
         settings.temperature = self.temperature.or(settings.temperature);

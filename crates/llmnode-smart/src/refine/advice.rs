@@ -1,4 +1,4 @@
-//! Advice for the next try, by a model.
+//! Lets a model advise the next try.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -7,7 +7,6 @@ use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
 use llmnode_runtime::{BoxError, Cx, Exec, Message, Node};
 use serde_json::{Map, Value};
 
-/// Asks for advice on an answer that was not good enough.
 pub(crate) struct AdviceNode {
     prompt: String,
 }

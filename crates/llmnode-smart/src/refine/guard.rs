@@ -18,7 +18,7 @@ pub struct Guard {
 #[derive(Clone)]
 enum Rule {
     Json,
-    /// With the longest text to search in, in bytes.
+    /// With the longest text that it may search, in bytes.
     Regex(Regex, usize),
     MaxChars(usize),
 }
@@ -51,13 +51,12 @@ impl Guard {
         Guard { field: Some(field.into()), ..self }
     }
 
-    /// What is wrong with the rule itself, as there is no such field.
+    /// What is wrong with the rule itself: its field is not an output.
     pub(crate) fn misplaced(&self, signature: &Signature) -> Option<String> {
         let field = self.field.as_ref().filter(|field| signature.output(field).is_none())?;
         Some(format!("a guard is of the output `{field}`, and the node has no such output"))
     }
 
-    /// What is wrong with an output.
     pub(crate) fn complaint(&self, outputs: &Map<String, Value>) -> Option<String> {
         let first = || outputs.keys().find(|name| *name != REASONING).map(String::as_str);
         let name = self.field.as_deref().or_else(first)?;
@@ -82,7 +81,6 @@ impl Guard {
     }
 }
 
-/// What stands in a code fence around the whole text.
 fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));

@@ -64,7 +64,6 @@ pub struct Refine<'n, N: Smart, R = ()> {
     advice: Option<Advisor>,
 }
 
-/// Who gives advice.
 enum Advisor {
     Same,
     Model(Cow<'static, str>),
@@ -87,7 +86,7 @@ pub struct Refined<T> {
 }
 
 impl<'n, N: Smart> Refine<'n, N> {
-    /// Creates at most three tries, until all rules hold. Each try is told what was wrong with the one before.
+    /// Creates at most three tries, until all rules hold. Each try gets feedback on the one before.
     pub fn new(node: &'n N) -> Self {
         Refine::on((), node, true)
     }
@@ -126,7 +125,7 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
         self
     }
 
-    /// Adds a rule. The error tells people and the next try what is wrong.
+    /// Adds a rule. Its error is what people and the next try read.
     pub fn check(mut self, check: impl Fn(&N, &N::Output) -> Result<(), String> + Send + Sync + 'n) -> Self {
         self.checks.push(Box::new(check));
         self
@@ -144,8 +143,8 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
         self
     }
 
-    /// Asks the model for advice between two tries, which takes one more request each. Without advice, the next try is told which rules
-    /// were broken.
+    /// Asks the model for advice between two tries, which takes one more request each. Without advice, the next try
+    /// gets the list of broken rules.
     pub fn advice(mut self) -> Self {
         self.advice = Some(Advisor::Same);
         self
@@ -157,7 +156,6 @@ impl<'n, N: Smart, R> Refine<'n, N, R> {
         self
     }
 
-    /// What is wrong with the settings.
     fn fault(&self) -> Option<NodeError> {
         let message = if self.tries == 0 {
             "`tries` is 0: nothing would be tried; set 1 or more".to_owned()
@@ -243,7 +241,6 @@ where
     }
 }
 
-/// The tries on a run.
 struct RefineTries<'a, 'n, N: Smart, S: ?Sized> {
     refine: &'a Refine<'n, N>,
     cx: &'a Cx<'a, S>,
@@ -297,7 +294,6 @@ where
     }
 }
 
-/// What the next try is told.
 pub(crate) fn feedback(judged: &Assessment, at_least: f64) -> String {
     let mut feedback = String::from("An earlier answer was not good enough:");
     for complaint in &judged.complaints {

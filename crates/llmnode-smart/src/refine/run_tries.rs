@@ -1,28 +1,23 @@
-//! Several tries, of which the best one counts.
+//! Runs several tries, of which the best one counts.
 
 use llmnode_runtime::{Group, NodeError};
 
-/// What a try is worth.
 pub(crate) struct Assessment {
-    /// What did not hold.
     pub(crate) complaints: Vec<String>,
     pub(crate) reward: f64,
 }
 
-/// What is tried.
 pub(crate) trait Tries {
     type Value;
 
-    /// Tries once. `hint` is what an earlier try taught.
+    /// `hint`: from an earlier try.
     async fn attempt(&self, hint: Option<&str>) -> Result<Self::Value, NodeError>;
 
     fn judge(&self, value: &Self::Value) -> Assessment;
 
-    /// Advice for the next try.
     async fn hint(&self, value: &Self::Value, judged: &Assessment) -> Result<Option<String>, NodeError>;
 }
 
-/// The best of the tries.
 pub(crate) struct Best<T> {
     pub(crate) value: T,
     pub(crate) met: bool,
@@ -30,8 +25,8 @@ pub(crate) struct Best<T> {
     pub(crate) tries: u32,
 }
 
-/// Tries until a value is good enough, at most so often. Ties go to the first. What went wrong is an error only if nothing went
-/// well; what ends a run ends the tries, too.
+/// Tries until a value is good enough, at most `tries` times. Of equal values, the first counts. A failed try is an
+/// error only if none succeeded; an error that stops the run stops the tries, too.
 pub(crate) async fn run_tries<T: Tries>(
     tries: u32,
     at_least: f64,
@@ -57,7 +52,7 @@ pub(crate) async fn run_tries<T: Tries>(
         if !met && number < tries {
             match of.hint(&value, &judged).await {
                 Ok(feedback) => hint = feedback,
-                // The tries can do without advice.
+                // Advice is optional.
                 Err(error) if error.category().group() != Group::Stop => {}
                 Err(error) => failed = Some(error),
             }
@@ -78,7 +73,7 @@ pub(crate) async fn run_tries<T: Tries>(
     }
 }
 
-/// Fewer complaints first, then the reward. A reward that is no number is the worst.
+/// Fewer complaints first, then the reward; NaN is the worst.
 fn rank(judged: &Assessment) -> (std::cmp::Reverse<usize>, f64) {
     let reward = if judged.reward.is_nan() { f64::NEG_INFINITY } else { judged.reward };
     (std::cmp::Reverse(judged.complaints.len()), reward)

@@ -1,4 +1,4 @@
-//! A signature as the macro writes it down.
+//! Signatures as the macro builds them.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -43,20 +43,19 @@ pub struct TypedSignature {
     pub(crate) output: OutputCodec,
 }
 
-/// How values of an input's type are written and read.
 #[derive(Clone, Copy)]
 pub(crate) struct InputCodec {
     pub(crate) write: WriteFn,
     pub(crate) read: fn(&Value) -> Result<Box<dyn Any>, String>,
 }
 
-/// How the output is written and read. Whoever asks for a type in return gets the one that it was made of.
+/// How the output is written and read. The boxed value has the type that the codec was made of.
 #[derive(Clone, Copy)]
 pub(crate) struct OutputCodec {
     pub(crate) write: WriteFn,
     pub(crate) schema: fn() -> Arc<OutputSchema>,
     pub(crate) read: fn(&str, Reader) -> ReadResult<Box<dyn Any>>,
-    /// With the reasoning before it, for a node that thinks.
+    /// With the reasoning first, for a node that thinks.
     pub(crate) thinking: Option<ReasoningCodec>,
 }
 
@@ -66,7 +65,6 @@ pub(crate) struct ReasoningCodec {
     pub(crate) read: fn(&str, Reader) -> ReadResult<ReasonedOutput>,
 }
 
-/// The reasoning, and the output.
 type ReasonedOutput = (String, Box<dyn Any>);
 type WriteFn = fn(&dyn Any) -> Result<Value, String>;
 
@@ -128,7 +126,7 @@ impl OutputCodec {
     }
 }
 
-/// Writes a signature down, field by field.
+/// Builds a signature, field by field.
 pub struct SignatureBuilder(TypedSignature);
 
 impl SignatureBuilder {
@@ -165,7 +163,7 @@ impl SignatureBuilder {
         self
     }
 
-    /// The whole.
+    /// Returns the signature.
     pub fn done(self) -> TypedSignature {
         self.0
     }
@@ -179,7 +177,7 @@ fn value(schema: Value) -> Field {
     Field::new(VALUE, "", untitled(schema))
 }
 
-/// A scalar's title is the name of a Rust type, which says nothing to a model; that of an object is its name.
+/// A scalar's title is the name of a Rust type, which means nothing to a model; an object's title is its name.
 fn untitled(mut schema: Value) -> Value {
     if let Some(members) = schema.as_object_mut()
         && !members.contains_key("properties")

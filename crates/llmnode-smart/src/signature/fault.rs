@@ -1,4 +1,4 @@
-//! What is wrong with values of fields.
+//! Mistakes in the values of fields.
 
 use std::fmt;
 
@@ -11,7 +11,6 @@ impl FieldFaults {
         self.0.push((name.to_owned(), fault.into()));
     }
 
-    /// These and those.
     pub(crate) fn with(mut self, more: FieldFaults) -> Self {
         self.0.extend(more.0);
         self
@@ -21,7 +20,6 @@ impl FieldFaults {
         self.0.is_empty()
     }
 
-    /// `Err`: there are some.
     pub(crate) fn into_result<T>(self, value: T) -> Result<T, FieldFaults> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }

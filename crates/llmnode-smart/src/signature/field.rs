@@ -1,4 +1,4 @@
-//! One field, and its type.
+//! A field and its type.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -32,7 +32,6 @@ impl Field {
         &self.schema
     }
 
-    /// Whether its values are plain text.
     pub(crate) fn is_text(&self) -> bool {
         self.schema.get("type").is_some_and(|kind| kind == "string")
             && self.schema.get("enum").is_none()
@@ -40,7 +39,7 @@ impl Field {
     }
 }
 
-/// The schema of a type, on its own.
+/// With subschemas inlined, since a field is shown by itself.
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -51,7 +50,7 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Takes out what is no part of the type: marks of validators, and the root's title.
+/// Removes validators' marks, which are not part of the type.
 fn clean(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -63,7 +62,7 @@ fn clean(schema: &mut Value) {
     }
 }
 
-/// The members of an object's schema, each as a field; `None`: it is none with members of its own.
+/// `None`: not an object with members of its own.
 pub(crate) fn members(schema: &Value) -> Option<Vec<Field>> {
     let members = schema.get("properties")?.as_object().filter(|members| !members.is_empty())?;
     let definitions = schema.get("$defs");
@@ -81,7 +80,7 @@ pub(crate) fn members(schema: &Value) -> Option<Vec<Field>> {
     Some(members.iter().map(field).collect())
 }
 
-/// The same type without what only describes it, to compare.
+/// For comparisons: without what only describes the type.
 pub(crate) fn without_annotations(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {

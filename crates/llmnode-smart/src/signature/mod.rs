@@ -1,4 +1,4 @@
-//! What a node with a goal takes and gives: its fields, with their descriptions and types.
+//! The signature of a node with a goal: its fields, with descriptions and types.
 
 mod declared;
 mod demo;
@@ -20,9 +20,9 @@ pub use values::{InputReader, InputWriter, output_values, read_output};
 use llmnode_runtime::Node;
 use serde_json::{Map, Value};
 
-/// The field that `think` puts first.
+/// The field that `think` adds.
 pub(crate) const REASONING: &str = "reasoning";
-/// The one output field of a node whose output is no object.
+/// The only output field of a node whose output is not an object.
 pub(crate) const VALUE: &str = "value";
 
 /// How a node's messages are written, and how its answers are read.
@@ -46,9 +46,8 @@ pub struct Signature {
     pub(crate) outputs: Vec<Field>,
     pub(crate) thinks: bool,
     pub(crate) form: Form,
-    /// Whether the output is an object, whose members are the fields.
+    /// The output is an object, whose members are the fields.
     pub(crate) object: bool,
-    /// Whether the answer is raw text.
     pub(crate) text: bool,
 }
 
@@ -92,7 +91,6 @@ impl Signature {
         self.inputs.iter().chain(&self.outputs)
     }
 
-    /// A name that two fields have, and what to do.
     pub(crate) fn doubled(&self) -> Option<String> {
         let names = self.names();
         let doubled = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name))?.1;
@@ -131,7 +129,7 @@ pub trait Smart: Node<Output: 'static> + Sized + Send + Sync + 'static {
     /// Every input that is missing or of another type.
     fn read(values: &Map<String, Value>) -> Result<Self, FieldFaults>;
 
-    /// What the macro wrote down.
+    /// What the macro declared.
     #[doc(hidden)]
     fn declared() -> &'static TypedSignature;
 }

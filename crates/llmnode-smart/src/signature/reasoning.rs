@@ -11,13 +11,11 @@ use serde_json::{Map, Value};
 
 use super::{REASONING, VALUE};
 
-/// An output that is an object, with one more member.
 pub(super) struct ReasonedObject<T> {
     pub(super) reasoning: String,
     pub(super) value: T,
 }
 
-/// An output that is no object: the member `value`.
 #[derive(Deserialize)]
 pub(super) struct ReasonedValue<T> {
     pub(super) reasoning: String,
@@ -77,7 +75,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ReasonedObject<T> {
     }
 }
 
-/// What is deserialized, without the reasoning, which is kept aside.
+/// Deserializes everything but the reasoning, which is kept aside.
 struct ReasoningExtractor<'r, X> {
     from: X,
     reasoning: &'r mut Option<String>,

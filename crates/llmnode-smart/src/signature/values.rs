@@ -1,4 +1,4 @@
-//! From nodes and outputs to the values of their fields, and back.
+//! Converts nodes and outputs to the values of their fields, and back.
 
 use std::any::Any;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{FieldFaults, REASONING, Smart, TypedSignature, VALUE};
 
-/// The inputs of a node while they are written.
+/// Writes the inputs of a node.
 pub struct InputWriter<'d> {
     declared: &'d TypedSignature,
     values: Map<String, Value>,
@@ -16,7 +16,7 @@ pub struct InputWriter<'d> {
 }
 
 impl<'d> InputWriter<'d> {
-    /// None so far.
+    /// Begins without values.
     pub fn new(declared: &'d TypedSignature) -> Self {
         InputWriter { declared, values: Map::new(), faults: FieldFaults::default() }
     }
@@ -35,7 +35,7 @@ impl<'d> InputWriter<'d> {
         self.values.insert(field.name.clone(), written);
     }
 
-    /// All of them.
+    /// Returns all values.
     ///
     /// # Errors
     /// Those that cannot be written.
@@ -44,7 +44,7 @@ impl<'d> InputWriter<'d> {
     }
 }
 
-/// The inputs of a node while they are read.
+/// Reads the inputs of a node.
 pub struct InputReader<'d> {
     declared: &'d TypedSignature,
     values: &'d Map<String, Value>,
@@ -53,7 +53,7 @@ pub struct InputReader<'d> {
 }
 
 impl<'d> InputReader<'d> {
-    /// None so far.
+    /// Begins with the first field.
     pub fn new(declared: &'d TypedSignature, values: &'d Map<String, Value>) -> Self {
         InputReader { declared, values, at: 0, faults: FieldFaults::default() }
     }
@@ -64,7 +64,7 @@ impl<'d> InputReader<'d> {
             self.declared.signature.inputs.get(self.at).zip(self.declared.inputs.get(self.at))?;
         self.at += 1;
         let given = self.values.get(&field.name);
-        // What may be absent is absent as `null`.
+        // An optional field that is absent reads as `null`.
         match ((codec.read)(given.unwrap_or(&Value::Null)), given) {
             (Ok(value), _) => value.downcast::<T>().ok().map(|value| *value),
             (Err(_), None) => {
@@ -78,7 +78,7 @@ impl<'d> InputReader<'d> {
         }
     }
 
-    /// The node, or what was wrong.
+    /// Returns the node, or the mistakes.
     ///
     /// # Errors
     /// Every input that was missing or of another type.

@@ -29,15 +29,13 @@ pub struct FlowBuilder<S> {
     max_steps: Option<u64>,
 }
 
-/// A step, as it was stated.
 pub(super) struct BuilderStep<S> {
     pub(super) label: String,
-    /// The names of all its actions; `None`: any text may be one.
+    /// All its actions; `None` if any text may be one.
     pub(super) actions: Option<Vec<Cow<'static, str>>>,
     erased_step: Box<dyn ErasedStep<S, ActionName>>,
 }
 
-/// An edge, as it was stated.
 pub(super) struct BuilderEdge {
     pub(super) from: String,
     pub(super) action: String,

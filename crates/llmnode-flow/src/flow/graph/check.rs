@@ -8,7 +8,7 @@ use super::builder::{BuilderEdge, BuilderStep, FlowBuilder};
 use super::faults::FlowFault;
 use crate::flow::outline::To;
 
-/// Everything that is wrong. What only follows from another mistake is left out.
+/// Leaves out what only follows from another mistake.
 pub(super) fn check<S>(flow: &FlowBuilder<S>) -> Vec<FlowFault> {
     if flow.steps.is_empty() {
         return vec![FlowFault::NoSteps];
@@ -17,7 +17,7 @@ pub(super) fn check<S>(flow: &FlowBuilder<S>) -> Vec<FlowFault> {
     checked.labels(flow);
     checked.edges(flow);
     checked.actions(flow);
-    // An edge that leads nowhere may be the one that is missing.
+    // With a wrong edge, a step may only seem unreachable.
     if checked.faults.is_empty() {
         checked.ways(flow);
     }

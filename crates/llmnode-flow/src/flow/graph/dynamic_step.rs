@@ -16,14 +16,12 @@ use crate::flow::step::Step;
 use crate::flow::step_error::step_error;
 use crate::flow::table::{Table, TableStep};
 
-/// A step that is made by this function, and looks like that.
 pub(super) struct DynamicStep<Make> {
     pub(super) outline: Outline,
     pub(super) make: Make,
 }
 
 impl<Make> DynamicStep<Make> {
-    /// What records call it.
     fn name(&self) -> &str {
         match &self.outline {
             Outline::Node(name) | Outline::Batch(name) | Outline::Flow(name, _) => name,

@@ -67,7 +67,6 @@ use llmnode_runtime::{BoxFuture, NodeError};
 /// be known earlier, such as an action of the step's type that has no edge.
 pub struct Flow<S>(Arc<Table<S, ActionName>>);
 
-/// The name of an action.
 type ActionName = Cow<'static, str>;
 
 impl<S> Flow<S> {
@@ -87,7 +86,6 @@ impl<S> Flow<S> {
     }
 }
 
-/// A flow within another one, on a part of its state.
 struct NestedFlow<S, P>(for<'s> fn(&'s mut S) -> &'s mut P, Flow<P>);
 
 impl<S: Send + 'static, P: Send + 'static> ErasedStep<S, ActionName> for NestedFlow<S, P> {
@@ -110,7 +108,6 @@ impl<S: Send + 'static, P: Send + 'static> ErasedStep<S, ActionName> for NestedF
     }
 }
 
-/// The edge of an action.
 fn named_arm(action: ActionName) -> Arm<ActionName> {
     Arm { edge: EdgeSelector::Action(action, |action| action), action: None }
 }

@@ -63,7 +63,7 @@ fn line(text: &mut String, depth: usize, line: &str) {
     let _ = writeln!(text, "{:1$}{line}", "", depth * 4);
 }
 
-/// Graphviz reads backslashes as escapes and `&lt;` as HTML does.
+/// Graphviz reads backslashes as escapes, and entities such as `&lt;` as HTML does.
 fn escaped(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for c in name.chars() {

@@ -1,4 +1,4 @@
-//! What is to be drawn, before it is written in anyone's language.
+//! What is drawn, whatever the language of the picture.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,6 @@ use crate::flow::record::{FlowRecord, StepStats};
 /// The most that is shown of a name, in bytes.
 const SHOWN: usize = 80;
 
-/// Boxes, some of them in groups, and arrows between them.
 pub(super) struct Drawing {
     pub(super) title: String,
     pub(super) items: Vec<Item>,
@@ -24,7 +23,7 @@ pub(super) enum Item {
 
 pub(super) struct NodeBox {
     pub(super) id: String,
-    /// Names are any text.
+    /// Not escaped: names may be any text.
     pub(super) lines: Vec<String>,
     pub(super) shape: Shape,
     pub(super) highlight: Highlight,
@@ -37,7 +36,6 @@ pub(super) enum Shape {
     Step,
     /// Several nodes in one step.
     Many,
-    /// What is not written yet.
     Todo,
 }
 
@@ -45,17 +43,17 @@ pub(super) enum Shape {
 pub(super) enum Highlight {
     Plain,
     Taken,
-    /// Not taken, where others were.
+    /// Not visited by the run that is drawn.
     Idle,
     Failed,
-    /// Where the flow stands.
+    /// The position of the flow.
     Here,
 }
 
 pub(super) struct Arrow {
     pub(super) from: String,
     pub(super) to: String,
-    /// Any text.
+    /// Not escaped.
     pub(super) text: String,
     pub(super) kind: ArrowKind,
 }
@@ -64,7 +62,6 @@ pub(super) struct Arrow {
 pub(super) enum ArrowKind {
     Plain,
     Taken,
-    /// To what is not written yet.
     Todo,
 }
 
@@ -80,7 +77,6 @@ impl Drawing {
     }
 }
 
-/// A record, to look things up in.
 struct RecordIndex<'o> {
     steps: HashMap<&'o Position, &'o StepStats>,
     edges: HashMap<(&'o Position, &'o str), u64>,
@@ -103,13 +99,12 @@ struct DrawingBuilder<'o> {
 }
 
 impl DrawingBuilder<'_> {
-    /// The steps of a flow, between the marks of its start and its end.
     fn flow(&mut self, steps: &[OutlineStep], id: &str, at: &Position) -> Vec<Item> {
         let inner: Vec<_> = (0..steps.len()).map(|index| format!("{id}{index}")).collect();
         let mut items = vec![mark(begin_of(id), Shape::Begin)];
         items.extend(steps.iter().zip(&inner).map(|(step, id)| self.step(step, id, at)));
         if let Some(first) = steps.first() {
-            // One that was gone on with in the middle was not begun.
+            // A flow that was resumed in the middle was not entered by this arrow.
             let kind =
                 if self.entered(&below(at, &first.label)) { ArrowKind::Taken } else { ArrowKind::Plain };
             self.arrow(begin_of(id), self.entry(first, &inner[0]), String::new(), kind);
@@ -148,7 +143,7 @@ impl DrawingBuilder<'_> {
                 self.arrow(self.exit(step, from), to, text.join(" "), kind);
             }
         }
-        // A nested flow without an end has no way out either; its arrows still need a place to leave from.
+        // A nested flow without an end cannot be left, but the arrows of its step still need a box to leave from.
         if ends || !at.is_start() {
             items.push(mark(end_of(id), Shape::End));
         }
@@ -204,18 +199,15 @@ impl DrawingBuilder<'_> {
         Item::NodeBox(NodeBox { id, lines, shape, highlight })
     }
 
-    /// Whether any step within was taken.
     fn entered(&self, at: &Position) -> bool {
         let depth = at.labels().len();
         self.seen.as_ref().is_some_and(|seen| seen.steps.keys().any(|step| step.outer(depth) == *at))
     }
 
-    /// The box at which arrows to a step arrive.
     fn entry(&self, step: &OutlineStep, id: &str) -> String {
         if is_flow(step) { begin_of(&format!("{id}_")) } else { id.to_owned() }
     }
 
-    /// The box from which arrows of a step leave.
     fn exit(&self, step: &OutlineStep, id: &str) -> String {
         if is_flow(step) { end_of(&format!("{id}_")) } else { id.to_owned() }
     }
@@ -225,7 +217,7 @@ impl DrawingBuilder<'_> {
     }
 }
 
-/// Whether its steps are drawn: a flow within itself has none there, and is a box.
+/// A flow within itself has no steps in the outline, and is drawn as a box.
 fn is_flow(step: &OutlineStep) -> bool {
     matches!(&step.place, Outline::Flow(_, steps) if !steps.is_empty())
 }
@@ -248,7 +240,6 @@ fn below(at: &Position, label: &str) -> Position {
     below
 }
 
-/// A step by its label, and by what stands there if that is called otherwise.
 fn named(label: &str, name: &str) -> String {
     match label {
         "" => shown(name),

@@ -13,7 +13,7 @@ const STYLES: &str = "    classDef taken fill:#d7f0dc,stroke:#1a7f37,color:#000\
 pub(super) fn draw(drawing: &Drawing) -> String {
     let mut text = "flowchart TD\n".to_owned();
     if !drawing.title.is_empty() {
-        // A comment ends with its line; in braces it would be a directive.
+        // Mermaid reads a comment with braces, `%%{..}`, as a directive.
         let title: String =
             drawing.title.chars().map(|c| if matches!(c, '{' | '}') { ' ' } else { c }).collect();
         line(&mut text, 1, &format!("%% {title}"));
@@ -68,7 +68,7 @@ fn line(text: &mut String, depth: usize, line: &str) {
     let _ = writeln!(text, "{:1$}{line}", "", depth * 4);
 }
 
-/// Whatever Mermaid, Markdown or HTML could read as something else stands as the number of its character.
+/// Writes as a character code whatever Mermaid, Markdown or HTML could interpret.
 fn escaped(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     let mut before = ' ';

@@ -29,7 +29,6 @@ Options:
   --folder FOLDER     where subgraphs are; by default the folder of the file
   --picture FORM      print the graph as Mermaid or DOT when it has run";
 
-/// What the command is asked to do.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Command {
     Help,
@@ -43,7 +42,7 @@ pub(crate) struct Options {
     pub(crate) file: PathBuf,
     pub(crate) json: bool,
     pub(crate) inputs: BTreeMap<String, String>,
-    /// By the name of what waits; under the empty name for all else.
+    /// By the name of what waits; the empty name is for all else.
     pub(crate) approvals: BTreeMap<String, Answer>,
     pub(crate) profiles: Option<PathBuf>,
     pub(crate) tools: Option<Vec<String>>,
@@ -52,7 +51,6 @@ pub(crate) struct Options {
     pub(crate) picture: Option<Picture>,
 }
 
-/// What is answered to something that waits for an approval.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
     Yes,
@@ -61,7 +59,6 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Reads an answer; `None`: it is none.
     pub(crate) fn of(text: &str) -> Option<Self> {
         match text.trim().to_lowercase().as_str() {
             "y" | "yes" => Some(Answer::Yes),
@@ -77,7 +74,6 @@ pub(crate) enum Picture {
     Dot,
 }
 
-/// Reads the arguments behind the program's name.
 pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, String> {
     let mut args = args.into_iter();
     let is_run = match args.next().as_deref() {
@@ -114,7 +110,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
             }
             "--approve" if is_run => {
                 let text = value()?;
-                // The JSON of an answer may have an equals sign, and no name begins as it does.
+                // The JSON of an answer may have an equals sign; no name begins with a brace.
                 let named = text.split_once('=').filter(|_| !text.starts_with('{'));
                 let (name, answer) = named.unwrap_or(("", &text));
                 let Some(answer) = Answer::of(answer) else {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::args::Options;
 use crate::placeholders::{self, AnyType};
 
-/// Checks a file; whether nothing is wrong.
+/// Returns whether nothing is wrong.
 pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
     let text = read(&options.file)?;
     let (faults, warnings) = match Graph::parse(&text, &registry(&text, options)?) {
@@ -31,14 +31,13 @@ pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
     Ok(faults.is_empty())
 }
 
-/// Prints the JSON Schema of the format.
 pub(crate) fn schema() -> Result<bool, Box<dyn Error>> {
     let schema = Registry::new().build()?.schema();
     print(&serde_json::to_string_pretty(&schema)?)?;
     Ok(true)
 }
 
-/// Prints a line. A reader such as `head` may stop early; that is no mistake.
+/// A reader such as `head` may close the pipe early, which is not an error.
 pub(crate) fn print(line: &str) -> Result<(), Box<dyn Error>> {
     match writeln!(stdout(), "{line}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -51,7 +50,7 @@ pub(crate) fn read(file: &Path) -> Result<String, Box<dyn Error>> {
         .map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
 }
 
-/// What the program of the graph would register, as far as the command knows: tools and models that are asked for nothing.
+/// What the program of the graph would register, as far as the command knows: its tools and models are never called.
 fn registry(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>> {
     let file = serde_json::from_str(text).unwrap_or(Value::Null);
     let named = placeholders::named(file, &folder(options));
@@ -70,7 +69,7 @@ fn registry(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>>
     Ok(registry.folder(folder(options)).build()?)
 }
 
-/// Where subgraphs are: by default beside the file.
+/// By default beside the file.
 pub(crate) fn folder(options: &Options) -> PathBuf {
     let folder = options.folder.clone().or_else(|| options.file.parent().map(Path::to_path_buf));
     folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".into())

@@ -1,9 +1,9 @@
-//! Where in the text of a file a JSON pointer leads.
+//! Finds where in the text of a file a JSON pointer leads.
 
 use std::ops::Range;
 
-/// The bytes of what a pointer names: a value, of an object or list its name or its first bracket. What is not there is
-/// looked for in what would hold it. The text has to be JSON.
+/// The bytes to mark for a pointer: a value, or the name or first bracket of an object or list. If it is missing,
+/// those of what would contain it. The text has to be JSON.
 pub(crate) fn locate(text: &str, pointer: &str) -> Range<usize> {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut scan = Scan { text: text.as_bytes(), at: start };
@@ -35,7 +35,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Goes to a member or an item of the value that begins here; returns what to show of it.
+    /// Moves to a member or an item of the value that begins here; returns the bytes to mark.
     fn enter(&mut self, part: &str) -> Option<Range<usize>> {
         let (open, close) = match self.peek() {
             b'{' => (b'{', b'}'),
@@ -79,7 +79,6 @@ impl Scan<'_> {
         }
     }
 
-    /// Goes behind the value that begins here.
     fn value(&mut self) {
         let mut depth = 0_usize;
         while self.at < self.text.len() {

@@ -1,4 +1,4 @@
-//! What stands for a program's tools, models and node types where only the file is at hand.
+//! Placeholders for a program's tools, models and node types where only the file is at hand.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,14 +10,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The names that a file takes from its program.
 #[derive(Default)]
 pub(crate) struct Named {
     pub(crate) tools: BTreeSet<String>,
     pub(crate) profiles: BTreeSet<String>,
 }
 
-/// Collects the names of a file and of the subgraphs that it leads to, in this folder.
 pub(crate) fn named(file: Value, folder: &Path) -> Named {
     let (mut all, mut seen, mut left) = (Named::default(), BTreeSet::new(), vec![file]);
     while let Some(file) = left.pop() {
@@ -26,7 +24,7 @@ pub(crate) fn named(file: Value, folder: &Path) -> Named {
         all.profiles.extend(profiles);
         let nodes = file.get("nodes").and_then(Value::as_array).into_iter().flatten();
         for name in nodes.filter_map(|node| node.pointer("/data/flow_id")?.as_str()) {
-            // What is wrong with a name or a file is a fault of the graph, which loading reports.
+            // Loading reports wrong names and files as faults of the graph.
             let is_new = name == sanitised_exactly(name) && seen.insert(name.to_owned());
             let text = is_new.then(|| std::fs::read_to_string(folder.join(format!("{name}.json"))).ok());
             left.extend(text.flatten().and_then(|text| serde_json::from_str(&text).ok()));
@@ -35,7 +33,7 @@ pub(crate) fn named(file: Value, folder: &Path) -> Named {
     all
 }
 
-/// Collects the names of tools and profiles of a file, as far as they can be such. What names a node of the file is that node.
+/// A name of a node of the file means that node, and not a tool.
 fn named_by(file: &Value) -> Named {
     let nodes = || file.get("nodes").and_then(Value::as_array).into_iter().flatten();
     let text =
@@ -73,7 +71,6 @@ fn sanitised(name: &str) -> String {
     sanitised_exactly(name).to_lowercase()
 }
 
-/// Tools of these names that do nothing.
 pub(crate) fn tools(names: impl IntoIterator<Item = String>) -> Toolset {
     names.into_iter().fold(Toolset::new(), |tools, name| {
         tools.function(name, "A tool of the program.", |_: String| async {
@@ -82,7 +79,6 @@ pub(crate) fn tools(names: impl IntoIterator<Item = String>) -> Toolset {
     })
 }
 
-/// A node type of the program's, of which nothing but the name is known.
 pub(crate) struct AnyType(pub(crate) String);
 
 impl NodeType for AnyType {

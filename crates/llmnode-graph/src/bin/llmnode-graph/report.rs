@@ -1,11 +1,11 @@
-//! Faults as compilers print them: with the line of the file, and the place in it marked.
+//! Prints faults as compilers do: with the line of the file, and the place in it marked.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use llmnode_graph::Fault;
 
 use crate::locate::locate;
 
-/// The faults of a file whose text is at hand; those of other files are told without their lines.
+/// Faults of other files are shown without their lines.
 pub(crate) fn report(file: &str, text: &str, faults: &[Fault], is_warning: bool, styled: bool) -> String {
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     let level = || if is_warning { Level::WARNING } else { Level::ERROR };

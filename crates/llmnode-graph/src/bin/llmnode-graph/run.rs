@@ -15,7 +15,7 @@ use crate::placeholders::named;
 use crate::report::report;
 use crate::table::Table;
 
-/// Runs a graph; whether it came to its end.
+/// Returns whether the run came to its end.
 pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     let mut registry = Registry::new().folder(folder(options));
     if let Some(file) = &options.profiles {
@@ -50,13 +50,11 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     runtime.block_on(driven(&graph, run, options))
 }
 
-/// The inputs: JSON where it is any.
 fn inputs(options: &Options) -> Value {
     let value = |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
     options.inputs.iter().map(|(name, text)| (name.clone(), value(text))).collect::<Map<_, _>>().into()
 }
 
-/// Runs to the end, through what waits for a person.
 async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result<bool, Box<dyn Error>> {
     let watch = FlowWatch::default();
     let mut table = Table::new();
@@ -89,7 +87,7 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
     Ok(outcome.is_ok())
 }
 
-/// Runs until the end or until something waits. Both hooks of a flow lead to one table.
+/// Runs until the end or until something waits. The mutex is for the two hooks, which share one table.
 async fn once(
     graph: &Graph,
     run: &mut Run<State>,
@@ -113,7 +111,7 @@ async fn once(
     call.await
 }
 
-/// Decides about each thing that waits, by the options or the person at the terminal. `None`: there is nobody.
+/// `None`: there is no one to ask.
 fn decided(mut paused: Paused, options: &Options) -> Result<Option<Paused>, Box<dyn Error>> {
     for waiting in paused.waiting() {
         let told = options.approvals.get(&waiting.id).or_else(|| options.approvals.get(""));
@@ -134,7 +132,6 @@ fn decided(mut paused: Paused, options: &Options) -> Result<Option<Paused>, Box<
     Ok(Some(paused))
 }
 
-/// Asks the person at the terminal.
 fn asked(id: &str) -> Result<Option<Answer>, Box<dyn Error>> {
     eprintln!("{id} waits for an approval");
     if !stdin().is_terminal() {

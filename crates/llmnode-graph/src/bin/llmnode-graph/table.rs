@@ -8,10 +8,10 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use llmnode_flow::flow::{FlowEvent, Position, StepRecord};
 use llmnode_runtime::Event;
 
-/// How much of a streamed text a line shows.
+/// How much of a streamed text a line shows, in characters.
 const SHOWN: usize = 60;
 
-/// The lines of a run. Without a terminal each step is told when it has ended.
+/// Without a terminal, each step is printed when it has ended.
 pub(crate) struct Table {
     lines: MultiProgress,
     rows: BTreeMap<String, Row>,
@@ -31,7 +31,6 @@ impl Table {
         Table { lines: MultiProgress::new(), rows: BTreeMap::new(), is_live: stderr().is_terminal() }
     }
 
-    /// Follows the steps of a flow.
     pub(crate) fn step(&mut self, event: &FlowEvent<'_>) {
         match event {
             FlowEvent::StepBegins { position, .. } => {
@@ -45,7 +44,6 @@ impl Table {
         }
     }
 
-    /// Follows the text that a step's agent writes.
     pub(crate) fn text(&mut self, position: &Position, event: &Event) {
         let row = self.row(&position.to_string());
         match event {
@@ -61,7 +59,7 @@ impl Table {
         row.line.set_message(tail);
     }
 
-    /// Leaves the lines as they are, for what is printed below them.
+    /// Keeps the lines, so that whatever follows is printed below them.
     pub(crate) fn close(&mut self) {
         self.rows.values().for_each(|row| row.line.abandon());
         if self.is_live {
@@ -90,7 +88,7 @@ impl Table {
         row.visits += 1;
         row.elapsed += step.elapsed;
         let usage = &step.usage;
-        // Of requests that report none, the number is not known.
+        // Unknown if a request did not report it.
         let tokens = if usage.requests == 0 { Some(0) } else { usage.total.total() };
         row.tokens = row.tokens.zip(tokens).map(|(sum, more)| sum + more);
         let mut told = vec![format!("{:.2} s", row.elapsed.as_secs_f64())];
@@ -117,7 +115,6 @@ impl Table {
     }
 }
 
-/// The end of a text on one line.
 fn tail(text: &str) -> String {
     let line: Vec<char> = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let from = line.len().saturating_sub(SHOWN);

@@ -1,4 +1,4 @@
-//! Whether the members of an object are those that a schema has.
+//! Checks the members of an object against a schema.
 
 use llmnode_runtime::internal::nearest;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use crate::faults::{FaultKind, escaped, shown};
 use crate::file::recovery::Recovered;
 
 impl<'f> SchemaChecker<'f> {
-    /// Checks an object. Returns it as it was probably meant, if something is wrong with it, and whether a member is missing.
+    /// Returns the object as it was probably intended, if something is wrong, and whether a required member is missing.
     pub(super) fn members(
         &mut self,
         rules: &'f Map<String, Value>,
@@ -59,7 +59,7 @@ impl<'f> SchemaChecker<'f> {
                 known.into_iter().flatten().find(|(_, rule)| also(rule)).map(|(name, _)| name.as_str());
             let lacking = nearest(name, lacks.iter().copied())
                 .or_else(|| lacks.iter().copied().find(|one| Some(*one) == other));
-            // A member that has to be there and is misspelled is one mistake.
+            // A misspelled required member is one mistake, and not also a missing one.
             lacks.retain(|one| Some(*one) != lacking);
             let is_fault = !self.is_react_flow || lacking.is_some();
             let mut message = format!("unknown member {:?}", shown(name));
@@ -91,7 +91,7 @@ impl<'f> SchemaChecker<'f> {
         (object.new, is_incomplete)
     }
 
-    /// Puts a word or an empty list where a member has to be and is not; returns whether another member lacks.
+    /// Adds a word or an empty list for a missing required member; returns whether one is still missing.
     fn complete(
         &mut self,
         required: &[&str],
@@ -115,7 +115,7 @@ impl<'f> SchemaChecker<'f> {
     }
 }
 
-/// An object while it is mended: it is copied when the first thing in it is changed.
+/// Copied with the first change.
 struct Object<'o> {
     old: &'o Map<String, Value>,
     new: Option<Map<String, Value>>,
@@ -146,7 +146,6 @@ impl Object<'_> {
     }
 }
 
-/// What further members of an object may be.
 enum AdditionalProperties<'f> {
     Any(bool),
     Of(&'f Value),

@@ -90,7 +90,7 @@ impl NodeType for AgentType {
     }
 }
 
-/// The registered tools among those that are listed. The others are nodes that the agent may call.
+/// The others are nodes that the agent may call.
 fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
     let (registry, links) = (node.registry, node.links);
     let mut found: Vec<&str> = Vec::new();
@@ -125,7 +125,6 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
     registry.tools().clone().only(found)
 }
 
-/// The JSON types of values that an agent writes.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
 
 fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
@@ -164,7 +163,7 @@ fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
     Answer::Members(members)
 }
 
-/// The call of the model, but for what each visit has of its own.
+/// What the calls of all visits share.
 fn primitive(
     data: &Data,
     answer: &Answer,
@@ -173,7 +172,7 @@ fn primitive(
     node: &mut NodeLoader<'_>,
 ) -> Option<Primitive> {
     let tools = named(tools.clone(), node.links);
-    // A node without an id has its fault.
+    // A missing id was reported before.
     let name = Some(node.id()).filter(|id| !id.is_empty()).unwrap_or("agent");
     let builder = Primitive::builder(name.to_owned());
     let builder = match answer {
@@ -189,7 +188,7 @@ fn primitive(
         Some(profile) => builder.model(profile.clone()),
         None => builder,
     };
-    // Without tools there is one response in any case.
+    // Without tools there is only one response.
     let has_tools = tools.names().next().is_some();
     let builder = match data.max_iterations.filter(|_| has_tools) {
         Some(turns) => builder.turns(turns),
@@ -198,7 +197,7 @@ fn primitive(
     match builder.tools(tools).build() {
         Ok(primitive) => Some(primitive),
         Err(error) => {
-            // It may come of what was noted.
+            // Otherwise it may follow from what was reported.
             if node.faults.noted() == before {
                 let place = if data.output_schema.is_some() { "/output_schema" } else { "" };
                 node.fault(place, error.message().to_owned());

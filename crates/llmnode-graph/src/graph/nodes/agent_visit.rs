@@ -1,4 +1,4 @@
-//! A visit of an agent: what it asks, and what becomes of the answer.
+//! A visit of an agent: its request, and what becomes of the answer.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,35 +17,30 @@ use crate::graph::step::GraphStep;
 use crate::state::{Update, text_of, view};
 use crate::template::Template;
 
-/// What the model answers, and what becomes of it.
 pub(super) enum Answer {
     Text,
-    /// An object of any members; of those that the file declares, these are written.
+    /// An object with any members. Of the declared values, only these are written.
     Flexible(Vec<String>),
-    /// An object of these members.
     Members(Vec<String>),
 }
 
-/// An `agent`.
 pub(super) struct Agent {
     pub(super) primitive: Primitive,
     pub(super) profile: Option<String>,
     pub(super) system: Option<Template>,
     pub(super) prompt: Option<Template>,
-    /// The registered ones.
     pub(super) tools: Toolset,
     pub(super) links: Vec<ToolLink>,
     pub(super) answer: Answer,
     pub(super) save_as: Option<String>,
 }
 
-/// Whether a flexible agent may write this value.
 fn may_write(step: &GraphStep, listed: &[String], key: &str) -> bool {
     let is_free = !key.starts_with('_') && key != "messages" && !step.is_declared(key);
     is_free || listed.iter().any(|one| one == key)
 }
 
-/// What the model is told if the conversation ends with nothing to answer.
+/// Sent if the conversation does not end with a message to answer.
 const CONTINUE_MESSAGE: &str = "Go on.";
 
 impl GraphNode for Agent {
@@ -86,7 +81,7 @@ impl GraphNode for Agent {
 }
 
 impl Agent {
-    /// The instruction. What a model, a tool or a search wrote stands in a fence: files of React Flow may name it.
+    /// Untrusted text is put into a fence, since files of React Flow may name it here.
     fn system(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
         let Some(template) = &self.system else { return Ok(String::new()) };
         visit.render_fenced(template, |name| visit.is_untrusted(name))
@@ -119,7 +114,7 @@ impl Agent {
         written.fold(update, |update, (key, value)| update.with_value(key, value))
     }
 
-    /// Adds what the tools did under the id of the node that stands for them.
+    /// Adds the trace of the tools under the id of the node that represents them.
     fn traced(&self, visit: &Visit<'_>, update: Update) -> Update {
         let Some(executor) = self.links.iter().find(|link| link.kind == LinkKind::Executor) else {
             return update;
@@ -144,7 +139,7 @@ impl Agent {
         if ran.is_empty() { update } else { update.with_value(&*executor.id, trace(ran)) }
     }
 
-    /// What follows from calls that end the visit. An error instead, if something waits for a person: `None`, that which paused.
+    /// What follows from calls that end the visit. `Err`: something waits for a person. `None` in it: the pause as it is.
     fn handed_over(&self, paused: Paused) -> Result<Update, Option<NodeError>> {
         let target = |name: &str| {
             let handoff = self.links.iter().find(|link| link.kind == LinkKind::Handoff && link.name == name);
@@ -157,7 +152,7 @@ impl Agent {
         let first = waiting.iter().find_map(|call| Some((call, target(&call.tool)?)));
         let Some((first, link)) = first else { return Err(None) };
         if waiting.iter().any(|call| target(&call.tool).is_none()) {
-            // A person decides first. Then the model may call again.
+            // A person decides first; then the model may call again.
             let why = "not executed: other calls wait; call again after their results";
             let later =
                 waiting.iter().filter(|call| target(&call.tool).is_some()).map(|call| call.id.clone());
@@ -165,7 +160,7 @@ impl Agent {
             return Err(Some(paused.map_or_else(|error| error, Paused::into_error)));
         }
         let is_here = |call: &ToolCall| match link.kind {
-            // The id that is shown is escaped as JSON pointers are.
+            // The id that is shown is escaped as in JSON pointers.
             LinkKind::Handoff => call.id == first.id.replace("~1", "/").replace("~0", "~"),
             // All tools run there.
             _ => target(&call.name).is_some_and(|one| one.kind == link.kind),

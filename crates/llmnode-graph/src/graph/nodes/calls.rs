@@ -11,7 +11,6 @@ use crate::graph::roles::{LinkKind, ToolLink};
 use crate::graph::step::{GraphStep, NestingError};
 use crate::state::State;
 
-/// Adds the nodes that are tools of the agent to its others.
 pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {
     let mut values = None;
     links.iter().filter(|link| link.is_callable()).fold(tools, |tools, link| match link.kind {
@@ -25,13 +24,12 @@ pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) 
     })
 }
 
-/// The same names without bodies, for what has to know them before a visit.
+/// Without bodies, for whatever needs the names before a visit.
 pub(super) fn named(tools: Toolset, links: &[ToolLink]) -> Toolset {
     let called = links.iter().filter(|link| link.is_callable());
     called.fold(tools, |tools, link| tools.external(spec(link)))
 }
 
-/// Lets the tool of this name wait for an approval.
 fn require_approval_for(tools: Toolset, name: &str) -> Toolset {
     let others: Vec<String> = tools.names().filter(|one| *one != name).map(str::to_owned).collect();
     let last = tools.clone().only([name]).require_approval();
@@ -47,7 +45,6 @@ fn spec(link: &ToolLink) -> ToolSpec {
     ToolSpec::new(link.name.clone(), description(link), schema)
 }
 
-/// What the model reads of it.
 fn description(link: &ToolLink) -> String {
     match link.kind {
         LinkKind::Handoff => format!("Hands over to {}, who continues with the query.", link.label),
@@ -55,7 +52,7 @@ fn description(link: &ToolLink) -> String {
     }
 }
 
-/// Runs the node on a state of its own, in which the query is the only message.
+/// The query is the only message of the node's state.
 fn body(node: usize, visit: &Visit<'_>, values: Arc<State>) -> Arc<ToolFn> {
     let step = Arc::new(visit.step.called(node));
     Arc::new(move |cx: &Cx<'_, ()>, arguments: Value| {
@@ -82,13 +79,12 @@ fn refused(why: &str) -> Result<(ToolReply, Option<llmnode_runtime::CallId>), ll
     Ok((ToolReply::new(format!("not executed: {why}")), None))
 }
 
-/// What the call asks: its `query`, else its `question`, else all of its arguments.
+/// `query`, else `question`, else all of the arguments.
 pub(super) fn query(arguments: &Value) -> String {
     let asked = ["query", "question"].iter().find_map(|name| arguments.get(name)?.as_str());
     asked.map_or_else(|| arguments.to_string(), str::to_owned)
 }
 
-/// The same of the arguments as the model wrote them.
 pub(super) fn query_of(call: &ToolCall) -> String {
     match serde_json::from_str(&call.arguments) {
         Ok(arguments) => query(&arguments),

@@ -61,9 +61,9 @@ struct IteratorNode {
     source: String,
     item: String,
     restart: bool,
-    /// The key of the items, as they were when it began.
+    /// The key of the items, as they were when the loop began.
     queue: String,
-    /// The key of the number of the next item.
+    /// The key of the index of the next item.
     next: String,
 }
 

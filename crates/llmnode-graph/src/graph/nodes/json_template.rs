@@ -1,4 +1,4 @@
-//! JSON with templates in its texts.
+//! JSON whose texts are templates.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::graph::node_type::Visit;
 use crate::state::{MOST, size, take};
 use crate::template::Template;
 
-/// A value whose texts are templates. A text that is one `{{ name }}` is that value, whatever its type.
+/// A text that is a single `{{ name }}` becomes that value, whatever its type.
 #[derive(Clone)]
 pub(super) enum JsonTemplate {
     Value(Value),
@@ -21,7 +21,6 @@ pub(super) enum JsonTemplate {
 }
 
 impl JsonTemplate {
-    /// Reads a value.
     pub(super) fn read(value: &Value, place: &str, node: &mut NodeLoader<'_>) -> Self {
         match value {
             Value::String(text) if text.contains("{{") => {
@@ -47,7 +46,7 @@ impl JsonTemplate {
         members.iter().map(read).collect()
     }
 
-    /// The value with what the state holds. `left`: how many bytes it may still take.
+    /// `left`: how many more bytes it may take.
     fn value(&self, visit: &Visit<'_>, left: &mut usize) -> Result<Value, NodeError> {
         Ok(match self {
             JsonTemplate::Value(value) => value.clone(),

@@ -1,4 +1,4 @@
-//! A node type of another crate, where its feature is off.
+//! Node types of other crates whose feature is off.
 
 use std::sync::Arc;
 
@@ -8,7 +8,6 @@ use crate::faults::FaultKind;
 use crate::graph::loading::NodeLoader;
 use crate::graph::node_type::{GraphNode, NodeType};
 
-/// A node type that is not there.
 pub(crate) struct MissingType {
     pub(crate) name: &'static str,
     pub(crate) aliases: &'static [&'static str],

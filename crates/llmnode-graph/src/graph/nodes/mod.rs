@@ -19,7 +19,6 @@ pub(crate) use router::RouterType;
 pub(crate) use subgraph::SubgraphType;
 pub(crate) use tool::{ToolCallNode, ToolType};
 
-/// The JSON schema of a type's settings.
 fn schema_of<T: schemars::JsonSchema>() -> serde_json::Value {
     schemars::schema_for!(T).to_value()
 }

@@ -1,4 +1,4 @@
-//! A node of the program's as a node type.
+//! A node of the program as a node type.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,7 +16,6 @@ use crate::graph::loading::NodeLoader;
 use crate::graph::node_type::{GraphNode, NodeType, Visit};
 use crate::state::{State, Update};
 
-/// The type of nodes that are `N`.
 pub(crate) struct RegisteredType<N>(PhantomData<fn() -> N>);
 
 /// The settings of a node of the program's.
@@ -79,7 +78,6 @@ where
 
 struct RegisteredNode<N> {
     input: Vec<(String, JsonTemplate)>,
-    /// Fields that are values of the state.
     from_state: Vec<String>,
     save_as: String,
     node: PhantomData<fn() -> N>,
@@ -99,7 +97,7 @@ where
                 let message = format!("the fields of `{}` cannot be read: {error}", N::NAME);
                 NodeError::new(Category::PrepError, message).with_source(error)
             })?;
-            // A node that tries by itself is the visit's own call, so that its tokens stand under the id.
+            // A node that retries by itself is part of the visit's call, so that its tokens count under the id.
             let is_own = N::TRIES_ITSELF && N::IDEMPOTENT && N::LIMITS == Limits::new();
             let (core, within) = context(visit.cx());
             let output = if is_own {

@@ -1,4 +1,4 @@
-//! `router`: takes the first way whose condition holds.
+//! `router`: takes the first route whose condition holds.
 
 use std::sync::Arc;
 
@@ -95,9 +95,9 @@ impl NodeType for RouterType {
             read.push(Route { source: own.or_else(|| source.clone()), test, handle: to });
         }
         let known: Vec<&str> = handles.iter().map(String::as_str).collect();
-        // In the files of React Flow a way without an edge ends the flow.
+        // In files of React Flow, a handle without an edge ends the flow.
         node.handles(&known, if node.is_seed() { &[] } else { &known });
-        // A route that could not be read has a handle of its own. And a router writes nothing, whatever is wrong with it.
+        // A route that could not be read has a handle, too. And a router writes nothing, whatever is wrong with it.
         node.facts.handles.allows_unknown = node.repairs.has_lost("/routes");
         node.facts.possible_writes.clear();
         node.facts.unclear = false;
@@ -117,7 +117,7 @@ enum Test {
     Contains(String),
     Equals(String),
     StartsWith(String),
-    /// With the longest text to search in, in bytes.
+    /// With the longest text that it may search, in bytes.
     Regex(Regex, usize),
     Never,
 }
@@ -137,15 +137,12 @@ impl Test {
                 let (regex, most) = bounded_regex(build)?;
                 Test::Regex(regex, most)
             }
-            // The schema does not let it pass.
+            // Not reached: the schema refuses it.
             _ => Test::Never,
         })
     }
 
-    /// Whether a text fits.
-    ///
-    /// # Errors
-    /// It is longer than the pattern is searched in.
+    /// Fails if the text is longer than the pattern may search.
     fn fits(&self, text: &str) -> Result<bool, String> {
         if text.is_empty() {
             return Ok(false);

@@ -55,7 +55,7 @@ impl NodeType for SubgraphType {
     }
 }
 
-/// In a flow its place is taken by the flow of the subgraph; as a tool of an agent it is run within the agent's call.
+/// Only run as a tool of an agent: in a flow, the flow of the subgraph takes its place.
 struct Nested;
 
 impl GraphNode for Nested {

@@ -1,4 +1,4 @@
-//! `tool`: executes the calls of the last message, or one call that the file states.
+//! `tool`: executes the calls of the last message, or one call that the file has.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,7 @@ impl NodeType for ToolType {
             if !arguments.is_empty() {
                 node.fault("/arguments", "have no tool: add a \"tool_name\", or remove them");
             }
-            // Nobody is asked here about what needs an approval.
+            // No one is asked here, so tools that need an approval are left out.
             let tools = registry.tools();
             let runs: Vec<&str> =
                 tools.names().filter(|name| !tools.clone().only([name]).may_pause()).collect();
@@ -61,7 +61,7 @@ impl NodeType for ToolType {
         }
         let arguments = JsonTemplate::members(&arguments, "/arguments", node);
         let tools = registry.tools().clone().only([&name]);
-        // It waits as a whole: there is nothing else in it.
+        // The node waits as a whole: there is nothing else in it.
         node.facts.pauses |= tools.may_pause();
         let calling = Arc::new(ToolCallNode { tools, name, arguments, save_as });
         node.call = Some(Arc::clone(&calling));
@@ -69,7 +69,6 @@ impl NodeType for ToolType {
     }
 }
 
-/// Makes one call.
 pub(crate) struct ToolCallNode {
     tools: Toolset,
     name: String,
@@ -78,13 +77,11 @@ pub(crate) struct ToolCallNode {
 }
 
 impl ToolCallNode {
-    /// The call on this state.
     pub(crate) fn call(&self, visit: &Visit<'_>) -> Result<ToolCall, NodeError> {
         let arguments = Value::Object(JsonTemplate::object(&self.arguments, visit)?);
         Ok(ToolCall::new("call_1", &*self.name, arguments.to_string()))
     }
 
-    /// What is wrong with the arguments of a call.
     pub(crate) fn refuses(&self, call: &ToolCall) -> Option<String> {
         refused_arguments(&self.tools, call)
     }
@@ -118,7 +115,7 @@ impl GraphNode for Executor {
         Box::pin(async move {
             let turns = &visit.state().turns;
             let last = turns.iter().rposition(|turn| turn.message.answers().is_none());
-            // A history that was given to the graph, by whomever, makes no calls.
+            // A history that the program passes in makes no calls.
             let Some(last) = last.filter(|last| turns[*last].from.is_some()) else {
                 return Ok(Update::new());
             };
@@ -143,7 +140,6 @@ impl GraphNode for Executor {
     }
 }
 
-/// A call that was executed.
 pub(super) struct ExecutedCall {
     pub(super) name: String,
     pub(super) arguments: Value,
@@ -170,13 +166,12 @@ async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<Exec
     })
 }
 
-/// Arguments as a trace shows them.
 pub(super) fn arguments_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
-/// What front ends show of tools: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`.
-/// Its arguments and results share as many bytes as one result may have.
+/// What front ends show of tools: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`. Arguments and
+/// results share the bytes that one result may have.
 pub(super) fn trace(all: Vec<ExecutedCall>) -> Value {
     let (mut input, mut output) = (Value::Null, Value::Null);
     let most = MAX_RESULT / all.len().max(1);
@@ -194,7 +189,7 @@ pub(super) fn trace(all: Vec<ExecutedCall>) -> Value {
     json!({"tools": tools, "last_tool_input": input, "output": output})
 }
 
-/// A result as a value: a list or an object where it is the JSON of one.
+/// The JSON of a list or an object becomes a value; anything else stays text.
 fn value_of(result: &str) -> Value {
     match serde_json::from_str(result) {
         Ok(value @ (Value::Array(_) | Value::Object(_))) => value,

@@ -1,4 +1,4 @@
-//! The node types that are always there, by the same door as any other.
+//! The node types that are always there, registered like any other.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(super) fn types() -> Vec<Arc<dyn NodeType>> {
     ]
 }
 
-/// Types of other crates: what a graph is told where they are missing.
+/// In place of types of other crates: their faults name the missing feature.
 pub(super) fn missing() -> Vec<Arc<dyn NodeType>> {
     vec![
         Arc::new(MissingType { name: "rag_node", aliases: &["rag"], feature: "rag" }),

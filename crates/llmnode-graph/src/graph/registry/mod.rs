@@ -53,7 +53,7 @@ pub struct Registry {
     extensions: Extensions,
 }
 
-/// Values that node types of other crates keep here.
+/// Values of node types in other crates.
 type Extensions = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 
 impl Registry {
@@ -106,10 +106,11 @@ impl Registry {
         self
     }
 
-    /// Changes the value of this type which the registry keeps for node types: see [`NodeLoader::extension`](crate::Loading::extension).
+    /// Changes the value of this type which the registry keeps for node types: see
+    /// [`NodeLoader::extension`](crate::NodeLoader::extension).
     pub fn extend_with<T: Any + Send + Sync + Default>(mut self, change: impl FnOnce(&mut T)) -> Self {
         let value = self.extensions.entry(TypeId::of::<T>()).or_insert_with(|| Box::<T>::default());
-        // It is of the type that it is kept under.
+        // Always of this type, which is its key.
         if let Some(value) = value.downcast_mut() {
             change(value);
         }
@@ -147,7 +148,7 @@ impl Registry {
             duplicates.add(name);
         }
         duplicates.end(&mut faults);
-        // Those of other crates take the place of what only says that they are missing.
+        // Types of other crates replace those that report them as missing.
         let missing = built_in::missing().into_iter().filter(|one| !named.contains_key(one.name()));
         let missing: Vec<Arc<dyn NodeType>> = missing.collect();
         for one in missing {
@@ -167,7 +168,6 @@ impl Registry {
     }
 }
 
-/// Names of one kind, and those that stand twice.
 struct DuplicateCheck {
     kind: &'static str,
     seen: BTreeSet<String>,
@@ -195,10 +195,9 @@ impl DuplicateCheck {
     }
 }
 
-/// The longest name.
 const LONGEST: usize = 64;
 
-/// Whether a text may be the name of something that graphs name: a tool, a profile, a file.
+/// Whether a text may be the name of a tool, a profile or a file.
 pub(crate) fn is_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (1..=LONGEST).contains(&name.len()) && name.chars().all(fits)
