@@ -1,4 +1,4 @@
-//! The model that records another one, and plays it back.
+//! The model that records another one, and plays its answers back.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -138,15 +138,13 @@ fn parse_mode(word: Option<&OsStr>) -> Result<Option<CassetteMode>, NodeError> {
 
 type MakeModel = Box<dyn FnOnce() -> Result<Box<dyn ChatModel>, NodeError> + Send>;
 
-/// The model with its cassette.
 struct Recorder {
     path: PathBuf,
     mode: CassetteMode,
     redactor: Redactor,
     file: Mutex<CassetteFile>,
-    /// The model's id, as the file has it.
+    /// From the file; the model's id until the model is created.
     recorded_model: Option<String>,
-    /// What makes the model; none once it has.
     make: Mutex<Option<MakeModel>>,
     model: OnceLock<Result<Box<dyn ChatModel>, (Category, String)>>,
 }
@@ -199,7 +197,6 @@ impl Recorder {
         }
     }
 
-    /// The model, which is created at the first use.
     fn model(&self) -> Result<&dyn ChatModel, &(Category, String)> {
         let opened_model = self.model.get_or_init(|| match lock(&self.make).take() {
             Some(make) => make().map_err(|error| (error.category(), error.message().to_owned())),
@@ -231,7 +228,6 @@ impl Recorder {
     }
 }
 
-/// Writes what the file does not have yet.
 impl Drop for Recorder {
     fn drop(&mut self) {
         let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -291,7 +287,7 @@ fn unsent(message: impl Into<String>) -> ModelError {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds a lock but the program's own functions, which change nothing.
+    // Only the program's own functions can panic while a lock is held, and they change nothing.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,6 +1,6 @@
 //! The difference of two texts, line by line.
 
-/// Beyond this many pairs of lines that differ the common ones among them are not looked for.
+/// With more pairs of lines to compare, common lines are not searched for.
 const PAIRS: usize = 1_000_000;
 
 const CONTEXT: usize = 3;
@@ -12,8 +12,8 @@ enum Line<'t> {
     Found(&'t str),
 }
 
-/// The lines of both texts: `-` before those only expected, `+` before those only found. Of equal lines those near
-/// a difference. Blanks that end a changed line, and control characters in it, are shown.
+/// `-` before lines that are only expected, `+` before those only found. Equal lines are shown only near a difference. Trailing
+/// blanks and control characters of changed lines are made visible.
 pub(crate) fn diff(expected: &str, found: &str) -> String {
     let (expected, found): (Vec<_>, Vec<_>) = (expected.split('\n').collect(), found.split('\n').collect());
     let lines = compare(&expected, &found);
@@ -49,8 +49,7 @@ fn visible(line: &str) -> String {
     escaped.collect::<String>() + &"·".repeat(line.len() - kept.len())
 }
 
-/// A shortest way from one text to the other: what both begin and end with, and between these their longest
-/// common subsequence.
+/// A shortest edit: the common beginning and end, and the longest common subsequence between them.
 fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
     let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
     let head = expected.iter().zip(found).take_while(same).count();
@@ -75,7 +74,7 @@ fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
     lines
 }
 
-/// The lengths of the longest common subsequences of all pairs of ends of two texts; all 0 where there are too many.
+/// By the positions from which both texts are compared; all 0 if there are too many pairs.
 fn longest_common(expected: &[&str], found: &[&str]) -> impl Fn(usize, usize) -> u32 {
     let (rows, columns) = match expected.len().saturating_mul(found.len()) {
         ..=PAIRS => (expected.len(), found.len()),

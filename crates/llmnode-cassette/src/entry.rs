@@ -1,4 +1,4 @@
-//! One request and what came of it, as it stands in the file.
+//! One request and its outcome, as in the file.
 
 use std::time::Duration;
 
@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use crate::redactor::Redactor;
 
-/// One request and what came of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
@@ -25,7 +24,6 @@ pub(crate) struct Entry {
     pub(crate) stream: Option<RecordedStream>,
 }
 
-/// A [`Completion`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecordedCompletion {
@@ -46,7 +44,6 @@ pub(crate) struct RecordedCompletion {
     response_id: Option<String>,
 }
 
-/// A [`ModelError`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecordedError {
@@ -68,7 +65,6 @@ pub(crate) struct RecordedError {
     answer: Option<String>,
 }
 
-/// A [`Retry`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum RetryKind {
@@ -78,7 +74,6 @@ enum RetryKind {
     Adapted,
 }
 
-/// What the model told of the attempt beside its answer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AttemptMetadata {
@@ -90,24 +85,22 @@ pub(crate) struct AttemptMetadata {
     pub(crate) flags: Vec<Flag>,
 }
 
-/// The pieces that a stream came in.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RecordedStream {
-    /// The text, where the answer does not have it, since the stream failed.
+    /// Only if the stream failed, so that no answer has the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
-    /// Where in the text one piece ends and the next one begins, in bytes.
+    /// Byte offsets in the text at which a new piece begins.
     pub(crate) boundaries: Vec<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) reasoning: Vec<ReasoningPiece>,
 }
 
-/// A piece of reasoning.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReasoningPiece {
-    /// How much of the text stands before it, in bytes.
+    /// Bytes of the text before it.
     pub(crate) at: usize,
     pub(crate) text: String,
 }

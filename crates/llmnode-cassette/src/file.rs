@@ -14,7 +14,7 @@ use crate::request_key::RequestKey;
 
 const FORMAT: &str = "llmnode/cassette";
 const VERSION: u64 = 2;
-/// A file of so many entries is written after each.
+/// Up to this many entries, the file is written after each one.
 const SMALL_FILE: usize = 64;
 
 #[derive(Serialize, Deserialize)]
@@ -22,43 +22,37 @@ const SMALL_FILE: usize = 64;
 struct FileContents<E> {
     format: String,
     version: u64,
-    /// The id of the model for requests that name none.
+    /// For requests that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     entries: E,
 }
 
-/// The entries of a cassette.
 #[derive(Debug, Default)]
 pub(crate) struct CassetteFile {
-    /// The id of the model for requests that name none.
     pub(crate) model: Option<String>,
-    /// By their requests; those of one request in the order in which it was made.
+    /// By request; sorted by occurrence.
     entries: HashMap<String, Vec<RecordedEntry>>,
-    /// How often each request was made since the tape was opened.
+    /// Since the file was opened.
     request_count: HashMap<String, usize>,
     len: usize,
-    /// How many entries the file does not have yet.
     unsaved: usize,
 }
 
 #[derive(Debug)]
 struct RecordedEntry {
-    /// Which time it was made.
     occurrence: usize,
     request_key: RequestKey,
     entry: Entry,
 }
 
-/// What a tape has for a request.
 pub(crate) enum Lookup {
     Entry(Box<Entry>),
-    /// So many entries were given before this; 0: the request is unknown.
+    /// How many entries this request has; 0 if it is unknown.
     Missing(usize),
 }
 
 impl CassetteFile {
-    /// Reads a file. `None`: there is none.
     pub(crate) fn open(path: &Path) -> Result<Option<CassetteFile>, NodeError> {
         let json = match fs::read_to_string(path) {
             Ok(json) => json,
@@ -77,7 +71,7 @@ impl CassetteFile {
         Ok(Some(file))
     }
 
-    /// The entry for the next time that this request is made, and which time that is.
+    /// Also returns which occurrence of the request this is.
     pub(crate) fn next(&mut self, request_key: &RequestKey) -> (Lookup, usize) {
         let key = request_key.key();
         let known = self.entries.get(&key).map(Vec::as_slice).unwrap_or_default();
@@ -104,7 +98,7 @@ impl CassetteFile {
         self.unsaved += 1;
     }
 
-    /// Whether the file is due: the whole of it after each entry would take time with the square of their number.
+    /// Writing the whole file after each entry would take quadratic time.
     pub(crate) fn should_save(&self) -> bool {
         self.len <= SMALL_FILE || self.unsaved >= self.len / 4
     }
@@ -117,7 +111,6 @@ impl CassetteFile {
         self.entries.values().filter_map(|known| known.first()).map(|kept| &kept.request_key)
     }
 
-    /// Writes the file as a whole: to another one beside it, which then takes its place.
     pub(crate) fn save(&mut self, path: &Path) -> Result<(), NodeError> {
         let mut keys: Vec<_> = self.entries.keys().collect();
         keys.sort_unstable();

@@ -1,4 +1,4 @@
-//! What to say of a request that no entry fits.
+//! The message for a request that has no entry.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use crate::diff::diff;
 use crate::request_key::RequestKey;
 
-/// The entry that is most like the request, and what differs; `None`: there are no entries. The same entries in any order give
-/// the same one.
+/// The entry most like the request, and how it differs. `None` if there are no entries. The order of the entries does not
+/// matter.
 pub(crate) fn nearest_entry_diff<'a>(
     request_key: &RequestKey,
     entries: impl Iterator<Item = &'a RequestKey>,

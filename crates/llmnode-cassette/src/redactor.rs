@@ -1,4 +1,4 @@
-//! What is taken out of texts before they are written or compared.
+//! Redaction of texts before they are written or compared.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,12 +6,11 @@ use std::sync::Arc;
 use llmnode_runtime::internal::{Secret, is_credential, redact};
 use serde_json::Value;
 
-/// Shorter values of the environment are hardly keys.
+/// Shorter values are hardly keys.
 const MIN_SECRET_LEN: usize = 8;
 
 type Redact = dyn Fn(&str) -> String + Send + Sync;
 
-/// Cleans texts: of secrets, and of what the program names.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor {
     secrets: Vec<Secret>,
@@ -19,7 +18,7 @@ pub(crate) struct Redactor {
 }
 
 impl Redactor {
-    /// One that knows the credentials of the environment.
+    /// Finds credentials by the names of the variables.
     pub(crate) fn from_env() -> Self {
         let secrets = std::env::vars_os().filter_map(|(name, value)| {
             let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
@@ -32,7 +31,7 @@ impl Redactor {
         self.custom = Some(Arc::new(redact));
     }
 
-    /// The text without secrets. A text is cleaned as a whole: half a key is no longer recognised.
+    /// A text is redacted as a whole: half a key would not be recognized.
     pub(crate) fn text(&self, text: &str) -> String {
         let clean = redact(text, &self.secrets);
         self.custom.as_ref().map_or_else(|| clean.clone(), |custom| custom(&clean))
@@ -42,7 +41,7 @@ impl Redactor {
         text.map(|text| self.text(text))
     }
 
-    /// The value with each text in it cleaned, names of members among them.
+    /// Includes the names of members.
     pub(crate) fn value(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),

@@ -1,4 +1,4 @@
-//! A request as a cassette knows it: what the model is asked, and nothing of how it gets there.
+//! A request as a cassette compares it: what the model is asked, and nothing of how it gets there.
 
 use llmnode_runtime::internal::sha256_hex;
 use llmnode_runtime::{Message, Part, Request, ToolSpec};
@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use crate::redactor::Redactor;
 
-/// A request as JSON, with the members of all objects in the order of their names: the same request is the same text.
+/// JSON with sorted members, so that equal requests have equal texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RequestKey(Value);
 
 impl RequestKey {
-    /// The request without its secrets. The attempt's id and its timeout are left out.
+    /// Leaves out secrets, and the attempt's id and timeout.
     pub(crate) fn new(request: &Request, redactor: &Redactor) -> Result<Self, serde_json::Error> {
         let output = match &request.output {
             Some(schema) => {
@@ -42,7 +42,6 @@ impl RequestKey {
         Ok(RequestKey(sorted(request_key)))
     }
 
-    /// One that a file holds.
     pub(crate) fn from_json(value: Value) -> Self {
         RequestKey(sorted(value))
     }
@@ -51,12 +50,11 @@ impl RequestKey {
         &self.0
     }
 
-    /// What makes two requests the same.
     pub(crate) fn key(&self) -> String {
         self.0.to_string()
     }
 
-    /// For a person: one member or line of a message per line.
+    /// For a person: a line for each member, and for each line of a message.
     pub(crate) fn lines(&self) -> String {
         let Value::Object(members) = &self.0 else { return self.0.to_string() };
         let mut lines = Vec::new();
@@ -74,7 +72,7 @@ impl RequestKey {
     }
 }
 
-/// A message with the short form of each attachment in place of its content, which is long and may hold a key in its URL.
+/// Attachments are replaced by their short form: they are long, and their URL may hold a key.
 fn message(message: &Message) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(message)?;
     let parts = value["content"].as_array_mut().into_iter().flatten();
@@ -82,7 +80,7 @@ fn message(message: &Message) -> Result<Value, serde_json::Error> {
         let Part::Attachment(attachment) = part else { continue };
         for place in ["/image_url/url", "/file/file_data", "/input_audio/data"] {
             if let Some(content) = written.pointer_mut(place) {
-                // The mark in the label is short: others have the same one.
+                // The hash in the label is short, so different contents may share it.
                 let hash = content.as_str().map(|content| sha256_hex(content.as_bytes())).unwrap_or_default();
                 *content = format!("{}, {hash}", attachment.label()).into();
             }
@@ -96,7 +94,7 @@ fn tool(tool: &ToolSpec) -> Result<Value, serde_json::Error> {
     Ok(json!({"name": tool.name, "description": tool.description, "arguments": plain}))
 }
 
-/// Numbers the calls of tools in the order in which they appear: their ids differ from run to run.
+/// Ids of calls differ from run to run, so calls are numbered in the order in which they appear.
 fn number_calls(messages: &mut [Value]) {
     let mut known: Vec<Value> = Vec::new();
     let mut number = |id: &mut Value| {
@@ -115,7 +113,6 @@ fn number_calls(messages: &mut [Value]) {
     }
 }
 
-/// The same value with its members in the order of their names, whatever order serde_json keeps.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(sorted).collect(),

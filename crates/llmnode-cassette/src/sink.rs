@@ -1,11 +1,10 @@
-//! What a model tells while it answers: listened to for the file, and told again from it.
+//! Records what a model reports while it answers, and replays it.
 
 use llmnode_runtime::{Delta, Flag, ResponseFormat, Sink, TokenUsage};
 
 use crate::entry::{AttemptMetadata, ReasoningPiece, RecordedStream};
 use crate::redactor::Redactor;
 
-/// Passes everything on, and keeps it.
 pub(crate) struct RecordingSink<'a> {
     outer: &'a mut dyn Sink,
     metadata: AttemptMetadata,
@@ -23,8 +22,7 @@ impl<'a> RecordingSink<'a> {
         }
     }
 
-    /// What was told, and the stream, if there was one. `answer`: the text of the answer, if there was one, and as it is
-    /// written.
+    /// `answer`: the text of the answer, and the same as it is written to the file.
     pub(crate) fn finish(
         self,
         answer: Option<(&str, &str)>,
@@ -37,11 +35,11 @@ impl<'a> RecordingSink<'a> {
         }
         let written = match answer {
             Some((answer, written)) if answer == text => written.to_owned(),
-            // A model whose pieces are not its answer: they are of no use.
+            // The pieces are not those of the answer.
             Some(_) => return (metadata, None),
             None => stream.text.insert(redactor.text(&text)).clone(),
         };
-        // Behind what was taken out, nobody knows where a piece ended.
+        // After the first redaction, it is unknown where a piece ended.
         let same = text.bytes().zip(written.bytes()).take_while(|(one, other)| one == other).count();
         let whole = text == written;
         stream.boundaries.retain(|at| whole || *at <= same);
@@ -53,8 +51,7 @@ impl<'a> RecordingSink<'a> {
     }
 }
 
-/// The pieces of reasoning as they are written. They are cleaned as one text, since a piece may hold half a secret; from the
-/// first change on they are one piece.
+/// Redacted as one text, since a piece may hold half a secret; from the first change on, it is one piece.
 fn clean_reasoning(mut pieces: Vec<ReasoningPiece>, redactor: &Redactor) -> Vec<ReasoningPiece> {
     let whole: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     let clean = redactor.text(&whole);
@@ -68,7 +65,7 @@ fn clean_reasoning(mut pieces: Vec<ReasoningPiece>, redactor: &Redactor) -> Vec<
         kept += 1;
     }
     pieces.truncate(kept + 1);
-    // What is left of the text belongs to the piece that changed, or to the last one, if all is gone behind it.
+    // The rest belongs to the piece that changed, or to the last one if none did.
     let rest = clean.get(end..).unwrap_or_default();
     match pieces.get_mut(kept) {
         Some(changed) => changed.text = rest.to_owned(),
@@ -128,7 +125,7 @@ impl Sink for RecordingSink<'_> {
     }
 }
 
-/// Tells again what was told. Each piece is an event of its own.
+/// Yields after each piece, so that each is an event of its own.
 pub(crate) async fn replay(
     metadata: &AttemptMetadata,
     stream: Option<&RecordedStream>,
@@ -149,7 +146,7 @@ pub(crate) async fn replay(
             sink.delta(Delta::Reasoning(&thought.text));
             tokio::task::yield_now().await;
         }
-        // A file that was edited may have boundaries that are none.
+        // The boundaries of an edited file may be invalid.
         if let Some(piece) = text.get(from..at).filter(|piece| !piece.is_empty()) {
             sink.delta(Delta::Text(piece));
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! The models of llmnode that are asked over HTTP; use them through the `llmnode` crate.
+//! Models that are asked over HTTP; use them through the `llmnode` crate.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 

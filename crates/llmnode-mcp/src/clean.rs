@@ -1,24 +1,21 @@
-//! Names and texts of a server, before a model reads them.
+//! Cleans names and texts of a server before a model reads them.
 
 use serde_json::Value;
 
-/// The longest description, in bytes.
 const MAX_DESCRIPTION_BYTES: usize = 1024;
-/// The longest name that providers take.
+/// A limit of providers.
 const MAX_NAME_CHARS: usize = 64;
 
-/// A name of characters that providers take; all others become `_`.
+/// Providers accept only these characters.
 pub(crate) fn name(text: &str) -> String {
     let name = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
     text.chars().map(name).take(MAX_NAME_CHARS).collect()
 }
 
-/// A description without what cannot be seen, cut where it is too long.
 pub(crate) fn description(text: &str) -> String {
     without_hidden(text, MAX_DESCRIPTION_BYTES)
 }
 
-/// A text without what cannot be seen, of that many bytes at most.
 pub(crate) fn without_hidden(text: &str, most: usize) -> String {
     let clean: String = text.chars().filter(|c| !is_hidden(*c)).collect();
     match clean.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= most).last() {
@@ -27,8 +24,8 @@ pub(crate) fn without_hidden(text: &str, most: usize) -> String {
     }
 }
 
-/// Cleans the descriptions, titles and examples of a schema. What the server compares stays as it is: names of members,
-/// and the values of `enum`, `const` and `default`.
+/// Cleans descriptions, titles and examples. What the server compares stays as it is: names of members, and the values of
+/// `enum`, `const` and `default`.
 pub(crate) fn clean_schema(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -49,7 +46,6 @@ pub(crate) fn clean_schema(schema: &mut Value) {
     }
 }
 
-/// Cleans all texts and names of an example.
 fn clean_example(value: &mut Value) {
     match value {
         Value::String(text) => *text = description(text),
@@ -63,7 +59,6 @@ fn clean_example(value: &mut Value) {
     }
 }
 
-/// Whether a text or a name within a schema has invisible characters.
 pub(crate) fn has_hidden(schema: &Value) -> bool {
     let hidden = |text: &str| text.contains(is_hidden);
     match schema {
@@ -74,7 +69,8 @@ pub(crate) fn has_hidden(schema: &Value) -> bool {
     }
 }
 
-/// Characters that a person does not see and a model reads: control characters but line ends and tabs, and those of no width.
+/// Characters that a model reads but a person does not see: control characters except line ends and tabs, and those without
+/// width.
 fn is_hidden(c: char) -> bool {
     let control = c.is_control() && !matches!(c, '\n' | '\t');
     let unseen = matches!(c,

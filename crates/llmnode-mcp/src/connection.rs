@@ -1,4 +1,4 @@
-//! A connection with a server: made, lost, and made again.
+//! A connection to a server, which is made again when it was lost.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -21,14 +21,12 @@ use crate::reply::reply;
 use crate::secret::Token;
 use crate::tool_list;
 
-/// A line or a body of a server, at most, in bytes.
+/// For one line or one body.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
-/// A child that is told to end gets so long, all steps together.
+/// For all steps of ending a child together.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
-/// What a server says of its fault, at most, in bytes.
 const MAX_ERROR_BYTES: usize = 400;
 
-/// Where a server is.
 #[derive(Clone)]
 pub(crate) enum Transport {
     Stdio(Program),
@@ -37,18 +35,16 @@ pub(crate) enum Transport {
 
 type Service = RunningService<RoleClient, ClientConfig>;
 
-/// A server that can be asked.
 pub(crate) struct Connection {
     pub(crate) server: String,
     pub(crate) transport: Transport,
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,
-    /// The one that stands. It is made again when a call finds it lost.
+    /// Replaced when a call finds it lost.
     pub(crate) current: Mutex<Option<Arc<Service>>>,
 }
 
 impl Connection {
-    /// Connects, if it is not connected.
     pub(crate) async fn service(&self) -> Result<Arc<Service>, NodeError> {
         let mut current = self.current.lock().await;
         if let Some(service) = current.as_ref().filter(|service| !service.is_closed()) {
@@ -64,7 +60,7 @@ impl Connection {
 
     async fn connect(&self) -> Result<Service, NodeError> {
         let own = Implementation::new("llmnode", env!("CARGO_PKG_VERSION"));
-        // No sampling, no elicitation, no roots: what a server asks of us is refused.
+        // No sampling, elicitation or roots: requests from a server are refused.
         let client = ClientConfig::new(ClientCapabilities::default(), own);
         match &self.transport {
             Transport::Stdio(program) => {
@@ -90,7 +86,7 @@ impl Connection {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(MAX_MESSAGE_BYTES)
                     .max_json_response_size(MAX_MESSAGE_BYTES)
-                    // It would send a call a second time.
+                    // A new session would send a call a second time.
                     .reinit_on_expired_session(false);
                 if let Some(token) = token {
                     config = config.auth_header(token.reveal());
@@ -101,7 +97,6 @@ impl Connection {
         }
     }
 
-    /// The tools that it has now.
     pub(crate) async fn tools(&self) -> Result<Vec<rmcp::model::Tool>, NodeError> {
         let service = self.service().await?;
         match timeout(self.connect_timeout, tool_list::fetch_tools(&self.server, service.peer())).await {
@@ -110,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// Calls a tool, once. A future that is dropped tells the server so.
+    /// Dropping the future cancels the call at the server.
     pub(crate) async fn call(
         &self,
         tool: String,
@@ -138,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// Gives up a connection that failed, so that the next call makes another one.
+    /// Another call may have connected again meanwhile.
     async fn lose(&self, service: &Arc<Service>) {
         let mut current = self.current.lock().await;
         if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, service)) {
@@ -146,12 +141,12 @@ impl Connection {
         }
     }
 
-    /// Ends the connection, and waits until a child is gone.
+    /// Waits until a child has ended.
     pub(crate) async fn close(&self) {
         let Some(service) = self.current.lock().await.take() else { return };
         match Arc::try_unwrap(service) {
             Ok(mut service) => drop(service.close_with_timeout(CLOSE_TIMEOUT).await),
-            // A call is under way.
+            // A call is in progress.
             Err(shared) => shared.cancellation_token().cancel(),
         }
     }
@@ -196,7 +191,6 @@ impl Connection {
     }
 }
 
-/// An error with its causes, each once.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! A server as a child process: what it sees of the environment, and where its log goes.
+//! A server as a child process: its environment and its log.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use tokio::time::timeout;
 
 use crate::clean::without_hidden;
 
-/// What a child sees of our environment.
+/// All that a child sees of our environment, so that it gets no keys.
 #[cfg(not(windows))]
 const INHERITED: &[&str] = &["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
-/// What a child sees of our environment. Without some of these no program starts on Windows.
+/// Without some of these, no program starts on Windows.
 #[cfg(windows)]
 const INHERITED: &[&str] = &[
     "APPDATA",
@@ -35,14 +35,11 @@ const INHERITED: &[&str] = &[
     "USERPROFILE",
 ];
 
-/// So much of a child's log is passed on, in bytes.
 const MAX_LOG_BYTES: usize = 64 * 1024;
-/// So much of its end is kept, in bytes.
 const LOG_TAIL_BYTES: usize = 4096;
-/// A child that has failed gets so long to end its log.
+/// For a child that has failed.
 const LOG_END_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How a child is started.
 #[derive(Clone)]
 pub(crate) struct Program {
     pub(crate) program: OsString,
@@ -52,7 +49,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts it. The child is ended when the transport is closed or dropped.
+    /// Closing or dropping the transport ends the child.
     pub(crate) fn start(&self, server: &str) -> std::io::Result<(TokioChildProcess, LogTask)> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).env_clear();
@@ -63,7 +60,7 @@ impl Program {
             command.current_dir(folder);
         }
         let mut command = CommandWrap::from(command);
-        // What the child has started itself ends with it.
+        // The child's own children end with it.
         #[cfg(unix)]
         command.wrap(ProcessGroup::leader());
         let (transport, log) = TokioChildProcess::builder(command).stderr(Stdio::piped()).spawn()?;
@@ -71,7 +68,7 @@ impl Program {
         Ok((transport, log))
     }
 
-    /// The last lines of a child that has failed, on one line, without what the environment gave to it.
+    /// On one line. Values of `environment` are redacted, since they may be secrets.
     pub(crate) async fn log_tail(&self, log: LogTask, most: usize) -> Option<String> {
         let mut text = timeout(LOG_END_TIMEOUT, log).await.ok()?.ok()?;
         for (_, value) in &self.environment {
@@ -93,10 +90,10 @@ impl Program {
     }
 }
 
-/// What reads a child's log, and gives its end.
+/// Yields the end of the log.
 pub(crate) type LogTask = JoinHandle<String>;
 
-/// Passes the log of a child on, up to a limit; the rest is read and forgotten, so that the child does not wait.
+/// The log is read beyond the limit as well, so that the child never blocks on it.
 async fn forward_log(log: Option<ChildStderr>, server: String) -> String {
     let (mut buffer, mut forwarded, mut end) = ([0; 4096], 0, Vec::new());
     let Some(mut log) = log else { return String::new() };

@@ -1,17 +1,13 @@
-//! What a server answers, as the model reads it.
+//! The result of a call, as the model reads it.
 
 use llmnode_runtime::{BoxError, Image, ToolReply};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-/// The images of a result, at most.
 const IMAGES: usize = 16;
-/// The images of a result together, at most, in bytes as they are sent.
+/// Of one result, as they are sent.
 const IMAGE_BYTES: usize = 8 * 1024 * 1024;
 
-/// The result of a call. Links in it are text: nobody follows them.
-///
-/// # Errors
-/// If the server says that the tool failed.
+/// Links stay text: nobody follows them. Fails if the server reports that the tool failed.
 pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
     let (mut lines, mut images) = (Vec::new(), Vec::new());
     let (mut bytes, mut left_out) = (0, 0);
@@ -42,7 +38,7 @@ pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
             IMAGE_BYTES >> 20
         ));
     }
-    // A server that gives both is to say the same in both.
+    // A server that sends both should send the same in both.
     if let (Some(value), true, true) = (&result.structured_content, lines.is_empty(), images.is_empty()) {
         lines.push(value.to_string());
     }

@@ -1,16 +1,11 @@
-//! The token of an HTTP server, which comes back in no text.
+//! The token of an HTTP server, which is redacted from all texts.
 
 use std::fmt;
 
-/// A token.
 #[derive(Clone)]
 pub(crate) struct Token(String);
 
 impl Token {
-    /// Reads it from a variable of the environment.
-    ///
-    /// # Errors
-    /// If the variable is not set, empty, or no text.
     pub(crate) fn from_env(variable: &str) -> Result<Self, String> {
         match std::env::var(variable) {
             Ok(token) if !token.trim().is_empty() => Ok(Token(token.trim().to_owned())),
@@ -28,7 +23,6 @@ impl Token {
         &self.0
     }
 
-    /// The text without the token.
     pub(crate) fn redact(&self, text: &str) -> String {
         text.replace(&self.0, "[redacted]")
     }

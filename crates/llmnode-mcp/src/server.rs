@@ -1,4 +1,4 @@
-//! A server, as a program describes it and uses it.
+//! A server: its settings, and the connected handle.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -44,7 +44,6 @@ pub struct Mcp {
     faults: Vec<&'static str>,
 }
 
-/// Which tools wait for an approval.
 #[derive(Clone)]
 enum Approval {
     Named(Vec<String>),
@@ -151,8 +150,8 @@ impl Mcp {
         self
     }
 
-    /// Sets how long a call of a tool may take. After that, the server is told to cancel the call, and the model reads that there was
-    /// no result. Default: 60 s.
+    /// Sets how long a call of a tool may take. After that, llmnode cancels the call at the server, and the model reads that
+    /// there is no result. Default: 60 s.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = timeout;
         self
@@ -186,7 +185,6 @@ impl Mcp {
 }
 
 impl Transport {
-    /// The name of a server that was given none.
     fn default_name(&self) -> String {
         match self {
             Transport::Stdio(program) => {

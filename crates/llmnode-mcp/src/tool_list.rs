@@ -1,4 +1,4 @@
-//! The tools of a server, as they are listed when it is connected.
+//! The tools of a server, listed when it is connected.
 
 use std::collections::BTreeSet;
 
@@ -8,29 +8,25 @@ use serde_json::Value;
 
 use crate::clean;
 
-/// A server has no more tools for an agent.
+/// Tools of one server for an agent.
 pub(crate) const MOST: usize = 128;
-/// So many are looked at for those of `only`.
+/// Tools that are searched for those of `only`.
 const MAX_SCANNED_TOOLS: usize = 4096;
-/// The pages of a list, at most.
 const MAX_PAGES: usize = 256;
-/// All tools that are looked at, in bytes of their JSON. A page alone may have as many as a message.
+/// For all tools that are scanned. A single page may be as large as a message.
 const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
-/// The longest schema, in bytes of its JSON.
 const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 
-/// A tool, cleaned.
 #[derive(Clone)]
 pub(crate) struct ListedTool {
-    /// The server's own name of it.
+    /// The name at the server.
     pub(crate) own: String,
-    /// The name that the model reads.
+    /// The name for the model.
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) schema: Value,
 }
 
-/// Asks the server for its tools.
 pub(crate) async fn fetch_tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceError> {
     let (mut tools, mut bytes, mut cursor) = (Vec::new(), 0, None);
     for _ in 0..MAX_PAGES {
@@ -52,10 +48,7 @@ pub(crate) async fn fetch_tools(server: &str, peer: &Peer<RoleClient>) -> Result
     Ok(tools)
 }
 
-/// The tools for an agent: those of `only`, under names that begin with the server's.
-///
-/// # Errors
-/// What is wrong with them, for the program.
+/// Selects those of `only`, and puts the server's name before theirs.
 pub(crate) fn clean(
     server: &str,
     tools: Vec<Tool>,

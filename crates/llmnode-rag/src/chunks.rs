@@ -2,15 +2,13 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// No script has graphemes of more characters: one that is also longer than a chunk is cut.
+/// No script has longer graphemes; one that is longer than this and than a chunk is cut.
 const MAX_GRAPHEME_CHARS: usize = 64;
 
-/// How texts are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunker {
-    /// The most characters of a chunk.
     pub(crate) size: usize,
-    /// How many characters of a chunk the next one repeats, at most.
+    /// Characters of a chunk that the next one repeats, at most.
     pub(crate) overlap: usize,
 }
 
@@ -25,21 +23,20 @@ impl Chunker {
         })
     }
 
-    /// The chunks, in order, without the blanks around them. A grapheme that is longer than a chunk is a chunk of its own, up
-    /// to 64 characters.
+    /// In order and trimmed. A grapheme that is longer than a chunk is a chunk of its own, up to 64 characters.
     pub(crate) fn chunks(self, text: &str) -> Vec<&str> {
         let mut chunks = Vec::new();
         let (mut begin, mut covered) = (0, 0);
         while begin < text.len() {
             let rest = &text[begin..];
-            // No more bytes than a chunk has characters: nothing is to be cut.
+            // No more bytes than a chunk has characters, so there is nothing to cut.
             if rest.len() <= self.size {
                 chunks.extend(Some(rest.trim()).filter(|_| !text[covered..].trim().is_empty()));
                 break;
             }
             let window = Window::new(rest, self.size);
             if begin + window.text.len() <= covered {
-                // The next grapheme is too long to stand behind what is repeated.
+                // The next grapheme is too long to follow the overlap.
                 begin = covered;
                 continue;
             }
@@ -61,7 +58,6 @@ impl Chunker {
 /// As many whole graphemes as fit into a chunk.
 struct Window<'t> {
     text: &'t str,
-    /// Where a grapheme begins, and the end: bytes, and the characters before them.
     ends: Vec<(usize, usize)>,
     is_last: bool,
 }
@@ -70,7 +66,7 @@ impl<'t> Window<'t> {
     fn new(rest: &'t str, size: usize) -> Self {
         let mut ends = vec![(0, 0)];
         let (mut bytes, mut characters) = (0, 0);
-        // No grapheme is looked at beyond this.
+        // No grapheme is examined beyond this.
         let far = rest.char_indices().nth(size.max(MAX_GRAPHEME_CHARS) + 1).map_or(rest.len(), |(at, _)| at);
         let mut graphemes = rest[..far].graphemes(true);
         let first = graphemes.clone().next().unwrap_or_default();
@@ -98,7 +94,7 @@ impl<'t> Window<'t> {
         self.ends.binary_search_by_key(&at, |(bytes, _)| *bytes).is_ok()
     }
 
-    /// Where the chunk ends: behind what it repeats, and not in the first half, so that chunks do not become ever smaller.
+    /// After the overlap, and not in the first half, so that chunks do not become ever smaller.
     fn cut(&self, repeated: usize) -> usize {
         if self.is_last {
             return self.text.len();
@@ -106,13 +102,13 @@ impl<'t> Window<'t> {
         let least = self.ends[self.ends.len() / 2].0.max(repeated);
         let fits = |at: &usize| *at > least && self.is_end(*at);
         let paragraph = || self.paragraphs().filter(fits).last();
-        // The last sentence is not known to be whole.
+        // The last sentence may be incomplete, so the chunk ends before it.
         let sentence = || self.text.split_sentence_bound_indices().map(|(at, _)| at).filter(fits).last();
         let word = || self.words().filter(fits).last();
         paragraph().or_else(sentence).or_else(word).unwrap_or(self.text.len())
     }
 
-    /// Where a line begins that follows a blank one.
+    /// Starts of lines that follow a blank one.
     fn paragraphs(&self) -> impl Iterator<Item = usize> {
         let (mut at, mut blank) = (0, false);
         self.text.split_inclusive('\n').filter_map(move |line| {
@@ -123,7 +119,6 @@ impl<'t> Window<'t> {
         })
     }
 
-    /// Where a word begins.
     fn words(&self) -> impl Iterator<Item = usize> {
         let mut blank = false;
         self.text.char_indices().filter_map(move |(at, char)| {
@@ -132,7 +127,7 @@ impl<'t> Window<'t> {
         })
     }
 
-    /// Where the next chunk begins: before the end of this one, at a word if there is one, and never where this one began.
+    /// Before the end of this one, at a word if there is one, and never where this one began.
     fn next_start(&self, end: usize, overlap: usize) -> usize {
         let last = self.ends.partition_point(|(bytes, _)| *bytes < end);
         let characters = self.ends[last.min(self.ends.len() - 1)].1;

@@ -1,4 +1,4 @@
-//! What a collection is made of.
+//! The store and the settings of a collection.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use crate::chunks::Chunker;
 use crate::embed::Embedder;
 use crate::store::DocumentStore;
 
-/// A collection of a store, and how its texts are cut and embedded.
 pub(crate) struct CollectionConfig {
     pub(crate) name: String,
     pub(crate) store: Arc<dyn DocumentStore>,

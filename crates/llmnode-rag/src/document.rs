@@ -1,4 +1,4 @@
-//! What is written into a store.
+//! Documents, as they are written into a store.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,6 @@ impl Document {
         self
     }
 
-    /// What no store can hold.
     pub(crate) fn check(&self) -> Result<(), NodeError> {
         let fault = |fault: String| Err(NodeError::new(Category::ConfigError, fault));
         if self.source.is_empty() || self.source.len() > 1024 {
@@ -61,13 +60,12 @@ impl std::fmt::Debug for Document {
     }
 }
 
-/// What is wrong with names and values, for documents and for filters.
 pub(crate) fn check_metadata(metadata: &Metadata) -> Result<(), String> {
     for (name, value) in metadata {
         if name.is_empty() || name.len() > 64 {
             return Err(format!("metadata of the name {name:?}; a name has 1 to 64 bytes"));
         }
-        // Stores keep their own beside it.
+        // Stores use names with a colon themselves.
         if name.contains(':') {
             return Err(format!("metadata of the name {name:?}; leave out the colon"));
         }

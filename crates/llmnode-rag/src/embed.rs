@@ -1,4 +1,4 @@
-//! Embeddings: what makes a vector of a text, and the node that asks for vectors.
+//! Embeddings: the trait of embedders, and the node that calls them.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -161,7 +161,7 @@ impl<T: Embedder + ?Sized> Embedder for Arc<T> {
     }
 }
 
-/// Embeds texts: one call in the ledger, of the name `embeddings`.
+/// One call in the ledger, with the name `embeddings`.
 pub(crate) struct Embedding<'a> {
     pub(crate) embedder: &'a dyn Embedder,
     pub(crate) texts: &'a [&'a str],
@@ -199,7 +199,6 @@ impl Embedding<'_> {
         EmbedRequest { texts, purpose, correlation: id, attempt_timeout: timeout }
     }
 
-    /// The vectors, if they are what was asked for.
     #[expect(clippy::result_large_err, reason = "the error is what embedders return")]
     fn checked(&self, embedded: Result<Embedded, ModelError>) -> Result<Vec<Vec<f32>>, ModelError> {
         let Embedded { vectors, usage, .. } = embedded?;
@@ -277,7 +276,7 @@ impl OtherRequest for EmbeddingRequests<'_> {
     }
 }
 
-/// What a local embedder tells nobody.
+/// A local embedder has nothing to report.
 struct NullSink;
 
 impl Sink for NullSink {
@@ -285,7 +284,6 @@ impl Sink for NullSink {
     fn usage(&mut self, _: TokenUsage) {}
 }
 
-/// Parts of a list that fit into one request each.
 pub(crate) fn batches<'t, 'a>(
     texts: &'a [&'t str],
     (count, characters): (usize, usize),

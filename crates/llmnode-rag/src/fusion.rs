@@ -1,13 +1,12 @@
-//! One list of two: by reciprocal ranks.
+//! Merges two lists of hits by reciprocal ranks.
 
 use std::collections::BTreeMap;
 
 use crate::hits::{Hit, best};
 
-/// How much the first places count over the next ones: the usual figure.
+/// The usual constant: how much the first ranks count over the next ones.
 const RRF_K: f64 = 60.0;
 
-/// The best `k` of lists of hits, with the scores that they have from all lists, best first.
 pub(crate) fn reciprocal_rank_fusion(lists: [Vec<Hit>; 2], k: usize) -> Vec<Hit> {
     let mut all: BTreeMap<String, Hit> = BTreeMap::new();
     for list in lists {

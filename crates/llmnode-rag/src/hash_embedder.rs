@@ -42,7 +42,7 @@ impl HashEmbedder {
             letters.windows(4).for_each(|part| add(&word[part[0]..part[3]], 0.3));
         }
         if vector.iter().all(|one| *one == 0.0) {
-            // Without a word; a vector needs a direction.
+            // A text without words needs a direction, too.
             vector[0] = 1.0;
         }
         normalise(&mut vector);

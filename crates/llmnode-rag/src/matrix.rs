@@ -1,14 +1,14 @@
-//! The vectors of a collection in memory, one row behind the other, searched exactly.
+//! The vectors of a collection in memory, row after row, searched exactly.
 
 use std::collections::HashMap;
 
-/// So many numbers are added up side by side, which compilers turn into instructions for several at once.
+/// Sums side by side, which compilers turn into vector instructions.
 const LANES: usize = 16;
 
-/// Beyond the last hit, so many with the same score are found: whoever knows the ids puts them into order.
+/// How many rows with the score of the last hit are found besides: the caller, who knows the ids, puts them into order.
 pub(crate) const TIES: usize = 64;
 
-/// Rows of equal length. Each belongs to a number.
+/// Rows of equal length, which the caller numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matrix {
     columns: usize,
@@ -34,7 +34,7 @@ impl Matrix {
         self.row_positions.reserve(rows);
     }
 
-    /// Adds a row, or replaces the one of this number. `false`: it is of another length than those that are there.
+    /// Replaces a row of the same number. `false` if its length is not that of the others.
     pub(crate) fn insert(&mut self, row: i64, vector: &[f32]) -> bool {
         if self.rows.is_empty() {
             self.columns = vector.len();
@@ -52,7 +52,7 @@ impl Matrix {
         true
     }
 
-    /// Takes a row out: the last one takes its place.
+    /// The last row moves into its place.
     pub(crate) fn remove(&mut self, row: i64) {
         let Some(place) = self.row_positions.remove(&row) else { return };
         let (last, columns) = (self.rows.len() - 1, self.columns);
@@ -73,13 +73,12 @@ impl Matrix {
         self.row_positions.get(&row).map(|place| &self.numbers[place * self.columns..][..self.columns])
     }
 
-    /// The `k` rows with the largest products, the largest first, and up to `TIES` that are equal to the last of them. Only rows that
-    /// `allowed` takes.
+    /// The `k` rows with the largest products, largest first, and up to `TIES` that equal the last of them. Only rows that
+    /// `allowed` accepts.
     pub(crate) fn nearest(&self, vector: &[f32], k: usize, allowed: impl Fn(i64) -> bool) -> Vec<(i64, f64)> {
         self.nearest_above(f32::NEG_INFINITY, vector, k, allowed)
     }
 
-    /// The same, of rows whose products are not below `least`.
     pub(crate) fn nearest_above(
         &self,
         least: f32,
@@ -107,7 +106,7 @@ impl Matrix {
     }
 }
 
-/// Keeps the best `k` rows and those that are equal to the last of them, and returns its score.
+/// Also keeps the ties, and returns the score of the last.
 fn keep_best(found: &mut Vec<(i64, f32)>, k: usize) -> f32 {
     found.sort_by(|(one, score), (other, than)| than.total_cmp(score).then(one.cmp(other)));
     found.truncate(k.saturating_add(TIES));
@@ -116,7 +115,6 @@ fn keep_best(found: &mut Vec<(i64, f32)>, k: usize) -> f32 {
     last
 }
 
-/// The sum of the products of two rows of equal length.
 pub(crate) fn dot_product(one: &[f32], other: &[f32]) -> f32 {
     let (ones, others) = (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
     let mut sums = [0.0_f32; LANES];
@@ -129,9 +127,9 @@ pub(crate) fn dot_product(one: &[f32], other: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// Gives a vector the length 1; one without any direction stays as it is.
+/// A zero vector stays as it is.
 pub(crate) fn normalise(vector: &mut [f32]) {
-    // Of numbers whose squares an `f32` cannot hold, too.
+    // An `f32` may not hold the squares.
     let length = vector.iter().map(|one| f64::from(*one) * f64::from(*one)).sum::<f64>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|one| *one = (f64::from(*one) / length) as f32);

@@ -23,7 +23,6 @@ pub struct MemoryStore(Arc<Mutex<BTreeMap<String, StoredCollection>>>);
 struct StoredCollection {
     space: Space,
     sources: BTreeMap<String, StoredSource>,
-    /// By id: the row of the matrix, the text, and which sources have it.
     chunks: BTreeMap<String, (i64, String, BTreeSet<String>)>,
     ids: HashMap<i64, String>,
     matrix: Matrix,
@@ -61,7 +60,6 @@ impl MemoryStore {
 }
 
 impl StoredCollection {
-    /// Takes a source off, and returns its chunks.
     fn detach_source(&mut self, name: &str) -> Vec<String> {
         let Some(kept) = self.sources.remove(name) else { return Vec::new() };
         for id in &kept.chunks {
@@ -72,7 +70,7 @@ impl StoredCollection {
         kept.chunks
     }
 
-    /// Takes off what no source has any more, and returns how many that were.
+    /// Returns how many chunks no source had any more.
     fn remove_orphans(&mut self, ids: impl IntoIterator<Item = String>) -> usize {
         let mut gone = 0;
         for id in ids {
@@ -87,8 +85,8 @@ impl StoredCollection {
         gone
     }
 
-    /// The chunk of nearly the same text that this one stands for. Not one that only the old version of its source had: what has
-    /// changed a little has changed.
+    /// A chunk of nearly the same text. Not one that only the old version of its source had: what has changed a little has
+    /// changed.
     fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<String> {
         let (vector, least) = (chunk.vector.as_deref()?, dedup?);
         let stays = |row| {
@@ -99,7 +97,7 @@ impl StoredCollection {
         (cosine >= f64::from(least)).then(|| self.ids.get(&row).cloned())?
     }
 
-    /// Checks that all vectors have the length of those that are there, before anything is changed.
+    /// Runs before anything is changed.
     fn check(&mut self, sources: &[Source]) -> Result<(), NodeError> {
         let mut columns = (!self.chunks.is_empty()).then(|| self.matrix.columns());
         for vector in
@@ -155,7 +153,7 @@ impl StoredCollection {
         chunk.id
     }
 
-    /// The first source of a chunk that the filter takes.
+    /// The first one by name that the filter accepts.
     fn source_of(&self, id: &str, filter: &Metadata) -> Option<(&String, &Metadata)> {
         let (_, _, sources) = self.chunks.get(id)?;
         let kept = sources.iter().filter_map(|name| Some((name, &self.sources.get(name)?.metadata)));

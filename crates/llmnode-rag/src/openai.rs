@@ -99,7 +99,6 @@ impl Embeddings {
         self.with_updated_id()
     }
 
-    /// The same with the id that it has now.
     fn with_updated_id(mut self) -> Self {
         let Embeddings { model, dimensions, query, document, .. } = &self;
         let dimensions = dimensions.map_or_else(String::new, |dimensions| format!("/{dimensions}"));

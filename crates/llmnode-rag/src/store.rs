@@ -1,4 +1,4 @@
-//! What a store of documents implements.
+//! The interface of document stores.
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -141,7 +141,6 @@ impl Chunk {
         Chunk { id: id_of(text), text: text.to_owned(), vector: None }
     }
 
-    /// That another text has the same id.
     #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "stores in a file check it"))]
     pub(crate) fn clash(&self) -> NodeError {
         let message = format!("two texts have the same id, {}; change one of them by a character", self.id);
@@ -149,7 +148,7 @@ impl Chunk {
     }
 }
 
-/// The id of a text: FNV-1a of 128 bits, which stays the same over all releases. Stores compare the texts as well.
+/// FNV-1a of 128 bits, which stays the same over all releases. Stores compare the texts as well.
 fn id_of(text: &str) -> String {
     let hash = text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {
         (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
@@ -236,12 +235,10 @@ impl Count {
     }
 }
 
-/// The error of a collection that nobody has opened.
 pub(crate) fn not_open(collection: &str) -> NodeError {
     NodeError::new(Category::NotFound, format!("there is no collection {collection:?}; open it first"))
 }
 
-/// A vector does not fit into its collection.
 pub(crate) fn wrong_length(own: usize, given: usize) -> NodeError {
     let message = format!(
         "the collection's vectors have {own} numbers, and one of {given} came; the embedder is not the one that it was made with"

@@ -1,14 +1,14 @@
-//! Words of texts and of queries, and how well a text fits some words: Okapi's BM25, with the figures of SQLite's FTS5.
+//! Words of texts and of queries, and ranking by Okapi's BM25 with the parameters of SQLite's FTS5.
 
 use std::collections::BTreeSet;
 
-/// The most words of a query that are looked for: those of a long message are as many as a search can bear.
+/// A long message has more words than a search can bear.
 const MAX_QUERY_WORDS: usize = 64;
 
-/// The longest word, in characters: a longer one is no word, and would be a phrase of any length.
+/// A longer one is not a word, and would be a phrase of any length.
 const MAX_WORD_CHARS: usize = 256;
 
-/// The words of a query, each once: what stands between blanks, has a letter or a digit, and is not longer than words are.
+/// Separated by blanks, with a letter or a digit, not longer than words are, and each once.
 pub(crate) fn query_words(query: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let words = query.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
@@ -17,35 +17,32 @@ pub(crate) fn query_words(query: &str) -> Vec<String> {
     words.take(MAX_QUERY_WORDS).map(str::to_owned).collect()
 }
 
-/// The tokens of a text: runs of letters and digits, in lower case.
+/// Runs of letters and digits, in lower case.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
     parts.map(str::to_lowercase).collect()
 }
 
-/// Texts among which some are looked for.
 pub(crate) struct Bm25 {
     phrases: Vec<Vec<String>>,
-    /// How many texts there are, those without any of the words included.
+    /// Includes those without any of the words.
     texts: usize,
-    /// How many texts have a phrase.
     doc_freq: Vec<usize>,
     tokens: usize,
-    /// How many tokens a text has on average, where it is not that of the texts that are seen.
+    /// Tokens of a text on average, if not that of the added texts.
     average: Option<f64>,
-    /// By place: how many tokens it has, and how often it has each phrase.
+    /// For each added text: its tokens, and how often it has each phrase.
     seen: Vec<(usize, Vec<usize>)>,
 }
 
 impl Bm25 {
-    /// `texts`: how many there are in all, seen or not.
     pub(crate) fn new(words: &[String], texts: usize) -> Self {
         let phrases: Vec<_> =
             words.iter().map(|word| tokens(word)).filter(|phrase| !phrase.is_empty()).collect();
         Bm25 { doc_freq: vec![0; phrases.len()], phrases, texts, tokens: 0, average: None, seen: Vec::new() }
     }
 
-    /// The phrase of this word stands in so many texts that it says nothing.
+    /// The word is in so many texts that it says nothing.
     #[cfg(feature = "chroma")]
     pub(crate) fn mark_common(&mut self, word: usize) {
         if let Some(doc_freq) = self.doc_freq.get_mut(word) {
@@ -53,14 +50,13 @@ impl Bm25 {
         }
     }
 
-    /// Takes the average length of a text from these, which stand for all.
+    /// Estimates the average length of a text from these.
     #[cfg(feature = "chroma")]
     pub(crate) fn sample(&mut self, texts: &[String]) {
         let all: usize = texts.iter().map(|text| tokens(text).len()).sum();
         self.average = (all > 0).then(|| all as f64 / texts.len() as f64);
     }
 
-    /// Takes the next text into account.
     pub(crate) fn add_text(&mut self, text: &str) {
         let tokens = tokens(text);
         let often = |phrase: &Vec<String>| tokens.windows(phrase.len()).filter(|part| part == phrase).count();
@@ -72,7 +68,7 @@ impl Bm25 {
         self.seen.push((tokens.len(), counts));
     }
 
-    /// The score of each text that was seen, in their order; `None`: it has none of the words.
+    /// In the order in which texts were added. `None` if a text has none of the words.
     pub(crate) fn scores(&self) -> Vec<Option<f64>> {
         const K: f64 = 1.2;
         const B: f64 = 0.75;

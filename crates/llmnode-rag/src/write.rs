@@ -1,4 +1,4 @@
-//! Writing documents, as a node: cut, embed what is new, and write each source in one piece.
+//! Writing documents, as a node: cut, embed what is new, and write each source as a whole.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::document::Document;
 use crate::embed::{Embedding, Purpose, batches};
 use crate::store::{Chunk, Existing, Source, Written};
 
-/// Documents are written together up to so many chunks.
+/// Documents are written together up to this many chunks.
 const MAX_GROUP_CHUNKS: usize = 512;
 
 /// Writes documents into a [`Collection`](crate::Collection). It is a node: `run.call(&write)`, `cx.call(&write)`. The requests for
@@ -42,7 +42,6 @@ impl Write {
         Ok(())
     }
 
-    /// A document in chunks, each text once, and how many were there more than once.
     fn source(&self, document: &Document) -> (Source, usize) {
         let CollectionConfig { chunker, embedder, .. } = &*self.docs;
         let Document { source, text, metadata } = document;
@@ -58,7 +57,6 @@ impl Write {
         (Source::new(source.clone(), fingerprint, metadata.clone(), chunks), again)
     }
 
-    /// Writes some documents in one piece.
     async fn group<S>(&self, cx: &Cx<'_, S>, sources: Vec<Source>) -> Result<Written, NodeError>
     where
         S: ?Sized + Sync,
@@ -81,7 +79,7 @@ impl Write {
         Ok(written)
     }
 
-    /// Gives each chunk its vector; `known` are there already.
+    /// `known` vectors are not requested again.
     async fn embed<S: ?Sized + Sync>(
         &self,
         cx: &Cx<'_, S>,

@@ -6,20 +6,19 @@ use super::answer::{answer, forced_function};
 use super::log::{LoggedRequest, TokenCounts};
 use super::reply::{Content, Reply, UsageRule};
 
-/// A fixed `created` (2025-01-01T00:00:00Z): the same request gets the same bytes.
+/// Fixed (2025-01-01T00:00:00Z), so that the same request gets the same bytes.
 const CREATED: u64 = 1_735_689_600;
 
-/// One message of an assistant and why it ended.
 #[derive(Default)]
 struct Message {
     content: Option<String>,
     refusal: Option<String>,
-    /// A function's name, and the JSON text that it is called with.
+    /// Names and arguments (JSON).
     calls: Vec<(String, String)>,
     finish_reason: String,
 }
 
-/// The body and usage of a completion that answers `request`; `None` if the reply is no completion.
+/// `None` if the reply is not a completion.
 pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec<u8>, Option<TokenCounts>)> {
     let message = scripted(reply)?;
     let model = request.json().and_then(|body| body.get("model")).and_then(Value::as_str).unwrap_or("stub");
@@ -27,19 +26,18 @@ pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec
     Some(build(reply, message, model, request.request_id(), tokens(prompt)))
 }
 
-/// The same for a reply that can do without a request.
+/// For a reply that does not depend on the request.
 pub(super) fn without_request(reply: &Reply) -> Option<(Vec<u8>, Option<TokenCounts>)> {
     Some(build(reply, scripted(reply)?, "stub", "prebuilt", 0))
 }
 
-/// Length in bytes, and what stands around the filler in the body.
 pub(super) struct Filler {
     pub(super) before: Vec<u8>,
     pub(super) bytes: u64,
     pub(super) after: Vec<u8>,
 }
 
-/// A completion whose content is `bytes` filler characters, without the filler.
+/// The filler itself is left out, since it may be huge.
 pub(super) fn filler_completion(
     reply: &Reply,
     bytes: u64,
@@ -79,7 +77,7 @@ fn scripted(reply: &Reply) -> Option<Option<Message>> {
     }
 }
 
-/// `reply` with an answer made from the request, or an error if there is none.
+/// Becomes an error if no answer can be made.
 pub(super) fn from_schema(reply: Reply, request: &LoggedRequest) -> Reply {
     let body = request.json().unwrap_or(&Value::Null);
     let mut text = match answer(body, &request.messages()) {
@@ -98,7 +96,7 @@ pub(super) fn from_schema(reply: Reply, request: &LoggedRequest) -> Reply {
     if let Some(at) = cut {
         text.truncate(at);
     }
-    // With OpenAI, too, a call that was forced does not end with `tool_calls`.
+    // As with OpenAI, a forced call does not end with `tool_calls`.
     let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
     let content = match forced_function(body) {
         Some(name) => Content::Calls { content: None, calls: vec![(name.to_owned(), text)] },
@@ -155,7 +153,6 @@ fn choice(message: Message, finish_reason: Option<&str>) -> Value {
     choice
 }
 
-/// The stub's tokenizer: four characters are a token.
 fn tokens(chars: usize) -> u64 {
     chars.div_ceil(4) as u64
 }

@@ -6,12 +6,9 @@ use super::log::{LoggedRequest, TokenCounts};
 use super::reply::Content;
 use super::routes::bad_request;
 
-/// The length of a vector where the request names none.
 const DIMENSIONS: usize = 64;
-/// The most that a request may ask for.
 const MAX_DIMENSIONS: u64 = 4096;
 
-/// The answer to a request for embeddings: a vector for each text of `input`.
 pub(super) fn content(request: &LoggedRequest) -> Content {
     match body(request) {
         Ok((body, usage)) => Content::Bytes {
@@ -57,10 +54,10 @@ fn body(request: &LoggedRequest) -> Result<(Value, TokenCounts), String> {
     Ok((json!({"object": "list", "data": data, "model": model, "usage": usage}), counts))
 }
 
-/// Each word adds to one place of the vector, which then has the length 1.
+/// Hashes each word (FNV-1a) to a position and a sign; the vector has length 1.
 fn vector(text: &str, dimensions: usize) -> Vec<f32> {
     let mut vector = vec![0.0_f32; dimensions];
-    // One place that all texts have: none is without direction.
+    // Common to all texts, so that no vector is zero.
     vector[0] = 0.1;
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let hash = word.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

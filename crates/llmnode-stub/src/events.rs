@@ -4,10 +4,9 @@ use serde_json::{Value, json};
 
 use super::reply::Reply;
 
-/// Of a text for which no pieces were given, each has so many characters: a token of the stub's.
+/// Characters of each piece, if the reply sets no pieces: one token.
 const PIECE: usize = 4;
 
-/// The events that a completion with this body consists of, for a request that asks for a stream.
 pub(super) fn events(body: &[u8], reply: &Reply, request: &Value) -> Option<Vec<Vec<u8>>> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let mut events = Vec::new();

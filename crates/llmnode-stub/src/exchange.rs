@@ -1,4 +1,4 @@
-//! One connection: reads requests, has them answered, writes the answers with their delays and faults.
+//! One connection: reads requests, and writes their replies with delays and faults.
 
 use std::io;
 use std::sync::Arc;
@@ -16,23 +16,20 @@ use super::request::{BadRequest, Head};
 use super::response::{Body, Response};
 use super::routes::{Shared, bad_request};
 
-/// How long, and for how many bytes, a refused client is heard out, so that it reads the refusal rather than a
-/// reset.
+/// How long, and for how many bytes, a refused client is still read: otherwise it would see a reset instead of the refusal.
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: u64 = 256 * 1024 * 1024;
 /// Bodies up to this size are sent in one write with their head.
 const MAX_SINGLE_WRITE: usize = 64 * 1024;
 
-/// What becomes of the connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ConnectionAction {
     KeepAlive,
     Close,
 }
 
-/// Serves one connection to its end.
 pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
-    // Without it small answers would wait for the client's acknowledgements; with neither is it wrong.
+    // Without it, small answers would wait for the client's acknowledgements. If it fails, they are only slower.
     let _ = stream.set_nodelay(true);
     let mut reader = Reader::new(stream);
     let mut out = Vec::new();
@@ -62,7 +59,6 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-/// Answers what could not be read, and closes the connection.
 async fn refuse(stream: &mut TcpStream, shared: &Shared, head: Head, error: ReadError) {
     let ReadError::Bad(BadRequest { status, message }) = error else { return };
     let request = LoggedRequest::new(shared.log.next_number(), head, Vec::new(), false);
@@ -77,13 +73,12 @@ async fn refuse(stream: &mut TcpStream, shared: &Shared, head: Head, error: Read
     }
 }
 
-/// One request and the connection to answer it on.
 struct Exchange<'a> {
     stream: &'a mut TcpStream,
     shared: &'a Shared,
     request: LoggedRequest,
     log_index: Option<usize>,
-    /// Collects small writes; lent from one request to the next.
+    /// Collects small writes; reused from one request to the next.
     out: Vec<u8>,
 }
 
@@ -114,7 +109,7 @@ impl Exchange<'_> {
         Ok(if close { ConnectionAction::Close } else { ConnectionAction::KeepAlive })
     }
 
-    /// Sends the body after the head in `out`; false if it was cut short.
+    /// Returns false if the body was cut short.
     async fn send_body(&mut self, reply: &Reply, response: &Response) -> io::Result<bool> {
         if let Body::Pieces(pieces) = &response.body {
             return self.send_pieces(pieces, reply, response).await;
@@ -147,7 +142,6 @@ impl Exchange<'_> {
         Ok(true)
     }
 
-    /// Sends each piece on its own; false if they were cut short.
     async fn send_pieces(
         &mut self,
         pieces: &[Vec<u8>],
@@ -162,7 +156,7 @@ impl Exchange<'_> {
             if at == pieces.len() / 2 {
                 self.pause(reply.body_after).await?;
             }
-            // An empty chunk is the end.
+            // An empty chunk would end the body.
             if !piece.is_empty() {
                 let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
                 chunk.extend_from_slice(piece);
@@ -171,7 +165,7 @@ impl Exchange<'_> {
             }
         }
         if let Some(cut) = reply.cut {
-            // The head, if there was nothing behind it.
+            // The head, if no piece was written.
             self.write(&[]).await?;
             if cut == Cut::Reset {
                 self.reset_on_close()?;
@@ -197,7 +191,6 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Sends what is in `out`, then `bytes`.
     async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if bytes.len() <= MAX_SINGLE_WRITE {
             self.out.extend_from_slice(bytes);
@@ -210,7 +203,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Sends the response's last bytes, in the log first: who has read them must find them there.
+    /// Completes the log first: a client that has read the last bytes must find them there.
     async fn send_last(&mut self, bytes: &[u8], response: &Response) -> io::Result<()> {
         self.update_log(|request| request.complete = true);
         self.shared.log.add_usage(response.usage);
@@ -222,7 +215,6 @@ impl Exchange<'_> {
         written
     }
 
-    /// Changes what is known of the exchange, here and in the log.
     fn update_log(&mut self, change: impl FnOnce(&mut LoggedRequest)) {
         change(&mut self.request);
         self.shared.log.update(self.log_index, &self.request);
@@ -239,12 +231,12 @@ impl Exchange<'_> {
     }
 
     fn reset_on_close(&self) -> io::Result<()> {
-        // Deprecated because a linger time blocks the thread that drops the socket. Zero does not.
+        // Deprecated because a linger time blocks the thread that drops the socket; zero does not.
         #[allow(deprecated)]
         self.stream.set_linger(Some(Duration::ZERO))
     }
 
-    /// Waits; an error if the client goes meanwhile.
+    /// Fails if the client leaves meanwhile.
     async fn pause(&self, delay: Duration) -> io::Result<()> {
         if delay.is_zero() {
             return Ok(());
@@ -255,17 +247,16 @@ impl Exchange<'_> {
         }
     }
 
-    /// Ends when the client has closed the connection.
     async fn client_closed(&self) -> io::Result<()> {
         if self.stream.peek(&mut [0]).await? > 0 {
-            // It has sent more, which hides whether it has gone.
+            // The client has sent more, which hides whether it has left.
             std::future::pending::<()>().await;
         }
         Ok(())
     }
 }
 
-/// Whichever way the exchange ends, also when the server stops.
+/// However the exchange ends, also when the server stops.
 impl Drop for Exchange<'_> {
     fn drop(&mut self) {
         if let Some(on_exchange) = &self.shared.on_exchange {

@@ -2,8 +2,7 @@ use std::fmt;
 
 use llmnode_runtime::internal::is_credential;
 
-/// The headers of a request in the order sent; `Debug` shows `[redacted]` for the values of those that carry
-/// credentials.
+/// In the order sent. `Debug` redacts the values of those that carry credentials.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct LoggedHeaders(Vec<(String, String)>);
 
@@ -12,22 +11,18 @@ impl LoggedHeaders {
         self.0.push((name, value));
     }
 
-    /// The value of the first header of this name, in any case.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// The values of every header of this name, in any case.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.iter().filter(move |(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Names (as sent) and values.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// How many headers there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -9,7 +9,6 @@ use super::headers::LoggedHeaders;
 use super::request::Head;
 use super::response::Response;
 
-/// Token counts, as the server answered them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TokenCounts {
     prompt_tokens: u64,
@@ -45,7 +44,6 @@ impl TokenCounts {
         })
     }
 
-    /// What of an answered `usage` can be read as counts; `None` where nothing can.
     pub(super) fn from_json(usage: &Value) -> Option<Self> {
         let count = |name: &str| usage.get(name).and_then(Value::as_u64);
         let (prompt, completion) = (count("prompt_tokens"), count("completion_tokens"));
@@ -84,7 +82,7 @@ struct RequestData {
 }
 
 impl LoggedRequest {
-    /// `parse`: whether anybody will look at the body as JSON.
+    /// `parse`: whether anything will read the body as JSON.
     pub(super) fn new(number: u64, head: Head, body: Vec<u8>, parse: bool) -> Self {
         let json = if parse { serde_json::from_slice(&body).ok() } else { None };
         let body = match String::from_utf8_lossy(&body) {
@@ -96,7 +94,6 @@ impl LoggedRequest {
         Self { sent: Arc::new(sent), request_id, status: None, usage: None, complete: false }
     }
 
-    /// Takes down what is about to be sent.
     pub(super) fn record_response(&mut self, response: &Response) {
         (self.status, self.usage) = (Some(response.status), response.usage);
         if let Some(id) = response.header("x-request-id") {
@@ -206,12 +203,11 @@ impl Log {
         self.limit == 0
     }
 
-    /// The number of the request that has just arrived, from 1.
     pub(super) fn next_number(&self) -> u64 {
         self.seen.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Keeps the request, if there is room; the place is for [`Log::update`].
+    /// `None` if there is no room.
     pub(super) fn keep(&self, request: &LoggedRequest) -> Option<usize> {
         if self.is_off() {
             return None;
@@ -223,7 +219,6 @@ impl Log {
         })
     }
 
-    /// Replaces what is kept at `log_index`.
     pub(super) fn update(&self, log_index: Option<usize>, request: &LoggedRequest) {
         let Some(log_index) = log_index else { return };
         if let Some(kept) = lock(&self.kept).get_mut(log_index) {
@@ -231,13 +226,12 @@ impl Log {
         }
     }
 
-    /// Counts the answer as complete. To be called before its last bytes go out: whoever has read them must find
-    /// it so.
+    /// Called before the last bytes go out: a client that has read them must find them counted.
     pub(super) fn add_usage(&self, usage: Option<TokenCounts>) {
         lock(&self.totals).apply(u64::saturating_add, usage);
     }
 
-    /// Takes [`add_usage`](Self::add_usage) back: the last bytes did not go out.
+    /// For an answer whose last bytes did not go out.
     pub(super) fn subtract_usage(&self, usage: Option<TokenCounts>) {
         lock(&self.totals).apply(u64::saturating_sub, usage);
     }
@@ -255,7 +249,7 @@ impl Log {
     }
 }
 
-/// The lock's content; what a panic elsewhere left is still a log.
+/// What a panic elsewhere left is still a log.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

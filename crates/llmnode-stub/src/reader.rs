@@ -1,19 +1,18 @@
-//! Reads requests off one connection: buffering, Content-Length and chunked bodies, caps.
+//! Reads requests from one connection: buffering, Content-Length and chunked bodies, caps.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::request::{BadRequest, Framing, Head, chunk_size, head_end, parse_head};
 
-/// Longest line of a chunked body (a size with its extensions, or a trailer), in bytes.
+/// Bytes of a size with its extensions, or of a trailer.
 const MAX_CHUNK_LINE: usize = 4 * 1024;
 const MAX_TRAILERS: usize = 64;
-/// A buffer that one large body has grown beyond this is given back after it.
+/// A buffer that a large body has grown beyond this is freed afterwards.
 const KEEP_BUFFER: usize = 64 * 1024;
 
-/// Why no request could be read.
 pub(super) enum ReadError {
-    /// The client has gone (or its connection failed): nobody to answer.
+    /// Nobody is left to answer.
     Gone,
     Bad(BadRequest),
 }
@@ -24,11 +23,9 @@ impl From<BadRequest> for ReadError {
     }
 }
 
-/// A connection and the bytes read ahead on it.
 pub(super) struct Reader {
     pub(super) stream: TcpStream,
     buf: Vec<u8>,
-    /// Where the unread part of `buf` begins.
     pos: usize,
 }
 
@@ -53,7 +50,6 @@ impl Reader {
         }
     }
 
-    /// The next request's head; leaves the reader at its body.
     pub(super) async fn head(&mut self) -> Result<Head, ReadError> {
         if self.pos == self.buf.len() && self.buf.capacity() > KEEP_BUFFER {
             (self.buf, self.pos) = (Vec::new(), 0);
@@ -74,7 +70,6 @@ impl Reader {
         }
     }
 
-    /// The body announced by `head`, at most `max` bytes.
     pub(super) async fn body(&mut self, head: &Head, max: usize) -> Result<Vec<u8>, ReadError> {
         if head.expects_continue && self.unread().is_empty() && fits(head.framing, max) {
             let go_on = self.stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await;
@@ -111,7 +106,6 @@ impl Reader {
         Err(BadRequest::new(431, "too many trailers").into())
     }
 
-    /// Moves the next `count` bytes to the end of `out`.
     async fn take(&mut self, mut count: usize, out: &mut Vec<u8>) -> Result<(), ReadError> {
         loop {
             let n = count.min(self.unread().len());
@@ -125,7 +119,6 @@ impl Reader {
         }
     }
 
-    /// The next line, without its CRLF.
     async fn line(&mut self) -> Result<Vec<u8>, ReadError> {
         loop {
             if let Some(end) = self.unread().windows(2).position(|w| w == b"\r\n") {

@@ -31,9 +31,8 @@ pub struct Reply {
     pub(super) after: Duration,
     pub(super) body_after: Duration,
     pub(super) cut: Option<Cut>,
-    /// What a stream gives the text in.
+    /// The texts of the events of a stream.
     pub(super) pieces: Option<Vec<String>>,
-    /// Between two events of a stream.
     pub(super) pause: Duration,
 }
 
@@ -43,21 +42,21 @@ pub(super) enum Content {
     FromSchema,
     /// A chat completion with one choice.
     Message { content: Option<String>, refusal: Option<String> },
-    /// A chat completion that calls functions, each with a JSON text, beside this text.
+    /// Functions with their arguments (JSON), beside a text.
     Calls { content: Option<String>, calls: Vec<(String, String)> },
     /// A chat completion without any choice.
     NoChoices,
-    /// A chat completion whose text is this many bytes long.
+    /// Bytes of its text.
     Filler(u64),
-    /// These bytes, whatever they are.
+    /// Any bytes.
     Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<TokenCounts> },
-    /// These bytes one after the other, as events.
+    /// Written one after the other, as events.
     Stream(Arc<[Vec<u8>]>),
     /// Embeddings of the request's texts.
     Embeddings,
     /// No proper answer.
     Fault(Fault),
-    /// Whatever this function says.
+    /// Whatever this function returns.
     Respond(Responder),
 }
 
@@ -69,7 +68,6 @@ pub(super) enum Fault {
     Garbage,
 }
 
-/// How a body ends before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
     Close,
@@ -83,7 +81,6 @@ pub(super) enum UsageRule {
     Omitted,
 }
 
-/// A function from a request to its reply.
 #[derive(Clone)]
 pub(super) struct Responder(pub(super) Arc<dyn Fn(&LoggedRequest) -> Reply + Send + Sync>);
 
@@ -109,8 +106,8 @@ impl Reply {
         }
     }
 
-    /// Embeddings: for each text of `input` a vector of length 1, made of hashed words. Texts with words in common are near to each
-    /// other. It has 64 numbers, or as many as `dimensions` says. The same text gets the same vector.
+    /// Answers with a vector of length 1 for each text of `input`, made of hashed words. Texts with words in common are close
+    /// to each other. A vector has 64 numbers, or as many as `dimensions` says. The same text gets the same vector.
     pub fn embeddings() -> Self {
         Self::new(Content::Embeddings)
     }
@@ -211,7 +208,7 @@ impl Reply {
     }
 }
 
-/// Answers that are no chat completion.
+/// Answers that are not chat completions.
 impl Reply {
     /// Answers with this status and these bytes, as `application/json` unless [`header`](Self::header) says otherwise.
     pub fn raw(status: u16, body: impl Into<Vec<u8>>) -> Self {
@@ -342,7 +339,6 @@ impl Reply {
         self
     }
 
-    /// Whether the reply is the same for every request.
     pub(super) fn is_fixed(&self) -> bool {
         matches!(self.content, Content::Bytes { .. } | Content::Stream(_) | Content::Fault(_))
     }

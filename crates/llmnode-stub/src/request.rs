@@ -1,12 +1,12 @@
-//! From bytes to the head of an HTTP/1.x request. Strict: what is not plainly HTTP gets a 400, never a guess.
+//! Parses the head of an HTTP/1.x request. Strict: what is not plainly HTTP gets a 400, never a guess.
 
 use super::headers::LoggedHeaders;
 
-/// Largest request line and headers together, in bytes.
+/// Bytes of the request line and headers together.
 pub(super) const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 256;
 
-/// A request that cannot be served: what to answer before closing the connection.
+/// Answered before the connection is closed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BadRequest {
     pub(super) status: u16,
@@ -19,7 +19,6 @@ impl BadRequest {
     }
 }
 
-/// Request line and headers.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) method: String,
@@ -30,7 +29,6 @@ pub(super) struct Head {
     pub(super) expects_continue: bool,
 }
 
-/// How long the body is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
     Length(u64),
@@ -43,10 +41,10 @@ impl Default for Framing {
     }
 }
 
-/// Looks for the end of a head in `buf`, from `scanned` on (what was looked at before). `Ok(None)`: not there yet.
+/// `scanned`: bytes that were searched before. `Ok(None)`: the end is not there yet.
 pub(super) fn head_end(buf: &[u8], scanned: usize) -> Result<Option<usize>, BadRequest> {
     if buf.first().is_some_and(|&b| !is_token(b)) {
-        // Say so at once: a TLS handshake sent here holds no line end to wait for.
+        // Refused at once: a TLS handshake has no line end to wait for.
         return Err(BadRequest::new(400, "this is not an HTTP request (https sent to an http port?)"));
     }
     let from = scanned.saturating_sub(3);
@@ -71,7 +69,7 @@ fn check_head_size(length: usize) -> Result<usize, BadRequest> {
     Err(BadRequest::new(431, format!("the request's head is longer than {MAX_HEAD} bytes")))
 }
 
-/// Parses a head, given up to and including its empty line.
+/// `bytes` includes the empty line.
 pub(super) fn parse_head(bytes: &[u8]) -> Result<Head, BadRequest> {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.trim_end_matches("\r\n").split("\r\n");
@@ -125,7 +123,7 @@ fn header_line(line: &str) -> Result<(&str, &str), BadRequest> {
     Ok((name, value))
 }
 
-/// Two answers to "how long is the body" are refused, as a server behind a proxy must.
+/// Ambiguous lengths are refused, as a server behind a proxy must (request smuggling).
 fn framing(headers: &LoggedHeaders) -> Result<Framing, BadRequest> {
     let mut lengths = headers.all("content-length");
     let length = lengths.next();
@@ -147,7 +145,7 @@ fn framing(headers: &LoggedHeaders) -> Result<Framing, BadRequest> {
     }
 }
 
-/// The size that a chunk's first line (without its CRLF) gives; extensions are ignored.
+/// `line` has no CRLF; extensions are ignored.
 pub(super) fn chunk_size(line: &[u8]) -> Result<u64, BadRequest> {
     let digits = line.split(|&b| b == b';').next().unwrap_or_default().trim_ascii();
     let size = std::str::from_utf8(digits)
@@ -157,7 +155,7 @@ pub(super) fn chunk_size(line: &[u8]) -> Result<u64, BadRequest> {
     size.ok_or_else(|| BadRequest::new(400, "a chunk's size is not a hexadecimal number"))
 }
 
-/// RFC 9110's `tchar`: what methods and header names are made of.
+/// RFC 9110's `tchar`.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

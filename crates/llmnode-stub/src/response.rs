@@ -1,4 +1,4 @@
-//! From a reply to what goes over the wire.
+//! Turns a reply into what goes over the wire.
 
 use std::sync::Arc;
 
@@ -9,7 +9,6 @@ use super::reply::{Content, Reply};
 
 const EVENTS: &str = "text/event-stream";
 
-/// A response with everything known but when to send it.
 pub(super) struct Response {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
@@ -21,12 +20,12 @@ pub(super) struct Response {
 pub(super) enum Body {
     Bytes(Arc<[u8]>),
     Filler(Filler),
-    /// Written one by one, each as a chunk of HTTP.
+    /// Each becomes one chunk of HTTP.
     Pieces(Arc<[Vec<u8>]>),
 }
 
 impl Response {
-    /// `None` for replies that are no response: faults.
+    /// `None` for faults, which have no response.
     pub(super) fn new(reply: &Reply, request: &LoggedRequest) -> Option<Self> {
         let headers = reply.headers.clone();
         let json = "application/json";
@@ -53,17 +52,15 @@ impl Response {
         Some(Self { status: 200, headers, content_type: json, body, usage })
     }
 
-    /// The value of a header that the reply sets.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// Whether this status has a body at all (RFC 9110, 6.4.1).
+    /// RFC 9110, 6.4.1.
     pub(super) fn may_have_body(&self) -> bool {
         !matches!(self.status, 100..=199 | 204 | 304)
     }
 
-    /// Appends status line and headers, up to the body.
     pub(super) fn write_head(&self, out: &mut Vec<u8>, request_id: &str, close: bool) {
         let mut line = |parts: [&str; 3]| {
             parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
@@ -105,7 +102,7 @@ impl Body {
     }
 }
 
-/// The phrase of the status line; empty, as RFC 9112 allows, for a status without one.
+/// Empty for an unknown status, as RFC 9112 allows.
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",

@@ -12,13 +12,11 @@ use super::embedding;
 use super::log::{Log, LoggedRequest, lock};
 use super::reply::{Content, Reply};
 
-/// How often a reply may be a function that returns a function.
+/// A reply may be a function that returns another one.
 const MAX_NESTED_RESPONDERS: usize = 16;
 
-/// What is told of each request at its end.
 pub(super) type OnExchange = Box<dyn Fn(&LoggedRequest) + Send + Sync>;
 
-/// What all connections of a server share.
 pub(super) struct Shared {
     pub(super) api_key: Option<String>,
     pub(super) models: Vec<String>,
@@ -32,7 +30,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Whether the next request's body does not matter: it is not logged, and its answer is known already.
+    /// Whether the body of the next request does not matter: it is not logged, and the answer is known.
     pub(super) fn is_fixed(&self) -> bool {
         self.log.is_off()
             && self.on_exchange.is_none()
@@ -40,7 +38,7 @@ impl Shared {
             && lock(&self.script).is_empty()
     }
 
-    /// `parsed`: the request's body has been looked at, so it is to be one that OpenAI would take.
+    /// `parsed`: the body was parsed, so it is checked as well.
     pub(super) fn reply_to(&self, request: &LoggedRequest, parsed: bool) -> Reply {
         if !self.is_authorized(request) {
             let message = "Incorrect API key provided.";
@@ -84,7 +82,6 @@ impl Shared {
     }
 }
 
-/// The reply itself, or the one that its function gives for this request.
 fn resolve_responders(mut reply: Reply, request: &LoggedRequest) -> Reply {
     for _ in 0..MAX_NESTED_RESPONDERS {
         match &reply.content {
@@ -97,12 +94,11 @@ fn resolve_responders(mut reply: Reply, request: &LoggedRequest) -> Reply {
     Reply::error(500, "server_error", (), "Reply::for_request returned itself too many times")
 }
 
-/// An error for a request that is the client's mistake.
 pub(super) fn bad_request(status: u16, message: &str) -> Reply {
     Reply::error(status, "invalid_request_error", (), message)
 }
 
-/// The path of a request's target, which is a whole URL when sent to a proxy.
+/// The target is a whole URL if the client takes the server for a proxy.
 fn route(target: &str) -> &str {
     let path = match target.split_once("://") {
         Some((scheme, rest)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {

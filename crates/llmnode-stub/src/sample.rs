@@ -4,28 +4,28 @@ use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
 
-/// Bounds for schemas that contain themselves or ask for very much.
+/// For schemas that contain themselves or ask for very much.
 const MAX_DEPTH: usize = 100;
 const MAX_PARTS: usize = 10_000;
 
-/// Each of these stands alone.
+/// Supported only without other constraints beside them.
 const UNIONS: [&str; 3] = ["$ref", "anyOf", "oneOf"];
 const FULFILLED: &str = "type required properties items prefixItems minItems uniqueItems minLength maxLength format \
                          minimum maximum exclusiveMinimum exclusiveMaximum";
-/// Without optional members and items a value fulfils these, too.
+/// A value without optional members and items fulfils these, too.
 const HARMLESS: &str = "$schema $id $defs definitions title description examples deprecated readOnly writeOnly \
                         additionalProperties patternProperties unevaluatedProperties propertyNames maxProperties maxItems";
 
 static ANY: Value = Value::Bool(true);
 
-/// `Err`: which keyword keeps a value from being made up, and its place in the schema.
+/// `Err`: the keyword that cannot be fulfilled, and its place in the schema.
 pub(super) fn sample(schema: &Value) -> Result<Value, String> {
     Sampler { root: schema, open: vec!["#"], depth: 0, parts: 0 }.value(schema, "#")
 }
 
 struct Sampler<'a> {
     root: &'a Value,
-    /// The references that lead to the current schema.
+    /// The references that lead to the current schema, to detect cycles.
     open: Vec<&'a str>,
     depth: usize,
     parts: usize,
@@ -87,7 +87,7 @@ impl<'a> Sampler<'a> {
         value.ok_or_else(|| unfulfilled(keyword, place))
     }
 
-    /// `None`: the reference leads nowhere, or back to a schema that it is a part of.
+    /// `None` if the reference leads nowhere, or back to a schema that contains it.
     fn referred(&mut self, schema: &'a Schema) -> Option<Result<Value, String>> {
         let name = schema["$ref"].as_str().filter(|name| !self.open.contains(name))?;
         let target = self.root.pointer(name.strip_prefix('#')?)?;
@@ -97,7 +97,6 @@ impl<'a> Sampler<'a> {
         Some(value)
     }
 
-    /// The value of the first branch that has one.
     fn branch(&mut self, branches: &'a Value, place: &str) -> Result<Value, String> {
         let mut value = Err(format!("`{place}`"));
         for (index, branch) in branches.as_array().into_iter().flatten().enumerate() {
@@ -143,7 +142,7 @@ fn text(schema: &Schema) -> Option<Value> {
     Some("text".chars().cycle().take(length).collect::<String>().into())
 }
 
-/// The lowest number that is allowed; if none is the lowest, 0 or the next below.
+/// The lowest number that is allowed; if there is no lowest, 0 or the next one below.
 fn number(schema: &Schema, is_whole: bool) -> Option<Value> {
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
     let (above, below) = (bound("exclusiveMinimum"), bound("exclusiveMaximum"));

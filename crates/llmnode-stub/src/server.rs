@@ -18,11 +18,11 @@ use super::routes::{OnExchange, Shared};
 /// A small deterministic OpenAI-compatible server on loopback, for tests, examples and benchmarks.
 ///
 /// It runs in a background task of the tokio runtime on which it was started. When this handle is dropped, the server and all
-/// its connections end. The [module](super) says what it answers.
+/// its connections end. The [module](super) describes its answers.
 pub struct StubServer {
     address: SocketAddr,
     shared: Arc<Shared>,
-    /// Never sent on: the server's task ends when it is dropped.
+    /// Never sent on: dropping it ends the server's task.
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
@@ -94,7 +94,7 @@ impl StubServer {
     /// Stops the server and waits until its port and all connections are closed.
     pub async fn stop(self) {
         drop(self.stop);
-        // Its task neither panics nor is aborted, short of the runtime's end, which closes everything too.
+        // Its task neither panics nor is aborted, except by the end of the runtime, which closes everything too.
         let _ = self.task.await;
     }
 }
@@ -236,7 +236,6 @@ impl fmt::Debug for StubServerBuilder {
     }
 }
 
-/// Accepts connections until `stopped`, then closes them all.
 async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
     let mut connections = JoinSet::new();
     loop {
@@ -244,7 +243,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
             _ = &mut stopped => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => { connections.spawn(serve(stream, Arc::clone(&shared))); }
-                // Out of file descriptors, or a client gone before: neither is the end.
+                // Out of file descriptors, or the client left early: neither is a reason to stop.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             },
             Some(_) = connections.join_next() => {}

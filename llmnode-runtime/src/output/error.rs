@@ -1,4 +1,4 @@
-//! What is wrong with a text that gives no value, in one short sentence with line and column.
+//! Violations for a text that yields no value, each one short sentence with line and column.
 
 use super::repair::SyntaxError;
 use crate::text::{floor_char_boundary, one_line};
@@ -7,14 +7,13 @@ use crate::validate::Violation;
 /// Characters of the text shown around a syntax error.
 const EXCERPT: usize = 30;
 
-/// Line and column of a place in a text, each from 1; columns count characters.
+/// Both count from 1; columns count characters, not bytes.
 pub(super) fn line_and_column(text: &str, at: usize) -> String {
     let before = &text[..floor_char_boundary(text, at)];
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     format!("line {} column {}", before.matches('\n').count() + 1, before[line..].chars().count() + 1)
 }
 
-/// JSON that begins at `begin`, and is broken.
 pub(super) fn broken(text: &str, begin: usize, fault: &SyntaxError) -> Violation {
     let Some(what) = &fault.what else {
         let end = text.trim_end();
@@ -36,7 +35,6 @@ pub(super) fn broken(text: &str, begin: usize, fault: &SyntaxError) -> Violation
     )
 }
 
-/// Two values that differ.
 pub(super) fn two(text: &str, first: usize, second: usize) -> Violation {
     let message = format!(
         "two different JSON values, at {} and at {}",
@@ -46,7 +44,6 @@ pub(super) fn two(text: &str, first: usize, second: usize) -> Violation {
     with_remedy(message, "answer with one JSON value only")
 }
 
-/// Thoughts that never end.
 pub(super) fn unclosed_thinking(text: &str, begin: usize) -> Violation {
     let message = format!(
         "the thinking that begins at {} never ends, so there is no answer",
@@ -55,7 +52,6 @@ pub(super) fn unclosed_thinking(text: &str, begin: usize) -> Violation {
     with_remedy(message, "close it, and answer with one JSON value")
 }
 
-/// No JSON; `shape`: what is wanted.
 pub(super) fn nothing(text: &str, shape: Option<String>) -> Violation {
     let message = if text.trim().is_empty() { "the answer is empty" } else { "no JSON in the answer" };
     let remedy = "answer with one JSON value only";

@@ -5,22 +5,20 @@ use std::fmt;
 
 use super::check::Decimal;
 
-/// A value of JSON, borrowed from its text where that needs no decoding.
+/// Borrows from the text where nothing had to be decoded.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Json<'t> {
     Null,
     Bool(bool),
     /// The digits as written, valid as a number of JSON.
     Number(Cow<'t, str>),
-    /// Decoded.
     String(Cow<'t, str>),
     Array(Vec<Json<'t>>),
     /// In the order of the text. No two keys are equal.
     Object(Vec<(Cow<'t, str>, Json<'t>)>),
 }
 
-/// A text that all JSON of the same value has, whatever the order of its members. No number is rounded, and `1.0` is
-/// another one than `1`, since not every type takes both.
+/// Equal for values that differ only in the order of members. `1.0` and `1` stay different, since not every type takes both.
 pub(super) fn canonical(mut tree: Json<'_>) -> String {
     normalise(&mut tree);
     tree.to_string()
@@ -43,7 +41,6 @@ fn normalise(json: &mut Json<'_>) {
     }
 }
 
-/// As strict, compact JSON.
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
@@ -53,7 +50,6 @@ impl fmt::Display for Json<'_> {
 }
 
 impl Json<'_> {
-    /// How many values it is made of.
     pub(super) fn value_count(&self) -> u64 {
         match self {
             Json::Array(items) => items.iter().map(Json::value_count).fold(1, u64::saturating_add),
@@ -71,7 +67,6 @@ impl Json<'_> {
         }
     }
 
-    /// The name of its type.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -83,7 +78,6 @@ impl Json<'_> {
         }
     }
 
-    /// The same, which borrows nothing.
     pub(super) fn into_owned(self) -> Json<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
@@ -98,7 +92,6 @@ impl Json<'_> {
         }
     }
 
-    /// Writes it as strict, compact JSON.
     fn write(&self, to: &mut String) {
         match self {
             Json::Null => to.push_str("null"),
@@ -133,7 +126,7 @@ fn separated<T>(list: &[T], to: &mut String, each: impl Fn(&T, &mut String)) {
     }
 }
 
-/// In quotes, with what JSON wants escaped. There is no text of which serde_json could not do that.
+/// serde_json is needed only where something must be escaped; it cannot fail on a string.
 fn write_string(text: &str, to: &mut String) {
     if !text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
         to.push('"');

@@ -1,7 +1,7 @@
 //! Outputs: their schema, how an answer is read, and how it is checked.
 //!
-//! A text is walked over for JSON (`find`, `repair`), what was found is made to fit the type (`coerce`) and checked against its schema
-//! (`check`), and the type picks the answer (`read`, `pick`).
+//! A text is searched for JSON (`find`, `repair`); each candidate is coerced to the type (`coerce`) and checked against its
+//! schema (`check`); the type decides which candidate is the answer (`read`, `select`).
 
 mod check;
 mod coerce;
@@ -29,7 +29,6 @@ pub(crate) use schema::{WRAPPER, is_annotation};
 pub use spec::{Answer, AnswerForm, Argument, LlmOutput, OutputSpec, ReadResult, TypeReader};
 pub(crate) use spec::{AnswerKind, Untyped, read_json_of};
 
-/// How often each step was made, for a test.
 #[cfg(test)]
 pub(super) mod counts {
     use std::cell::Cell;
@@ -40,7 +39,6 @@ pub(super) mod counts {
         pub(crate) parsed: u32,
         pub(crate) coerced: u32,
         pub(crate) read: u32,
-        /// Quotation marks within strings.
         pub(crate) marks: u32,
     }
 
@@ -52,7 +50,6 @@ pub(super) mod counts {
         COUNTS.set(counts);
     }
 
-    /// What was counted while `work` ran.
     pub(crate) fn of(work: impl FnOnce()) -> Counts {
         COUNTS.set(Counts::default());
         work();

@@ -1,7 +1,8 @@
-//! From a model's text to the value: the type picks from what JSON the text has.
+//! From a model's text to a value: the type decides which of the JSON in the text is the answer.
 //!
-//! What is JSON of the type as it stands is read by serde at once. Everything else is walked over once; each candidate is
-//! parsed, made to fit, and read by serde. Two that the type takes and that differ are refused, as is one beside what is broken.
+//! Text that is already JSON of the type goes straight to serde. Everything else is searched once; each candidate is parsed,
+//! coerced and read by serde. Two different values that the type accepts are an error, and so is an accepted value next to
+//! broken JSON.
 
 use super::error;
 use super::find::{self, Candidate, Content, Enclosure, trimmed};
@@ -11,21 +12,16 @@ use super::target::{Slot, Target};
 use crate::flag::{Flag, Note};
 use crate::validate::Violation;
 
-/// The longest text in which JSON is looked for, in bytes. What is JSON as it stands may be longer.
+/// Bytes. Only the search for JSON is limited; clean JSON may be longer.
 const MAX_SEARCHED: usize = 16 << 20;
 
-/// What was done to read a value.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) notes: Vec<Note>,
-    /// Whether it came as `{"value": ..}`, so that its paths begin with `value` for the model.
+    /// The model wrote `{"value": ..}`, so paths in messages to it begin with `value`.
     pub(super) wrapped: bool,
 }
 
-/// Reads the value of an answer into `slot`.
-///
-/// # Errors
-/// All that is wrong.
 pub(super) fn read(text: &str, target: &Target<'_>, slot: &mut dyn Slot) -> Result<Outcome, Vec<Violation>> {
     if target.try_fast_path(trimmed(text), slot) {
         return Ok(Outcome { wrapped: target.is_wrapped(), ..Outcome::default() });

@@ -1,4 +1,4 @@
-//! The reader as a tool of its own: a model's text in, a value and what was done to read it out.
+//! The reader on its own: takes a model's text, and returns a value and what was changed to read it.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ impl<T> Reading<T> {
     }
 }
 
-/// Why a text was not read.
+/// Why a text could not be read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct ReadError {
     violations: Vec<Violation>,
@@ -82,7 +82,7 @@ impl Reader {
         Reader { exact: false, whole_text: false }
     }
 
-    /// Sets whether JSON is taken only as it stands: nothing is repaired or changed to fit a type. It is still found
+    /// Sets whether JSON is accepted only as it is: nothing is repaired or changed to fit a type. It is still found
     /// in fences and between text. Default: no.
     ///
     /// ```
@@ -99,7 +99,7 @@ impl Reader {
         self
     }
 
-    /// Takes a text only if it is whole JSON of the type as it stands: it was cut, or is no model's.
+    /// For texts that another program wrote, or that were already cut out of an answer: nothing may surround the JSON.
     #[must_use]
     pub(crate) const fn whole_text(self) -> Self {
         Reader { exact: true, whole_text: true }

@@ -27,7 +27,7 @@ pub use strict_error::StrictError;
 pub(crate) use tree::is_annotation;
 pub(super) use tree::{Node, children, percent_decoded};
 
-/// The one member of the object that carries an answer whose type is no object.
+/// The only member of the object that wraps an answer whose type is not an object.
 pub(crate) const WRAPPER: &str = "value";
 
 /// The JSON schema of an output type, in the dialects that providers accept. It is built once per type.
@@ -40,7 +40,7 @@ pub(crate) const WRAPPER: &str = "value";
 ///   of documented unit variants are one `enum` whose description lists the variants.
 /// - [`strict`](Self::strict): OpenAI's strict subset of it, if that can express the type.
 ///
-/// A type that is no JSON object (a list, a scalar, an enum, an `Option`) becomes `{"value": ..}` in both dialects,
+/// A type that is not a JSON object (a list, a scalar, an enum, an `Option`) becomes `{"value": ..}` in both dialects,
 /// since providers require an object; see [`is_wrapped`](Self::is_wrapped).
 ///
 /// ```
@@ -62,26 +62,26 @@ pub(crate) const WRAPPER: &str = "value";
 /// ```
 pub struct OutputSchema {
     name: String,
-    /// The plain dialect, from which everything else is derived.
+    /// Everything else is derived from this one.
     tree: Value,
-    /// What answers are judged by: the schema of the type itself, which is not wrapped.
+    /// The rules for answers: of the type itself, without the wrapper.
     pub(super) rules: Rules,
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     wrapped: bool,
-    /// It was deeper than it is.
+    /// Levels beyond the limit of depth were cut off.
     truncated: bool,
-    /// The values of every `x-llmnode-validated` keyword in the type's schema, in order, each once.
+    /// The `x-llmnode-validated` keywords of the schema, in order and without duplicates.
     marks: Vec<String>,
-    /// Why no answer can be of the type.
+    /// Why no answer can ever be of this type.
     pub(super) unanswerable: Option<String>,
-    /// Whether it states bounds that serde does not check: a range of numbers, a length.
+    /// A range or a length, which serde does not check.
     pub(super) states_bounds: bool,
-    /// Whether serde may read the same part of an answer again and again.
+    /// serde may read a part of the answer several times (nested untagged enums), so depth is limited.
     pub(super) may_read_again: bool,
-    /// Members that may be absent, and are wherever they are `null`.
+    /// Optional members whose `null` is read as absence.
     pub(super) absent_as_null: Vec<String>,
-    /// What was found for each way to look, by the address of the function: where two are one, they do the same.
+    /// Results by address of the coverage function. Functions that the linker merged do the same, so they may share one.
     uncovered: Mutex<Vec<(usize, Option<Arc<Uncovered>>)>>,
 }
 
@@ -91,14 +91,14 @@ impl OutputSchema {
         Self::cached(TypeId::of::<T>(), || (T::schema_name(), schema_with_marks::<T>()))
     }
 
-    /// The part of it that is compiled once, and not for every type.
+    /// Not generic, so that it is compiled once.
     fn cached(id: TypeId, make: fn() -> (Cow<'static, str>, Value)) -> Arc<OutputSchema> {
         static CACHE: OnceLock<RwLock<HashMap<TypeId, Arc<OutputSchema>>>> = OnceLock::new();
         let cache = CACHE.get_or_init(RwLock::default);
         if let Some(known) = cache.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Arc::clone(known);
         }
-        // Built outside the lock: the type's `JsonSchema` is foreign code. Two threads may both build; one wins.
+        // Built outside the lock: the type's `JsonSchema` is foreign code. If two threads build it, the first one in wins.
         let (name, schema) = make();
         let built = Arc::new(Self::from_value(&name, schema));
         let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
@@ -150,7 +150,6 @@ impl OutputSchema {
         &self.name
     }
 
-    /// Whether a list may stand where these members lead to.
     pub(crate) fn has_list_at(&self, path: &[String]) -> bool {
         let mut forms = self.rules.leaves(self.rules.own());
         for name in path {
@@ -160,8 +159,8 @@ impl OutputSchema {
         forms.iter().any(|form| form.has_type("array"))
     }
 
-    /// The first mark that a dive does not come to: a type whose validators would never run. Looked for once for each
-    /// way to dive: one caller's answer says nothing about another's.
+    /// The first marked type that traversal does not reach, whose validators would therefore never run. Cached per coverage
+    /// function, because each caller traverses differently.
     pub(crate) fn uncovered(&self, coverage: fn(&mut Coverage)) -> Option<Arc<Uncovered>> {
         if self.marks.is_empty() {
             return None;
@@ -171,7 +170,7 @@ impl OutputSchema {
         if let Some((_, found)) = known().iter().find(|(one, _)| *one == address) {
             return found.clone();
         }
-        // Outside of the lock: the types' own code is foreign.
+        // Outside the lock: `coverage` calls foreign code.
         let mut covered = Coverage::default();
         coverage(&mut covered);
         let found = covered.missing(&self.marks).map(Arc::new);
@@ -209,7 +208,7 @@ impl OutputSchema {
         self.wrapped
     }
 
-    /// Whether a text is JSON of the schema as it is sent, whatever the type makes of it.
+    /// Checks the schema only; serde may still refuse the value.
     pub(crate) fn is_met_by(&self, text: &str) -> bool {
         let met =
             |json| faults(&self.rules, self.rules.root_rule(), CheckMode::Schema, &json, false).is_empty();
@@ -234,7 +233,7 @@ fn sanitised(name: &str) -> String {
     if name.is_empty() { "output".to_owned() } else { name }
 }
 
-/// A `Value` always serialises; should it not, `true` is the schema that claims nothing.
+/// Serializing a `Value` cannot fail; `true` is the schema that allows anything.
 fn raw(tree: &Value) -> Box<RawValue> {
     to_raw_value(tree).unwrap_or_else(|_| RawValue::TRUE.to_owned())
 }

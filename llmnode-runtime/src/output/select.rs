@@ -1,4 +1,4 @@
-//! Which candidate is the answer: each is made to fit and read by serde, and the type picks.
+//! Chooses the answer among the candidates: each is coerced and read by serde, and the type decides.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,36 +17,32 @@ use crate::flag::{Flag, Note};
 use crate::text::same_letters;
 use crate::validate::Violation;
 
-/// How deep JSON may be of which serde may read each level several times: an untagged enum that contains itself.
+/// Limit for types that serde may read several times at each level (an untagged enum that contains itself), which takes
+/// exponential time.
 const MAX_REREAD_DEPTH: usize = 12;
 
 type Refused = Vec<Violation>;
 
-/// A candidate that the type takes.
 pub(super) struct Accepted<'t> {
     pub(super) origin: Origin,
-    /// What serde reads.
     json: Cow<'t, str>,
-    /// The same for all that the type reads alike.
+    /// To compare candidates: equal for values that the type reads alike.
     canonical_json: String,
     pub(super) notes: Vec<Note>,
     pub(super) wrapped: bool,
 }
 
-/// A value that does not fit the type, changed as far as it could be, and why.
 struct Mismatch<'t> {
     coerced: Coerced<'t>,
     found: Vec<Fault>,
 }
 
-/// Where the JSON stood, and how it was repaired.
 pub(super) struct Origin {
     pub(super) place: Enclosure,
     pub(super) begin: usize,
     pub(super) repairs: Repairs,
 }
 
-/// What became of a spot.
 enum Verdict<'t> {
     Accepted(Box<Accepted<'t>>),
     Refused(Refused),
@@ -54,9 +50,7 @@ enum Verdict<'t> {
 }
 
 pub(super) struct Selector<'p, 't> {
-    /// Nothing stands beside the only candidate.
     pub(super) only_candidate: bool,
-    /// Thoughts were passed over.
     pub(super) after_thinking: bool,
     pub(super) text: &'t str,
     pub(super) target: &'p Target<'p>,
@@ -81,7 +75,7 @@ impl<'t> Selector<'_, 't> {
         }
         let chosen = choose(self.text, &verdicts)?;
         if let Some(Verdict::Accepted(taken)) = chosen.map(|chosen| verdicts.swap_remove(chosen)) {
-            // The slot holds what was read last.
+            // The slot holds the candidate that was read last, which need not be the chosen one.
             if !self.only_candidate {
                 self.fill(&taken.json)?;
             }
@@ -94,7 +88,8 @@ impl<'t> Selector<'_, 't> {
         })
     }
 
-    /// Objects one a line, or each in a fence or a numbered item, are a list where one is wanted, else each by itself.
+    /// Several objects (one per line, fence or numbered item) become one list if the type wants a list; otherwise each is a
+    /// candidate.
     fn resolve_lines(&self, mut candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
         let rules = self.target.rules();
         let leaves = rules.leaves(rules.own());
@@ -129,7 +124,7 @@ impl<'t> Selector<'_, 't> {
         all
     }
 
-    /// What is wrong with the candidate of which the least is wrong, the last of equals.
+    /// The candidate with the fewest violations; among equals, the last.
     fn least_wrong(&self, verdicts: Vec<Verdict<'t>>) -> Refused {
         let mut broken = None;
         let mut least: Option<Refused> = None;
@@ -160,7 +155,7 @@ impl<'t> Selector<'_, 't> {
         }
     }
 
-    /// A text that is no JSON, but names a value that the schema lists.
+    /// Plain text may still name an allowed value of an enum.
     fn bare_text(&mut self, place: Enclosure, part: Range<usize>) -> Result<Accepted<'t>, Refused> {
         let text = self.text;
         let bare_text = &text[part.clone()];
@@ -227,7 +222,7 @@ impl<'t> Selector<'_, 't> {
         )
     }
 
-    /// What a value may hold as a whole: in one member of any name, or in a string.
+    /// Models wrap a value in an object with one member of any name, or write the JSON as a string.
     fn inner(&self, json: &Json<'t>, place: Enclosure, wrapped: bool) -> Option<(Json<'t>, &'static str)> {
         if self.target.exact || self.target.schema.is_none() || wrapped {
             return None;
@@ -249,12 +244,10 @@ impl<'t> Selector<'_, 't> {
         }
     }
 
-    /// Whether an object has a member that some form of the type has.
     fn is_value(&self, json: &Json<'_>) -> bool {
         matches!(json, Json::Object(members) if members.iter().any(|(name, _)| self.is_known(name)))
     }
 
-    /// Whether some form of the type has such a member.
     fn is_known(&self, name: &str) -> bool {
         let rules = self.target.rules();
         let has =
@@ -262,7 +255,6 @@ impl<'t> Selector<'_, 't> {
         rules.leaves(rules.own()).iter().any(has)
     }
 
-    /// Makes a value fit, and says what is wrong with it all the same.
     fn coerced(&self, place: Enclosure, json: Json<'t>, wrapped: bool) -> Result<Coerced<'t>, Mismatch<'t>> {
         let rules = self.target.rules();
         let allow = CoerceOptions { changes: !self.target.exact, lists: place != Enclosure::Prose };
@@ -276,7 +268,7 @@ impl<'t> Selector<'_, 't> {
         if found.is_empty() { Ok(coerced) } else { Err(Mismatch { coerced, found }) }
     }
 
-    /// What the schema refuses may be what the type takes: a member by an alias.
+    /// The type may accept what its schema refuses, such as a member by its alias.
     fn retry_with_serde(
         &mut self,
         misfit: Mismatch<'t>,
@@ -300,7 +292,7 @@ impl<'t> Selector<'_, 't> {
                         .iter()
                         .any(|told| is_within(&told.path, &one.path) || is_within(&one.path, &told.path))
                 };
-                // serde says of a list where a struct is wanted that it stands in the value before.
+                // For a list in place of a struct, serde reports the position of the previous value.
                 let is_list =
                     |one: &Violation| one.message.starts_with("invalid type: sequence, expected struct");
                 let more: Vec<_> = more.into_iter().filter(|one| !is_told(one) && !is_list(one)).collect();
@@ -312,7 +304,7 @@ impl<'t> Selector<'_, 't> {
         Ok(Accepted { json, canonical_json: canonical(coerced.json), ..taken })
     }
 
-    /// Reads what fits by serde, which has the last word.
+    /// serde has the last word, even on values that fit the schema.
     fn take(
         &mut self,
         origin: Origin,
@@ -345,7 +337,6 @@ impl<'t> Selector<'_, 't> {
     }
 }
 
-/// How deep lists and objects stand within each other.
 fn depth(json: &str) -> usize {
     let (mut depth, mut most) = (0_usize, 0);
     for (_, opens) in find::brackets(json) {
@@ -355,7 +346,6 @@ fn depth(json: &str) -> usize {
     most
 }
 
-/// Which of the spots is the answer; `None`: the type takes none of them.
 fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused> {
     let taken = || {
         verdicts.iter().enumerate().filter_map(|(at, one)| match one {
@@ -369,7 +359,7 @@ fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused
     if broken.is_none() && other.is_none() {
         return Ok(Some(first));
     }
-    // The only fence that the type takes wins over all that stands before it.
+    // A single fence that the type accepts wins over everything before it.
     let mut fences = taken()
         .filter(|(_, taken)| taken.origin.place == Enclosure::Fence && taken.json.starts_with(['{', '[']));
     if let (Some((fence, _)), None) = (fences.next(), fences.next()) {
@@ -385,7 +375,7 @@ fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused
     }
 }
 
-/// What serde reads: the text itself, where nothing of it was changed.
+/// Unchanged text is passed to serde as it is, without serializing it again.
 fn text_for_serde<'t>(coerced: &Coerced<'_>, plain: Option<&'t str>) -> Cow<'t, str> {
     match plain {
         Some(plain) if !coerced.changed => Cow::Borrowed(plain),
@@ -393,18 +383,16 @@ fn text_for_serde<'t>(coerced: &Coerced<'_>, plain: Option<&'t str>) -> Cow<'t, 
     }
 }
 
-/// Whether one path leads to a place in or at that of the other.
 fn is_within(inner: &str, outer: &str) -> bool {
     let rest = inner.strip_prefix(outer);
     rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Whether a member of this name says why there is no value.
+/// Such a member explains why there is no value, so it does not wrap one.
 fn is_error(name: &str) -> bool {
     ["error", "errors", "refusal"].iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
-/// What `{"value": ..}` wraps.
 fn unwrapped<'t>(mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> (Json<'t>, bool) {
     if let [(name, _)] = &members[..]
         && name == WRAPPER

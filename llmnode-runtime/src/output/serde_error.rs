@@ -1,14 +1,12 @@
-//! What serde says of JSON that it refuses, in words for a model, with the path in the JSON.
+//! Rewords serde's errors for a model, with the path in the JSON.
 
 use super::json::Json;
 use super::repair;
 use crate::text::{one_line, one_line_shortened};
 use crate::validate::Violation;
 
-/// How many bytes of it are told.
 const LENGTH: usize = 600;
 
-/// The error for this JSON.
 pub(super) fn violation(json: &str, error: &serde_json::Error) -> Violation {
     let mut message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
@@ -17,7 +15,7 @@ pub(super) fn violation(json: &str, error: &serde_json::Error) -> Violation {
     }
     let line = json.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
     let path = path_at(json, line + error.column().saturating_sub(1));
-    // serde quotes the value it did not expect, and lists what it did at the end.
+    // serde quotes the unexpected value first, and lists what it expected at the end.
     Violation::new(path, one_line_shortened(reworded(&message).unwrap_or(message), LENGTH))
 }
 
@@ -48,10 +46,10 @@ fn reworded(message: &str) -> Option<String> {
     untagged.then(|| "matches none of the allowed forms".to_owned())
 }
 
-/// The path of the innermost value in strict JSON that reaches to the byte at `at`.
+/// The path of the innermost value that contains byte `at`.
 fn path_at(json: &str, at: usize) -> String {
     let Some(end) = json.get(..at.min(json.len())) else { return String::new() };
-    // The way to a place is that to the last value of the text that ends there.
+    // Each step is overwritten as the scan proceeds, so what remains is the path of the last value before `at`.
     let mut open: Vec<String> = Vec::new();
     let bytes = end.as_bytes();
     let (mut position, mut key) = (0, None::<String>);
@@ -97,7 +95,6 @@ fn path_at(json: &str, at: usize) -> String {
     path
 }
 
-/// How long the string is that the text begins with, in quotes.
 fn string_length(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(byte) = text.get(at) {

@@ -1,7 +1,7 @@
-//! Reads strict JSON by serde, and watches what serde does with it.
+//! Reads strict JSON by serde, and observes what the type does with it.
 //!
-//! What derived code reads as a struct says of every member whether it is known: those that are not are ignored. Where a
-//! type asks for whatever there is (an untagged enum, a map, a flattened struct), nothing can be seen of that, so it is not read at once.
+//! Derived code for a struct reports each unknown member by ignoring it. Where a type accepts anything (an untagged enum, a
+//! map, a flattened struct) nothing can be observed, so such types are not read on the fast path.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,22 +14,18 @@ use serde_json::{Map, Value};
 
 use super::find::offset;
 
-/// Whole numbers beyond this one are not all held by an `f64`.
+/// 2^53: an `f64` does not hold all integers beyond it.
 const MAX_EXACT_F64: f64 = 9_007_199_254_740_992.0;
 
-/// What was seen.
 #[derive(Debug, Default)]
 pub(super) struct Observed<'n> {
-    /// Only what can be seen is read.
+    /// Fail where nothing can be observed.
     pub(super) strict: bool,
-    /// The JSON that is read, and its members that are passed over where they are `null`.
     json: &'n str,
     absent_as_null: &'n [String],
-    /// How many members the type did not know.
     pub(super) ignored: Cell<u64>,
-    /// A number was read that may have been rounded.
+    /// Beyond what a float holds exactly, so that digits may be lost.
     pub(super) maybe_rounded: Cell<bool>,
-    /// A whole number was read that an `f32` does not hold.
     pub(super) rounded: Cell<bool>,
 }
 
@@ -38,14 +34,13 @@ impl<'n> Observed<'n> {
         Observed { strict: true, json, absent_as_null, ..Observed::default() }
     }
 
-    /// Whether `null` is the value of the member whose name this part of the JSON is.
+    /// `name` must borrow from `json`: its offset finds the value.
     fn is_null(&self, name: &str) -> bool {
         let behind = self.json.get(offset(self.json, name) + name.len()..);
         let value = behind.and_then(|behind| behind.strip_prefix('"')?.trim_ascii_start().strip_prefix(':'));
         value.is_some_and(|value| value.trim_ascii_start().starts_with("null"))
     }
 
-    /// Whether nothing has to be looked at again.
     pub(super) fn is_clean(&self) -> bool {
         self.ignored.get() == 0 && !self.maybe_rounded.get()
     }
@@ -55,7 +50,6 @@ impl<'n> Observed<'n> {
     }
 }
 
-/// Whatever reads, watched.
 #[derive(Clone, Copy)]
 pub(super) struct Observer<'w, D> {
     pub(super) inner: D,
@@ -105,7 +99,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Observer<'_, D> {
         })
     }
 
-    /// serde would read a struct from a list as well, though no schema says so.
+    /// By default serde also reads a struct from a list, which no schema allows.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -191,11 +185,10 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Observer<'_, A> {
     }
 }
 
-/// The members of an object.
 struct Members<'w, A> {
     inner: A,
     observed: &'w Observed<'w>,
-    /// Those of `absent_as_null` that were there, a bit each.
+    /// One bit for each of the first 64 names of `absent_as_null`.
     seen: u64,
 }
 
@@ -264,7 +257,6 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Observer<'_, A> {
     }
 }
 
-/// Takes a floating-point number, and sees whether it is a whole one beyond those that are held exactly.
 struct Float<'w, V> {
     inner: V,
     observed: &'w Observed<'w>,
@@ -297,14 +289,14 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
 
     observe_integers! { visit_u64(u64) visit_i64(i64) }
 
-    /// With a point, with an exponent, or too long for an integer.
+    /// serde_json calls this for a fraction, an exponent, or more digits than an integer holds.
     fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
         self.observe(number);
         self.inner.visit_f64(number)
     }
 }
 
-/// Any JSON, in which no member stands twice, and no number may be rounded.
+/// A `Value`, but duplicate members and numbers that may be rounded are errors.
 pub(super) struct LosslessValue;
 
 macro_rules! take {

@@ -33,14 +33,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> LlmOutput for T {
 /// How the answers of a node are read and checked.
 pub struct OutputSpec<T, S: ?Sized>(Kind<T, S>);
 
-/// What is done with the answers of a node, from which follows what can be wrong with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerKind {
-    /// They are raw text, which nothing checks.
     RawText,
-    /// They are raw text, which the node's validators check.
     CheckedText,
-    /// They are read as JSON.
     Json,
 }
 
@@ -55,19 +51,19 @@ pub struct Answer<T> {
     pub value: T,
     /// What was done to read it, each kind once.
     pub notes: Vec<Note>,
-    /// The model wrote `{"value": ..}`: it knows paths by that name.
+    /// Whether the model wrote `{"value": ..}`, so that paths in messages to it begin with `value`.
     pub wrapped: bool,
 }
 
-/// Another form in which a model writes the output of a node than its JSON alone.
+/// A form in which a model writes the output of a node, other than JSON alone.
 pub trait AnswerForm<T>: Send + Sync {
     /// The schema of the type.
     fn schema(&self) -> Arc<OutputSchema>;
 
-    /// The schema to send. `None`: the prompt says what is wanted.
+    /// The schema to send. `None` if the prompt describes the output.
     fn sent(&self) -> Option<Arc<OutputSchema>>;
 
-    /// Reads an answer, or says all that is wrong with it.
+    /// Reads an answer, or returns everything that is wrong with it.
     fn read(&self, answer: &str, reader: Reader) -> ReadResult<T>;
 }
 
@@ -76,7 +72,6 @@ impl Answer<()> {
         Answer { value: (), notes: outcome.notes, wrapped: outcome.wrapped }
     }
 
-    /// The same with the value, which is there where reading it went well.
     fn with<T>(self, value: Option<T>) -> ReadResult<T> {
         match value {
             Some(value) => Ok(Answer { value, notes: self.notes, wrapped: self.wrapped }),
@@ -105,7 +100,7 @@ pub trait Argument: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {}
 
-/// A type that can be read. Generated code makes it where it asks for each part of the type.
+/// A type that can be read. Generated code creates it in a function that requires [`Argument`] of each parameter.
 pub struct TypeReader<A> {
     schema: fn() -> Arc<OutputSchema>,
     read: fn(&str, &OutputSchema, Reader) -> ReadResult<A>,
@@ -121,11 +116,11 @@ impl<A: LlmOutput> TypeReader<A> {
     }
 }
 
-/// The arguments of a tool, which are read as one type and become another.
+/// Read as one type (the parameters), then converted to the node.
 struct Arguments<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
     read: Box<Convert<T>>,
-    /// From JSON that fits the type, whatever its schema says beyond that.
+    /// Checks the type only, not the bounds of its schema.
     build: Box<Build<T>>,
     coverage: fn(&mut Coverage),
     collect: Collect<T, S>,
@@ -134,21 +129,18 @@ struct Arguments<T, S: ?Sized> {
 type Build<T> = dyn Fn(&str) -> Option<T> + Send + Sync;
 type Convert<T> = dyn Fn(&str, &OutputSchema, Reader) -> ReadResult<T> + Send + Sync;
 
-/// The most members of an answer that are flagged.
 const MAX_FLAGGED: usize = 16;
 
-/// JSON whose type is known at run time only.
 #[derive(Clone)]
 pub(crate) struct Untyped {
     pub(crate) schema: Arc<OutputSchema>,
     pub(crate) check: Arc<CheckJson>,
 }
 
-/// Reads an answer by a schema, or says what is wrong with it.
 type CheckJson = dyn Fn(&str, &OutputSchema, Reader) -> ReadResult<Value> + Send + Sync;
 
 impl Untyped {
-    /// JSON with a schema that is known at run time only. Keywords that llmnode does not know are not checked.
+    /// Keywords that llmnode does not know are not checked.
     pub(crate) fn by_schema(name: &str, schema: Value) -> Self {
         let rules = Rules::of(&schema, &schema);
         let sent = Arc::new(OutputSchema::from_value(name, schema));
@@ -158,7 +150,7 @@ impl Untyped {
         Untyped { schema: sent, check: Arc::new(check) }
     }
 
-    /// The same, with a flag for each of the answer's members of which this is so.
+    /// Adds `Flag::NotWritten` for each member of the answer that `is_left_out` selects.
     pub(crate) fn flagging(self, is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
             let mut read = (self.check)(answer, sent, reader)?;
@@ -175,7 +167,6 @@ impl Untyped {
         Untyped { schema: self.schema, check: Arc::new(check) }
     }
 
-    /// Reads a value, or says what is wrong with it.
     pub(crate) fn value(&self, text: &str) -> Result<Value, Vec<Violation>> {
         (self.check)(text, &self.schema, Reader::new()).map(|answer| answer.value)
     }
@@ -187,7 +178,6 @@ impl Untyped {
     }
 }
 
-/// An output in a form of its own.
 struct CustomForm<T, S: ?Sized> {
     form: Box<dyn AnswerForm<T>>,
     coverage: fn(&mut Coverage),
@@ -214,14 +204,14 @@ impl<S: ?Sized> OutputSpec<String, S> {
 }
 
 impl<T: LlmOutput, S: ?Sized> OutputSpec<T, S> {
-    /// JSON of a type. `coverage` notes the types that `collect` can dive into.
+    /// JSON of a type. `coverage` records the types that `collect` can reach.
     pub fn json(coverage: fn(&mut Coverage), collect: Collect<T, S>) -> Self {
         OutputSpec(Kind::Json(Json { schema: OutputSchema::of::<T>, slot: |value| value, coverage, collect }))
     }
 }
 
 impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
-    /// The arguments of a tool: what `read` reads becomes its node.
+    /// The arguments of a tool, which `read` reads and `node` converts to the tool.
     pub fn arguments<A: 'static>(
         read: TypeReader<A>,
         node: fn(A) -> T,
@@ -239,19 +229,17 @@ impl<T: 'static, S: ?Sized> OutputSpec<T, S> {
 }
 
 impl<S: ?Sized> OutputSpec<Value, S> {
-    /// JSON whose type is known at run time only.
     pub(crate) fn untyped(json: Untyped) -> Self {
         OutputSpec(Kind::Untyped(json, |value| value))
     }
 
-    /// The answer as it is, as a JSON text.
     pub(crate) fn raw() -> Self {
         OutputSpec(Kind::Text(|text| Value::String(text.to_owned()), None))
     }
 }
 
 impl<T, S: ?Sized> OutputSpec<T, S> {
-    /// An output in a form of its own. `coverage` notes the types that `collect` can dive into.
+    /// An output in its own form. `coverage` records the types that `collect` can reach.
     pub fn of_form(
         form: Box<dyn AnswerForm<T>>,
         coverage: fn(&mut Coverage),
@@ -280,7 +268,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         }
     }
 
-    /// The schema to send, or why no answer could be of the type, or some validator inside it would never run.
+    /// Fails if no answer could be of the type, or if a validator inside it would never run.
     pub(crate) fn schema(&self) -> Result<Option<Arc<OutputSchema>>, String> {
         match &self.0 {
             Kind::Text(..) => Ok(None),
@@ -291,7 +279,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         }
     }
 
-    /// Reads an answer into `to`. `schema` is what [`schema`](OutputSpec::schema) gave.
+    /// `schema` is the result of [`schema`](OutputSpec::schema).
     pub(crate) fn read(
         &self,
         answer: &str,
@@ -337,7 +325,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         }
     }
 
-    /// The value of arguments which were not accepted, if they fit the type: validators may have more to say.
+    /// For arguments that were refused: if they fit the type all the same, validators can report more.
     pub(crate) fn build(&self, text: &str) -> Option<T> {
         match &self.0 {
             Kind::Arguments(of) => (of.build)(text),
@@ -367,7 +355,6 @@ impl<T, S: ?Sized> fmt::Debug for OutputSpec<T, S> {
     }
 }
 
-/// The schema, or why some validator inside the type would never run.
 fn require_coverage(
     schema: Arc<OutputSchema>,
     coverage: fn(&mut Coverage),
@@ -396,7 +383,7 @@ fn read_into(answer: &str, schema: &OutputSchema, reader: Reader, to: &mut dyn S
     read::read(answer, &reader.target(Some(schema)), to).map(Answer::of)
 }
 
-/// Reads the JSON of a `T`, which is not kept itself.
+/// Checks that the JSON is a `T`, but returns the JSON.
 pub(crate) fn read_json_of<T: LlmOutput>(
     answer: &str,
     schema: &OutputSchema,
@@ -406,7 +393,6 @@ pub(crate) fn read_json_of<T: LlmOutput>(
     read_into(answer, schema, reader, &mut slot)?.with(slot.json)
 }
 
-/// JSON that a type takes.
 struct TypedJson<T> {
     json: Option<Value>,
     of: PhantomData<fn() -> T>,
@@ -420,7 +406,6 @@ impl<T: DeserializeOwned> Slot for TypedJson<T> {
     }
 }
 
-/// Reads JSON that conforms to a schema; `extra_check` says what more speaks against a value.
 pub(super) fn read_by_schema(
     answer: &str,
     schema: &OutputSchema,
@@ -432,13 +417,11 @@ pub(super) fn read_by_schema(
     read::read(answer, &target, &mut value).map(Answer::of)?.with(value)
 }
 
-/// Reads JSON of any kind.
 pub(super) fn read_any(answer: &str, reader: Reader) -> ReadResult<Value> {
     let mut slot = Any(None);
     read::read(answer, &reader.target(None), &mut slot).map(Answer::of)?.with(slot.0)
 }
 
-/// Any JSON, in which no member stands twice, and no number is rounded.
 struct Any(Option<Value>);
 
 impl Slot for Any {

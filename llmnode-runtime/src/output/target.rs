@@ -1,4 +1,4 @@
-//! What an answer is read as, and how JSON of the type as it stands is read at once.
+//! What an answer is read as, and the fast path for text that is already JSON of the type.
 
 use serde::de::DeserializeOwned;
 
@@ -8,12 +8,11 @@ use super::schema::{OutputSchema, WRAPPER};
 use super::serde_observer::{Observed, Observer};
 use crate::validate::Violation;
 
-/// What stands for a text in the form of a type that was not filled in.
+/// Models copy this from a template of the type instead of filling it in.
 const PLACEHOLDER: &str = "\"string\"";
 
-/// What JSON is read into. The type stands behind it, so that all that looks for the JSON is compiled once.
+/// Type-erased, so that the search for JSON is compiled once and not per type.
 pub(crate) trait Slot {
-    /// Keeps what serde makes of strict JSON.
     fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error>;
 }
 
@@ -27,16 +26,12 @@ impl<T: DeserializeOwned> Slot for Option<T> {
     }
 }
 
-/// How an answer is read.
 pub(super) struct Target<'a> {
-    /// `None`: any JSON.
     pub(super) schema: Option<&'a OutputSchema>,
     pub(super) mode: CheckMode,
-    /// Nothing is repaired or made to fit.
     pub(super) exact: bool,
-    /// The text has to be JSON as a whole.
     pub(super) whole_text: bool,
-    /// What else speaks against a value; `true`: it came as `{"value": ..}`.
+    /// More checks of a value; the flag is set if it came as `{"value": ..}`.
     pub(super) extra_check: &'a dyn Fn(&Json<'_>, bool) -> Vec<Violation>,
 }
 
@@ -52,7 +47,7 @@ impl Target<'_> {
         }
     }
 
-    /// Reads a text that is JSON of the type as it stands; whether it was.
+    /// Returns false if the text has to take the slow path.
     pub(super) fn try_fast_path(&self, text: &str, slot: &mut dyn Slot) -> bool {
         if self.mode == CheckMode::Schema || self.schema.is_some_and(|schema| schema.states_bounds) {
             return false;
@@ -74,25 +69,25 @@ impl Target<'_> {
     }
 }
 
-/// What stands between `{"value":` and `}`, if the text begins and ends so: JSON, unless there is more in it.
+/// Cheap: the result is JSON only if the text holds nothing but the wrapper.
 pub(super) fn wrapped_value(text: &str) -> Option<&str> {
     let key = text.strip_prefix('{')?.trim_ascii_start().strip_prefix('"')?.strip_prefix(WRAPPER)?;
     let value = key.strip_prefix('"')?.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
     Some(value.strip_suffix('}')?.trim_ascii_end())
 }
 
-/// Whether it may be the form of a type that was not filled in, which is short.
+/// Templates of types are short, which bounds this search.
 fn is_unfilled_template(json: &str) -> bool {
     const SHORT: usize = 512;
     json.len() < SHORT && json.contains(PLACEHOLDER)
 }
 
-/// Whether a string may hold a backspace or a form feed, which no text has: `"\frac"`.
+/// `"\frac"` is LaTeX, not a form feed; no text has backspaces or form feeds.
 fn has_control_escape(json: &str) -> bool {
     if !json.contains("\\b") && !json.contains("\\f") {
         return false;
     }
-    // A backslash that is escaped begins nothing.
+    // An escaped backslash does not start an escape.
     let json = json.replace("\\\\", "");
     let is_text = |at: usize| json.as_bytes().get(at + 2).is_some_and(u8::is_ascii_alphabetic);
     ["\\b", "\\f"].iter().any(|escape| json.match_indices(escape).any(|(at, _)| is_text(at)))

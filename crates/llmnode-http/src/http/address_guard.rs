@@ -1,6 +1,6 @@
-//! Addresses that anyone may ask, judged where the connection is made.
+//! Blocks addresses that are not public, checked where the connection is made.
 //!
-//! Who may write the name of a server but not reach the network of this machine is not to reach it by that name.
+//! Someone who may set the name of a server, but has no access to this machine's network, must not get it by that name (SSRF).
 
 use std::error::Error;
 use std::fmt;
@@ -9,7 +9,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-/// An address that is not public.
 #[derive(Debug)]
 pub(crate) struct PrivateAddress {
     host: String,
@@ -28,7 +27,7 @@ impl fmt::Display for PrivateAddress {
 
 impl Error for PrivateAddress {}
 
-/// Looks names up as the system does, and refuses those that lead to any address that is not public.
+/// Refuses a name if any of its addresses is not public.
 pub(crate) struct PublicOnlyResolver;
 
 impl Resolve for PublicOnlyResolver {
@@ -47,7 +46,7 @@ impl Resolve for PublicOnlyResolver {
     }
 }
 
-/// The fault of a URL whose host is an address that is not public.
+/// A host that is an address is never resolved, so it is checked here.
 pub(crate) fn literal(url: &Url) -> Result<(), PrivateAddress> {
     let host = url.host_str().unwrap_or_default();
     let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
@@ -87,14 +86,14 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         Ipv4Addr::new(a, b, c, d)
     };
     match parts {
-        // Unspecified, loopback, and addresses of version 4 in the forms of version 6.
+        // Unspecified, loopback, and IPv4 addresses in the forms of IPv6.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => false,
         [0, 0, 0, 0, 0, 0xffff, high, low]
         | [0, 0, 0, 0, 0, 0, high, low]
         | [0, 0, 0, 0, 0xffff, 0, high, low]
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x2002, high, low, ..] => is_public_v4(v4(high, low)),
-        // Translation of one's own network, Teredo, documentation.
+        // Local-use NAT64, Teredo, documentation.
         [0x64, 0xff9b, 1, ..] | [0x2001, 0, ..] | [0x2001, 0xdb8, ..] => false,
         // Unique local, link-local, site-local, multicast.
         [first, ..] => {

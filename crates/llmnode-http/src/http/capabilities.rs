@@ -1,4 +1,4 @@
-//! What a model at this base URL refuses or ignores: learned once, and remembered.
+//! What a model at this base URL refuses or ignores: learned once, then remembered.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,56 +8,45 @@ use llmnode_runtime::{CallId, ResponseFormat};
 use super::response_formats::{ResponseFormats, ruled_out};
 use super::unsupported::UnsupportedFeature;
 
-/// More models than this at one base URL are not remembered at once.
+/// Models of one base URL; beyond that, all of them are forgotten.
 const CAPACITY: usize = 256;
-/// And of one model, no more schemas that it refuses.
+/// Schemas that one model refuses; beyond that, the oldest is forgotten.
 const MAX_SCHEMAS: usize = 64;
 
-/// How to ask a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quirks {
-    /// The limit on tokens goes by the name that newer models of OpenAI want. The older name comes first: those
-    /// models refuse it loudly, while older servers ignore the newer one in silence.
+    /// Use the name of the token limit that OpenAI's newer models require. The older name is tried first: those models refuse
+    /// it with an error, while older servers silently ignore the newer one.
     pub(crate) max_completion_tokens: bool,
-    /// The temperature is left out.
     pub(crate) no_temperature: bool,
-    /// Answers are not asked for as events.
     pub(crate) no_stream: bool,
-    /// The model is free to call no function at all.
+    /// `tool_choice: required` is left out.
     pub(crate) no_forced_tool: bool,
-    /// Streams are asked for without their usage.
     pub(crate) no_stream_options: bool,
-    /// The response formats that schemas are not sent in.
     pub(crate) refused: ResponseFormats,
-    /// The first call that was answered with something other than JSON of the schema that was sent: the model has to read
-    /// the schema as well.
+    /// The first call whose answer was not JSON of the schema that was sent: from then on, the prompt has the schema as well.
     pub(crate) unenforced: Option<CallId>,
 }
 
-/// How a request was asked, as far as it can be refused.
+/// Of a request, the parts that a server can refuse.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RequestShape<'a> {
     pub(crate) quirks: Quirks,
-    /// The response format that the request's schema was sent in, and the schema's name.
     pub(crate) schema: Option<(ResponseFormat, &'a str)>,
-    /// Tools were listed.
     pub(crate) tools: bool,
 }
 
-/// What is known of one model.
 #[derive(Debug, Default)]
 struct ModelQuirks {
     quirks: Quirks,
-    /// Response formats that refuse one schema, by its name: others may well be taken.
+    /// Formats refused for one schema, by its name; other schemas may be accepted.
     schemas: Vec<(String, ResponseFormats)>,
 }
 
-/// Remembers the habits of models, by the model's id.
 #[derive(Debug, Default)]
 pub(crate) struct Capabilities(Mutex<HashMap<String, ModelQuirks>>);
 
 impl Capabilities {
-    /// How to ask this model, for an answer that conforms to the schema of this name.
     pub(crate) fn of(&self, model: &str, schema: Option<&str>) -> Quirks {
         let known = self.lock();
         let Some(known) = known.get(model) else { return Quirks::default() };
@@ -66,7 +55,7 @@ impl Capabilities {
         Quirks { refused: known.quirks.refused.union(own), ..known.quirks }
     }
 
-    /// Remembers that this part was refused of a request that was asked this way. Whether there is another way to ask.
+    /// Returns whether there is another way to ask.
     pub(crate) fn learn(&self, model: &str, asked: RequestShape<'_>, refused: UnsupportedFeature) -> bool {
         let response_formats = asked
             .schema
@@ -96,7 +85,6 @@ impl Capabilities {
         true
     }
 
-    /// Remembers that nothing bound the answer to the schema, as this call found.
     pub(crate) fn unenforced(&self, model: &str, call: CallId) {
         entry(&mut self.lock(), model).quirks.unenforced.get_or_insert(call);
     }

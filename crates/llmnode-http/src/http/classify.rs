@@ -1,13 +1,12 @@
-//! The category of an error response.
+//! Assigns an error response to a category.
 
 use llmnode_runtime::Category;
 
 use super::error_body::ErrorBody;
 use super::rules::{BodyPattern, EXCLUDED_WORDS, RULES, Rule, by_class};
 
-/// The category of a response with this status, whose body says this.
 pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
-    // A gateway may wrap what happened behind it into a success, a failure of its own, or a bad request.
+    // A gateway may wrap a failure behind it into a success, a failure of its own, or a bad request.
     let status = match body.status {
         Some(inner) if status < 300 || (inner < 500 && matches!(status, 400 | 500..)) => inner,
         _ => status,
@@ -37,7 +36,7 @@ fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool 
         }
 }
 
-/// Whether a field is this word, or contains it where it stands between stars.
+/// `*word*` matches as a part of the field.
 fn is(field: &str, word: &str) -> bool {
     let part = word.strip_prefix('*').and_then(|word| word.strip_suffix('*'));
     part.map_or(field == word, |part| field.contains(part))

@@ -8,16 +8,14 @@ use super::headers::ConfigSource;
 
 const PATH: &str = "/chat/completions";
 
-/// The URL of chat completions under a base URL.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     pub(crate) url: Url,
-    /// The URL for messages: without its query, which may hold a key.
+    /// For messages: without the query, which may hold a key.
     pub(crate) shown: String,
 }
 
 impl Endpoint {
-    /// Reads a base URL such as `https://api.openai.com/v1`; `source` names where it comes from.
     pub(crate) fn new(base: &str, source: &str) -> Result<Endpoint, NodeError> {
         let fault = |fault: &str| {
             let example = "write it like https://api.openai.com/v1";
@@ -29,7 +27,7 @@ impl Endpoint {
         Ok(Endpoint { shown: shown(&url), url })
     }
 
-    /// The URL that a configuration gives for chat completions, as it is.
+    /// Uses the URL of the configuration unchanged.
     pub(crate) fn from_config(config: &dyn ConfigSource) -> Result<Endpoint, NodeError> {
         let url = config.url(PATH).and_then(|url| parse_url(&url)).map_err(|why| {
             let message =
@@ -39,7 +37,6 @@ impl Endpoint {
         Ok(Endpoint { shown: shown(&url), url })
     }
 
-    /// Another path of the same API.
     pub(crate) fn with_path(&self, path: &str) -> Endpoint {
         let mut url = self.url.clone();
         let base = url.path().strip_suffix(PATH).unwrap_or(url.path()).to_owned();
@@ -47,17 +44,15 @@ impl Endpoint {
         Endpoint { shown: shown(&url), url }
     }
 
-    /// Whether the server runs on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         is_loopback(&self.url)
     }
 
-    /// The host, if it is a name that stands for this machine (RFC 6761).
+    /// The host, if it is a name of this machine (RFC 6761).
     pub(crate) fn localhost(&self) -> Option<&str> {
         self.url.host_str().filter(|host| *host == "localhost" || host.ends_with(".localhost"))
     }
 
-    /// The keys in the query.
     pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
         let pairs = self.url.query_pairs().filter(|(name, _)| is_credential(name));
         pairs.map(|(_, value)| Secret::new(value))
@@ -67,17 +62,15 @@ impl Endpoint {
         self.url.scheme() == "https"
     }
 
-    /// Host and port.
     pub(crate) fn host(&self) -> String {
         host(&self.url)
     }
 
-    /// Host and port, apart.
     pub(crate) fn server(&self) -> Option<(&str, u16)> {
         self.url.host_str().zip(self.url.port_or_known_default())
     }
 
-    /// What follows a path that was not found: the usual mistake is to leave out `/v1`.
+    /// For a path that was not found: the usual mistake is to leave out `/v1`.
     pub(crate) fn hint(&self) -> &'static str {
         match self.url.path() {
             PATH | "/embeddings" => "; most base URLs end with /v1",
@@ -86,7 +79,6 @@ impl Endpoint {
     }
 }
 
-/// Reads a URL that requests may go to.
 fn parse_url(url: &str) -> Result<Url, String> {
     let mut url = Url::parse(url.trim()).map_err(|error| format!("cannot be read ({error})"))?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -99,7 +91,6 @@ fn parse_url(url: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Whether the URL's host is this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host_str().unwrap_or_default() {
         "localhost" | "[::1]" => true,
@@ -110,7 +101,7 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// A URL without its query.
+/// Without the query, which may hold a key.
 pub(crate) fn shown(url: &Url) -> String {
     format!("{}://{}{}", url.scheme(), host(url), url.path())
 }

@@ -1,4 +1,4 @@
-//! Reads an error out of whatever a server or a gateway between sends for one.
+//! Reads an error out of whatever a server, or a gateway before it, sends as one.
 
 use std::time::Duration;
 
@@ -9,50 +9,44 @@ use serde_json::Value;
 use super::retry_after::{number_of_seconds, protobuf_duration};
 use super::usage::usage_of;
 
-/// Longer texts are cut before anything looks at them.
+/// Longer texts are cut before they are searched.
 const TEXT_CAP: usize = 16 * 1024;
 
-/// What an error body says, wherever it says it.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorBody {
-    /// The text for people; empty if there is none.
     pub(crate) message: String,
     /// Codes, types, statuses and reasons, in the form of [`word`].
     pub(crate) fields: Vec<String>,
-    /// The words of each of these that is a name, in lower case.
+    /// The words of each field that is a name, in lower case.
     pub(crate) codes: Vec<Vec<String>>,
-    /// The HTTP status that a field names, by its number or its name.
+    /// A status in the body, by number or by name.
     pub(crate) status: Option<u16>,
-    /// The request's field that is at fault.
     pub(crate) param: Option<String>,
-    /// The wait that the body asks for.
     pub(crate) retry_after: Option<Duration>,
-    /// What was used all the same, and whether one of the figures cannot be.
+    /// Tokens that were used all the same, and whether a figure is impossible.
     pub(crate) usage: (Option<TokenUsage>, bool),
 }
 
-/// Members that hold the error itself, within an envelope.
 const ENVELOPES: [&str; 4] = ["error", "errors", "detail", "base_resp"];
 
-/// Members with the text for people, the most telling first.
+/// The most informative first.
 const TEXTS: [&str; 7] =
     ["message", "detail", "msg", "error_description", "description", "status_msg", "title"];
 
-/// Members with a code, a type, a status or a reason, by [`plain`] names.
+/// Codes, types, statuses and reasons, by [`plain`] names.
 const FIELDS: [&str; 8] =
     ["code", "type", "status", "reason", "errorcode", "errortype", "statuscode", "quotaid"];
 
-/// Members that hold more of these.
 const NESTED_MEMBERS: [&str; 4] = ["innererror", "metadata", "details", "violations"];
 
-/// Members with a wait in seconds: Cloudflare's, and that of Hugging Face while it loads a model.
+/// In seconds: Cloudflare's, and Hugging Face's while it loads a model.
 const WAITS: [&str; 2] = ["retry_after", "estimated_time"];
 
-/// Envelopes within envelopes, and bodies handed on as texts, are opened this often.
+/// Limit on nested envelopes, and on bodies that were passed on as strings.
 const DEPTH: usize = 4;
 
 impl ErrorBody {
-    /// Reads objects in any envelope, flat ones, lists of errors, HTML and text.
+    /// Accepts any envelope, flat objects, lists of errors, HTML and text.
     pub(crate) fn read(body: &[u8]) -> ErrorBody {
         let mut error = ErrorBody::default();
         match serde_json::from_slice::<Value>(body) {
@@ -74,7 +68,6 @@ impl ErrorBody {
         error
     }
 
-    /// Whether one of the fields is this word.
     pub(crate) fn has(&self, field: &str) -> bool {
         self.fields.contains(&word(field))
     }
@@ -94,7 +87,7 @@ impl ErrorBody {
                 }
                 if let Some(Value::String(text)) = outer.get("error") {
                     self.message.clone_from(text);
-                    // A name of a status, or a code, rather than a text.
+                    // This may be the name of a status, or a code, rather than a text.
                     self.add_word(text);
                 }
                 self.add_fields(value, depth);
@@ -108,7 +101,6 @@ impl ErrorBody {
         if let Some(text) = texts.into_iter().find(|text| !text.is_empty()) {
             self.add_text(&text, depth);
         }
-        // What the provider behind a router said.
         if let Some(raw) = error.pointer("/metadata/raw") {
             let outer = std::mem::take(&mut self.message);
             self.add_text(&describe(raw), depth);
@@ -120,7 +112,7 @@ impl ErrorBody {
         self.param = self.param.take().or(param);
     }
 
-    /// A text, or the error that a gateway handed on as a text.
+    /// Gateways may pass on the provider's error as a string.
     fn add_text(&mut self, text: &str, depth: usize) {
         let inner = || serde_json::from_str::<Value>(text).ok().filter(is_envelope);
         match inner().filter(|_| depth > 0 && text.trim_start().starts_with(['{', '['])) {
@@ -135,7 +127,6 @@ impl ErrorBody {
         }
     }
 
-    /// The fields of an error, of its details, and of a list of these.
     fn add_field(&mut self, value: &Value, name: &str) {
         let is_code_member = FIELDS.contains(&name);
         match value {
@@ -147,26 +138,26 @@ impl ErrorBody {
             }
             Value::Number(number) if is_code_member => self.add_word(&number.to_string()),
             Value::String(text) if is_code_member => self.add_word(text),
-            // OpenRouter: what a moderation found is quoted, whatever it is.
+            // OpenRouter quotes the text that its moderation flagged, so the value itself is not read.
             _ if name == "flaggedinput" => self.fields.push(name.to_owned()),
             _ => {}
         }
     }
 
-    /// What a field says. The number of a status is one.
+    /// A number in the range of statuses is a status.
     fn add_word(&mut self, text: &str) {
         let word = word(text);
         match word.parse().ok().filter(|status| (400..600).contains(status)) {
             Some(status) => self.status = self.status.or(Some(status)),
             None => self.fields.push(word),
         }
-        // A text may quote the prompt.
+        // With spaces it is a text, which may quote the prompt.
         if !text.contains(char::is_whitespace) {
             self.codes.push(words(text));
         }
     }
 
-    /// LiteLLM names classes of errors in front of the text, and may hand on the provider's own body behind it.
+    /// LiteLLM puts names of error classes before the text, and may append the provider's own body.
     fn add_litellm(&mut self, text: &str) {
         let classes = text.split(": ").map_while(|part| part.strip_prefix("litellm."));
         classes.for_each(|class| self.add_word(class));
@@ -187,19 +178,18 @@ impl ErrorBody {
     }
 }
 
-/// A field's word as it is compared: letters and digits in lower case, without a namespace, `Error` or `Exception`.
+/// Normalizes a field for comparison: letters and digits in lower case, without a namespace, `Error` or `Exception`.
 pub(crate) fn word(text: &str) -> String {
     let plain = plain(text.rsplit('#').next().unwrap_or_default());
     let ends = ["error", "exception"].into_iter().find_map(|end| plain.strip_suffix(end));
     ends.filter(|begin| !begin.is_empty()).map_or(plain.clone(), str::to_owned)
 }
 
-/// The letters and digits of a name, in lower case.
 fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The words of a name in any case: `NOT_ENOUGH_BALANCE`, `not-enough-balance`, `NotEnoughBalance`.
+/// Splits `NOT_ENOUGH_BALANCE`, `not-enough-balance` and `NotEnoughBalance` alike.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut last = ' ';
@@ -215,7 +205,6 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The status of this name, such as `toomanyrequests`.
 fn status_named(name: &str) -> Option<u16> {
     let is = |status: &u16| {
         let status = StatusCode::from_u16(*status).ok();
@@ -224,7 +213,7 @@ fn status_named(name: &str) -> Option<u16> {
     (400..600).find(is)
 }
 
-/// Whether a value has members that can be looked at: a list of faults, as FastAPI writes them, is a text.
+/// A list of faults as FastAPI writes them (`msg` and `loc`) is a text, not an envelope.
 fn is_envelope(value: &Value) -> bool {
     match value {
         Value::Object(fault) => !fault.contains_key("msg") || !fault.contains_key("loc"),
@@ -233,7 +222,7 @@ fn is_envelope(value: &Value) -> bool {
     }
 }
 
-/// Whether a successful response without an answer tells of an error.
+/// For a successful response without an answer.
 pub(crate) fn is_error(body: &[u8]) -> bool {
     let Ok(Value::Object(body)) = serde_json::from_slice(body) else { return false };
     let is_word = |name: &str| body.get(name).is_some_and(Value::is_string);
@@ -250,13 +239,11 @@ pub(crate) fn is_error(body: &[u8]) -> bool {
         || (is_word("message") && has_code)
 }
 
-/// Whether a body is a page rather than data.
 pub(crate) fn looks_like_html(body: &[u8]) -> bool {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
     body.trim_ascii_start().starts_with(b"<")
 }
 
-/// The text of a message that may be a string, a list of faults or an object.
 fn describe(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -278,7 +265,6 @@ fn describe(value: &Value) -> String {
     }
 }
 
-/// The text of a page on one line.
 fn without_tags(page: &str) -> String {
     let text = page.split('<').filter_map(|piece| piece.split_once('>')).map(|(_, text)| text.trim());
     text.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! The headers of requests: those that stay the same, and those that a configuration gives anew for each request.
+//! The headers of requests: fixed ones, and those that a configuration supplies for each request.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use llmnode_runtime::internal::{Secret, catch_panic, is_credential};
 use llmnode_runtime::{Category, NodeError};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// Headers that say where a request goes, and how it stands on the connection.
+/// Headers that route a request or frame it on the connection; the HTTP client sets them.
 const FRAMING: [&str; 10] = [
     "connection",
     "content-length",
@@ -21,57 +21,48 @@ const FRAMING: [&str; 10] = [
     "upgrade",
 ];
 
-/// A configuration: where requests go, asked once, and their headers, asked for each.
+/// A configuration: its URL is read once, its headers for each request.
 pub(crate) trait ConfigSource: Send + Sync {
-    /// The URL for a path such as `/chat/completions`, with its query.
+    /// With its query. `path` is like `/chat/completions`.
     fn url(&self, path: &str) -> Result<String, String>;
 
-    /// The headers of one request.
     fn headers(&self) -> HeaderMap;
 
-    /// The key that is in them, in whatever form.
+    /// To be redacted, in whatever form the headers have it.
     fn key(&self) -> Secret;
 }
 
-/// A setting, and where it comes from.
 #[derive(Clone)]
 pub(crate) struct Sourced<T> {
     pub(crate) value: T,
     pub(crate) source: &'static str,
 }
 
-/// What a program sets of the headers.
 pub(crate) struct HeaderSettings<'a> {
-    /// The header that the key goes into.
     pub(crate) key_header: &'static str,
     pub(crate) key: Option<&'a Sourced<Secret>>,
     pub(crate) headers: &'a [(String, Secret)],
     pub(crate) config_source: Option<Arc<dyn ConfigSource>>,
 }
 
-/// What requests are sent with.
 #[derive(Clone)]
 pub(crate) struct Headers {
-    /// Those that any other of the same name replaces.
+    /// Any other header of the same name replaces these.
     defaults: HeaderMap,
-    /// Those of the program, the key among them.
     custom: HeaderMap,
-    /// What no message may show of these, of the URL and of the proxy.
+    /// Secrets of these headers, of the URL and of the proxy, for redaction.
     secrets: Vec<Secret>,
     config_source: Option<Arc<dyn ConfigSource>>,
-    /// Why no key may be sent to the endpoint.
     key_exposure: Option<String>,
 }
 
-/// The headers of one request.
 pub(crate) struct RequestHeaders<'a> {
     pub(crate) headers: HeaderMap,
-    /// What no message about the request may show.
     pub(crate) secrets: Cow<'a, [Secret]>,
 }
 
 impl Headers {
-    /// `secrets` holds the credentials that are in neither the headers nor the key, such as those of a proxy.
+    /// `secrets`: credentials outside of the headers and the key, such as a proxy's.
     pub(crate) fn new(
         program: HeaderSettings<'_>,
         secrets: Vec<Secret>,
@@ -92,24 +83,21 @@ impl Headers {
         let secrets = key.into_iter().chain(given).chain(secrets).collect();
         let mut headers = Headers { defaults: defaults(), custom, secrets, config_source, key_exposure };
         if headers.config_source.is_none() {
-            // Nothing comes in between.
+            // Without a configuration in between, they are merged once.
             let custom = std::mem::take(&mut headers.custom);
             put(&mut headers.defaults, &custom);
         }
         Ok(headers)
     }
 
-    /// Whether a key is among those that stay the same.
     pub(crate) fn has_key(&self) -> bool {
         self.custom.values().chain(self.defaults.values()).any(HeaderValue::is_sensitive)
     }
 
-    /// What no message may show, whatever the request.
     pub(crate) fn secrets(&self) -> &[Secret] {
         &self.secrets
     }
 
-    /// The headers of the next request, or why there are none.
     pub(crate) fn for_request(&self) -> Result<RequestHeaders<'_>, String> {
         let mut headers = self.defaults.clone();
         let Some(source) = &self.config_source else {
@@ -135,7 +123,6 @@ impl Headers {
     }
 }
 
-/// The headers of a request for which the program sets none.
 fn defaults() -> HeaderMap {
     let agent = concat!("llmnode/", env!("CARGO_PKG_VERSION"));
     let headers = [
@@ -151,7 +138,6 @@ fn defaults() -> HeaderMap {
         .collect()
 }
 
-/// Puts headers in the place of those of the same names.
 fn put(headers: &mut HeaderMap, new: &HeaderMap) {
     for name in new.keys() {
         headers.remove(name);
@@ -161,7 +147,7 @@ fn put(headers: &mut HeaderMap, new: &HeaderMap) {
     }
 }
 
-/// The headers with each credential marked as one, and kept among the secrets.
+/// Also collects the credentials, for redaction.
 fn mark_credentials(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result<HeaderMap, String> {
     for (name, value) in headers.iter_mut() {
         if FRAMING.contains(&name.as_str()) {
@@ -176,7 +162,6 @@ fn mark_credentials(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result
     Ok(headers)
 }
 
-/// A header that the program sets.
 fn program_header(name: &str, given: &Secret) -> Result<(HeaderName, HeaderValue), NodeError> {
     let fault = |part| {
         let message =
@@ -196,14 +181,13 @@ fn framing(name: &str) -> String {
     format!("the header {name:?} is set by the HTTP client for each request; leave it out")
 }
 
-/// Whether a header is a credential, by its name or by the scheme of its value.
 pub(crate) fn is_secret(name: &str, value: &Secret) -> bool {
     let scheme = value.reveal().split_once(' ').map_or("", |(scheme, _)| scheme);
     let schemes = ["basic", "bearer"];
     is_credential(name) || schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-/// A credential as it is sent, and without its scheme: of `Bearer …` a server may quote what follows alone.
+/// With and without its scheme: a server may quote what follows `Bearer` alone.
 fn credential_forms(value: &str) -> Vec<Secret> {
     let credential = value.split_once(' ').map(|(_, credential)| credential);
     std::iter::once(value).chain(credential).map(Secret::new).collect()
@@ -211,7 +195,7 @@ fn credential_forms(value: &str) -> Vec<Secret> {
 
 fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, NodeError> {
     let value = key.value.reveal();
-    // Quotation marks and `\n` come from files whose reader did not take them away.
+    // Quotation marks and `\n` are left over from files whose reader did not strip them.
     let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');
     if value.is_empty() || !value.bytes().all(fits) {
         let message = format!(

@@ -9,22 +9,21 @@ use tokio::time::{Instant, timeout_at};
 
 use super::service::{Deadline, Service};
 
-/// How long to wait for the end of a body whose last event has come: it frees the connection for the next request.
+/// How long to wait for the end of a body after its last event: reading to the end frees the connection for reuse.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// A timer that fires this much too late was not looked at in time.
+/// If the timer fires this late, nobody polled in the meantime.
 const LATE_POLL: Duration = Duration::from_secs(1);
 
-/// The body of a response, piece by piece.
 pub(crate) struct Incoming<'a> {
     service: &'a Service,
     response: &'a mut Response,
     deadline: Deadline,
-    /// The longest time without a sign of life, and when it ends.
+    /// The timeout, and when it ends.
     idle: Option<(Duration, Instant)>,
     expected: Option<u64>,
     read: usize,
-    /// Since the last sign of life.
+    /// Bytes since the last event.
     read_since: usize,
 }
 
@@ -34,24 +33,21 @@ impl<'a> Incoming<'a> {
         Incoming { service, response, deadline, idle: None, expected, read: 0, read_since: 0 }
     }
 
-    /// From now on, a sign of life has to come in this time.
     pub(crate) fn set_idle_timeout(&mut self, idle: Option<Duration>) {
         let now = Instant::now();
         self.read_since = 0;
         self.idle = idle.and_then(|idle| Some((idle, now.checked_add(idle)?)));
     }
 
-    /// There was a sign of life.
     pub(crate) fn reset_idle_timeout(&mut self) {
         self.set_idle_timeout(self.idle.map(|(idle, _)| idle));
     }
 
-    /// The next piece; `None`: the body has ended.
     pub(crate) async fn next(&mut self) -> Result<Option<impl Deref<Target = [u8]> + use<>>, ModelError> {
         let total = self.deadline.end();
         loop {
             let end = self.idle.map_or(total, |(_, end)| end.min(total));
-            // What lies in the socket comes before the time: it was there.
+            // Bytes that are already in the socket come before the timeout: they arrived in time.
             match timeout_at(end, self.response.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
                     self.read = self.read.saturating_add(bytes.len());
@@ -70,17 +66,17 @@ impl<'a> Incoming<'a> {
                     };
                     if now.saturating_duration_since(end) < LATE_POLL {
                         let failure = self.service.idle(idle, self.read);
-                        // A server that keeps the connection open is still at it: asked again, it would do it twice.
+                        // A server that keeps the connection open is still working on the request; asked again, it would do it
+                        // twice.
                         return Err(if self.read_since > 0 { failure.retry(Retry::No) } else { failure });
                     }
-                    // Nobody polled meanwhile, so nothing could come.
+                    // Nobody polled in the meantime, so nothing could be received.
                     self.reset_idle_timeout();
                 }
             }
         }
     }
 
-    /// Reads the rest of a body that holds nothing more, if it is there.
     pub(crate) async fn drain(&mut self) {
         let end = Instant::now() + DRAIN_TIMEOUT;
         while let Ok(Ok(Some(_))) = timeout_at(end, self.response.chunk()).await {}

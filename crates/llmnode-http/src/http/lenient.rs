@@ -1,4 +1,4 @@
-//! Readers of JSON values of which the type is not certain: a value of another type is no error but unknown.
+//! Lenient deserializers: a value of the wrong type becomes `None`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Reads any JSON value; a reader overrides the shapes it knows, and everything else is its default.
+/// Accepts any JSON value. Implementations override the types they expect; everything else is the default.
 pub(crate) trait LenientVisitor<'de>: Sized {
     type Value: Default;
 
@@ -28,7 +28,6 @@ pub(crate) trait LenientVisitor<'de>: Sized {
     }
 }
 
-/// A JSON number as serde hands it over.
 #[derive(Clone, Copy)]
 pub(crate) enum Number {
     Natural(u64),
@@ -36,7 +35,6 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// Turns a [`LenientVisitor`] into serde's visitor.
 pub(crate) struct Lenient<S>(pub(crate) S);
 
 impl<'de, S: LenientVisitor<'de>> Visitor<'de> for Lenient<S> {
@@ -82,7 +80,6 @@ impl<'de, S: LenientVisitor<'de>> DeserializeSeed<'de> for Lenient<S> {
     }
 }
 
-/// A string, or a number as text.
 struct Text;
 
 impl<'de> LenientVisitor<'de> for Text {
@@ -100,11 +97,10 @@ impl<'de> LenientVisitor<'de> for Text {
     }
 }
 
-/// A figure of tokens.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Count {
     pub(crate) tokens: Option<u64>,
-    /// It was a number that no count can be: negative, fractional or huge.
+    /// A number that no count can be: negative, fractional or huge.
     pub(crate) impossible: bool,
 }
 
@@ -114,7 +110,7 @@ impl LenientVisitor<'_> for Tokens {
     type Value = Count;
 
     fn number(self, number: Number) -> Self::Value {
-        // Beyond 2^53 a float no longer says which whole number it stands for.
+        // 2^53: beyond it, a float does not identify an integer.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         let tokens = match number {
             Number::Natural(number) => Some(number),
@@ -127,7 +123,6 @@ impl LenientVisitor<'_> for Tokens {
     }
 }
 
-/// An object of `T`; anything else is `None`.
 pub(crate) struct Object<T>(pub(crate) PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Object<T> {
@@ -138,17 +133,14 @@ impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Object<T> {
     }
 }
 
-/// A string, or a number as text; else `None`.
 pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
     Lenient(Text).deserialize(from)
 }
 
-/// A whole number of tokens; anything else is unknown.
 pub(crate) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Count, D::Error> {
     Lenient(Tokens).deserialize(from)
 }
 
-/// An object of `T`; else `None`.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     Lenient(Object(PhantomData)).deserialize(from)
 }

@@ -1,4 +1,4 @@
-//! What every wire needs of HTTP: the service, secrets, waits, the category of a failure, and what models refuse.
+//! Shared by everything that speaks HTTP: requests, headers, waits, the category of a failure, and what models refuse.
 
 pub(crate) mod address_guard;
 pub(crate) mod capabilities;

@@ -1,4 +1,4 @@
-//! A client for servers that are no models.
+//! A client for servers other than models.
 
 use std::time::Duration;
 
@@ -8,10 +8,11 @@ use reqwest::{Client, Url, redirect, retry};
 use super::endpoint::is_loopback;
 use super::tls;
 
-/// A client that follows no redirect and sends nothing twice. `secret`: a secret goes along, which leaves this machine by https only.
+/// A client that follows no redirect and sends nothing twice. With `secret`, a secret is sent, which leaves this machine by
+/// https only.
 ///
 /// # Errors
-/// If the URL is none for HTTP, holds a password, or is not safe for a secret; if no TLS is possible.
+/// If the URL is not for HTTP, has a password, or is not safe for a secret; if TLS is not possible.
 pub fn client(url: &str, secret: bool) -> Result<Client, NodeError> {
     let fault = |why: &str| NodeError::new(Category::ConfigError, why.to_owned());
     let url = Url::parse(url)

@@ -1,4 +1,4 @@
-//! Proxies: which one the environment sets, and what of a proxy's URL no message may show.
+//! Proxies: which one the environment sets, and which parts of a proxy's URL are secret.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,11 +6,10 @@ use hyper_util::client::proxy::matcher::Matcher;
 use llmnode_runtime::internal::Secret;
 use reqwest::Url;
 
-/// The variables in which the environment sets proxies.
 const VARIABLES: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
-/// The scheme of the proxy that the environment sets for this URL, read as reqwest does.
+/// Reads the environment as reqwest does.
 pub(crate) fn env_scheme(url: &Url) -> Option<String> {
     let proxy = Matcher::from_system().intercept(&url.as_str().parse().ok()?)?;
     proxy.uri().scheme_str().map(str::to_owned)
@@ -20,7 +19,7 @@ pub(crate) fn is_http(scheme: &str) -> bool {
     matches!(scheme, "http" | "https")
 }
 
-/// The fault of a proxy that is asked by neither http nor https. Another scheme than these may be a user name, or a host.
+/// An unknown scheme is not shown: it may be a user name, or a host.
 pub(crate) fn unsupported(scheme: &str) -> String {
     let what = match scheme {
         "socks4" | "socks4a" | "socks5" | "socks5h" => format!("the proxy speaks {scheme}"),
@@ -29,13 +28,12 @@ pub(crate) fn unsupported(scheme: &str) -> String {
     format!("{what}; only proxies of http and https are supported. Write it like http://proxy.example:3128")
 }
 
-/// What no message may show of the proxies of the environment.
 pub(crate) fn env_secrets() -> Vec<Secret> {
     VARIABLES.iter().filter_map(|name| std::env::var(name).ok()).flat_map(|url| secrets(&url)).collect()
 }
 
-/// What no message may show of a proxy's URL: its password, or a user name by itself, which is a token. Each as it is
-/// written, as URLs encode it, decoded, and with the user name as requests carry it.
+/// A password, or a user name alone, which is a token. Each as it is written, as URLs encode it, decoded, and with the user
+/// name as requests carry it.
 pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -52,7 +50,7 @@ pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     forms.into_iter().map(Secret::new).collect()
 }
 
-/// The text with its percent-encoded bytes as they are; what is no such byte stays.
+/// Invalid percent-encoding stays as it is.
 fn decoded(text: &str) -> String {
     let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
     let (bytes, mut decoded, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);

@@ -1,28 +1,27 @@
-//! Where on the same server requests go, once it has said that they belong elsewhere.
+//! Redirects within the same server, which are remembered.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
 
-/// A server may send a request on this often before it counts as a circle.
+/// Hops before a chain of redirects counts as a loop.
 const HOPS: usize = 5;
 
-/// The places that redirects led to, the newest last. A redirect is learned like a refusal, so that each request
-/// is an attempt of its own in the ledger, and the next call goes to the right place at once.
+/// The targets of redirects, the newest last. A redirect is learned like a refusal, so that each request is an attempt of its
+/// own in the ledger, and the next call goes to the right place at once.
 #[derive(Debug, Default)]
 pub(crate) struct Redirects(Mutex<Vec<Url>>);
 
 impl Redirects {
-    /// The place to ask at.
     pub(crate) fn current(&self, endpoint: &Url) -> Url {
         self.lock().last().unwrap_or(endpoint).clone()
     }
 
-    /// Remembers that this place sends requests to another. Whether there is a place left to ask at.
+    /// Returns whether there is a target left to ask.
     pub(crate) fn learn(&self, endpoint: &Url, asked: &Url, target: &Url) -> bool {
         let mut places = self.lock();
         if places.last().unwrap_or(endpoint) != asked {
-            // Another request in flight has learned it.
+            // A concurrent request has learned it.
             return true;
         }
         if target == endpoint || places.contains(target) || places.len() >= HOPS {
@@ -33,7 +32,7 @@ impl Redirects {
         true
     }
 
-    /// The place is gone: the next request begins at the endpoint.
+    /// The target no longer exists: the next request starts at the endpoint.
     pub(crate) fn forget(&self) {
         self.lock().clear();
     }

@@ -1,10 +1,10 @@
-//! By which response format a model is asked for a type, given what it is known to refuse.
+//! Chooses the response format for a type, given the formats that the model is known to refuse.
 
 use llmnode_runtime::{OutputSchema, ResponseFormat, StrictError};
 
 use super::unsupported::UnsupportedFeature;
 
-/// In this order the next one is tried: those that bind the model come first.
+/// The order of fallback: formats that constrain the model come first.
 const ORDER: [ResponseFormat; 5] = [
     ResponseFormat::Tool,
     ResponseFormat::Strict,
@@ -13,7 +13,6 @@ const ORDER: [ResponseFormat; 5] = [
     ResponseFormat::Prompt,
 ];
 
-/// A set of response formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResponseFormats(u8);
 
@@ -42,11 +41,8 @@ fn bit(response_format: ResponseFormat) -> u8 {
     place.map_or(0, |place| 1 << place)
 }
 
-/// The response format to ask by: the chosen one, or else the strict one, and from there on the first that is not refused and
-/// can say what the type is.
-///
-/// # Errors
-/// The strict dialect is chosen, and cannot say it.
+/// Starts at the chosen format, by default the strict one, and takes the first that is not refused and can express the type.
+/// Fails only if the strict format is chosen and cannot express it.
 pub(crate) fn response_format(
     chosen: Option<ResponseFormat>,
     schema: &OutputSchema,
@@ -64,7 +60,7 @@ pub(crate) fn response_format(
     Ok(left.find(|one| expresses(*one)).unwrap_or(ResponseFormat::Prompt))
 }
 
-/// The response formats that [`response_format`] passes over because they are refused.
+/// The formats that [`response_format`] skips because they are refused.
 pub(crate) fn passed_over(
     chosen: Option<ResponseFormat>,
     schema: &OutputSchema,
@@ -77,13 +73,13 @@ pub(crate) fn passed_over(
     from.filter(move |one| refused.contains(*one) && (says || *one != ResponseFormat::Strict))
 }
 
-/// The response formats that a refusal is about, of a request that was asked by this one.
+/// The formats that a refusal excludes, given the one that was sent.
 pub(crate) fn ruled_out(refused: UnsupportedFeature, asked: ResponseFormat) -> ResponseFormats {
     use ResponseFormat::{JsonObject, Schema, Strict, Tool};
     ResponseFormats::of(match (refused, asked) {
         (UnsupportedFeature::Schema, Strict) => &[Strict],
         (UnsupportedFeature::Schema, Schema) => &[Strict, Schema],
-        // What the parameters of a function may not say, a strict response format may not either.
+        // What the parameters of a function cannot express, a strict response format cannot either.
         (UnsupportedFeature::Schema, Tool) => &[Tool, Strict],
         (UnsupportedFeature::Tools | UnsupportedFeature::ToolChoice, Tool) => &[Tool],
         (UnsupportedFeature::JsonSchema | UnsupportedFeature::FormatType, Strict | Schema) => {
@@ -91,7 +87,7 @@ pub(crate) fn ruled_out(refused: UnsupportedFeature, asked: ResponseFormat) -> R
         }
         (UnsupportedFeature::FormatType, JsonObject) => &[JsonObject],
         (UnsupportedFeature::Format, Strict | Schema | JsonObject) => &[Strict, Schema, JsonObject],
-        // A refusal of what was not asked teaches nothing.
+        // A refusal of something that was not sent teaches nothing.
         _ => &[],
     })
 }

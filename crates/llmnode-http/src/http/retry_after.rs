@@ -5,12 +5,12 @@ use std::time::{Duration, SystemTime};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// What headers begin with: LiteLLM renames those of the provider behind it.
+/// LiteLLM renames the headers of the provider behind it.
 const PREFIXES: [&str; 2] = ["", "llm_provider-"];
 
-/// The wait that the headers ask for, the longest where one is repeated. Zero, negative, past and unreadable values ask for nothing; what no
-/// [`Duration`] can hold is the longest there is. `x-ratelimit-reset-*` is not read: it says when a limit is
-/// back at its full height, not when the next request may come.
+/// The longest wait, where a header is repeated. Zero, negative, past and unreadable values are ignored; a value too large for
+/// a [`Duration`] becomes the maximum. `x-ratelimit-reset-*` is not read: it says when a limit is fully restored, not when the
+/// next request may come.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let date = |value: &str| http_date(value)?.duration_since(now).ok().filter(|wait| !wait.is_zero());
     PREFIXES.iter().find_map(|prefix| {
@@ -23,7 +23,6 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     })
 }
 
-/// Whether the server itself says if another try is worthwhile.
 pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     PREFIXES.iter().find_map(|prefix| {
         let word = headers.get(format!("{prefix}x-should-retry"))?.to_str().ok()?;
@@ -31,7 +30,6 @@ pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     })
 }
 
-/// The wait in a field that holds seconds, as a number or as text.
 pub(crate) fn number_of_seconds(value: &Value) -> Option<Duration> {
     match value {
         Value::Number(number) => seconds(&number.to_string(), 1.0),
@@ -40,20 +38,20 @@ pub(crate) fn number_of_seconds(value: &Value) -> Option<Duration> {
     }
 }
 
-/// The wait in a text such as `14s` or `0.5s`, the JSON form of a protobuf duration.
+/// Such as `14s` or `0.5s`, the JSON form of a protobuf duration.
 pub(crate) fn protobuf_duration(text: &str) -> Option<Duration> {
     seconds(text.strip_suffix('s')?, 1.0)
 }
 
 fn seconds(text: &str, unit: f64) -> Option<Duration> {
     let seconds = text.trim().parse::<f64>().ok()? * unit;
-    // `from_secs_f64` panics on what a header may well hold.
+    // `from_secs_f64` panics on values that a header may well have.
     (seconds.is_finite() && seconds > 0.0)
         .then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
         .filter(|wait| !wait.is_zero())
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the two older forms that recipients have to read.
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the two older forms that recipients must accept (RFC 9110, 5.6.7).
 fn http_date(text: &str) -> Option<SystemTime> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -66,7 +64,7 @@ fn http_date(text: &str) -> Option<SystemTime> {
     let day: u64 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
     let month = MONTHS.iter().position(|month| *month == name)? as u64 + 1;
     let year: u64 = year.parse().ok()?;
-    // Two digits of a year are meant to be near.
+    // Years of two digits are in the near past or future.
     let year = Some(if year < 70 {
         year + 2000
     } else if year < 100 {
@@ -84,7 +82,7 @@ fn http_date(text: &str) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(at))
 }
 
-/// Days from 1970-01-01, by counting years from March so that the leap day comes last.
+/// Counts years from March, so that the leap day comes last.
 fn days_since_epoch(year: u64, month: u64, day: u64) -> u64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year / 4 - year / 100 + year / 400;

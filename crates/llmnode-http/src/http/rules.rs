@@ -1,35 +1,30 @@
-//! Which category an error of a provider belongs to, as data: the first row that holds wins.
+//! Maps errors of providers to categories, as data: the first row that matches wins.
 //!
-//! The order is the point: what a provider documents as a field comes first, then the status, then a text, and that
-//! only under a status that leaves open what happened. A row is for a provider whose documentation or source stands
-//! beside it, here or at the row of `errors.jsonl` that shows it. What is unknown goes by its status.
+//! The order matters: fields that a provider documents come first, then the status, then texts, and those only under a status
+//! that leaves open what happened. Each row is for a provider whose documentation or source is named beside it, or at the row
+//! of `errors.jsonl` that shows it. Unknown errors are classified by their status.
 
 use llmnode_runtime::Category::{
     self, ApiKeyError, BadRequest, BadResponse, ContentFilter, ContextLengthError, NotFound, QuotaError,
     RateLimitError, SchemaError, ServerError, Timeout,
 };
 
-/// One row: all that it names must hold.
 pub(crate) struct Rule {
-    /// The status is one of these; a single digit stands for its class; empty: any.
+    /// Any of these; a single digit is a class of statuses; empty: any.
     pub(crate) status: &'static [u16],
     pub(crate) pattern: BodyPattern,
     pub(crate) category: Category,
 }
 
-/// What a row looks for in the body.
 pub(crate) enum BodyPattern {
-    /// Nothing: the status says it.
     None,
-    /// A code, type, status or reason in the form of [`word`](super::error_body::word): one of these, separated by
-    /// spaces; with a star at both ends, one that contains it.
+    /// A code, type, status or reason in the form of [`word`](super::error_body::word): one of these, separated by spaces;
+    /// `*word*` matches as a part.
     Field(&'static str),
-    /// A code that has a word of each of these lists, separated by spaces, and none of [`EXCLUDED_WORDS`]; beside a text in lower
-    /// case that contains the other.
+    /// A code that has a word of each of these lists, separated by spaces, and none of [`EXCLUDED_WORDS`]; and a text in lower
+    /// case that contains the second string.
     Words(&'static [&'static str], &'static str),
-    /// The request's field that is at fault.
     Param(&'static str),
-    /// A text in lower case that contains one of these.
     Phrase(&'static [&'static str]),
 }
 
@@ -37,26 +32,25 @@ const fn rule(status: &'static [u16], pattern: BodyPattern, category: Category) 
     Rule { status, pattern, category }
 }
 
-/// A code with a word of each list.
 const fn code(words: &'static [&'static str], category: Category) -> Rule {
     rule(&[], BodyPattern::Words(words, ""), category)
 }
 
-/// Words of a limit that a wait helps against, of a budget for thoughts, and of a filter that failed.
+/// Words of a limit that waiting helps against, of a budget for reasoning, and of a filter that failed.
 pub(super) const EXCLUDED_WORDS: &str =
     "minute rate reasoning second thinking timeout token tokens unavailable";
 
-/// Statuses that leave open what happened: a success that holds an error, a bad request, a failure of the server.
+/// These leave open what happened: a success that holds an error, a bad request, a failure of the server.
 const AMBIGUOUS_STATUSES: &[u16] = &[2, 400, 413, 422, 5];
-/// The same, and those that an account without money gets as well.
+/// The same, and those of an account without money.
 const UNPAID: &[u16] = &[2, 400, 403, 429];
-/// What a server's own failure comes with: a refusal's own status says more than a word such as `timeout`.
+/// A server's own failures: with a refusal, the status says more than a word such as `timeout`.
 const SERVER_FAILURE_STATUSES: &[u16] = &[2, 429, 5];
 
 pub(crate) const RULES: &[Rule] = &[
     rule(&[413], BodyPattern::None, ContextLengthError),
     rule(&[407], BodyPattern::None, Category::ConfigError),
-    // Fields that say it, whatever the status. Those of OpenAI that no page lists are in pydantic-ai's _model_errors.py.
+    // Conclusive fields, whatever the status. Those of OpenAI that no page lists are in pydantic-ai's _model_errors.py.
     rule(
         &[],
         BodyPattern::Field(
@@ -82,7 +76,7 @@ pub(crate) const RULES: &[Rule] = &[
     code(&["credits", "error"], QuotaError),
     // A limit that the account's owner set. https://docs.byteplus.com/en/docs/ModelArk/1299023
     rule(&[], BodyPattern::Words(&["limit", "exceeded"], "paused"), QuotaError),
-    // Google's id of the quota says how long it lasts; the message is the same.
+    // Google's id of the quota says how long it lasts; the message does not.
     rule(&[429], BodyPattern::Field("*perday*"), QuotaError),
     rule(&[429], BodyPattern::Field("*perminute* *persecond*"), RateLimitError),
     rule(
@@ -114,7 +108,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(&[2], BodyPattern::Field("1004 2049"), ApiKeyError),
     rule(&[2], BodyPattern::Field("1026 1027"), ContentFilter),
     rule(&[2], BodyPattern::Field("1001"), Timeout),
-    // Statuses that say it. 424 is a failure of what stands behind, 498 Groq's word for no capacity.
+    // Conclusive statuses. 424 is a failure of a dependency, 498 is Groq's for no capacity.
     rule(&[401], BodyPattern::None, ApiKeyError),
     rule(&[402], BodyPattern::None, QuotaError),
     rule(&[404, 405, 410], BodyPattern::None, NotFound),
@@ -131,10 +125,10 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule(&[], BodyPattern::Field("notfound"), NotFound),
     rule(&[429], BodyPattern::Field("resourceexhausted"), RateLimitError),
-    // What is asked for is more than the limit: no wait helps, though the code is that of a limit on the rate.
+    // The request exceeds the limit: waiting does not help, though the code is that of a rate limit.
     // https://platform.openai.com/docs/guides/rate-limits
     rule(&[429], BodyPattern::Phrase(&["request too large for"]), ContextLengthError),
-    // LiteLLM replaces OpenAI's code and type by its own words for the status.
+    // LiteLLM replaces OpenAI's code and type with its own words for the status.
     rule(&[429], BodyPattern::Phrase(&["exceeded your current quota"]), QuotaError),
     rule(
         SERVER_FAILURE_STATUSES,
@@ -143,7 +137,7 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule(&[], BodyPattern::Field("ratelimit ratelimitexceeded resourceexhausted throttling"), RateLimitError),
     rule(SERVER_FAILURE_STATUSES, BodyPattern::Field("deadlineexceeded timeout"), Timeout),
-    // Texts of those who have no field for it.
+    // Texts, for providers without a field.
     rule(
         AMBIGUOUS_STATUSES,
         BodyPattern::Phrase(&[
@@ -222,14 +216,14 @@ pub(crate) const RULES: &[Rule] = &[
         ]),
         NotFound,
     ),
-    // llama.cpp says so as a failure of its own: tools/server/utils.hpp.
+    // llama.cpp reports this as a failure of its own: tools/server/utils.hpp.
     rule(&[500], BodyPattern::Phrase(&["input is not supported - hint"]), BadRequest),
     rule(&[2], BodyPattern::Field("2013"), BadRequest),
     rule(&[403], BodyPattern::None, ApiKeyError),
     rule(&[429], BodyPattern::None, RateLimitError),
 ];
 
-/// The category of a status that no row names.
+/// For statuses that no row names.
 pub(crate) fn by_class(status: u16) -> Category {
     match status {
         // An error object that came with a success, or a server's own failure.

@@ -1,4 +1,4 @@
-//! One request over HTTP: sent once, read up to a cap, with every failure told apart.
+//! One request over HTTP: sent once, read up to a cap, with a distinct error for every failure.
 
 use std::error::Error;
 use std::pin::Pin;
@@ -17,28 +17,24 @@ use super::address_guard::PrivateAddress;
 use super::endpoint::{Endpoint, shown};
 use super::incoming::Incoming;
 
-/// What to do when a proxy asks who is there.
 pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
      http://user:password@proxy.example:3128";
 
-/// Sends requests to one endpoint.
 pub(crate) struct Service {
     pub(crate) client: Client,
     pub(crate) endpoint: Endpoint,
     /// Neither the endpoint nor the proxy is another machine.
     pub(crate) is_local: bool,
-    /// Whether requests carry the ids of their attempts.
     pub(crate) client_request_id: bool,
     /// `None`: the client's own.
     pub(crate) connect_timeout: Option<Duration>,
     pub(crate) attempt_timeout: Duration,
-    /// The most bytes of a response body.
     /// The longest time without an event. `None`: no limit.
     pub(crate) idle_timeout: Option<Duration>,
     pub(crate) body_cap: usize,
 }
 
-/// When an attempt has to be over, whatever phase it is in.
+/// Covers all phases of an attempt.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     end: Instant,
@@ -52,9 +48,8 @@ impl Deadline {
 }
 
 impl Service {
-    /// The deadline of an attempt that begins now, with the timeout that the call sets.
     pub(crate) fn deadline(&self, timeout: Option<Duration>) -> Deadline {
-        // A timeout beyond what the clock can count is none: as good as a century.
+        // The clock cannot represent a longer timeout.
         const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
         let now = Instant::now();
         let timeout = timeout.unwrap_or(self.attempt_timeout);
@@ -63,7 +58,7 @@ impl Service {
 
     /// Sends the body and waits for the head of the response.
     ///
-    /// No `async fn`: the future of one has room for each argument until it ends.
+    /// Not an `async fn`, whose future would have room for each argument until it ends.
     pub(crate) fn send(
         &self,
         url: Url,
@@ -78,7 +73,7 @@ impl Service {
         let response = timeout_at(deadline.end, self.client.execute(self.request(url, headers, body, id)));
         async move {
             match response.await {
-                // A server may answer before it takes the body.
+                // A server may answer before it reads the body.
                 Ok(Ok(response)) => {
                     sending.begun.store(true, Ordering::Relaxed);
                     Ok(response)
@@ -106,19 +101,18 @@ impl Service {
         if let Some(id) = id.filter(|_| self.client_request_id)
             && let Ok(id) = HeaderValue::try_from(id.to_string())
         {
-            // One that the program sets for all requests stays.
+            // A header that the program sets for all requests stays.
             request.headers_mut().entry("x-client-request-id").or_insert(id);
         }
         *request.body_mut() = Some(reqwest::Body::wrap(body));
         request
     }
 
-    /// The body of a response.
     pub(crate) fn incoming<'a>(&'a self, response: &'a mut Response, deadline: Deadline) -> Incoming<'a> {
         Incoming::new(self, response, deadline)
     }
 
-    /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.
+    /// Redirects are followed only within the same server, which has the key already.
     pub(crate) fn redirect_target(&self, response: &Response) -> Option<Result<Url, ModelError>> {
         if response.url().origin() != self.endpoint.url.origin() {
             return Some(Err(self.followed(response.url())));
@@ -142,7 +136,7 @@ impl Service {
         Some(Err(ModelError::new(Category::BadRequest, message)))
     }
 
-    /// A client of one's own went to another server, with every header that it does not know as a key's.
+    /// A custom client went to another server, with every header that it does not know to be a key.
     fn followed(&self, target: &Url) -> ModelError {
         let message = format!(
             "{}: the client of `http_client` followed a redirect to {}, perhaps with the key; make the client with \
@@ -153,7 +147,6 @@ impl Service {
         ModelError::new(Category::BadRequest, message)
     }
 
-    /// Nothing came for that long.
     pub(super) fn idle(&self, idle: Duration, read: usize) -> ModelError {
         let message = format!(
             "{}: the stream stood at {read} bytes, and no event came within {idle:?} (idle timeout; the request may have \
@@ -249,7 +242,7 @@ impl Drop for UnsentGuard<'_> {
     }
 }
 
-/// A body that notes when it is first read: only then is there a connection that the request goes out on.
+/// Notes when it is first read: only then is there a connection for the request.
 struct TrackedBody {
     body: reqwest::Body,
     begun: Arc<AtomicBool>,
@@ -276,7 +269,7 @@ impl http_body::Body for TrackedBody {
     }
 }
 
-/// What the innermost error says.
+/// The innermost error is the most specific.
 fn cause(error: &reqwest::Error) -> String {
     chain(error).last().map_or_else(|| error.to_string(), ToString::to_string)
 }
@@ -287,7 +280,7 @@ fn bad_certificate(error: &reqwest::Error) -> bool {
     })
 }
 
-/// The error and all those beneath it. An I/O error hides the one that it wraps from `source`.
+/// An I/O error does not return the error that it wraps from `source`.
 pub(super) fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| {
         let error: &'e (dyn Error + 'static) = *error;

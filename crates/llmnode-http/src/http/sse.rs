@@ -2,34 +2,29 @@
 
 use std::ops::ControlFlow;
 
-/// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event<'a> {
-    /// Its lines of data, joined by line feeds.
     pub(crate) data: &'a [u8],
-    /// Its type is `error`.
     pub(crate) is_error: bool,
-    /// The empty line at its end came.
+    /// Whether the empty line at its end has come.
     pub(crate) is_complete: bool,
 }
 
-/// Finds the events in a body. Each byte is looked at once; what is kept is the event under way.
+/// Looks at each byte once, and keeps only the event in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    /// The line under way, where it came in several pieces.
+    /// The current line, if it came in several pieces.
     line: Vec<u8>,
     data: Option<Vec<u8>>,
     is_error: bool,
-    /// The last byte was a carriage return: a line feed that follows belongs to it.
+    /// The last byte was a carriage return: a following line feed belongs to it.
     after_return: bool,
-    /// The first line was read: a byte order mark is no mark any more.
+    /// Only the first line may have a byte order mark.
     begun: bool,
-    /// How many bytes of data there were.
     data_bytes: usize,
 }
 
 impl Decoder {
-    /// Reads on, and gives each event that ends here, until `take` breaks.
     pub(crate) fn push<B>(
         &mut self,
         mut bytes: &[u8],
@@ -62,7 +57,7 @@ impl Decoder {
         ControlFlow::Continue(())
     }
 
-    /// The body ends here. An event without its empty line is given, too.
+    /// Also passes on an event that lacks its empty line.
     pub(crate) fn end<B>(&mut self, mut take: impl FnMut(Event<'_>) -> ControlFlow<B>) -> ControlFlow<B> {
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
@@ -71,12 +66,10 @@ impl Decoder {
         self.end_event(false, &mut take)
     }
 
-    /// How many bytes the event under way has.
     pub(crate) fn buffered(&self) -> usize {
         self.line.len() + self.data.as_ref().map_or(0, Vec::len)
     }
 
-    /// How many bytes of data there were so far; comments count nothing.
     pub(crate) fn data_bytes(&self) -> usize {
         self.data_bytes
     }
@@ -127,7 +120,7 @@ impl Decoder {
     }
 }
 
-/// Whether a body that begins like this is events: `None` if that is too little to tell.
+/// `None` if there is too little to tell.
 pub(crate) fn is_event_stream(body: &[u8]) -> Option<bool> {
     const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();

@@ -1,4 +1,4 @@
-//! The TLS settings of our client: rustls on ring, for this client alone.
+//! TLS settings: rustls on ring, for this client alone, so the process needs no default provider.
 
 use std::sync::Arc;
 
@@ -7,29 +7,23 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
-/// Trusts what the system trusts, and these certificates.
-///
-/// # Errors
-/// Why it cannot be: no certificates on this machine, or an unusable one among the given.
+/// Trusts the system's certificates and these. Fails if this machine has none, or if one of these is unusable.
 pub(crate) fn trusting_system(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = Verifier::new_with_extra_roots(extra, Arc::clone(&provider))?;
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    // "Dangerous" is any verifier that rustls does not bring itself; this one asks the platform.
+    // rustls calls every verifier "dangerous" that is not its own; this one asks the platform.
     Ok(builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth())
 }
 
-/// Trusts nobody, for a client that makes no TLS connection: it needs no certificates on the machine.
+/// For a client that makes no TLS connection, so that the machine needs no certificates.
 pub(crate) fn trusting_nobody() -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
 }
 
-/// All certificates of a PEM text.
-///
-/// # Errors
-/// What is wrong with it; also if it holds none.
+/// A text without a certificate is an error.
 pub(crate) fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     match found {

@@ -1,35 +1,30 @@
-//! Which part of a request an error refuses as such, so that it can be asked in another way.
+//! Which part of a request an error refuses as unsupported, so that it can be asked differently.
 
 use super::error_body::ErrorBody;
 
-/// The part of a request that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnsupportedFeature {
     MaxTokens,
     Temperature,
-    /// Streams.
     Stream,
-    /// What a stream is asked to tell beside the answer.
     StreamOptions,
     /// Any response format.
     Format,
-    /// The response format `json_schema`.
     JsonSchema,
-    /// The type of response format that was asked for, whichever it was.
+    /// The type of response format that was sent, whichever it was.
     FormatType,
     /// This schema, as a response format or as the parameters of a function.
     Schema,
     /// Functions, or that the model is forced to call one.
     Tools,
-    /// That the model has to call a function.
+    /// Only that the model is forced to call a function.
     ToolChoice,
 }
 
-/// Codes that say that a field or its value is not supported.
 const UNSUPPORTED_CODES: [&str; 4] =
     ["unsupported_parameter", "unsupported_value", "unknown_parameter", "unrecognized_request_argument"];
 
-/// The same in words, for servers that send no code.
+/// For servers that send no code.
 const PHRASES: [&str; 16] = [
     "not supported",
     "isn't supported",
@@ -49,7 +44,6 @@ const PHRASES: [&str; 16] = [
     "cannot find field",
 ];
 
-/// The fields that can be asked for in another way.
 const FIELDS: [(&str, UnsupportedFeature); 14] = [
     ("max_tokens", UnsupportedFeature::MaxTokens),
     ("max_completion_tokens", UnsupportedFeature::MaxTokens),
@@ -67,15 +61,15 @@ const FIELDS: [(&str, UnsupportedFeature); 14] = [
     ("tool", UnsupportedFeature::Tools),
 ];
 
-/// What says it by itself, in lower case. Some servers send it with the state of a failure of their own.
+/// Conclusive in lower case, without a field. Some servers send these with the status of a failure of their own.
 const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 19] = [
-    // OpenAI and those who copy it.
+    // OpenAI and servers that copy it.
     ("invalid schema for response_format", UnsupportedFeature::Schema),
     ("invalid schema for function", UnsupportedFeature::Schema),
     ("json_schema.strict", UnsupportedFeature::Schema),
     // Azure.
     ("enabled only for api versions", UnsupportedFeature::JsonSchema),
-    // llama.cpp, and what stands on it.
+    // llama.cpp, and servers built on it.
     ("json schema conversion failed", UnsupportedFeature::Schema),
     ("failed to parse grammar", UnsupportedFeature::Schema),
     ("requires --jinja", UnsupportedFeature::Tools),
@@ -96,15 +90,14 @@ const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 19] = [
     ("no endpoints found that support tool use", UnsupportedFeature::Tools),
 ];
 
-/// What leads to a list of the values that are taken.
+/// These precede a list of supported values.
 const ALTERNATIVES_PREFIXES: [&str; 5] =
     ["must be ", "supported values are", "input should be", "expected one of", "supported types are"];
 
-/// States that a server's own failures come with, where only the plainest words count.
+/// Statuses of a server's own failures, under which only conclusive phrases count.
 const SERVER_FAILURE_STATUSES: [u16; 3] = [404, 500, 501];
 
-/// The part of our request that this error refuses as such. A value that is merely out of range is no reason to
-/// leave the part out.
+/// A value that is merely out of range is not a reason to leave the part out.
 pub(crate) fn unsupported(status: u16, error: &ErrorBody) -> Option<UnsupportedFeature> {
     let is_refusal = matches!(status, 400 | 422);
     if !is_refusal && !SERVER_FAILURE_STATUSES.contains(&status) {
@@ -132,8 +125,8 @@ pub(crate) fn unsupported(status: u16, error: &ErrorBody) -> Option<UnsupportedF
     }
 }
 
-/// The field that is at fault, and where the text comes to it: the one that the error names as such, or else the first
-/// in the text, which a remedy follows.
+/// And its position in the text: the field that the error names, or else the first in the text, since a later one may be the
+/// remedy.
 fn field(error: &ErrorBody, text: &str) -> Option<(usize, UnsupportedFeature)> {
     if error.param.as_deref() == Some("stream") {
         return Some((0, UnsupportedFeature::Stream));
@@ -149,13 +142,12 @@ fn field(error: &ErrorBody, text: &str) -> Option<(usize, UnsupportedFeature)> {
     found.min_by_key(|(at, _)| *at)
 }
 
-/// What the text offers instead. It may quote what was sent behind that.
+/// The text may quote the request after the list.
 fn alternatives(text: &str) -> Option<&str> {
     let offer = ALTERNATIVES_PREFIXES.iter().find_map(|lead| Some(text.split_once(lead)?.1))?;
     offer.split(['"', '.', ')', ']', '\n']).next()
 }
 
-/// What is refused where these types of response format are offered.
 fn excluded_by_alternatives(offer: &str) -> Option<UnsupportedFeature> {
     match (offer.contains("json_schema"), offer.contains("json_object")) {
         (true, true) => None,

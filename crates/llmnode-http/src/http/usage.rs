@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::lenient::{Count, object, tokens};
 
-/// The figures of a response or of an error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Usage {
@@ -20,7 +19,7 @@ pub(crate) struct Usage {
     prompt_tokens_details: Option<PromptDetails>,
     #[serde(deserialize_with = "object")]
     completion_tokens_details: Option<CompletionDetails>,
-    /// DeepSeek's word for cached tokens.
+    /// DeepSeek's name for cached tokens.
     #[serde(deserialize_with = "tokens")]
     prompt_cache_hit_tokens: Count,
 }
@@ -39,14 +38,13 @@ struct CompletionDetails {
     reasoning_tokens: Count,
 }
 
-/// The usage in an error's body.
 pub(crate) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {
     let usage = object::<_, Usage>(value).ok().flatten();
     usage.as_ref().map(Usage::figures).unwrap_or_default()
 }
 
 impl Usage {
-    /// Zeros throughout are what servers send that do not count.
+    /// Servers that do not count send zeros throughout.
     pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let cached = self.prompt_tokens_details.as_ref().map(|details| details.cached_tokens);
         let cached = cached

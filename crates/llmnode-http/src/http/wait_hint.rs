@@ -1,8 +1,8 @@
-//! The wait that a server asks for in the text of its error, where no header and no field says it.
+//! The wait that a server asks for in the text of its error, if no header and no field has it.
 
 use std::time::Duration;
 
-/// What a wait stands behind. A number behind anything else says nothing.
+/// A number after anything else is not a wait.
 const PHRASES: &[&str] = &[
     "try again in",    // OpenAI, Groq, LiteLLM, Azure's gateways
     "try again after", // Azure's gateways
@@ -11,7 +11,7 @@ const PHRASES: &[&str] = &[
     "please wait",     // GitHub
 ];
 
-/// Units and their seconds. A number without a unit says nothing.
+/// In seconds. A number without a unit is not a wait.
 const UNITS: &[(&[&str], f64)] = &[
     (&["ms", "millisecond", "milliseconds"], 1e-3),
     (&["s", "sec", "secs", "second", "seconds"], 1.0),
@@ -20,14 +20,13 @@ const UNITS: &[(&[&str], f64)] = &[
     (&["d", "day", "days"], 86_400.0),
 ];
 
-/// The wait that a text asks for, such as `try again in 6m0s`; the longest of several.
+/// Such as `try again in 6m0s`; the longest of several.
 pub(crate) fn wait_hint(text: &str) -> Option<Duration> {
     let text = text.to_ascii_lowercase();
     let found = PHRASES.iter().flat_map(|phrase| text.match_indices(phrase));
     found.filter_map(|(at, phrase)| duration(&text[at + phrase.len()..])).max()
 }
 
-/// The duration that a text begins with, such as `7.66s`, `1h2m` or `20 seconds`.
 fn duration(text: &str) -> Option<Duration> {
     let mut sum = Duration::ZERO;
     let mut rest = text;
@@ -38,17 +37,15 @@ fn duration(text: &str) -> Option<Duration> {
     Some(sum).filter(|sum| !sum.is_zero())
 }
 
-/// A number with a unit, and the text behind it.
 fn part(text: &str) -> Option<(Duration, &str)> {
     let (number, text) = split(text, |c| c.is_ascii_digit() || c == '.');
     let (unit, behind) = split(text, |c| c.is_ascii_alphabetic());
     let (_, seconds) = UNITS.iter().find(|(names, _)| names.contains(&unit))?;
     let seconds = number.parse::<f64>().ok()? * seconds;
-    // What no duration can hold is the longest there is.
+    // A number too large for a duration becomes the maximum.
     Some((Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX), behind))
 }
 
-/// The leading characters of one kind, without the space before them, and the text behind.
 fn split(text: &str, kind: impl Fn(char) -> bool) -> (&str, &str) {
     let text = text.trim_start();
     text.split_at(text.find(|c| !kind(c)).unwrap_or(text.len()))

@@ -1,4 +1,4 @@
-//! From a response to a completion, or to the reason why there is none.
+//! Turns a response into a completion, or the reason why there is none.
 
 use std::borrow::Cow;
 
@@ -9,20 +9,15 @@ use super::calls::{self, AnswerCall, ExpectedCalls, called};
 use super::response::{Choice, Choices, Message, OTHER_CHOICES, Response};
 use crate::http::error_body;
 
-/// Why a successful response holds no answer.
 pub(super) enum Unreadable {
-    /// It is an error in the guise of a success.
+    /// An error that came as a success.
     ErrorObject,
-    /// It is a web page.
     WebPage,
-    /// Anything else.
     Failure(Box<ModelError>),
 }
 
-/// A completion with its flags.
 pub(super) type CompletionResult = Result<(Completion, Vec<Flag>), Unreadable>;
 
-/// Reads the body of a successful response. `wanted` says which calls were asked for.
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> CompletionResult {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
@@ -38,7 +33,6 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> CompletionResult {
     completion(response, || error_body::is_error(body), wanted)
 }
 
-/// What a response comes to. `is_error`: it tells of an error.
 pub(super) fn completion(
     response: Response<'_>,
     is_error: impl FnOnce() -> bool,
@@ -83,7 +77,7 @@ pub(super) fn completion(
     Ok((completion, flags.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect()))
 }
 
-/// What the model wrote: the arguments of the function that it was forced to call, or else its text.
+/// The arguments of the function that it was forced to call, or else its text.
 fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<ModelError>> {
     let said = message.content.map(Cow::into_owned).unwrap_or_default();
     let Some(function) = function else { return Ok(said) };
@@ -97,7 +91,7 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<Mode
     }
 }
 
-/// The failure of a response that could be read but for bytes that are no characters, all of which the model wrote.
+/// For a response that is unreadable only because the model wrote bytes that are not characters.
 fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
     let text = replace_lone_surrogates(&String::from_utf8_lossy(body));
     let broken = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
@@ -116,7 +110,6 @@ fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
     is_the_answers.then(|| Unreadable::Failure(Box::new(failure)))
 }
 
-/// JSON in which each escape of half a surrogate pair is replaced.
 fn replace_lone_surrogates(json: &str) -> String {
     let (mut whole, mut rest) = (String::with_capacity(json.len()), json);
     while let Some((before, escape)) = rest.find('\\').map(|at| rest.split_at(at)) {
@@ -134,7 +127,7 @@ fn replace_lone_surrogates(json: &str) -> String {
     whole + rest
 }
 
-/// The words that servers use for the same few reasons.
+/// Servers use different words for the same reasons.
 fn finish(reason: &str) -> Option<FinishReason> {
     Some(match reason {
         "" => return None,

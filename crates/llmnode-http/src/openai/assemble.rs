@@ -1,4 +1,4 @@
-//! From settings to what requests need; every setting that cannot be is an error here.
+//! Turns the settings into what requests need, and reports every impossible one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::http::redirects::Redirects;
 use crate::http::service::Service;
 use crate::http::{address_guard, proxy, tls};
 
-/// This machine; the port is the URL's.
+/// The port comes from the URL.
 const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
@@ -25,7 +25,6 @@ const LOOPBACK: [SocketAddr; 2] = [
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 impl OpenAiBuilder {
-    /// See [`build`](OpenAiBuilder::build).
     pub(super) fn assemble(self) -> Result<OpenAi, NodeError> {
         let endpoint = self.endpoint()?;
         self.check_address(&endpoint)?;
@@ -73,7 +72,7 @@ impl OpenAiBuilder {
         })))
     }
 
-    /// Whether requests stay on this machine, as far as the settings tell.
+    /// As far as the settings show: a client of the program may have a proxy.
     fn is_local(&self, endpoint: &Endpoint) -> bool {
         let proxied = |url: &Secret| Url::parse(url.reveal()).is_ok_and(|url| is_loopback(&url));
         endpoint.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
@@ -100,7 +99,7 @@ impl OpenAiBuilder {
         }
     }
 
-    /// What no message may show beside key and headers.
+    /// Besides the key and the headers.
     fn other_secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
         let proxies = match &self.proxy {
             Some(url) => proxy::secrets(url.reveal()),
@@ -119,7 +118,7 @@ impl OpenAiBuilder {
         if has_key {
             return key_exposure.map_or(Ok(()), |why| Err(NodeError::new(Category::ConfigError, why)));
         }
-        // What a configuration gives is seen by each request.
+        // The headers of a configuration are checked with each request.
         if endpoint.is_loopback() || self.without_key || self.config_source.is_some() {
             return Ok(());
         }
@@ -133,7 +132,7 @@ impl OpenAiBuilder {
 
     /// Why no key may be sent to the endpoint.
     fn key_exposure(&self, endpoint: &Endpoint) -> Option<String> {
-        // The proxies of a client of one's own are not known here.
+        // The proxies of a custom client are not known here.
         let is_local = self.is_local(endpoint) && self.http_client.is_none();
         if endpoint.is_https() || self.allow_plain_http || is_local {
             return None;
@@ -173,7 +172,7 @@ impl OpenAiBuilder {
         let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
         let mut builder = reqwest::Client::builder()
             .connect_timeout(self.connect_timeout)
-            // Redirects are the service's: it names the target, and keeps the key.
+            // The service handles redirects: it names the target, and keeps the key.
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .tls_backend_preconfigured(self.tls(
@@ -189,7 +188,7 @@ impl OpenAiBuilder {
             return Err(fault(format!("{} (it is the environment's)", proxy::unsupported(&scheme))));
         }
         if let Some(name) = endpoint.localhost() {
-            // As RFC 6761 asks of libraries: no resolver is trusted with where the key goes.
+            // As RFC 6761 asks of libraries: no resolver decides where the key goes.
             builder = builder.resolve_to_addrs(name, &LOOPBACK);
         }
         let is_proxied = self.proxy.is_some() || proxy::env_scheme(&endpoint.url).is_some();
@@ -201,7 +200,6 @@ impl OpenAiBuilder {
             .map_err(|error| fault(format!("the HTTP client cannot be made: {}", error.without_url())))
     }
 
-    /// The proxy that the program sets.
     fn explicit_proxy(&self) -> Result<Option<reqwest::Proxy>, NodeError> {
         let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
         let Some(url) = self.proxy.as_ref().map(Secret::reveal) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! A configuration of async-openai's as the source of URL and headers (feature `async-openai`).
+//! A configuration of async-openai as the source of URL and headers (feature `async-openai`).
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use super::config::{KeySource, OpenAiBuilder};
 use crate::http::headers::ConfigSource;
 
 impl OpenAiBuilder {
-    /// Takes URL, query, key and headers from a configuration of async-openai's (feature `async-openai`): its own
+    /// Takes URL, query, key and headers from a configuration of async-openai (feature `async-openai`): its own
     /// `OpenAIConfig` and `AzureConfig`, or any other [`Config`]. The URL and its query are read by
     /// [`build`](OpenAiBuilder::build), the headers for each request, so that a configuration may give a new token each
-    /// time; it should not block. No client of async-openai's is made: categories, waits, ledger and redaction stay as
+    /// time; it should not block. No client of async-openai is created: categories, waits, ledger and redaction stay as
     /// they are. Default: none.
     ///
     /// It replaces the base URL and the key that were set so far. A [`base_url`](OpenAiBuilder::base_url), an
     /// [`api_key`](OpenAiBuilder::api_key) or a [`header`](OpenAiBuilder::header) that is set afterwards replaces the
-    /// configuration's. What it gives as `api_key`, and each header of a credential, is a secret as ours are. A call fails
+    /// configuration's. Its `api_key`, and each of its headers that is a credential, is a secret like any other. A call fails
     /// with a `config_error`, and sends nothing, if the configuration gives a key for plain http on another machine, or
     /// panics, as `OpenAIConfig` does over a key with a line break.
     ///
@@ -47,7 +47,6 @@ impl OpenAiBuilder {
     }
 }
 
-/// Asks a configuration.
 struct ConfigAdapter<C>(C);
 
 impl<C: Config> ConfigSource for ConfigAdapter<C> {

@@ -1,4 +1,4 @@
-//! Calls of functions: of tools, or of the one function whose arguments are the answer.
+//! Function calls: of tools, or of the one function whose arguments are the answer.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -10,11 +10,10 @@ use serde_json::value::RawValue;
 
 use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text, tokens};
 
-/// One call of a function.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ToolCall<'a> {
-    /// Its place among the calls, where it comes in pieces.
+    /// Its position among the calls, in a stream.
     #[serde(deserialize_with = "tokens")]
     pub(super) index: Count,
     #[serde(borrow, deserialize_with = "text")]
@@ -44,16 +43,13 @@ impl FunctionCall<'_> {
     }
 }
 
-/// What calls a request asks for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ExpectedCalls<'a> {
-    /// The function whose arguments are the answer.
     pub(super) function: Option<&'a str>,
-    /// Tools were listed.
     pub(super) tools: bool,
 }
 
-/// The calls of tools. None, if every call is of the function of the answer.
+/// Empty if every call is of the function of the answer.
 pub(super) fn collect_tool_calls(
     tool_calls: &[ToolCall<'_>],
     single: Option<&FunctionCall<'_>>,
@@ -74,17 +70,14 @@ pub(super) fn collect_tool_calls(
     }
 }
 
-/// What the calls of a message come to.
 pub(super) enum AnswerCall {
-    /// There is none with arguments.
     Missing,
-    /// This is what the function was given. Calls that differ stand side by side, for the reader to refuse.
+    /// Calls that differ are joined, so that the reader refuses them as two values.
     Arguments(String),
-    /// Another function was called.
     Other(String),
 }
 
-/// The arguments of the calls of `function`; a call without a name is meant as one.
+/// A call without a name counts as one of `function`.
 pub(super) fn called(
     tool_calls: Vec<ToolCall<'_>>,
     single: Option<FunctionCall<'_>>,
@@ -111,7 +104,6 @@ fn is_same_json(one: &str, other: &str) -> bool {
     one == other || value(one).is_some_and(|one| value(other) == Some(one))
 }
 
-/// The list of calls; anything else is none.
 struct Calls;
 
 impl<'de> LenientVisitor<'de> for Calls {

@@ -1,4 +1,4 @@
-//! A chat completion that comes in chunks, out of the events of a body.
+//! A chat completion that comes in chunks, from the events of a body.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +17,6 @@ use crate::http::lenient::{Count, Lenient, LenientVisitor, object, text, tokens}
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
 
-/// What one event brings.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Chunk<'a> {
@@ -33,7 +32,6 @@ struct Chunk<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// What one event brings of the choice that is the answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ChunkChoice<'a> {
@@ -53,10 +51,10 @@ struct ChunkChoice<'a> {
 struct ChunkDelta<'a> {
     #[serde(borrow, deserialize_with = "content")]
     content: Option<Cow<'a, str>>,
-    /// The word of DeepSeek, vLLM and llama.cpp.
+    /// DeepSeek, vLLM and llama.cpp.
     #[serde(borrow, deserialize_with = "text")]
     reasoning_content: Option<Cow<'a, str>>,
-    /// The word of OpenRouter and Groq.
+    /// OpenRouter and Groq.
     #[serde(borrow, deserialize_with = "text")]
     reasoning: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "text")]
@@ -67,7 +65,6 @@ struct ChunkDelta<'a> {
     function_call: Option<FunctionCall<'a>>,
 }
 
-/// A completion as far as it is written.
 #[derive(Debug, Default)]
 pub(super) struct PartialCompletion {
     id: Option<String>,
@@ -75,19 +72,16 @@ pub(super) struct PartialCompletion {
     text: String,
     refusal: String,
     calls: Vec<Call>,
-    /// Where the calls of an index are.
     call_positions: HashMap<Option<u64>, CallPositions>,
-    /// How many bytes it has so far.
+    /// Memory that the completion takes, to be capped.
     bytes: usize,
     finish_reason: Option<String>,
     usage: Option<Usage>,
-    /// A choice came, whatever it holds.
     answers: bool,
-    /// Other choices came, too.
     others: bool,
-    /// The server says that this was all.
+    /// The server sent `[DONE]`.
     done: bool,
-    /// How long it was when it was last looked at as a document.
+    /// The length at which `is_padded` looks again.
     checked_len: usize,
     /// An event that is a response of its own: an error, or a whole completion.
     full_response: Option<Vec<u8>>,
@@ -100,7 +94,7 @@ struct Call {
     arguments: String,
 }
 
-/// Where the calls of one index are. Some servers give several calls one index, and each an id.
+/// Some servers give several calls the same index, and each its own id.
 #[derive(Debug, Default)]
 struct CallPositions {
     last: Option<usize>,
@@ -108,7 +102,6 @@ struct CallPositions {
 }
 
 impl PartialCompletion {
-    /// Reads the next event. `wanted` says which calls were asked for; `sink` gets what is written.
     pub(super) fn read(
         &mut self,
         event: Event<'_>,
@@ -161,11 +154,11 @@ impl PartialCompletion {
         ControlFlow::Continue(())
     }
 
-    /// Whether what is written is a whole document and then nothing but white space.
+    /// Whether the answer is a complete document followed by nothing but white space, which some models write without end.
     fn is_padded(&mut self) -> bool {
         let written = self.calls.last().map_or(&self.text, |call| &call.arguments);
         let end = written.len().saturating_sub(PADDING);
-        // Each look goes over all of it, so it has to have doubled since the last one.
+        // Each look reads all of it, so it must have doubled since the last one.
         if end < self.checked_len
             || !written.as_bytes()[end..].iter().all(u8::is_ascii_whitespace)
             || end == 0
@@ -176,7 +169,6 @@ impl PartialCompletion {
         padding(written) >= PADDING
     }
 
-    /// How many bytes it has so far.
     pub(super) fn len(&self) -> usize {
         self.bytes
     }
@@ -186,7 +178,7 @@ impl PartialCompletion {
             sink.delta(Delta::Reasoning(&thought));
         }
         if let Some(content) = said.content {
-            // Beside a function, it may not be the answer.
+            // If there is a function for the answer, this may not be the answer.
             if wanted.function.is_none() {
                 sink.delta(Delta::Text(&content));
             }
@@ -208,7 +200,7 @@ impl PartialCompletion {
         let Some(called) = &piece.function else { return };
         let at = self.call_position(piece.index.tokens, piece.id.as_deref().unwrap_or_default());
         let call = &mut self.calls[at];
-        // Some servers repeat it with each piece.
+        // Some servers repeat the name with each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
             self.bytes += name.len();
             call.name.push_str(name);
@@ -222,13 +214,13 @@ impl PartialCompletion {
         call.arguments.push_str(&arguments);
     }
 
-    /// Where the call is that a piece with this index and this id, which may be empty, belongs to; or a new one.
+    /// The call that a piece with this index and id (which may be empty) belongs to, or a new one.
     fn call_position(&mut self, index: Option<u64>, id: &str) -> usize {
         let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
         let known = last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));
         let known = known.or_else(|| by_id.get(id).copied());
         let at = known.unwrap_or_else(|| {
-            // A call takes room, also one without a name.
+            // A call takes memory even without a name.
             self.bytes += size_of::<Call>();
             self.calls.push(Call::default());
             *last.insert(self.calls.len() - 1)
@@ -247,7 +239,7 @@ impl PartialCompletion {
         ControlFlow::Break(Ok(()))
     }
 
-    /// What it came to. `Ok(Err(body))`: this is the response.
+    /// `Err` if the response is this body instead.
     pub(super) fn finish(self, wanted: ExpectedCalls<'_>) -> Result<answer::CompletionResult, Vec<u8>> {
         if let Some(full_response) = self.full_response {
             return Err(full_response);
@@ -289,7 +281,6 @@ impl PartialCompletion {
         Ok(answer::completion(response, || false, wanted))
     }
 
-    /// The usage that the server told of so far.
     pub(super) fn usage(&self) -> Option<llmnode_runtime::TokenUsage> {
         self.usage.as_ref().and_then(|usage| usage.figures().0)
     }
@@ -308,7 +299,6 @@ impl PartialCompletion {
     }
 }
 
-/// An event of the type `error`, as the body of an error.
 fn as_error_body(data: &[u8]) -> Vec<u8> {
     let value: Value = serde_json::from_slice(data)
         .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(data).into_owned()));
@@ -320,13 +310,13 @@ fn as_error_body(data: &[u8]) -> Vec<u8> {
 }
 
 fn set_if_changed(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
-    // Each event has it again.
+    // Each event repeats it.
     if let Some(word) = word.filter(|word| slot.as_deref() != Some(word)) {
         *slot = Some(word.into_owned());
     }
 }
 
-/// The choices of an event; there are none in the event of the usage.
+/// Empty in the event of the usage.
 #[derive(Debug, Default)]
 struct ChunkChoices<'a> {
     answer: Option<ChunkChoice<'a>>,
@@ -340,7 +330,7 @@ impl<'de> LenientVisitor<'de> for ChunkChoicesVisitor {
 
     fn list<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let (first, others) = response::answer(&mut list, |piece: &ChunkChoice<'_>| piece.index.tokens)?;
-        // An event may have nothing but pieces of others.
+        // An event may have nothing but pieces of other choices.
         let (answer, other) = match first {
             Some(piece) if piece.index.tokens > Some(0) => (None, true),
             piece => (piece, false),

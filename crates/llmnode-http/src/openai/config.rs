@@ -1,4 +1,4 @@
-//! How an [`OpenAi`] is set up.
+//! The builder of [`OpenAi`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,12 +33,9 @@ const MODEL: &str = "OPENAI_MODEL";
 pub struct OpenAiBuilder {
     pub(super) base_url: Option<Sourced<String>>,
     pub(super) key: Option<Sourced<Secret>>,
-    /// Where a key is looked for that is not given.
     pub(super) key_source: KeySource,
-    /// The header that the key is sent in.
     pub(super) key_header: &'static str,
     pub(super) without_key: bool,
-    /// What gives further headers for each request.
     pub(super) config_source: Option<Arc<dyn ConfigSource>>,
     pub(super) model: Option<String>,
     pub(super) response_format: Option<ResponseFormat>,
@@ -56,10 +53,9 @@ pub struct OpenAiBuilder {
     pub(super) retry_budget: RetryBudget,
 }
 
-/// Where the key of a builder comes from that is given none.
+/// Where the key comes from if the program sets none.
 #[derive(Clone, Copy)]
 pub(super) enum KeySource {
-    /// Only the program can give it.
     Program,
     /// `from_env` has looked for it.
     Environment,
@@ -68,7 +64,6 @@ pub(super) enum KeySource {
 }
 
 impl KeySource {
-    /// What to do about a key that is missing.
     pub(super) fn remedy(self) -> String {
         match self {
             KeySource::Program => format!(
@@ -117,7 +112,7 @@ impl OpenAiBuilder {
         Self::from_variables(env_var)
     }
 
-    /// [`from_env`](Self::from_env) with any source of variables.
+    /// Takes the source of variables, for tests.
     fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, NodeError> {
         let read = |name| read(name, &variable);
         let mut builder = OpenAiBuilder { key_source: KeySource::Environment, ..OpenAiBuilder::default() };
@@ -134,12 +129,10 @@ impl OpenAiBuilder {
         Ok(builder)
     }
 
-    /// Whether a header that the program sets is a credential.
     fn has_credential(&self) -> bool {
         self.headers.iter().any(|(name, value)| is_secret(name, value))
     }
 
-    /// The key that is given, or else that of the variable which is read for it.
     pub(super) fn resolve_key(&self) -> Result<Option<Sourced<Secret>>, NodeError> {
         match (&self.key, self.key_source) {
             (None, KeySource::Variable(name)) if !self.without_key && !self.has_credential() => {
@@ -304,7 +297,7 @@ impl OpenAiBuilder {
     }
 }
 
-/// The value of a variable; an empty one is absent.
+/// An empty variable counts as absent.
 fn read(
     name: &str,
     variable: impl Fn(&str) -> Option<Result<String, ()>>,

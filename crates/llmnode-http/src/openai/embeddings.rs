@@ -1,4 +1,4 @@
-//! Embeddings of OpenAI's API: texts in, a vector for each out.
+//! OpenAI's embeddings: a vector for each text.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,11 +20,10 @@ use crate::http::redirects::Redirects;
 use crate::http::service::Service;
 use crate::http::usage::Usage;
 
-/// The path of embeddings at the endpoint of a model. The other crates of llmnode give it its public form.
+/// The embeddings endpoint of a model's server. The other crates of llmnode give it its public form.
 #[derive(Clone)]
 pub struct EmbeddingsApi(Arc<Inner>);
 
-/// What is sent.
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
@@ -34,7 +33,6 @@ struct Body<'a> {
     dimensions: Option<usize>,
 }
 
-/// What comes back.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Answer<'a> {
@@ -52,7 +50,7 @@ struct Item {
 }
 
 impl EmbeddingsApi {
-    /// The embeddings at the endpoint of this model, with its key, its client and its retry budget.
+    /// Creates the embeddings endpoint of this model's server, with its key, its client and its retry budget.
     pub fn of(model: &OpenAi) -> Self {
         let Inner { service, headers, key_hint, retry_budget, .. } = &*model.0;
         let service = Service {
@@ -72,25 +70,26 @@ impl EmbeddingsApi {
         }))
     }
 
-    /// The retries that all calls of the endpoint share.
+    /// Returns the retries that all calls of the endpoint share.
     pub fn retry_budget(&self) -> &RetryBudget {
         &self.0.retry_budget
     }
 
-    /// Host and port.
+    /// Returns host and port.
     pub fn server(&self) -> Option<(&str, u16)> {
         self.0.service.endpoint.server()
     }
 
-    /// The URL, without its query.
+    /// Returns the URL, without its query.
     pub fn shown(&self) -> &str {
         &self.0.service.endpoint.shown
     }
 
-    /// Makes one request. There is a vector for each text, in the same order; all are as long, and all numbers are finite.
+    /// Makes one request. Returns a vector for each text, in the same order; all have the same length, and all numbers are
+    /// finite.
     ///
     /// # Errors
-    /// As of a chat.
+    /// The errors of a chat.
     pub async fn embed(
         &self,
         (model, dimensions): (&str, Option<usize>),
@@ -179,7 +178,7 @@ impl Inner {
             sink.flag(Flag::ImpossibleUsage);
         }
         let mut completion = Completion::default();
-        // Nothing is written, so nothing is unknown about it.
+        // Embeddings have no output, so its tokens are known to be zero.
         completion.usage = usage.map(|usage| TokenUsage { output: usage.output.or(Some(0)), ..usage });
         completion.model = asked.clean(model.map(Cow::into_owned));
         let with_usage = |mut failure: ModelError| {

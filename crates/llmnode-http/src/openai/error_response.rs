@@ -1,4 +1,4 @@
-//! What becomes of a response that holds no answer: the category, the decision, and a message for a person.
+//! What becomes of a response without an answer: its category, whether to try again, and a message for a person.
 
 use std::time::SystemTime;
 
@@ -12,7 +12,6 @@ use crate::http::unsupported::{UnsupportedFeature, unsupported};
 use crate::http::{classify, retry_after, wait_hint};
 
 impl Inner {
-    /// The provider's own error.
     pub(super) fn refusal(
         &self,
         head: &ResponseHead,
@@ -30,7 +29,7 @@ impl Inner {
         if category == Category::NotFound {
             self.redirects.forget();
         }
-        // Redacted before it is cut: half a key is no longer recognised.
+        // Redacted before it is cut: half a key would not be recognized.
         let said = match redact(&error.message, &asked.secrets) {
             said if said.is_empty() => "nothing more".to_owned(),
             said => one_line(&said, 500),
@@ -46,7 +45,7 @@ impl Inner {
         let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
-        // A field says the wait, or the text of an error that goes away by waiting: a refused prompt may be quoted.
+        // A wait in the text counts only for errors that waiting helps against: others may quote the prompt.
         let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
         let wait = retry_after::retry_after(&head.headers, SystemTime::now());
         failure.retry_after = wait.max(error.retry_after).or_else(hint);
@@ -65,7 +64,7 @@ impl Inner {
         failure
     }
 
-    /// What is said to be compressed, and holds no answer as it is.
+    /// A body that claims to be compressed, and has no answer as it is.
     pub(super) fn encoded(&self, body: &[u8]) -> ModelError {
         let shown = &self.service.endpoint.shown;
         if std::str::from_utf8(body).is_ok() {
@@ -90,7 +89,7 @@ impl Inner {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    /// Whether the refusal teaches a way to ask that the model may accept.
+    /// Whether the refusal shows another way to ask.
     fn learns(&self, status: u16, error: &ErrorBody, asked: &PreparedRequest<'_>) -> bool {
         let Some(part) = unsupported(status, error) else { return false };
         let is_ours = match part {
@@ -100,7 +99,7 @@ impl Inner {
             UnsupportedFeature::StreamOptions => {
                 asked.streams && !asked.request.extra.contains_key("stream_options")
             }
-            // Without a response format there is nothing to learn about one.
+            // Without a response format, there is nothing to learn about one.
             _ => true,
         };
         let learns = is_ours && self.capabilities.learn(asked.model, asked.shape, part);
@@ -110,7 +109,6 @@ impl Inner {
         learns
     }
 
-    /// What a person can do about it.
     fn hint(&self, category: Category, model: &str) -> String {
         match category {
             Category::ApiKeyError => self.key_hint.clone(),

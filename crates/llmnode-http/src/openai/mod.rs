@@ -68,9 +68,8 @@ struct Inner {
     service: Service,
     model: Option<String>,
     headers: Headers,
-    /// What to look at where a key is refused.
+    /// Where to look if a key is refused.
     key_hint: String,
-    /// How types are asked for, where a request does not say it.
     response_format: Option<ResponseFormat>,
     capabilities: Capabilities,
     redirects: Redirects,
@@ -133,13 +132,12 @@ impl ChatModel for OpenAi {
     }
 }
 
-/// What the head of a response says.
 struct ResponseHead {
     status: StatusCode,
     request_id: Option<String>,
-    /// The body is compressed, which was not asked for.
+    /// Compressed, although that was not requested.
     encoded: bool,
-    /// All headers: those about the next try are read only of a failure.
+    /// Headers about the next try are read only for a failure.
     headers: HeaderMap,
 }
 
@@ -157,20 +155,16 @@ impl ResponseHead {
     }
 }
 
-/// One request as it was asked.
 struct PreparedRequest<'a> {
     request: &'a Request,
     model: &'a str,
     shape: RequestShape<'a>,
     deadline: Deadline,
-    /// The answer is asked for as events.
     streams: bool,
-    /// What no message about it may show.
     secrets: Cow<'a, [Secret]>,
 }
 
 impl PreparedRequest<'_> {
-    /// The calls that are asked for.
     fn wanted(&self) -> ExpectedCalls<'_> {
         let function = self
             .shape
@@ -180,7 +174,7 @@ impl PreparedRequest<'_> {
         ExpectedCalls { function, tools: self.shape.tools }
     }
 
-    /// A server's word for the ledger. No shapes of keys: a model may well be called `pplx-7b`.
+    /// Redacts the known secrets only, not whatever looks like a key: a model may well be called `pplx-7b`.
     fn clean(&self, word: Option<String>) -> Option<String> {
         word.map(|word| redact_secrets(word, &self.secrets))
     }
@@ -224,7 +218,7 @@ impl Inner {
         self.receive(&mut response, asked, sink).await
     }
 
-    /// A redirect on the same server: the next request goes there.
+    /// The next request goes to the target.
     fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
         let (from, to) = (endpoint::shown(asked), endpoint::shown(target));
         let mut failure = if self.redirects.learn(&self.service.endpoint.url, asked, target) {
@@ -238,7 +232,6 @@ impl Inner {
         failure
     }
 
-    /// Settles how to ask, or says what is missing.
     fn prepare<'a>(
         &'a self,
         request: &'a Request,
@@ -262,9 +255,8 @@ impl Inner {
         request.model.as_deref().or(self.model.as_deref())
     }
 
-    /// How this model is asked for what the request wants.
     fn shape<'a>(&'a self, request: &'a Request, model: &str) -> Result<RequestShape<'a>, String> {
-        // A response format of the program's own takes the place of any response format.
+        // A `response_format` in `extra` replaces ours.
         let own = request.extra.contains_key("response_format");
         let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
         let tools = !request.tools.is_empty();
@@ -286,13 +278,13 @@ impl Inner {
         }
     }
 
-    /// The response format to begin with. Some servers let a response format silence the tools, without a word.
+    /// With tools, the default is a function for the answer: some servers silently ignore tools if there is a response format.
     fn chosen(&self, request: &Request) -> Option<ResponseFormat> {
         let beside_tools = (!request.tools.is_empty()).then_some(ResponseFormat::Tool);
         request.response_format.or(self.response_format).or(beside_tools)
     }
 
-    /// The parts of the request that are not sent as they were asked for, because the model refused them before.
+    /// Parts that are not sent as requested, because the model refused them before.
     fn refused<'a>(
         &self,
         asked: &PreparedRequest<'a>,
@@ -339,7 +331,7 @@ impl Inner {
             Err(failure) => (Err(failure), None),
         };
         if !head.status.is_success() {
-            // The status says enough where the body cannot be had.
+            // The status is enough if the body cannot be read.
             let body = outcome.ok().and_then(Result::err).unwrap_or_default();
             return Err(self.refusal(&head, &body, asked, sink));
         }
@@ -354,7 +346,7 @@ impl Inner {
                 completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
                 completion.model = asked.clean(completion.model);
                 completion.response_id = asked.clean(completion.response_id);
-                // Without an id of the request, that of the answer is the one to name.
+                // Without an id of the request, the id of the answer helps to find it.
                 completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
                 Ok(completion)
             }
@@ -369,7 +361,6 @@ impl Inner {
 }
 
 impl Inner {
-    /// What was read of a successful response, out of this body.
     #[expect(clippy::result_large_err, reason = "a completion is as large")]
     fn completion(
         &self,

@@ -1,10 +1,10 @@
-//! The servers that have a constructor of their own.
+//! The servers that have their own constructor.
 
 use super::OpenAi;
 use super::config::{KeySource, OpenAiBuilder};
 use crate::http::headers::Sourced;
 
-/// A constructor for each: what it is, its name, its base URL, and the variable that holds its key.
+/// For each: documentation, name, base URL, and the variable with its key.
 macro_rules! providers {
     ($($about:literal $name:ident $base_url:literal $($variable:literal)?;)*) => {
         impl OpenAi {
@@ -18,7 +18,6 @@ macro_rules! providers {
             )*
         }
 
-        /// Name, constructor, base URL, and the variable of the key.
         #[cfg(test)]
         const PROVIDERS: &[Provider] = &[$((stringify!($name), OpenAi::$name, $base_url, providers!(@option $($variable)?))),*];
     };

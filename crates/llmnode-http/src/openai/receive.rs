@@ -10,18 +10,17 @@ use super::{Inner, PreparedRequest};
 use crate::http::incoming::Incoming;
 use crate::http::sse::{Decoder, is_event_stream};
 
-/// A server that writes fast is read by so many bytes at once.
+/// Bytes from a fast server before other tasks get a turn.
 const YIELD_AFTER_BYTES: usize = 64 * 1024;
 
-/// What a body holds.
 pub(super) enum ResponseBody {
     Full(Vec<u8>),
     Events(Box<PartialCompletion>),
 }
 
 impl Inner {
-    /// Reads the body. Whether it holds events is for its first bytes to say: some servers stream unasked, and some
-    /// do not stream although they were asked to.
+    /// The first bytes decide whether these are events: some servers stream without being asked, and some do not although they
+    /// were asked.
     pub(super) async fn body(
         &self,
         response: &mut Response,
@@ -33,7 +32,7 @@ impl Inner {
         if expected.is_some_and(|length| length > service.body_cap as u64) {
             return Err(service.over_cap());
         }
-        // What a server announces is not what it sends: room for more is made as it comes.
+        // The announced length is not trusted: the buffer grows as bytes arrive.
         let mut body = Vec::with_capacity(expected.map_or(0, |length| length.min(64 * 1024) as usize));
         let mut incoming = service.incoming(response, asked.deadline);
         incoming.set_idle_timeout(service.idle_timeout.filter(|_| asked.streams));
@@ -46,7 +45,7 @@ impl Inner {
             known = known.or_else(|| is_event_stream(&body));
             match known {
                 Some(true) => {
-                    // Boxed: a body that is one piece has no room for it.
+                    // Boxed, so that a body in one piece has no room for it.
                     let events = Box::pin(self.events(body, incoming, asked, sink));
                     return events.await.map(ResponseBody::Events);
                 }
@@ -116,7 +115,6 @@ impl Inner {
     }
 }
 
-/// The failure, with the usage that the server told of before.
 fn with_reported_usage(mut failure: ModelError, written: &PartialCompletion) -> ModelError {
     failure.usage = failure.usage.or_else(|| written.usage());
     failure

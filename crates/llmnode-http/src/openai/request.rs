@@ -1,4 +1,4 @@
-//! The body of a request, written out of borrowed parts.
+//! The body of a request, serialized from borrowed parts.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ struct Body<'a> {
     stream_options: Option<StreamOptions>,
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
-    /// Last, so that what a node's requests have in common is the beginning of the body.
+    /// Last, so that the requests of a node begin alike.
     messages: Messages<'a>,
 }
 
@@ -50,7 +50,7 @@ enum Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// Results of tools hold no images here: those of a round follow its last result, as a message of the user.
+    /// Results of tools cannot hold images in this API: those of a round follow its last result, as a message of the user.
     fn with_images_after_results(self) -> Self {
         let shows = |message: &Message| message.answers().is_some() && message.attachments().next().is_some();
         let messages: Vec<Cow<'a, Message>> = match self {
@@ -95,7 +95,6 @@ struct JsonSchema<'a> {
     strict: bool,
 }
 
-/// A function, or the one to call.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "function")]
 struct Tool<F> {
@@ -112,7 +111,6 @@ struct Function<'a> {
     strict: Option<bool>,
 }
 
-/// Whether the model has to call a function.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ToolChoice<'a> {
@@ -125,19 +123,18 @@ struct FunctionName<'a> {
     name: &'a str,
 }
 
-/// The temperature, where no further field takes its place.
+/// `None` if `extra` has the field.
 pub(super) fn temperature(request: &Request) -> Option<f64> {
     request.temperature.filter(|_| !request.extra.contains_key("temperature"))
 }
 
-/// The limit on tokens, where no further field takes its place.
+/// `None` if `extra` has the field.
 pub(super) fn max_tokens(request: &Request) -> Option<u32> {
     let given =
         ["max_tokens", "max_completion_tokens"].iter().any(|field| request.extra.contains_key(*field));
     request.max_tokens.filter(|_| !given)
 }
 
-/// Writes the request for a model that wants to be asked this way.
 pub(super) fn encode(
     request: &Request,
     model: &str,
@@ -155,7 +152,8 @@ pub(super) fn encode(
             Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
                 Messages::Rewritten(with_instruction(&request.messages, schema))
             }
-            // The server ignores the schema. The call that found out has sent its system message.
+            // The server ignores the schema. The call that found out has already sent its system message, so it gets the schema
+            // at the end.
             Some((ResponseFormat::Strict | ResponseFormat::Schema, schema))
                 if quirks.unenforced.is_some() =>
             {
@@ -189,15 +187,14 @@ pub(super) fn encode(
     Ok(bytes)
 }
 
-/// About how many bytes a message takes.
 fn estimated_bytes(message: &Message) -> usize {
     let attached: usize = message.attachments().map(|one| sent_bytes(one) + 64).sum();
     let calls: usize = message.calls().iter().map(|call| call.arguments.len() + call.name.len() + 96).sum();
     message.content.len() + attached + calls + 64
 }
 
-/// The tools, and the function whose arguments are the answer. With a function to answer by, a model that has to answer is
-/// offered nothing else; without one, the list stays as it is, for the sake of prompt caches.
+/// With a function for the answer, a model that has to answer now is offered nothing else. Without one, the list stays as it
+/// is, for prompt caches.
 fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<Tool<Function<'a>>> {
     let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
     let listed = listed.map(|tool| Function {
@@ -215,7 +212,7 @@ fn tool_choice<'a>(
     free: bool,
 ) -> Option<ToolChoice<'a>> {
     match function {
-        // By name, where nothing else can be called. llama.cpp takes no name.
+        // By name if there is nothing else to call. llama.cpp accepts no name.
         Some(schema) if request.tools.is_empty() => {
             Some(ToolChoice::Named(Tool { function: FunctionName { name: schema.name() } }))
         }
@@ -234,18 +231,17 @@ fn response_format(schema: &OutputSchema, format: ResponseFormat) -> Option<Wire
         ResponseFormat::Strict => json_schema(strict_if_possible(schema)),
         ResponseFormat::Schema => json_schema((schema.plain(), false)),
         ResponseFormat::JsonObject => Some(WireResponseFormat::JsonObject),
-        // `Prompt` and `Tool` ask by other means.
+        // `Prompt` and `Tool` ask in other ways.
         _ => None,
     }
 }
 
-/// The function whose arguments are the answer.
 fn answer_function(schema: &OutputSchema) -> Function<'_> {
     let (parameters, strict) = strict_if_possible(schema);
     Function { name: schema.name(), description: "", parameters, strict: Some(strict) }
 }
 
-/// The schema in the strict dialect, and that it is; or the plain one.
+/// The flag: whether it is the strict one.
 fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
     schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
 }
@@ -257,7 +253,7 @@ fn instruction(schema: &OutputSchema) -> String {
     )
 }
 
-/// The messages, with the schema in the system message: a model that takes no schema has to read it.
+/// In the system message, for a model that accepts no schema.
 fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
     let instruction = instruction(schema);
     let (system, rest) = match messages.split_first() {
@@ -269,7 +265,7 @@ fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<C
     std::iter::once(Cow::Owned(system)).chain(rest.iter().map(Cow::Borrowed)).collect()
 }
 
-/// The messages, with the schema in the last one, which is a correction.
+/// In the last message, which is a correction.
 fn with_instruction_at_end<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
     let mut messages: Vec<_> = messages.iter().map(Cow::Borrowed).collect();
     if let Some(last) = messages.last_mut() {

@@ -1,8 +1,8 @@
-//! What a server answers, read so that nothing which can be done without fails a paid-for answer.
+//! A server's answer, read so that nothing dispensable fails an answer that was paid for.
 //!
-//! Servers that call themselves compatible differ in ids (`null`, numbers), words (`finish_reason`), numbers
-//! (floats, negatives, beyond 64 bits) and shapes (content as a string or as parts). Only broken JSON is an
-//! error here; everything else of an unknown shape is unknown.
+//! Compatible servers differ in ids (`null`, numbers), words (`finish_reason`), numbers (floats, negatives, beyond 64 bits) and
+//! shapes (content as a string or as parts). Only broken JSON is an error here; anything else of an unknown shape is treated as
+//! absent.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use super::calls::{FunctionCall, ToolCall, tool_calls};
 use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text, tokens};
 use crate::http::usage::Usage;
 
-/// A chat completion, or an error object that came with status 200.
+/// Or an error object that came with status 200.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Response<'a> {
@@ -30,18 +30,16 @@ pub(super) struct Response<'a> {
     pub(super) usage: Option<Usage>,
 }
 
-/// The choice that is the answer: only one is ever asked for.
+/// Requests never ask for more than one choice.
 #[derive(Debug, Default)]
 pub(super) enum Choices<'a> {
-    /// The member is missing, null or no list.
+    /// Missing, null or not a list.
     #[default]
     Absent,
     Empty,
-    /// The answer, and whether there are others.
     Answer(Choice<'a>, bool),
 }
 
-/// The flag of an answer beside which the server sent other choices.
 pub(super) const OTHER_CHOICES: Flag = Flag::Fitted(Cow::Borrowed("other_choices"));
 
 #[derive(Debug, Default, Deserialize)]
@@ -64,19 +62,18 @@ pub(super) struct Message<'a> {
     pub(super) refusal: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "tool_calls")]
     pub(super) tool_calls: Vec<ToolCall<'a>>,
-    /// How a call was told before there were several.
+    /// From before a message could have several calls.
     #[serde(borrow, deserialize_with = "object")]
     pub(super) function_call: Option<FunctionCall<'a>>,
 }
 
 impl Response<'_> {
-    /// The usage, if the server reports any figure, and whether it reports one that cannot be.
     pub(super) fn usage(&self) -> (Option<TokenUsage>, bool) {
         self.usage.as_ref().map(Usage::figures).unwrap_or_default()
     }
 }
 
-/// Content: a string, or parts of which the texts are joined.
+/// A string, or parts whose texts are joined.
 struct Content;
 
 impl<'de> LenientVisitor<'de> for Content {
@@ -97,7 +94,6 @@ impl<'de> LenientVisitor<'de> for Content {
     }
 }
 
-/// One part of a content: a string, or an object with a `text`.
 struct Part;
 
 #[derive(Default, Deserialize)]
@@ -118,7 +114,7 @@ impl<'de> LenientVisitor<'de> for Part {
     }
 }
 
-/// The choice that is the answer: that of index 0, or without one, or else the first; and whether there are others.
+/// The choice with index 0 or without one, else the first; and whether there are others.
 pub(super) fn answer<'de, T, A>(
     list: &mut A,
     index: impl Fn(&T) -> Option<u64>,

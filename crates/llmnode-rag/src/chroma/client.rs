@@ -8,15 +8,12 @@ use llmnode_runtime::{Category, NodeError};
 use reqwest::Method;
 use serde_json::Value;
 
-/// The longest time of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// The most bytes of a response.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 const COLLECTIONS: &str = "/api/v2/tenants/default_tenant/databases/default_database/collections";
 
 pub(super) struct Client {
     http: reqwest::Client,
-    /// Without the slash at its end.
     base: String,
     token: Option<String>,
 }
@@ -41,12 +38,11 @@ impl Client {
         &self.base
     }
 
-    /// Sends JSON to a path below the collections.
+    /// `path` is below the collections.
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, NodeError> {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    /// Reads JSON from a path below the collections.
     pub(super) async fn get(&self, path: &str) -> Result<Value, NodeError> {
         self.send(Method::GET, path, None).await
     }
@@ -99,7 +95,6 @@ impl Client {
         NodeError::new(Category::BadResponse, format!("Chroma at {}: the response {fault}", self.base))
     }
 
-    /// The server's own error, in its words.
     fn error_response(&self, status: u16, body: &[u8]) -> NodeError {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
         let word = |name: &str| body[name].as_str().unwrap_or_default();

@@ -44,7 +44,6 @@ pub struct ChromaStore(Arc<Inner>);
 
 pub(super) struct Inner {
     client: Client,
-    /// The ids of collections, and whether they have vectors.
     open: Mutex<BTreeMap<String, OpenCollection>>,
 }
 
@@ -63,11 +62,11 @@ impl ChromaStore {
         Ok(Self::with(Client::new(url, None)?))
     }
 
-    /// The same with the token in this environment variable. It is sent as `x-chroma-token`, over https or to this
-    /// machine.
+    /// Takes the URL of a server, and the token in this environment variable. The token is sent as `x-chroma-token`, over https
+    /// or to this machine.
     ///
     /// # Errors
-    /// The same, and `api_key_error` if the variable is not set.
+    /// The errors of [`open`](Self::open), and `api_key_error` if the variable is not set.
     pub fn open_with_token(url: &str, variable: &str) -> Result<Self, NodeError> {
         match std::env::var(variable) {
             Ok(token) if !token.trim().is_empty() => Ok(Self::with(Client::new(url, Some(token.trim()))?)),

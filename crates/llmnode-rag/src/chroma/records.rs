@@ -1,32 +1,29 @@
-//! Records as the server has them: a chunk each, with marks among its metadata that say which sources have it.
+//! Records of the server. Each is a chunk; marks among its metadata name the sources that have it.
 
 use serde_json::{Map, Value, json};
 
 use crate::document::Metadata;
 use crate::hits::Hit;
 
-/// So many records are sent at once.
+/// Records of one request.
 pub(super) const BATCH: usize = 256;
 
-/// The name of a mark: `in:manual.md` is true of a chunk that this source has, `fp:manual.md` is the source's fingerprint once it
-/// was written to its end. Names of a program's own have no colon.
+/// `in:manual.md` is true of a chunk that this source has; `fp:manual.md` is the source's fingerprint, once it was written
+/// completely. Metadata of programs has no colon.
 pub(super) fn mark(kind: &str, source: &str) -> String {
     format!("{kind}:{source}")
 }
 
-/// The source of a mark of this kind.
 pub(super) fn source_of_mark<'n>(kind: &str, name: &'n str) -> Option<&'n str> {
     name.strip_prefix(kind)?.strip_prefix(':')
 }
 
-/// Which records are asked for.
 #[derive(Default)]
 pub(super) struct GetRequest<'a> {
     pub(super) ids: Option<&'a [&'a str]>,
     pub(super) filter: Option<Value>,
     pub(super) text: Option<Value>,
     pub(super) include: &'a [&'a str],
-    /// How many are passed over, and how many are asked for at most.
     pub(super) page: Option<(usize, usize)>,
 }
 
@@ -47,7 +44,6 @@ impl GetRequest<'_> {
     }
 }
 
-/// Records, column by column.
 #[derive(Default)]
 pub(super) struct Records {
     pub(super) ids: Vec<String>,
@@ -58,7 +54,6 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Of a list of records, or of the first list of a query.
     pub(super) fn read(mut from: Value) -> Option<Self> {
         let mut column = |name: &str| {
             let column = from[name].take();
@@ -90,13 +85,12 @@ impl Records {
         })
     }
 
-    /// The cosine of each. `None`: the server did not say a distance of each.
+    /// Cosines. `None` if the server left out a distance.
     pub(super) fn scores(&self) -> Option<Vec<f64>> {
         let scores = self.distances.iter().map(|distance| 1.0 - distance);
         (self.distances.len() == self.ids.len()).then(|| scores.collect())
     }
 
-    /// As hits, each with the score of its place.
     pub(super) fn hits(self, scores: &[f64]) -> Vec<Hit> {
         let records = self.ids.into_iter().zip(self.documents).zip(self.metadatas).zip(scores);
         let hits = records.filter_map(|(((id, text), metadata), score)| {
@@ -109,7 +103,7 @@ impl Records {
     }
 }
 
-/// The sources that have a record, in the order of their names.
+/// In the order of their names.
 pub(super) fn sources(metadata: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let mut sources: Vec<_> = metadata.keys().filter_map(|name| source_of_mark("in", name)).collect();
     sources.sort_unstable();

@@ -1,4 +1,4 @@
-//! Searches: vectors by the server, words by the server's regular expressions and a ranking here.
+//! Searches: vectors by the server, words by the server's regular expressions and ranked here.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::hits::{Hit, best};
 use crate::store::{Lookup, StoreQuery};
 use crate::words::{Bm25, tokens};
 
-/// The most words that are looked for, each by a request.
+/// Each takes a request.
 const MAX_WORDS: usize = 16;
-/// So many texts stand for all where the length of a text is looked for.
+/// Texts from which the average length is estimated.
 const SAMPLE: usize = 200;
-/// A word that so many texts have says little, and they are not all looked at.
+/// A word in this many texts says little, and no more of them are read.
 const COMMON_WORD_TEXTS: usize = 500;
 
 impl Inner {
@@ -81,7 +81,7 @@ impl Inner {
             let found = if mark_common { &mut common } else { &mut rare };
             found.extend(ids.into_iter().zip(documents.into_iter().zip(metadatas)));
         }
-        // Where all words are common, some texts that have them are as good as others.
+        // If all words are common, some texts that have them are as good as others.
         let found = if rare.is_empty() { common } else { rare };
         let mut records = Records::default();
         for (id, (document, metadata)) in found {
@@ -90,7 +90,7 @@ impl Inner {
             records.documents.push(document);
             records.metadatas.push(metadata);
         }
-        // The pattern finds parts of words, too.
+        // The pattern also matches parts of words; such texts have no score.
         let scores: Vec<f64> = ranking.scores().into_iter().map(|score| score.unwrap_or(f64::NAN)).collect();
         let mut hits = records.hits(&scores);
         hits.retain(|hit| !hit.score.is_nan());
@@ -104,7 +104,6 @@ impl Inner {
     }
 }
 
-/// The condition of a filter; `None`: there is none.
 fn condition(filter: &Metadata) -> Option<Value> {
     let mut each: Vec<Value> = filter.iter().map(|(name, value)| json!({name: {"$eq": value}})).collect();
     match each.len() {
@@ -114,7 +113,7 @@ fn condition(filter: &Metadata) -> Option<Value> {
     }
 }
 
-/// A regular expression for a word, in any case, whatever stands between its parts. Nothing of a query is syntax in it.
+/// Ignores case, and whatever is between the parts of the word. Parts are letters and digits, so nothing of a query is syntax.
 fn pattern(word: &str) -> Option<String> {
     let parts = tokens(word);
     (!parts.is_empty()).then(|| format!("(?i){}", parts.join(r"[^\p{L}\p{N}]+")))

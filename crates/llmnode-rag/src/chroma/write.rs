@@ -1,5 +1,5 @@
-//! Writing sources. The server has no transactions: new chunks come first, then old ones go, and the fingerprint comes last, so that a
-//! write which broke off is done again.
+//! Writing sources. The server has no transactions: new chunks come first, then old ones are deleted, and the fingerprint comes
+//! last, so that a write that broke off is done again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ impl Inner {
         self.detach_source(&opened, source, &old, &BTreeSet::new()).await
     }
 
-    /// Before the first change: what is there is neither the old version nor a new one, until all requests have gone well.
+    /// Before the first change: until all requests have succeeded, the source is neither the old version nor the new one.
     async fn unmark(
         &self,
         opened: &OpenCollection,
@@ -44,7 +44,7 @@ impl Inner {
         self.update(opened, &old.keys().cloned().collect(), &unmarked).await
     }
 
-    /// The chunks of a source, and whether it is the only one that has them.
+    /// The chunks of a source, and whether no other source has them.
     async fn old(&self, opened: &OpenCollection, source: &str) -> Result<BTreeMap<String, bool>, NodeError> {
         let has = json!({mark("in", source): true});
         let wanted = GetRequest { filter: Some(has), include: &["metadatas"], ..GetRequest::default() };
@@ -84,7 +84,7 @@ impl Inner {
         metadata.insert(mark("in", &source.name), json!(true));
         self.unmark(opened, &source.name, &old).await?;
         self.add(opened, &new, &metadata).await?;
-        // The metadata of what was there may be others now.
+        // The metadata of existing chunks may have changed.
         self.update(opened, &ids, &metadata).await?;
         ids.extend(new.into_iter().map(|chunk| chunk.id));
         written.replaced = self.detach_source(opened, &source.name, &old, &ids).await?;
@@ -93,7 +93,6 @@ impl Inner {
         Ok(written)
     }
 
-    /// Which of these the server has.
     async fn existing(
         &self,
         opened: &OpenCollection,
@@ -108,8 +107,8 @@ impl Inner {
         Ok(existing)
     }
 
-    /// For each chunk that is not there, the one of nearly the same text that it stands for: on the server, or before it in the list.
-    /// Not one that only the old version of its source had.
+    /// For each chunk that the server lacks, one of nearly the same text: on the server, or before it in the list. Not one that
+    /// only the old version of its source had.
     async fn near_duplicates(
         &self,
         opened: &OpenCollection,
@@ -160,7 +159,7 @@ impl Inner {
         metadata: &Map<String, Value>,
     ) -> Result<(), NodeError> {
         for chunks in chunks.chunks(BATCH) {
-            // The server asks for a vector of each.
+            // The server requires a vector for each.
             let vector = |chunk: &Chunk| chunk.vector.clone().unwrap_or_else(|| vec![1.0]);
             let body = json!({
                 "ids": chunks.iter().map(|chunk| &chunk.id).collect::<Vec<_>>(),
@@ -173,7 +172,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Sets metadata of records; null takes one away.
+    /// `null` removes metadata.
     async fn update(
         &self,
         opened: &OpenCollection,
@@ -188,7 +187,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Takes a source off its old chunks, but for these, and deletes those that no other source has. Returns how many that were.
+    /// Removes a source from its old chunks except `but`, and deletes those that no other source has. Returns how many it
+    /// deleted.
     async fn detach_source(
         &self,
         opened: &OpenCollection,

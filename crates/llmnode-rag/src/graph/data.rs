@@ -1,4 +1,4 @@
-//! The settings of a `rag_node`, in our files and in those of React Flow.
+//! The settings of a `rag_node`, in llmnode's files and in React Flow's.
 
 use llmnode_graph::NodeLoader;
 use schemars::JsonSchema;
@@ -61,7 +61,6 @@ fn five() -> usize {
     5
 }
 
-/// What a node does, read from either form.
 pub(super) struct Settings<'l> {
     pub(super) store: &'l RegisteredStore,
     pub(super) collection: String,
@@ -71,7 +70,6 @@ pub(super) struct Settings<'l> {
     pub(super) dedup: Option<f32>,
 }
 
-/// Reads the settings; what is wrong with them is noted.
 pub(super) fn read<'l>(node: &mut NodeLoader<'l>) -> Option<Settings<'l>> {
     let stores = node.extension::<Stores>()?;
     let settings = if node.is_seed() { read_react_flow(node, stores)? } else { read_native(node, stores)? };
@@ -108,7 +106,7 @@ fn read_react_flow<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<
     let place = if is_server { host.unwrap_or_default() } else { path.unwrap_or_default() };
     let found = stores.0.iter().find(|one| is_at(one, is_server, &place));
     let Some(store) = found else {
-        // What a graph says is opened by the program, or not at all.
+        // A store that a graph names is opened by the program, or not at all.
         let (file, name) = (format!("{}.db", place.trim_end_matches('/')), "docs");
         let line = match is_server {
             true => format!(".store({name:?}, ChromaStore::open({:?})?, embedder)", with_scheme(&place)),
@@ -140,7 +138,7 @@ fn read_react_flow<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<
     })
 }
 
-/// Whether a store is the one that a file of React Flow means.
+/// The path of a folder also means the file `{path}.db`.
 fn is_at(one: &RegisteredStore, is_server: bool, place: &str) -> bool {
     match one.store.place() {
         ("server", url) => is_server && url == with_scheme(place),

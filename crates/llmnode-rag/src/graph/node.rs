@@ -1,4 +1,4 @@
-//! The node type and its visits.
+//! The node type `rag_node`, and its visits.
 
 use std::sync::Arc;
 
@@ -14,9 +14,7 @@ use crate::document::Document;
 use crate::embed::Embedder;
 use crate::store::DocumentStore;
 
-/// Where hits are written.
 const CONTEXT: &str = "rag_context";
-/// Where it is written what came of a write.
 const STATUS: &str = "rag_write_status";
 
 pub(super) struct RagType;
@@ -40,7 +38,7 @@ impl NodeType for RagType {
         match action {
             Action::Read => {
                 node.writes(CONTEXT);
-                // It is text of others.
+                // Other people wrote the text.
                 node.retrieved();
             }
             Action::Write => node.writes(STATUS),
@@ -71,7 +69,6 @@ impl Rag {
         self.open.get_or_try_init(open).await
     }
 
-    /// What is searched for, or written.
     fn text(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
         if let Some(input) = &self.input {
             return visit.render(input);
@@ -96,7 +93,7 @@ impl GraphNode for Rag {
                     Ok(if hits.is_empty() { update } else { update.with_message(hits.message()) })
                 }
                 Action::Write => {
-                    // A text of a graph has no name; the same text is the same source.
+                    // A text of a graph has no name, so its hash is its source.
                     let source = format!("{}/{}", visit.id(), sha256_hex(text.as_bytes()));
                     let written = visit.cx().call(&docs.write(Document::new(source, text))).await?;
                     Ok(Update::new().with_value(STATUS, json!(written)))

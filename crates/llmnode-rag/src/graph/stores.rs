@@ -8,7 +8,6 @@ use super::node::RagType;
 use crate::embed::Embedder;
 use crate::store::DocumentStore;
 
-/// What the registry keeps.
 #[derive(Default)]
 pub(super) struct Stores(pub(super) Vec<RegisteredStore>);
 

@@ -1,11 +1,10 @@
-//! Errors of SQLite in our words.
+//! Turns errors of SQLite into ours.
 
 use std::path::Path;
 
 use llmnode_runtime::{Category, NodeError};
 use rusqlite::ErrorCode;
 
-/// What went wrong with the file, or with what was asked of it.
 pub(super) enum Fault {
     Sql(rusqlite::Error),
     Node(NodeError),
@@ -24,12 +23,10 @@ impl From<NodeError> for Fault {
 }
 
 impl Fault {
-    /// A mistake of the program.
     pub(super) fn config_error(message: String) -> Self {
         Fault::Node(NodeError::new(Category::ConfigError, message))
     }
 
-    /// As the error of this file.
     pub(super) fn into_node_error(self, path: &Path) -> NodeError {
         match self {
             Fault::Sql(error) => from_sqlite(path, error),

@@ -1,4 +1,4 @@
-//! A collection that is open: its number in the file, and its vectors in memory.
+//! An open collection: its id in the file, and its vectors in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +13,11 @@ use crate::store::{Count, Existing, Space, not_open};
 pub(super) struct LoadedCollection {
     pub(super) id: i64,
     pub(super) matrix: Arc<Matrix>,
-    /// Which state of the file the matrix is of: each transaction makes a new one.
+    /// The state of the file that the matrix has: each transaction makes a new one.
     pub(super) generation: i64,
 }
 
 impl LoadedCollection {
-    /// Reads the vectors anew if another process has written.
     pub(super) fn refresh(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let generation = generation(connection, self.id)?;
         if generation != self.generation {
@@ -48,13 +47,13 @@ fn vectors(connection: &Connection, id: i64) -> rusqlite::Result<Matrix> {
     let mut vector = Vec::new();
     while let Some(row) = rows.next()? {
         decode_vector(row.get_ref(1)?.as_blob()?, &mut vector);
-        // All are of one length: each transaction checks it.
+        // All have one length: each transaction checks it.
         matrix.insert(row.get(0)?, &vector);
     }
     Ok(matrix)
 }
 
-/// The numbers of a vector as the file has it: each in four bytes, the lowest first.
+/// Four bytes each, little-endian.
 pub(super) fn decode_vector(bytes: &[u8], to: &mut Vec<f32>) {
     to.clear();
     to.extend(bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)));
@@ -69,7 +68,6 @@ impl Inner {
         self.collections.get(collection).ok_or_else(|| not_open(collection).into())
     }
 
-    /// Opens a collection, and makes it if there is none.
     pub(super) fn open(&mut self, collection: &str, space: &Space) -> Result<(), Fault> {
         let Inner { connection, collections } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -107,7 +105,7 @@ impl Inner {
         Ok(())
     }
 
-    /// What is known of sources, each with its name, its fingerprint and the ids of its chunks.
+    /// Each source with its name, its fingerprint and the ids of its chunks.
     pub(super) fn known(
         &self,
         collection: &str,
@@ -119,7 +117,7 @@ impl Inner {
             "SELECT (SELECT count(*) FROM places WHERE source = sources.id) FROM sources
                  WHERE collection = ?1 AND name = ?2 AND fingerprint = ?3",
         )?;
-        // In this order, whatever SQLite takes the list for: each id is looked up.
+        // `CROSS JOIN` fixes the order, whatever size SQLite assumes for the list: each id is looked up.
         let mut vectors = self.connection.prepare_cached(
             "SELECT hash, vector FROM json_each(?2) CROSS JOIN chunks ON collection = ?1 AND hash = value
                  WHERE vector IS NOT NULL",

@@ -20,7 +20,7 @@ use self::loaded::LoadedCollection;
 use crate::hits::Hit;
 use crate::store::{Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written};
 
-/// The most vectors of a collection: each search looks at all of them.
+/// Each search looks at all vectors.
 const MOST: usize = 200_000;
 
 /// Keeps collections in one SQLite file: words by its full-text search (FTS5), vectors in memory, where each search looks at all of
@@ -67,8 +67,8 @@ impl SqliteStore {
         Ok(SqliteStore { path, inner: Arc::new(Mutex::new(inner)) })
     }
 
-    /// Works with the file on a thread where it may block. What was begun ends, even if nobody waits for it any more: a transaction
-    /// is written as a whole or not at all.
+    /// Runs on a thread that may block. Work that has begun ends even if nobody waits for it any more: a transaction is written
+    /// as a whole or not at all.
     fn work<'a, T: Send + 'static>(
         &'a self,
         work: impl FnOnce(&mut Inner) -> Result<T, Fault> + Send + 'static,
@@ -145,7 +145,7 @@ impl DocumentStore for SqliteStore {
                 self.run_blocking(move |inner| {
                     let lock = || inner.lock().unwrap_or_else(PoisonError::into_inner);
                     let (matrix, allowed) = lock().candidates(&collection, &filter)?;
-                    // Nobody waits for the scan: searches side by side share the vectors.
+                    // Without the lock: searches side by side share the vectors.
                     let allowed = |row| allowed.as_ref().is_none_or(|allowed| allowed.contains(&row));
                     let nearest = matrix.nearest(&vector, k, allowed);
                     lock().hits(&collection, nearest, &filter, k)

@@ -9,11 +9,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::fault::Fault;
 
-/// Marks the file as ours: `llmn`.
+/// `llmn`
 const APPLICATION: i64 = 0x6c6c_6d6e;
-/// The newest version of the format `llmnode/documents` that is read.
+/// The newest supported version of `llmnode/documents`.
 const VERSION: i64 = 1;
-/// How long a process waits for another one that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 const TABLES: &str = "
@@ -60,20 +59,20 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // One transaction: another process may make the file between two looks at it.
+    // In one transaction: another process may create the tables between two reads.
     let is_made = is_ours(path, &*connection.transaction()?)?;
     if !is_made {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have made it meanwhile.
+        // Another process may have created them meanwhile.
         if !is_ours(path, &transaction)? {
             create_tables(&transaction)?;
         }
         transaction.commit()?;
     }
-    // Readers go on while another process writes.
+    // Readers continue while another process writes.
     let begun = Instant::now();
     while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
-        // SQLite does not wait for the lock that this takes, which others have for a moment as they open the file.
+        // SQLite does not wait for the lock that this takes, which others hold for a moment as they open the file.
         if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || begun.elapsed() > BUSY_TIMEOUT {
             return Err(error.into());
         }
@@ -83,8 +82,8 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-/// Makes an empty file that only its owner can read, if there is none. It is made under another name: to close a file that
-/// SQLite has open would drop its locks. Where this fails, SQLite says what is wrong.
+/// Creates an empty file that only its owner can read, if there is none. It is created under another name, since closing a file
+/// that SQLite has open would drop its locks. If this fails, SQLite reports what is wrong.
 fn create_private_file(path: &Path) {
     if !path.exists() {
         let beside = temp_path(path);
@@ -95,7 +94,6 @@ fn create_private_file(path: &Path) {
     }
 }
 
-/// Whether the file is a store; `false`: it is empty.
 fn is_ours(path: &Path, connection: &Connection) -> Result<bool, Fault> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);

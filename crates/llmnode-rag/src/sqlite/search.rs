@@ -14,7 +14,6 @@ use crate::matrix::{Matrix, TIES};
 use crate::store::not_open;
 
 impl Inner {
-    /// The chunks that have one of these words.
     pub(super) fn by_words(
         &self,
         collection: &str,
@@ -23,7 +22,7 @@ impl Inner {
         k: usize,
     ) -> Result<Vec<Hit>, Fault> {
         let id = self.loaded(collection)?.id;
-        // In quotes, nothing is syntax.
+        // In quotes, nothing is syntax of FTS5.
         let quoted: Vec<_> =
             words.iter().map(|word| format!("\"{}\"", word.replace(['"', '\0'], " "))).collect();
         let most = i64::try_from(k.saturating_add(TIES)).unwrap_or(i64::MAX);
@@ -40,7 +39,6 @@ impl Inner {
         self.hits(collection, scored.collect::<rusqlite::Result<_>>()?, filter, k)
     }
 
-    /// The vectors, and the rows that a filter takes; `None`: all.
     pub(super) fn candidates(
         &mut self,
         collection: &str,
@@ -53,7 +51,6 @@ impl Inner {
         Ok((Arc::clone(&loaded.matrix), rows))
     }
 
-    /// The best `k` of these rows as hits.
     pub(super) fn hits(
         &self,
         collection: &str,
@@ -66,7 +63,7 @@ impl Inner {
         let listed = serde_json::json!(scored.iter().map(|(row, _)| row).collect::<Vec<_>>()).to_string();
         let mut values = vec![Sql::Text(listed)];
         let only = facts(filter, &mut values);
-        // The first source by name.
+        // `min` picks the first source by name; SQLite takes `metadata` from the same row.
         let sql = format!(
             "SELECT chunks.id, hash, text, min(sources.name), metadata
                  FROM json_each(?1) CROSS JOIN chunks ON chunks.id = value
@@ -91,7 +88,6 @@ fn hit(row: &Row<'_>, scores: &HashMap<i64, f64>) -> rusqlite::Result<Hit> {
     })
 }
 
-/// That a source has these facts.
 fn facts(filter: &Metadata, values: &mut Vec<Sql>) -> String {
     let mut only = String::new();
     for (name, value) in filter {
@@ -105,7 +101,6 @@ fn facts(filter: &Metadata, values: &mut Vec<Sql>) -> String {
     only
 }
 
-/// Selects the chunks of which a source has these facts.
 fn allowed(filter: &Metadata, collection: i64, values: &mut Vec<Sql>) -> String {
     let only = facts(filter, values);
     format!(

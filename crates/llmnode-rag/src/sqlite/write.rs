@@ -1,4 +1,4 @@
-//! Writing and deleting sources, in one transaction each time.
+//! Writing and deleting sources, each time in one transaction.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Inner {
         })
     }
 
-    /// Changes a collection in one transaction; the vectors in memory follow when it is in the file.
+    /// The vectors in memory change only after the commit.
     fn change<T>(
         &mut self,
         collection: &str,
@@ -71,14 +71,14 @@ impl Inner {
     }
 }
 
-/// A transaction under way, and what of it is not in memory yet.
+/// A transaction in progress, and what of it is not in memory yet.
 struct Change<'a> {
     transaction: &'a Transaction<'a>,
     collection: i64,
     matrix: &'a Matrix,
     added: Matrix,
     removed: BTreeSet<i64>,
-    /// Chunks of which the source is being replaced, and that no other one has.
+    /// Chunks that only the source being replaced had.
     orphans: BTreeSet<i64>,
 }
 
@@ -94,7 +94,6 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Takes a source off, and returns its chunks.
     fn detach_source(&mut self, name: &str) -> Result<BTreeSet<i64>, Fault> {
         let find = "SELECT id FROM sources WHERE collection = ?1 AND name = ?2";
         let source: Option<i64> = self
@@ -119,7 +118,7 @@ impl<'a> Change<'a> {
         Ok(old)
     }
 
-    /// Deletes the chunks that no source has any more, and returns how many that were.
+    /// Returns how many chunks no source had any more.
     fn remove_orphans(&mut self, old: BTreeSet<i64>) -> Result<usize, Fault> {
         let mut gone = 0;
         for chunk in old {
@@ -187,7 +186,7 @@ impl<'a> Change<'a> {
         Ok(own)
     }
 
-    /// The chunk of the same text.
+    /// Fails if another text has the same hash.
     fn of_hash(&self, chunk: &Chunk) -> Result<Option<i64>, Fault> {
         let find = "SELECT id, text = ?3 FROM chunks WHERE collection = ?1 AND hash = ?2";
         let mut find = self.transaction.prepare_cached(find)?;
@@ -199,8 +198,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The chunk of nearly the same text that this one stands for. Not one that only the old version of its source had: what has
-    /// changed a little has changed.
+    /// A chunk of nearly the same text. Not one that only the old version of its source had: what has changed a little has
+    /// changed.
     fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<i64> {
         let (vector, least) = (chunk.vector.as_deref()?, dedup?);
         let stays = |row| !self.removed.contains(&row) && !self.orphans.contains(&row);

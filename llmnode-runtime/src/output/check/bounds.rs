@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::schema::{Node, children};
 
-/// Bounds of numbers that are no type's own, and bounds of lengths, in the schema of a type as schemars gives it.
+/// Ignores the bounds that schemars writes for integer types, since serde checks those.
 pub(in crate::output) fn any(schema: &Value) -> bool {
     let mut open = vec![schema];
     while let Some(schema) = open.pop() {
@@ -25,7 +25,6 @@ pub(in crate::output) fn any(schema: &Value) -> bool {
     false
 }
 
-/// What schemars says of each integer type.
 fn intrinsic_bound(format: &str, keyword: &str) -> Value {
     let (least, most) = match format {
         "int8" => (json!(i8::MIN), json!(i8::MAX)),
@@ -42,7 +41,7 @@ fn intrinsic_bound(format: &str, keyword: &str) -> Value {
     }
 }
 
-/// A tuple has as many items as it lists, which serde checks.
+/// serde checks the length of a tuple.
 fn is_tuple(node: &Node) -> bool {
     let length = node.get("prefixItems").and_then(Value::as_array).map(|items| json!(items.len()));
     length.is_some() && node.get("minItems") == length.as_ref() && node.get("maxItems") == length.as_ref()

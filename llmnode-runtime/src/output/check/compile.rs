@@ -1,4 +1,4 @@
-//! From the keywords of a schema to its rules.
+//! Compiles the keywords of a schema to rules.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::rules::{Property, Rule};
 use crate::output::json::Json;
 use crate::output::schema::{Node, is_annotation, percent_decoded};
 
-/// All schemas within `root`, as far as they are applied, and the number of `own`; that of `root` is 0.
+/// Follows only keywords that apply a schema. Returns the rules (that of `root` is number 0) and the number of `own`.
 pub(super) fn compiled(root: &Value, own: &Value) -> (Vec<Rule>, usize) {
     let mut compiler = Compiler { root, known: HashMap::new(), found: Vec::new() };
     compiler.number(root);
@@ -21,7 +21,6 @@ pub(super) fn compiled(root: &Value, own: &Value) -> (Vec<Rule>, usize) {
     (all, own)
 }
 
-/// The schema that a reference within the schema leads to.
 pub(crate) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     let pointer = reference.strip_prefix('#')?;
     root.pointer(pointer).or_else(|| root.pointer(&percent_decoded(pointer)?))
@@ -95,7 +94,7 @@ impl<'v> Compiler<'v> {
         for (pattern, schema) in
             node.get("patternProperties").and_then(Value::as_object).into_iter().flatten()
         {
-            // Those that schemars writes for the keys of maps that are numbers.
+            // The patterns that schemars writes for maps with integer keys.
             match pattern.as_str() {
                 r"^\d+$" => rule.numeric_keys.push((false, self.number(schema))),
                 r"^-?\d+$" => rule.numeric_keys.push((true, self.number(schema))),
@@ -105,7 +104,6 @@ impl<'v> Compiler<'v> {
     }
 }
 
-/// The text, or the texts of a list.
 fn texts(value: &Value) -> Vec<String> {
     let all = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
     all.iter().filter_map(Value::as_str).map(str::to_owned).collect()

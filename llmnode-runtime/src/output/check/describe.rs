@@ -1,15 +1,12 @@
-//! What is said about a value: how it is shown, and what is expected in its place.
+//! How a value is shown in a message, and what is expected in its place.
 
 use super::Rule;
 use crate::output::json::Json;
 use crate::text::{one_line, plural};
 
-/// How many bytes of a value are shown.
 const MAX_EXCERPT: usize = 60;
-/// How many names or values stand in a description of what is expected.
 const MAX_NAMED: usize = 8;
 
-/// A value, short.
 pub(crate) fn describe(value: &Json<'_>) -> String {
     match value {
         Json::Null => "null".to_owned(),
@@ -21,12 +18,10 @@ pub(crate) fn describe(value: &Json<'_>) -> String {
     }
 }
 
-/// A text, short.
 pub(crate) fn excerpt(text: &str) -> String {
     one_line(text, MAX_EXCERPT)
 }
 
-/// What a schema without references and unions expects: its types, each with its bounds, or the values that it lists.
 pub(super) fn expected(rule: &Rule) -> String {
     if !rule.values().is_empty() {
         return join_some(rule.values().iter().map(Json::to_string), " or ");
@@ -70,7 +65,7 @@ fn lengths(rule: &Rule, least: &str, most: &str, what: &str) -> String {
     }
 }
 
-/// The members that tell an object from others: those that have to be there.
+/// The required members identify an object best.
 fn members(rule: &Rule) -> String {
     let needed = join_some(rule.required.iter().map(|name| quoted(name)), ", ");
     if !needed.is_empty() {
@@ -82,7 +77,6 @@ fn members(rule: &Rule) -> String {
     }
 }
 
-/// The members that an object may have.
 pub(super) fn property_list(rule: &Rule) -> String {
     join_some(rule.names().map(quoted), ", ")
 }
@@ -91,7 +85,7 @@ fn quoted(name: &str) -> String {
     format!("`{}`", excerpt(name))
 }
 
-/// The first of several, with what separates them, and a sign that there are more.
+/// Ends with an ellipsis if there are more than `MAX_NAMED`.
 pub(super) fn join_some(mut all: impl Iterator<Item = String>, between: &str) -> String {
     let mut words = all.by_ref().take(MAX_NAMED).collect::<Vec<_>>().join(between);
     if all.next().is_some() {
@@ -101,7 +95,6 @@ pub(super) fn join_some(mut all: impl Iterator<Item = String>, between: &str) ->
     words
 }
 
-/// A value that is allowed, as it is listed.
 pub(super) fn display_value(value: &Json<'_>) -> String {
     value.as_text().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -6,7 +6,6 @@ use super::variant::Variants;
 use super::{Rule, Rules};
 use crate::output::json::Json;
 
-/// What the answer is to be; `None` if the schema is none of the simple ones.
 pub(in super::super) fn expected_answer(schema: &OutputSchema) -> Option<String> {
     let own = of(&schema.rules, schema.rules.own())?;
     Some(if schema.is_wrapped() { format!("{{\"{WRAPPER}\": ..}} with {own}") } else { own })
@@ -19,7 +18,7 @@ fn of(rules: &Rules, rule: &Rule) -> Option<String> {
     }
     match rule.types() {
         [] => variants(rules, rule),
-        // Those that may be absent, too: nothing was written yet.
+        // All of its members, optional ones as well: the answer had none yet.
         [kind] if kind == "object" && !property_list(rule).is_empty() => {
             Some(format!("an object with {}", property_list(rule)))
         }
@@ -31,7 +30,6 @@ fn of(rules: &Rules, rule: &Rule) -> Option<String> {
     }
 }
 
-/// The variants of an enum of which some have content.
 fn variants(rules: &Rules, rule: &Rule) -> Option<String> {
     let forms = rule.one_of.iter().chain(&rule.any_of).map(|form| rules.at(*form));
     Some(format!("one of {}", Variants::of(&forms.collect::<Vec<_>>())?.all()))

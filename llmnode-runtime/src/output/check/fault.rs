@@ -1,4 +1,4 @@
-//! One thing that is wrong with a value, and what of it can be told by the value and the schema at one place.
+//! One thing that is wrong with a value, and the faults that one value and its schema alone can show.
 
 use super::describe::{describe, display_value, excerpt, expected};
 use super::number::Decimal;
@@ -7,10 +7,8 @@ use crate::output::json::Json;
 use crate::text::{misspelling_of, plural};
 use crate::validate::Violation;
 
-/// How many allowed values a fault lists at most.
 const MAX_LISTED: usize = 100;
 
-/// One thing that is wrong.
 #[derive(Debug, Clone)]
 pub(in crate::output) struct Fault {
     pub(in crate::output) violation: Violation,
@@ -18,28 +16,25 @@ pub(in crate::output) struct Fault {
     misspelling: Misspelling,
 }
 
-/// What is a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::output) enum Severity {
-    /// What serde refuses as well, or else knows better: a member by an alias, say.
+    /// serde refuses it too, or knows better (a member by its alias).
     Type,
-    /// A bound that is crossed, of which serde knows nothing.
+    /// A bound, which serde does not check.
     Bound,
-    /// What serde would take, and lose something.
+    /// serde would accept it, but lose something.
     Lossy,
-    /// It would take too long to see what is wrong, and to read the value.
+    /// Checking and reading would take too long.
     TooDeep,
 }
 
-/// Of what it is looked for whether it is only misspelled. Not before the fault is told: most never are.
+/// The name to look up for a "did you mean". Looked up only when the fault is reported, which is rare.
 #[derive(Debug, Clone)]
 enum Misspelling {
     Nothing,
-    /// This is none of the allowed values.
     Value(String),
-    /// This member is none of the known ones.
     Unknown(String),
-    /// This member lacks, and these are there that nobody knows.
+    /// The missing member, and the unknown ones that were written in its place.
     Member(String, Vec<String>),
 }
 
@@ -56,12 +51,10 @@ impl Fault {
         Fault { severity: Severity::TooDeep, ..Fault::at(&Location::ROOT, message) }
     }
 
-    /// What something else than the schema of the type has against a value.
     pub(in crate::output) fn from_extra_check(violation: Violation) -> Self {
         Fault { severity: Severity::Lossy, ..Fault::of(violation) }
     }
 
-    /// What serde would take all the same.
     pub(super) fn lossy(place: &Location<'_>, message: impl Into<String>) -> Self {
         Fault { severity: Severity::Lossy, ..Fault::at(place, message) }
     }
@@ -70,7 +63,6 @@ impl Fault {
         Fault { severity: Severity::Bound, ..Fault::at(place, message) }
     }
 
-    /// A value of a type that the schema does not have.
     pub(super) fn kind(rule: &Rule, value: &Json<'_>, place: &Location<'_>) -> Self {
         let mut message = format!("is {}, expected {}", describe(value), expected(rule));
         if let Json::Number(digits) = value
@@ -83,7 +75,7 @@ impl Fault {
         Fault::at(place, message)
     }
 
-    /// A member that is not there; `unknown`: those that nobody knows.
+    /// `unknown`: members of the object that the schema does not know; one may be a misspelling of `name`.
     pub(super) fn missing(name: &str, unknown: &[&str], place: &Location<'_>) -> Self {
         let unknown = unknown.iter().map(|name| excerpt(name)).collect();
         let misspelling = Misspelling::Member(name.to_owned(), unknown);
@@ -97,17 +89,15 @@ impl Fault {
         self
     }
 
-    /// The name that is none of the allowed ones.
     pub(super) fn with_value(self, name: &str) -> Self {
         Fault { misspelling: Misspelling::Value(excerpt(name)), ..self }
     }
 
-    /// The member that is none of the known ones.
     pub(super) fn unknown_member(self, name: &str) -> Self {
         Fault { misspelling: Misspelling::Unknown(excerpt(name)), ..self }
     }
 
-    /// The name that was meant, or for a member that lacks the one that was written; `None`: none is near.
+    /// The allowed name that is close to the one written; for a missing member, the written one that is close to it.
     fn nearest(&self) -> Option<&str> {
         match &self.misspelling {
             Misspelling::Nothing => None,
@@ -119,7 +109,7 @@ impl Fault {
     }
 }
 
-/// Faults as the model is told of them. A required member that is misspelled is one fault: what lacks, not what is unknown.
+/// A misspelled required member is reported once, as missing, and not as unknown as well.
 pub(in crate::output) fn into_violations(faults: Vec<Fault>) -> Vec<Violation> {
     let nearest: Vec<Option<String>> =
         faults.iter().map(|fault| fault.nearest().map(str::to_owned)).collect();
@@ -151,7 +141,7 @@ impl Fault {
     }
 }
 
-/// A value that is none of those that are allowed, by `const` and by `enum`.
+/// `const` and `enum` are reported separately.
 pub(super) fn unlisted(rule: &Rule, value: &Json<'_>, place: &Location<'_>) -> impl Iterator<Item = Fault> {
     let only = rule.only.as_ref().map(std::slice::from_ref);
     let misses = move |choices: &&[Json<'_>]| !choices.iter().any(|choice| json_eq(choice, value));
@@ -177,12 +167,11 @@ fn not_allowed(value: &Json<'_>, choices: &[Json<'_>], place: &Location<'_>) -> 
     }
 }
 
-/// A name that was written as the member of an object.
 pub(super) fn name_as_object(name: &str, place: &Location<'_>) -> Fault {
     Fault::at(place, format!("is an object with `{name}`; write the string {name:?} in its place"))
 }
 
-/// Of a bound of lengths that is crossed; `bounds`: the keywords of the least and the most.
+/// `bounds`: the keywords of the minimum and the maximum.
 pub(super) fn count_fault(
     rule: &Rule,
     bounds: [&str; 2],

@@ -1,4 +1,4 @@
-//! What is wrong with the items of a list; and whether two values are equal, which no two items of a set may be.
+//! Faults in the items of a list, and JSON equality for lists that are sets.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ impl<'s> Checker<'s> {
     }
 }
 
-/// Equality as JSON Schema has it: `1` is `1.0`.
+/// Equality as in JSON Schema: `1` equals `1.0`.
 pub(crate) fn json_eq(one: &Json<'_>, other: &Json<'_>) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {

@@ -1,8 +1,7 @@
-//! Where in the JSON something stands. The path is written only if there is something to say about it.
+//! A place in the JSON. Its path is built only if there is a fault to report.
 
 use crate::text::one_line;
 
-/// A place, as the way to it from the whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Location<'p> {
     up: Option<&'p Location<'p>>,
@@ -17,7 +16,6 @@ enum Step<'p> {
 }
 
 impl Location<'static> {
-    /// The whole answer.
     pub(crate) const ROOT: Location<'static> = Location { up: None, step: Step::Root };
 }
 
@@ -30,17 +28,15 @@ impl<'p> Location<'p> {
         Location { up: Some(self), step: Step::Item(index) }
     }
 
-    /// Whether it is a place within the whole.
     pub(crate) fn is_inner(&self) -> bool {
         self.up.is_some()
     }
 
-    /// Whether it is that of a member.
     pub(crate) fn is_member(&self) -> bool {
         matches!(self.step, Step::Member(_))
     }
 
-    /// The path, such as `steps[2].item`; empty for the whole.
+    /// Such as `steps[2].item`; empty for the root.
     pub(crate) fn path(&self) -> String {
         let mut steps = Vec::new();
         let mut place = Some(self);

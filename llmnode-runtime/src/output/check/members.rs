@@ -1,4 +1,4 @@
-//! What is wrong with the members of an object: which lack, which are not known, and which only have another name.
+//! Faults in the members of an object: missing, unknown or misspelled ones.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use super::{CheckMode, Checker, Fault, Location, Rule};
 use crate::output::json::Json;
 use crate::text::{misspelling_of, same_letters};
 
-/// How many unknown members are looked at for what lacks.
+/// How many unknown members are compared with a missing one.
 const MAX_UNKNOWN: usize = 16;
 
 pub(super) type Members<'j> = [(Cow<'j, str>, Json<'j>)];
@@ -54,7 +54,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Why an object is none of the type's, though serde would take it and lose what it holds.
+    /// Refuses objects that serde would accept while it drops members.
     fn unknown_member(&self, rule: &'s Rule, members: &Members<'_>, place: &Location<'_>) -> Option<Fault> {
         let fault = |message: String| Some(Fault::lossy(place, message));
         if let [(name, _)] = members
@@ -115,8 +115,8 @@ impl<'s> Checker<'s> {
         fault(format!("the value is inside `{}`; answer with that value alone", excerpt(name)))
     }
 
-    /// Adds the required members that are not there. Gives those that are there by another spelling, which is told as
-    /// such, with the right one.
+    /// Reports the required members that are missing. Returns those that have another spelling, which is reported as such, each
+    /// with the right name.
     fn missing_members<'n>(
         &self,
         rule: &'n Rule,
@@ -153,7 +153,7 @@ impl<'s> Checker<'s> {
         respelled
     }
 
-    /// Whether a schema is that of one object, which has all of these members.
+    /// Whether members were written one level too high: they are all members of this one object.
     fn would_hold(&self, number: usize, names: &[&str]) -> bool {
         let leaves = self.rules.leaves(self.rules.at(number));
         matches!(leaves[..], [rule] if !names.is_empty() && names.iter().all(|name| rule.has_property(name)))

@@ -1,7 +1,7 @@
-//! Whether JSON is what a schema says, with words that a model can act on: everything that is wrong, not the first of it.
+//! Checks JSON against a schema. Reports everything that is wrong, in words that a model can act on.
 //!
-//! `pattern`, `format` and what else is not named here are not checked; a primitive does not let such rules in (its
-//! `supported`), so that none is silently passed over.
+//! `pattern`, `format` and other keywords without code here are not checked; a primitive rejects schemas that have them (its
+//! `supported`), so that none is ignored silently.
 
 mod bounds;
 mod compile;
@@ -37,20 +37,17 @@ use self::number::number_faults;
 pub(crate) use self::rules::Rules;
 pub(super) use self::rules::{Property, Rule};
 
-/// How many schemas are applied to parts of one answer at most, beside some for each part that it has, and how deep within
-/// one another. What needs more cannot be checked: unions nested in recursion would take for ever.
+/// Work budget of one check; recursive unions would otherwise be exponential.
 const MAX_WORK: u64 = 50_000;
 const WORK_PER_VALUE: u64 = 32;
 const MAX_DEPTH: u32 = 320;
-/// How many violations are told of one answer at most.
 const MAX_FAULTS: usize = 50;
 
-/// What is wrong with a value by a schema, of which every rule counts; `wrapped` as in [`faults`].
 pub(crate) fn violations(rules: &Rules, value: &Json<'_>, wrapped: bool) -> Vec<Violation> {
     into_violations(faults(rules, rules.own(), CheckMode::Schema, value, wrapped))
 }
 
-/// All that is wrong with a value. `wrapped`: as the member that wraps it, so that paths begin with that.
+/// `wrapped`: the value is the member of the wrapper, so paths begin with its name.
 pub(super) fn faults(
     rules: &Rules,
     rule: &Rule,
@@ -69,38 +66,32 @@ pub(super) fn faults(
     vec![Fault::too_deep(message)]
 }
 
-/// By what a value is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckMode {
-    /// The schema alone, as JSON Schema has it.
+    /// JSON Schema alone.
     Schema,
-    /// A type of serde's, which the schema describes: `3.0` is no integer, members that may be absent may be null, and a
-    /// set may have an item twice.
+    /// As serde reads the type: `3.0` is not an integer, optional members may be `null`, and a set may repeat an item.
     Type,
 }
 
-/// A check of values, which counts the work.
 pub(crate) struct Checker<'s> {
     pub(super) rules: &'s Rules,
     mode: CheckMode,
     work: Cell<u64>,
     exhausted: Cell<bool>,
-    /// Whether the first fault is enough.
     first_fault_only: Cell<bool>,
-    /// Whether only what serde refuses as well is a fault.
+    /// Drop faults that serde would not refuse.
     type_faults_only: Cell<bool>,
     cached: RefCell<UnionCache>,
 }
 
-/// What was found of unions, by the places in memory of forms and value, and whether the first fault was enough. Where
-/// unions nest, each form of one asks the same of the next.
+/// Results for unions, keyed by the addresses of forms and value, and by what counts as a fault. Where unions nest, each form
+/// asks the next union the same again.
 type UnionCache = HashMap<(*const usize, *const (), bool, bool), Vec<Fault>>;
 
-/// How much of it is kept.
 const MAX_CACHED: usize = 4096;
 
 impl<'s> Checker<'s> {
-    /// A check of values that have so many parts together.
     pub(crate) fn new(rules: &'s Rules, mode: CheckMode, value_count: u64) -> Self {
         let work = Cell::new(MAX_WORK.saturating_add(value_count.saturating_mul(WORK_PER_VALUE)));
         Checker {
@@ -114,24 +105,21 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Whether a value is what this part of the schema says.
     pub(crate) fn fits(&self, rule: &'s Rule, value: &Json<'_>) -> bool {
         let first_fault_only = self.first_fault_only.replace(true);
         let found = self.apply(rule, value, &Location::ROOT, 0);
         self.first_fault_only.set(first_fault_only);
         if !first_fault_only {
-            // The value may be gone before the next one is looked at.
+            // The cache is keyed by address, and the value may be dropped before the next one is checked.
             self.cached.borrow_mut().clear();
         }
         found.is_empty() && self.is_complete()
     }
 
-    /// Whether everything was looked at.
     pub(crate) fn is_complete(&self) -> bool {
         !self.exhausted.get()
     }
 
-    /// Whether no more faults are looked for.
     fn is_enough(&self, found: &[Fault]) -> bool {
         found.len() > MAX_FAULTS
             || (self.first_fault_only.get()
@@ -145,7 +133,6 @@ impl<'s> Checker<'s> {
         left.is_some()
     }
 
-    /// What is wrong with `value`, which stands at `place`, by this part of the schema.
     pub(super) fn apply(
         &self,
         rule: &'s Rule,
@@ -202,7 +189,7 @@ impl<'s> Checker<'s> {
         found
     }
 
-    /// Whether serde takes a value as this form, whatever it loses.
+    /// Whether serde accepts the value as this form, even if it loses something.
     fn serde_accepts(&self, form: &'s Rule, value: &Json<'_>, depth: u32) -> bool {
         let (first_fault_only, type_faults_only) =
             (self.first_fault_only.replace(true), self.type_faults_only.replace(true));
@@ -212,14 +199,14 @@ impl<'s> Checker<'s> {
         found.is_empty()
     }
 
-    /// A null in place of a member that may be absent: the reader takes it out.
+    /// Coercion removes such a `null`.
     pub(crate) fn is_null_for_absent(&self, rule: &Rule, name: &str, value: &Json<'_>) -> bool {
         *value == Json::Null
             && self.mode == CheckMode::Type
             && rule.named(name).is_some_and(|named| !named.is_required)
     }
 
-    /// Whole numbers that a program does not hold exactly, in a value of any kind.
+    /// Where the schema allows anything: integers that a `serde_json::Value` does not hold exactly.
     fn rounded(&self, value: &Json<'_>, place: &Location<'_>) -> Vec<Fault> {
         match value {
             _ if self.mode != CheckMode::Type => Vec::new(),
@@ -238,7 +225,6 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// References and combinations.
     fn combined(
         &self,
         rule: &'s Rule,

@@ -1,16 +1,16 @@
-//! The names in a validator's path. A definition knows its fields by their Rust names, and not what serde's rules make of
-//! them (`rename_all`); the schema has the names as the model knows them.
+//! Translates the paths of validators. A definition knows its fields by their Rust names, not by what serde makes of them
+//! (`rename_all`); the schema has the names that the model knows.
 
 use super::Rule;
 use crate::output::OutputSchema;
 use crate::text::same_letters;
 
-/// A path in the schema's own names. A name that the schema does not have becomes the one it has with the same letters, if
-/// there is only one. `wrapped`: the path begins with the member that wraps the value.
+/// Replaces each name that the schema does not have by the one with the same letters, if there is only one. `wrapped`: the path
+/// begins with the member that wraps the value.
 pub(crate) fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) -> String {
     let rules = &schema.rules;
     let start = if wrapped { rules.root_rule() } else { rules.own() };
-    // Most paths are one name, and right.
+    // Fast path: most paths are one name, and right.
     if start.has_property(&path) || path.is_empty() {
         return path;
     }
@@ -49,7 +49,7 @@ pub(crate) fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) 
     named
 }
 
-/// How long the first step of a path is: `name`, `.name`, `[3]` or `["a key"]`.
+/// A step is `name`, `.name`, `[3]` or `["a key"]`.
 fn step_length(path: &str) -> usize {
     let closing = if path.starts_with("[\"") { "\"]" } else { "]" };
     if path.starts_with('[') {

@@ -1,4 +1,4 @@
-//! Numbers by their digits. As floating point, the ids of large systems would be the same as their neighbours.
+//! Numbers as decimal digits: as floating point, the ids of large systems would equal their neighbors.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -7,20 +7,19 @@ use std::fmt;
 use super::Rule;
 use crate::output::repair::is_number;
 
-/// Exponents beyond this are all the same: no digits that anyone writes bring them back.
+/// Exponents are clamped to this: no number that anyone writes has enough digits to compensate for it.
 const FAR: i64 = 1_000_000_000_000;
 
-/// A number as its digits say it: `0.digits × 10^exponent`.
+/// `0.digits × 10^exponent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal<'d> {
     negative: bool,
-    /// Without zeros at either end; none for zero.
+    /// Without leading and trailing zeros; empty for zero.
     digits: Cow<'d, str>,
     exponent: i64,
 }
 
 impl<'d> Decimal<'d> {
-    /// The number that this text is in JSON's grammar.
     pub(crate) fn parse(text: &'d str) -> Option<Self> {
         if !is_number(text) {
             return None;
@@ -61,7 +60,7 @@ impl<'d> Decimal<'d> {
             || self.digits.is_empty()
     }
 
-    /// Its digits without point and exponent, if it is a whole number that has not more than 40 of them.
+    /// `None` if it is not an integer, or has more than 40 digits.
     pub(crate) fn plain_integer(&self) -> Option<String> {
         if self.digits.is_empty() {
             return Some("0".to_owned());
@@ -72,7 +71,7 @@ impl<'d> Decimal<'d> {
         Some(format!("{sign}{}{}", self.digits, "0".repeat(zeros)))
     }
 
-    /// As a whole number of units of `10^unit`.
+    /// In units of `10^unit`.
     fn scaled(&self, unit: i64) -> Option<i128> {
         if self.digits.is_empty() {
             return Some(0);
@@ -90,7 +89,7 @@ impl<'d> Decimal<'d> {
     }
 }
 
-/// The same for all that are equal.
+/// Equal numbers have equal texts.
 impl fmt::Display for Decimal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}0.{}e{}", if self.negative { "-" } else { "" }, self.digits, self.exponent)
@@ -115,7 +114,6 @@ impl PartialOrd for Decimal<'_> {
     }
 }
 
-/// A number that its type does not hold: too large for floating point, or a whole one that this would round.
 pub(super) fn unrepresentable(rule: &Rule, digits: &str) -> Option<String> {
     if !rule.has_type("number") {
         return None;
@@ -127,7 +125,7 @@ pub(super) fn unrepresentable(rule: &Rule, digits: &str) -> Option<String> {
     is_rounded(digits).then(|| format!("is {shown}, which the number type cannot hold exactly"))
 }
 
-/// A whole number that no program holds exactly that keeps any JSON.
+/// Integers beyond `i64` and `u64`, unless an `f64` holds them exactly.
 pub(super) fn rounded(digits: &str) -> Option<String> {
     let held = digits.parse::<i64>().is_ok() || digits.parse::<u64>().is_ok() || !is_rounded(digits);
     (!held).then(|| {
@@ -135,7 +133,7 @@ pub(super) fn rounded(digits: &str) -> Option<String> {
     })
 }
 
-/// Whether digits are lost. Who writes a point or an exponent means a number that is not exact: `6.02214076e23`.
+/// A point or an exponent marks a number as inexact: `6.02214076e23`.
 fn is_rounded(digits: &str) -> bool {
     const FEW: usize = 15;
     if digits.len() <= FEW || digits.contains(['.', 'e', 'E']) {
@@ -146,9 +144,7 @@ fn is_rounded(digits: &str) -> bool {
     !kept.is_ok_and(|kept| Decimal::parse(&kept).is_some_and(|kept| kept == number))
 }
 
-/// What is wrong with a number by the bounds in a schema.
 pub(super) fn number_faults(rule: &Rule, digits: &str) -> impl Iterator<Item = String> {
-    /// Whether a number fits to the one in the schema.
     type Fits = fn(&Decimal<'_>, &Decimal<'_>) -> bool;
     const BOUNDS: [(&str, Fits, &str); 5] = [
         ("minimum", |value, bound| value >= bound, "at least"),
@@ -164,7 +160,7 @@ pub(super) fn number_faults(rule: &Rule, digits: &str) -> impl Iterator<Item = S
     })
 }
 
-/// Exactly so, where the digits are not too many; else up to what floating point makes of it.
+/// Exact unless there are too many digits; then within the precision of floating point.
 fn is_multiple(value: &Decimal<'_>, of: &Decimal<'_>) -> bool {
     let unit = value.last().min(of.last());
     if let (Some(value), Some(of)) = (value.scaled(unit), of.scaled(unit)) {

@@ -1,4 +1,4 @@
-//! A schema as answers are judged by it: its keywords are looked up and its references followed once, not at each value.
+//! A compiled schema: keywords are looked up and references resolved once, not per value.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,19 +9,18 @@ use super::compile::compiled;
 use super::members::Members;
 use crate::output::json::Json;
 
-/// A schema, and all that it has in it or refers to.
 #[derive(Debug)]
 pub(crate) struct Rules {
     all: Vec<Rule>,
     own: usize,
 }
 
-/// One schema. Others stand in it by their number.
+/// Refers to other schemas by their number in [`Rules`].
 #[derive(Debug, Default)]
 pub(crate) struct Rule {
-    /// It is `true` or `false`, and no object.
+    /// For the schemas `true` and `false`.
     pub(super) boolean: Option<bool>,
-    /// It has a keyword that is no annotation.
+    /// Has keywords other than annotations.
     pub(super) is_constraining: bool,
     pub(super) types: Option<Vec<String>>,
     pub(in crate::output) lists: bool,
@@ -35,13 +34,12 @@ pub(crate) struct Rule {
     pub(super) bounds: Vec<(String, String)>,
     pub(super) has_properties: bool,
     pub(super) named: Vec<Property>,
-    /// Where each stands in `named`.
     pub(super) property_index: BTreeMap<String, usize>,
     pub(in crate::output) required: Vec<String>,
-    /// Members whose names are numbers: whether these may be negative.
+    /// Members with integer names, as in maps. The flag: whether they may be negative.
     pub(super) numeric_keys: Vec<(bool, usize)>,
     pub(in crate::output) additional: Option<usize>,
-    /// Members of which nothing is said are forbidden. Not so where they may be of a pattern, which is not matched.
+    /// Unnamed members are forbidden. False if some may match a pattern, since patterns are not matched here.
     pub(super) is_closed: bool,
     pub(in crate::output) prefix: Vec<usize>,
     pub(in crate::output) items: Option<usize>,
@@ -56,13 +54,11 @@ pub(in crate::output) struct Property {
 }
 
 impl Rules {
-    /// `own`: the part of `root` that is applied.
     pub(crate) fn of(root: &Value, own: &Value) -> Self {
         let (all, own) = compiled(root, own);
         Rules { all, own }
     }
 
-    /// Those of a schema that allows anything.
     pub(in crate::output) fn any() -> &'static Rules {
         static ANY: LazyLock<Rules> = LazyLock::new(|| Rules::of(&Value::Bool(true), &Value::Bool(true)));
         &ANY
@@ -72,7 +68,6 @@ impl Rules {
         self.at(self.own)
     }
 
-    /// All of the schema, from which references start.
     pub(in crate::output) fn root_rule(&self) -> &Rule {
         self.at(0)
     }
@@ -81,12 +76,12 @@ impl Rules {
         &self.all[number]
     }
 
-    /// The forms of a schema that are no unions themselves, each once.
+    /// The forms of a union, through references and nested unions. A schema that is not a union is its own only leaf.
     pub(in crate::output) fn leaves<'s>(&'s self, schema: &'s Rule) -> Vec<&'s Rule> {
         let (mut leaves, mut open, mut seen) = (Vec::new(), vec![schema], Vec::new());
         while let Some(rule) = open.pop() {
             if let Some(to) = rule.ref_target {
-                // One that leads to itself says nothing more.
+                // A reference to itself adds nothing.
                 if !seen.contains(&to) {
                     seen.push(to);
                     open.push(self.at(to));
@@ -94,14 +89,14 @@ impl Rules {
             } else if rule.any_of.is_empty() && rule.one_of.is_empty() {
                 leaves.extend((rule.boolean.is_none()).then_some(rule));
             } else {
-                // In their order: the last one is looked at first.
+                // Reversed to keep the order, since the last one is popped first.
                 open.extend(rule.any_of.iter().chain(&rule.one_of).rev().map(|form| self.at(*form)));
             }
         }
         leaves
     }
 
-    /// The one value that a member of a form may have, and that tells it from others.
+    /// A tag: the only value that the member may have.
     pub(in crate::output) fn tag(&self, rule: &Rule, name: &str) -> Option<&Json<'static>> {
         match self.at(rule.named(name)?.rule).values() {
             [only] => Some(only),
@@ -113,7 +108,7 @@ impl Rules {
         members.iter().any(|(name, value)| self.tag(rule, name).is_some_and(|tag| tag != value))
     }
 
-    /// Members that may be absent, and are wherever they are `null`, by their names.
+    /// Optional members that are read as absent wherever they are `null`.
     pub(in crate::output) fn absent_as_null(&self) -> Vec<String> {
         let takes_null = |rule: &&Rule| {
             let lists_it = rule.values().is_empty() || rule.values().contains(&Json::Null);
@@ -128,8 +123,8 @@ impl Rules {
         names.into_iter().filter(|(_, always)| *always).map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether a type has an untagged enum that contains itself in more than one of its forms. serde tries one form after the
-    /// other, and each that has the same member reads all that is in there, at every level.
+    /// Whether an untagged enum contains itself in more than one variant. serde tries the variants in turn, and each that
+    /// shares the member reads all of its content again, at every level.
     pub(in crate::output) fn may_read_again(&self) -> bool {
         let contains_itself = |union: &Rule| {
             let leads_back = |form: &usize| self.reaches(*form, union);
@@ -161,12 +156,11 @@ impl Rule {
         self.types().iter().any(|one| one == name)
     }
 
-    /// Whether one of its types is one; without any, each is.
+    /// Without `type`, any type is allowed.
     pub(in crate::output) fn is_type(&self, is_one: impl Fn(&str) -> bool) -> bool {
         self.types.as_ref().is_none_or(|types| types.iter().any(|name| is_one(name)))
     }
 
-    /// The values that it lists; none: it lists none.
     pub(in crate::output) fn values(&self) -> &[Json<'static>] {
         self.only.as_ref().map_or(self.choices.as_deref().unwrap_or_default(), std::slice::from_ref)
     }
@@ -175,7 +169,6 @@ impl Rule {
         self.values().iter().filter_map(Json::as_text)
     }
 
-    /// The types that it may have: those that it names, or those of the values that it lists.
     pub(in crate::output) fn kinds(&self) -> impl Iterator<Item = &str> {
         let listed = self.values().iter().filter(|_| self.types().is_empty()).map(|value| value.kind());
         self.types().iter().map(String::as_str).chain(listed)
@@ -201,19 +194,16 @@ impl Rule {
         Some(&self.named[*self.property_index.get(name)?])
     }
 
-    /// The schema of a member; `None`: nothing is said of it.
     pub(in crate::output) fn member(&self, name: &str) -> Option<usize> {
         let numeric_keys =
             || self.numeric_keys.iter().find(|(signed, _)| is_number(*signed, name)).map(|(_, rule)| *rule);
         self.named(name).map(|named| named.rule).or_else(numeric_keys).or(self.additional)
     }
 
-    /// The schema of an item.
     pub(in crate::output) fn item(&self, index: usize) -> Option<usize> {
         self.prefix.get(index).copied().or(self.items)
     }
 
-    /// All schemas that stand in it.
     fn inner(&self) -> impl Iterator<Item = usize> {
         let lists = [&self.all_of, &self.any_of, &self.one_of, &self.prefix].into_iter().flatten().copied();
         let single = [self.ref_target, self.not, self.additional, self.items].into_iter().flatten();

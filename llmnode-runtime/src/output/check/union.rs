@@ -1,4 +1,4 @@
-//! What is wrong with a value that is of none of the forms of a union: what the form lacks that was meant.
+//! Explains why no variant of a union matches.
 
 use super::describe::{describe, display_value, excerpt, expected, join_some};
 use super::members::Members;
@@ -44,7 +44,7 @@ impl<'s> Checker<'s> {
         let mut outcomes = Vec::with_capacity(forms.len());
         for (index, form) in forms.iter().map(|form| self.rules.at(*form)).enumerate() {
             let outcome = self.apply(form, value, place, depth + 1);
-            // serde takes the first form that fits.
+            // serde takes the first form that matches, so an earlier one may drop members.
             if outcome.is_empty() && !exclusive {
                 let is_first = |one: &usize| self.serde_accepts(self.rules.at(*one), value, depth);
                 if self.mode == CheckMode::Type
@@ -70,7 +70,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// A member that serde would drop with the form that it takes, though another one knows it.
+    /// A member that serde would drop with the form it takes, although another form has it.
     fn dropped_member(
         &self,
         forms: &[usize],
@@ -92,7 +92,6 @@ impl<'s> Checker<'s> {
         Some(Fault::lossy(place, message))
     }
 
-    /// What keeps a value from the form that it was meant to have, as far as that can be told.
     fn explain_mismatch(
         &self,
         forms: &'s [usize],
@@ -127,7 +126,7 @@ impl<'s> Checker<'s> {
         self.nearest(forms, outcomes, value, place)
     }
 
-    /// The faults of the form that has the fewest; if several are as near, all of them are named.
+    /// The faults of the closest form; if several are equally close, all of them are named.
     fn nearest(
         &self,
         forms: &'s [usize],
@@ -157,7 +156,7 @@ impl<'s> Checker<'s> {
         ranked.into_iter().next().map(|(.., outcome)| outcome).unwrap_or_default()
     }
 
-    /// How much of a value a form does not know, or what shows that another one was meant.
+    /// Lower is closer. Each unknown member counts one; a wrong tag or type outweighs them all.
     fn distance(&self, form: &'s Rule, value: &Json<'_>) -> usize {
         const ANOTHER_KIND: usize = 1000;
         const ANOTHER_TAG: usize = 100;
@@ -184,7 +183,6 @@ impl Fault {
     }
 }
 
-/// Each form in words, once.
 fn one_of(leaves: &[&Rule], between: &str) -> String {
     let mut forms: Vec<String> = Vec::new();
     for form in leaves.iter().map(|rule| expected(rule)) {
@@ -195,7 +193,6 @@ fn one_of(leaves: &[&Rule], between: &str) -> String {
     join_some(forms.into_iter(), between)
 }
 
-/// What is wrong with the member that says which form is meant: it names none, or is not there.
 fn wrong_tag(rules: &Rules, forms: &[&Rule], members: &Members<'_>, place: &Location<'_>) -> Option<Fault> {
     let [first, _, ..] = forms else { return None };
     let given = |name: &str| members.iter().find(|(given, _)| given == name).map(|(_, value)| value);

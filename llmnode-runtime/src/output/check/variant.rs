@@ -1,5 +1,5 @@
-//! Enums as serde writes them by default: a variant without content is its name, one with content an object of one
-//! member, which has that name.
+//! Externally tagged enums, serde's default: a variant without content is its name, one with content is an object whose only
+//! member has that name.
 
 use super::describe::{describe, excerpt, join_some};
 use super::fault::name_as_object;
@@ -7,15 +7,13 @@ use super::members::Members;
 use super::{Fault, Location, Rule, Rules};
 use crate::output::json::Json;
 
-/// The variants of an enum.
 pub(super) struct Variants<'s> {
     bare: Vec<&'s str>,
-    /// With content, and its schema.
     full: Vec<(&'s str, usize)>,
 }
 
 impl<'s> Variants<'s> {
-    /// The variants, if forms are those of an enum of which some variant has content. `null` beside them is no variant.
+    /// `None` unless the forms are those of an enum with content in some variant. `null` beside them is not a variant.
     pub(super) fn of(forms: &[&'s Rule]) -> Option<Variants<'s>> {
         let mut all = Variants { bare: Vec::new(), full: Vec::new() };
         for rule in forms {
@@ -33,7 +31,7 @@ impl<'s> Variants<'s> {
         Some(all).filter(|all| !all.full.is_empty())
     }
 
-    /// What is wrong with a value that is no variant; `None`: it is one by its name, and its content is wrong.
+    /// `None` if the name is right, so that only the content can be wrong.
     pub(super) fn fault(&self, rules: &Rules, value: &Json<'_>, place: &Location<'_>) -> Option<Fault> {
         let message = match value {
             Json::String(name) => match self.full.iter().find(|(full, _)| full == name) {
@@ -78,21 +76,18 @@ impl<'s> Variants<'s> {
         Fault::at(place, format!("{what}{hint}; write one of {}", self.all()))
     }
 
-    /// All of them, as they are written.
     pub(super) fn all(&self) -> String {
         let bare = self.bare.iter().map(|name| format!("{name:?}"));
         join_some(bare.chain(self.full.iter().map(|(name, _)| format!("{{{name:?}: ..}}"))), ", ")
     }
 }
 
-/// The name and the content of a variant that has some: the object that serde wraps it in.
 fn with_content(rule: &Rule) -> Option<(&str, usize)> {
     let mut names = rule.names();
     let name = names.next().filter(|_| names.next().is_none() && rule.is_closed)?;
     rule.required.iter().any(|required| required == name).then_some((name, rule.named(name)?.rule))
 }
 
-/// How content is written, short.
 fn sketch(rules: &Rules, content: usize) -> String {
     let leaves = rules.leaves(rules.at(content));
     let [rule] = leaves.as_slice() else { return "..".to_owned() };

@@ -1,4 +1,4 @@
-//! Makes JSON of another kind what its type takes, where nothing is lost and nothing guessed. Each change is noted.
+//! Coerces JSON of another kind to what its type takes, where nothing is lost and nothing guessed. Each change is noted.
 
 mod scalar;
 mod union;
@@ -11,7 +11,6 @@ use super::json::Json;
 use crate::flag::{Flag, Note};
 use crate::text::same_letters;
 
-/// What kind of change was made.
 mod kind {
     pub(super) const CHOICE: &str = "choice";
     pub(super) const NUMBER: &str = "number_from_text";
@@ -24,24 +23,22 @@ mod kind {
     pub(super) const NAME: &str = "name";
 }
 
-/// A value, made to fit.
 pub(super) struct Coerced<'j> {
     pub(super) json: Json<'j>,
     pub(super) notes: Vec<Note>,
-    /// Whether it is another one than it was; `null` for what may be absent is taken out without a note.
+    /// Also set if a `null` for an absent member was removed, which is not noted.
     pub(super) changed: bool,
 }
 
-/// What may be done to a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoerceOptions {
-    /// Anything but to take out a `null` that stands for what may be absent.
+    /// If not set, only `null` for absent members is removed.
     pub(super) changes: bool,
-    /// To put a list around the whole, or to take it off.
+    /// The whole value may be put into a list, or taken out of one.
     pub(super) lists: bool,
 }
 
-/// Makes a value fit to a schema, as far as that loses nothing.
+/// Coerces a value to a schema where no information is lost.
 pub(super) fn coerce<'j>(
     rules: &Rules,
     mode: CheckMode,
@@ -56,7 +53,7 @@ pub(super) fn coerce<'j>(
     Coerced { json, notes: coerce.notes, changed: coerce.changed }
 }
 
-/// What a text that is no JSON names, if the schema knows it: `Red`, `True`, `7`.
+/// Text that is not JSON may name a value that the schema knows: `Red`, `True`, `7`.
 pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'j>> {
     let words = without_markup(words);
     if !words.contains(char::is_alphanumeric) {
@@ -77,11 +74,11 @@ pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'
     fits.then_some(Coerced { json, notes: coerce.notes, changed: true })
 }
 
-/// A name without what Markdown and sentences put around it.
+/// Strips what Markdown and sentences put around a name.
 fn without_markup(words: &str) -> &str {
     let is_markup = |c: char| c.is_whitespace() || "*_`\"'“‘".contains(c);
     let line = words.trim_start_matches(is_markup);
-    // A mark and a space begin a line; a sign stands before its number.
+    // `#` and `>` start a Markdown line only before a space; in `#1` they belong to the value.
     let behind = line.trim_start_matches(['#', '>']);
     let begin =
         if behind.starts_with(char::is_whitespace) { behind.trim_start_matches(is_markup) } else { line };
@@ -93,9 +90,9 @@ struct Coercer<'s> {
     notes: Vec<Note>,
     changed: bool,
     options: CoerceOptions,
-    /// What is fitted is no JSON, but a text that may name a value.
+    /// The value is plain text that may name something, not JSON.
     bare: bool,
-    /// No list is put around a value, or taken off it.
+    /// Set while the forms of a union are tried without adding or removing lists.
     keeps_lists: bool,
 }
 
@@ -127,7 +124,6 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// By a schema that is no union and no reference.
     fn node(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         if self.options.changes {
             if rule.lists {
@@ -149,7 +145,6 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// A value of another kind than the schema has.
     fn kind(&mut self, rule: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         if let Some((changed, kind)) = scalar::changed(rule, json) {
             *json = changed;
@@ -178,12 +173,12 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Whether a list may be put around the value at this place, or taken off it: not around an item of a list.
+    /// Never for an item of a list.
     fn may_change_list(&self, place: &Location<'_>) -> bool {
         place.is_member() || (self.options.lists && !place.is_inner())
     }
 
-    /// One value where a list is wanted. A text is not put into a list of texts: it may be all of them.
+    /// A string is not wrapped in a list of strings, since it may hold all of the items.
     fn wrap_in_list(&mut self, items: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         let mut item = json.clone();
         let (notes, changed) = (self.notes.len(), self.changed);
@@ -197,12 +192,10 @@ impl<'s> Coercer<'s> {
         self.changed = changed;
     }
 
-    /// Whether a schema lists a text among its values.
     fn is_listed(&self, rule: &Rule, text: &str) -> bool {
         self.check.rules.leaves(rule).iter().any(|rule| rule.texts().any(|one| one == text))
     }
 
-    /// A name in another case, or with other separators, of a value that the schema lists.
     fn coerce_enum(&mut self, rule: &Rule, json: &mut Json<'_>, place: &Location<'_>) {
         if rule.values().iter().any(|one| one == json) {
             return;
@@ -247,7 +240,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Members by another case or other separators: `firstName`, `First Name`.
+    /// Ignores case and separators: `firstName`, `First Name`.
     fn rename(&mut self, rule: &Rule, members: &mut [(Cow<'_, str>, Json<'_>)], place: &Location<'_>) {
         let mut unknown: Vec<usize> =
             (0..members.len()).filter(|at| rule.member(&members[*at].0).is_none()).collect();
@@ -272,13 +265,11 @@ impl<'s> Coercer<'s> {
     }
 }
 
-/// The only one of several that are the same.
 fn only<'a>(mut all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)
 }
 
-/// Whether an object has all members that a form needs, as they are or by another spelling.
 fn has_required(rule: &Rule, members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
     rule.required
         .iter()

@@ -1,4 +1,4 @@
-//! Numbers, Booleans and `null` that were written as texts.
+//! Coerces scalars: numbers, booleans and `null` that were written as strings, and numbers where a string belongs.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,6 @@ use super::super::check::{Decimal, Rule};
 use super::super::json::Json;
 use super::kind;
 
-/// A value of one of a schema's types that is the same as this one, and the kind of the change.
 pub(super) fn changed<'j>(rule: &Rule, json: &Json<'j>) -> Option<(Json<'j>, &'static str)> {
     let is = |name: &str| rule.has_type(name);
     match json {
@@ -38,7 +37,7 @@ fn is_integer(text: &str) -> bool {
     Decimal::parse(text).is_some() && !text.contains(['.', 'e', 'E']) && text != "-0"
 }
 
-/// Three digits behind one point may be thousands.
+/// `1.234` may mean 1234.
 fn is_plain_number(text: &str) -> bool {
     let thousands = text.split_once('.').is_some_and(|(whole, behind)| {
         let digits = whole.trim_start_matches('-');

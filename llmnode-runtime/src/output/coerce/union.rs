@@ -1,4 +1,4 @@
-//! Which form of a union a value is meant to have.
+//! Chooses the form of a union for a value.
 
 use super::super::check::{Location, Rule};
 use super::super::json::Json;
@@ -7,7 +7,7 @@ use crate::flag::Note;
 use crate::text::same_letters;
 
 impl<'s> Coercer<'s> {
-    /// The form that takes the value unchanged; else the only one that takes it changed.
+    /// A form that takes the value unchanged wins; otherwise the only one that takes it coerced.
     pub(super) fn union(&mut self, union: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         let mut leaves = self.check.rules.leaves(union);
         leaves.retain(|form| self.could_match(form, json));
@@ -25,7 +25,7 @@ impl<'s> Coercer<'s> {
         if leaves.iter().any(|form| knows_all(form) && self.check.fits(form, json)) {
             return;
         }
-        // A form that takes the value itself is nearer than one that takes a list of it.
+        // First without lists: a form that takes the value itself is closer than one that takes a list of it.
         let keeps_lists = std::mem::replace(&mut self.keeps_lists, true);
         let mut taken = self.unique_coercion(&leaves, json, place, depth);
         self.keeps_lists = keeps_lists;
@@ -39,10 +39,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// What the only form makes of the value that takes it.
-    ///
-    /// # Errors
-    /// Several take it, and make different values of it.
+    /// `Err` if several forms take the value, with different results.
     fn unique_coercion<'j>(
         &mut self,
         leaves: &[&'s Rule],
@@ -68,7 +65,6 @@ impl<'s> Coercer<'s> {
         Ok(taken)
     }
 
-    /// Whether a value may be meant as this form: its kind, its tag and its required members fit, or could be made to.
     fn could_match(&self, form: &Rule, json: &Json<'_>) -> bool {
         let rules = self.check.rules;
         match json {

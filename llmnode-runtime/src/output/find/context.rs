@@ -1,4 +1,4 @@
-//! What stands around a bracket, and what belongs to it.
+//! Looks at the text around a bracket, to decide what belongs to the JSON.
 
 use std::ops::Range;
 
@@ -6,7 +6,6 @@ use super::super::json::Json;
 use super::super::repair::{SyntaxError, is_quote, name_length};
 use crate::text::floor_char_boundary;
 
-/// Whether what stands behind the bracket at `begin` is what begins JSON.
 pub(super) fn begins_json(text: &str, begin: usize) -> bool {
     let is_object = text[begin..].starts_with('{');
     let inner = text[begin + 1..].trim_start();
@@ -31,7 +30,7 @@ pub(super) fn begins_json(text: &str, begin: usize) -> bool {
     matches!(first, '}' | '{') || (name > 0 && behind.starts_with(':') && !behind.starts_with("::"))
 }
 
-/// Whether there is an object with members in it: a list of anything else in prose is a citation, and `{}` a mention.
+/// A list of anything but objects is a citation in prose, and `{}` a mention.
 pub(super) fn holds_members(json: &Json<'_>) -> bool {
     match json {
         Json::Object(members) => !members.is_empty(),
@@ -40,7 +39,6 @@ pub(super) fn holds_members(json: &Json<'_>) -> bool {
     }
 }
 
-/// Why what is around the value makes it a part of more.
 pub(super) fn standalone_fault(text: &str, part: Range<usize>) -> Option<SyntaxError> {
     let (before, behind) = (&text[..part.start], &text[part.end..]);
     let is_glue =
@@ -66,7 +64,7 @@ pub(super) fn standalone_fault(text: &str, part: Range<usize>) -> Option<SyntaxE
     None
 }
 
-/// The brackets outside of strings: where each is, and whether it opens.
+/// Brackets outside of strings: the offset of each, and whether it opens.
 pub(in super::super) fn brackets(text: &str) -> impl Iterator<Item = (usize, bool)> {
     let (mut quoted, mut escaped) = (false, false);
     text.bytes().enumerate().filter_map(move |(at, byte)| {
@@ -82,7 +80,6 @@ pub(in super::super) fn brackets(text: &str) -> impl Iterator<Item = (usize, boo
     })
 }
 
-/// Where the brackets that begin at `begin` are closed.
 pub(super) fn matching_end(text: &str, begin: usize) -> Option<usize> {
     let mut depth = 0_usize;
     let last = brackets(&text[begin..]).find(|(_, opens)| {
@@ -92,22 +89,20 @@ pub(super) fn matching_end(text: &str, begin: usize) -> Option<usize> {
     last.map(|(at, _)| begin + at + 1)
 }
 
-/// Whether nothing but white space stands before it on its line.
 pub(super) fn begins_line(before: &str) -> bool {
     let mut before = before.chars().rev().skip_while(|c| *c != '\n' && c.is_whitespace());
     before.next().is_none_or(|c| c == '\n')
 }
 
-/// Whether the part is all that stands in a tag: `<answer>[3]</answer>`.
+/// As in `<answer>[3]</answer>`.
 pub(super) fn fills_tag(text: &str, part: &Range<usize>) -> bool {
     let Some((_, tag)) = tag_before(&text[..part.start]) else { return false };
     let end = text[part.end..].trim_start().strip_prefix("</").and_then(|end| end.strip_prefix(tag));
     end.is_some_and(|end| end.starts_with('>'))
 }
 
-/// The tag that the text ends in: what stands before it, and its name.
+/// Returns the text before the tag, and the tag's name.
 pub(super) fn tag_before(text: &str) -> Option<(&str, &str)> {
-    /// No tag is longer, in bytes.
     const LONGEST: usize = 100;
     let inner = text.trim_end().strip_suffix('>')?;
     let near = floor_char_boundary(inner, inner.len().saturating_sub(LONGEST));

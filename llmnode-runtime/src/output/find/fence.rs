@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-/// A fence, closed or not: then it goes to the end of the text.
+/// An unclosed fence extends to the end of the text.
 pub(super) struct Fence {
     pub(super) content: Range<usize>,
     pub(super) end: usize,
 }
 
 impl Fence {
-    /// The fence that begins with the mark at `at`.
     pub(super) fn at(text: &str, at: usize) -> Option<Fence> {
         let mark = text.as_bytes()[at];
         if !matches!(mark, b'`' | b'~') {
@@ -19,7 +18,7 @@ impl Fence {
         let length = text.as_bytes()[at..].iter().take_while(|byte| is_mark(byte)).count();
         let is_fence =
             length >= 3 && (mark == b'`' || (mark == b'~' && super::context::begins_line(&text[..at])));
-        // Beside a quotation mark it is a part of a string.
+        // Next to a quotation mark, it is part of a string.
         let is_text = |c: char| c == '"' || c == '\'';
         if !is_fence || text[..at].ends_with(is_text) || text[at + length..].starts_with(is_text) {
             return None;
@@ -31,7 +30,6 @@ impl Fence {
         let next = marks_from(text, behind, marks).unwrap_or(text.len());
         let line_end = text[behind..next].find('\n').map_or(next, |found| behind + found);
         if line_end < text.len() && line_end == next {
-            // All of it on one line.
             return Some(Fence { content: behind..next, end: next + length });
         }
         let line = &text[behind..line_end];
@@ -40,7 +38,7 @@ impl Fence {
     }
 }
 
-/// Where so many marks stand next.
+/// The next run of at least as many marks.
 fn marks_from(text: &str, mut at: usize, marks: &str) -> Option<usize> {
     let mark = marks.chars().next()?;
     loop {
@@ -53,10 +51,9 @@ fn marks_from(text: &str, mut at: usize, marks: &str) -> Option<usize> {
     }
 }
 
-/// The fence whose content begins at `content`, up to the line that has nothing but its marks, or that ends in them behind
-/// a bracket.
+/// The content ends at a line of nothing but marks, or at marks glued to a bracket at the end of a line.
 fn closed(text: &str, content: usize, marks: &str) -> Fence {
-    /// How many lines with marks are looked at for a better end than one that is glued.
+    /// How many more lines with marks are searched for a better end than a glued one.
     const LINES: u32 = 8;
     let (mut at, mut glued, mut lines) = (content, None, 0);
     while lines < LINES

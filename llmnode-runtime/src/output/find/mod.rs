@@ -1,4 +1,4 @@
-//! Where in a text the JSON is: one walk from left to right, in which what begins first owns all up to its end.
+//! Finds the JSON in a text: one pass from left to right, in which whatever begins first owns everything up to its end.
 
 mod context;
 mod fence;
@@ -15,20 +15,17 @@ pub(super) use self::thinking::{Tag, find_closing, tag_at};
 use super::json::Json;
 use super::repair::{self, Parsed, Repairs, SyntaxError, is_quote, skip_blank};
 
-/// Where JSON stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enclosure {
-    /// It is the whole text, but for thoughts.
+    /// Nothing surrounds it except thinking.
     WholeText,
-    /// It is a fence.
     Fence,
-    /// It is all that stands in a tag.
+    /// It is the only content of a tag.
     Tag,
-    /// It stands between other words, or is a part of a fence.
+    /// Between other words, or a part of a fence.
     Prose,
 }
 
-/// A place of the text at which JSON stands, or is broken.
 #[derive(Debug)]
 pub(super) struct Candidate<'t> {
     pub(super) place: Enclosure,
@@ -36,21 +33,18 @@ pub(super) struct Candidate<'t> {
     pub(super) content: Content<'t>,
 }
 
-/// What stands at a spot.
 #[derive(Debug)]
 pub(super) enum Content<'t> {
-    /// A value.
     Json(Json<'t>, Repairs),
-    /// Objects, one a line, a fence or a numbered item: a list of them, where one is wanted.
+    /// Objects, one per line, fence or numbered item; a list of them if the type wants one.
     Lines(Vec<(Range<usize>, Json<'t>)>, Repairs),
-    /// A text that is no JSON, which may name a value all the same: `Red`.
+    /// Not JSON, but it may name a value: `Red`.
     Text,
-    /// JSON that does not parse, or is a part of something larger.
+    /// Does not parse, or is part of something larger.
     Broken(SyntaxError),
 }
 
 impl Content<'_> {
-    /// The same with one more repair, if it is a value.
     fn repaired(mut self, kind: &'static str, at: usize) -> Option<Self> {
         let Content::Json(_, repairs) = &mut self else { return None };
         repairs.add(kind, at);
@@ -58,17 +52,14 @@ impl Content<'_> {
     }
 }
 
-/// What a text has.
 #[derive(Debug, Default)]
 pub(super) struct Scan<'t> {
     pub(super) candidates: Vec<Candidate<'t>>,
-    /// Where thoughts began that were passed over.
+    /// Where skipped thinking begins.
     pub(super) thinking: Option<usize>,
-    /// Where thoughts begin that never end.
     pub(super) unclosed_thinking: Option<usize>,
 }
 
-/// Walks over a text.
 pub(super) fn scan(text: &str, lenient: bool) -> Scan<'_> {
     #[cfg(test)]
     super::counts::add(|counts| counts.walked += 1);
@@ -78,7 +69,7 @@ pub(super) fn scan(text: &str, lenient: bool) -> Scan<'_> {
     scan.found
 }
 
-/// What the only fence of a text holds, if there is nothing else in it that may be JSON or a thought.
+/// `None` if anything else in the text may be JSON or thinking.
 pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
     let at = text.find("```")?;
     let fence = Fence::at(text, at)?;
@@ -91,18 +82,18 @@ pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
     Some(begin..begin + content.len())
 }
 
-/// What JSON or a mark of thoughts has and words have not.
+/// Found in JSON and in marks of thinking, but not in words.
 const MARKS: [char; 7] = ['{', '[', '"', '\'', '`', '<', '◁'];
-/// How often what stands behind thoughts is looked at as a whole: each look may go over all of it.
+/// Each scan after thinking may read all of the rest, so their number is bounded.
 const MAX_WHOLE_SCANS: u32 = 32;
 
 struct Scanner<'t> {
     text: &'t str,
     lenient: bool,
     at: usize,
-    /// Where the text begins that is no thought.
+    /// Where the text after thinking begins.
     start: usize,
-    /// Where what is looked at ends: that of the text, or of a fence.
+    /// The end of the text, or of the fence that is scanned.
     end: usize,
     whole_scans: u32,
     found: Scan<'t>,
@@ -128,7 +119,7 @@ impl<'t> Scanner<'t> {
             } else if matches!(self.text.as_bytes()[self.at], b'{' | b'[') {
                 self.bracket();
             } else {
-                // A run of marks is looked at once.
+                // Skip the whole run, so that it is examined once.
                 let byte = self.text.as_bytes()[self.at];
                 let run = self.text.as_bytes()[self.at..].iter().take_while(|one| **one == byte).count();
                 self.at += if matches!(byte, b'`' | b'~') { run } else { 1 };
@@ -137,7 +128,8 @@ impl<'t> Scanner<'t> {
         self.only_words();
     }
 
-    /// Passes over thoughts. What stands before a closing mark alone, of which a template wrote the opening one, is a thought.
+    /// Returns whether the scan continues. A closing mark alone ends thinking as well: the template wrote the opening one into
+    /// the prompt.
     fn skip_thinking(&mut self, tag: &thinking::Tag) -> bool {
         self.found.thinking.get_or_insert(tag.at.start);
         let end = if tag.opens {
@@ -159,7 +151,6 @@ impl<'t> Scanner<'t> {
         self.whole_scans > MAX_WHOLE_SCANS || !self.try_whole_text()
     }
 
-    /// Whether the text that is no thought is one value as a whole.
     fn try_whole_text(&mut self) -> bool {
         let text = trimmed(&self.text[self.start..]);
         self.start = offset(self.text, text);
@@ -173,7 +164,6 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The same behind comments.
     fn after_comments(&self, part: Range<usize>) -> Option<Content<'t>> {
         let begin = skip_blank(&self.text[..part.end], part.start);
         if begin == part.start || !self.lenient || self.text[part.start..begin].contains(MARKS) {
@@ -182,7 +172,7 @@ impl<'t> Scanner<'t> {
         self.value(begin..part.end)?.repaired(repair::kind::COMMENT, part.start)
     }
 
-    /// What the part holds, if it is one value, or nothing but objects on lines of their own.
+    /// The part must be one value, or nothing but objects on lines of their own.
     fn value(&self, part: Range<usize>) -> Option<Content<'t>> {
         let (text, begin) = (&self.text[..part.end], part.start);
         let first = text[begin..].chars().next()?;
@@ -203,7 +193,7 @@ impl<'t> Scanner<'t> {
             return Some(Content::Json(parsed.json, repairs));
         }
         let rest = if self.lenient { skip_blank(text, parsed.end) } else { parsed.end };
-        // A comment may hold another version.
+        // A comment with brackets or quotes may hold another version.
         if rest == text.len() && !text[parsed.end..].contains(MARKS) {
             if parsed.end < rest {
                 repairs.add(repair::kind::COMMENT, parsed.end);
@@ -231,7 +221,7 @@ impl<'t> Scanner<'t> {
                 self.bracket();
                 continue;
             }
-            // JSON within code is a part of that.
+            // JSON in the middle of code is part of the code.
             let what = "the JSON is part of code; answer with only the JSON";
             let fault = SyntaxError { at: self.at, what: Some(what.into()) };
             let end = matching_end(&self.text[..part.end], self.at).unwrap_or(part.end);
@@ -246,7 +236,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// What a fence assigns to a name, where that is all that stands in it: `const filter = {..};`
+    /// `const filter = {..};`, if the fence contains nothing else.
     fn assignment_value(&self, part: Range<usize>) -> Option<Content<'t>> {
         let text = self.text[..part.end].trim_end_matches(';');
         let line = text.get(part.start..)?.lines().next()?;
@@ -261,7 +251,7 @@ impl<'t> Scanner<'t> {
         value.repaired(repair::kind::ASSIGNMENT, part.start)
     }
 
-    /// Looks at the bracket here, and goes on behind what it encloses.
+    /// Continues after whatever the bracket encloses.
     fn bracket(&mut self) {
         let (text, begin) = (&self.text[..self.end], self.at);
         if !begins_json(text, begin) {
@@ -300,8 +290,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Whether the first key of what begins here is in quotes, or nothing but a tag or words that end in a colon stand before
-    /// its bracket on the line: else it may be no JSON at all.
+    /// Whether the first key is quoted, or only a tag or words that end in a colon precede the bracket on its line. Anything
+    /// else may not be JSON.
     fn is_likely_json(&self, begin: usize) -> bool {
         let inner = self.text[begin..self.end]
             .trim_start_matches(|c: char| matches!(c, '{' | '[') || c.is_whitespace());
@@ -316,7 +306,6 @@ impl<'t> Scanner<'t> {
         self.found.candidates.push(Candidate { place, part, content });
     }
 
-    /// A text without JSON may be the name of a value.
     fn only_words(&mut self) {
         let text = trimmed(&self.text[self.start..]);
         if self.found.candidates.is_empty() && !text.is_empty() {
@@ -338,7 +327,7 @@ fn parse_escaped(text: &str) -> Option<Json<'static>> {
     repair::parse_strict(&plain).map(Json::into_owned)
 }
 
-/// The objects of a text that has nothing but objects, one a line.
+/// JSON Lines: nothing but objects, one per line.
 fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> Option<Content<'t>> {
     let Parsed { json: Json::Object(_), .. } = first else { return None };
     let (mut objects, mut repairs, mut end) =
@@ -356,7 +345,7 @@ fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> O
     Some(Content::Lines(objects, repairs))
 }
 
-/// The spots as one, if there is nothing but objects of which each fills a fence, or an item of one numbered list.
+/// Joins candidates that are all objects and each fill a fence, or an item of one numbered list.
 pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
     let is_object =
         |candidate: &Candidate<'_>| matches!(candidate.content, Content::Json(Json::Object(_), _));
@@ -376,7 +365,7 @@ pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Ve
     vec![Candidate { place, part, content: Content::Lines(objects, all) }]
 }
 
-/// Whether the spots are all of a list: `1. {..}`, and on the next line `2. {..}`.
+/// `1. {..}`, and on the next line `2. {..}`.
 fn is_numbered_list(text: &str, candidates: &[Candidate<'_>]) -> bool {
     let (mut end, mut last) = (0, None);
     for candidate in candidates {
@@ -393,7 +382,7 @@ fn is_numbered_list(text: &str, candidates: &[Candidate<'_>]) -> bool {
     text[end..].lines().next().is_none_or(is_blank)
 }
 
-/// The text without white space, byte order marks and zero-width characters around it.
+/// Also removes byte order marks and zero-width characters.
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(repair::is_space)
 }
@@ -402,7 +391,7 @@ fn is_blank(text: &str) -> bool {
     text.chars().all(repair::is_space)
 }
 
-/// Where `part`, a slice of `text`, begins in it.
+/// `part` must be a slice of `text`.
 pub(super) fn offset(text: &str, part: &str) -> usize {
     part.as_ptr().addr().saturating_sub(text.as_ptr().addr())
 }

@@ -1,11 +1,11 @@
-//! The marks that models write around their thoughts.
+//! The marks that models write around their thinking.
 
 use std::ops::Range;
 
 use super::super::repair::is_quote;
 use crate::text::floor_char_boundary;
 
-/// Names of tags: `<think>..</think>`. Also `<think:name>` and `<name:think>`.
+/// Tags: `<think>..</think>`. `think` also with another name: `<think:name>` and `<name:think>`.
 const NAMES: [&str; 10] = [
     "think",
     "thinking",
@@ -19,7 +19,7 @@ const NAMES: [&str; 10] = [
     "antthinking",
 ];
 
-/// Marks of other forms, and what ends what they begin.
+/// Marks of other forms, each with those that close it.
 const PAIRS: [(&str, &[&str]); 10] = [
     ("◁think▷", &["◁/think▷"]),
     ("[THINK]", &["[/THINK]"]),
@@ -33,21 +33,20 @@ const PAIRS: [(&str, &[&str]); 10] = [
     ("<unused94>thought", &["<unused95>"]),
 ];
 
-/// What begins a message on one of several channels, of which `final` is the one for the reader:
+/// Begins a message on one of several channels, of which `final` is the answer:
 /// `<|start|>assistant<|channel|>analysis<|message|>`.
 const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 const START: &str = "<|start|>assistant";
-/// A mark of thoughts.
 #[derive(Debug)]
 pub(in crate::output) struct Tag {
     pub(in crate::output) at: Range<usize>,
-    /// What its partner has as well.
+    /// The same for the opening and the closing mark.
     pub(super) name: &'static str,
     pub(in crate::output) opens: bool,
 }
 
-/// The closing mark of what `open` began, or `None`: the thoughts never end.
+/// `None` if the thinking never ends.
 pub(in crate::output) fn find_closing(text: &str, open: &Tag) -> Option<usize> {
     let mut at = open.at.end;
     loop {
@@ -60,13 +59,14 @@ pub(in crate::output) fn find_closing(text: &str, open: &Tag) -> Option<usize> {
     }
 }
 
-/// The mark at `at`, of which nothing stands before `from`; those in quotation marks are mentions.
+/// Skips marks in quotation marks, which only mention a tag. The header of a message may begin before `at`, but not before
+/// `from`.
 pub(in crate::output) fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     mark_at(text, at, from).filter(|tag| !is_quoted(text, &tag.at))
 }
 
 fn mark_at(text: &str, at: usize, from: usize) -> Option<Tag> {
-    // JSON has many brackets, and prose many dashes.
+    // Cheap filter: JSON has many brackets, and prose many dashes.
     if !matches!(text.as_bytes()[at..], [b'<', ..] | [b'[', b'T' | b'/', ..] | [0xe2, 0x97, ..]) {
         return None;
     }
@@ -103,7 +103,7 @@ fn named(at: usize, rest: &str) -> Option<Tag> {
     Some(Tag { at: at..end, name, opens })
 }
 
-/// The header of a message: that of the answer ends thoughts, each other one begins them.
+/// The header of the answer ends thinking, any other begins it.
 fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
     const LONGEST: usize = 200;
     let (all, name) = (header.len(), header.trim_start_matches(' '));
@@ -121,7 +121,6 @@ fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
     Some(Tag { at: begin..at + CHANNEL.len() + end, name: CHANNEL, opens })
 }
 
-/// Whether it is a mention of a tag: `"</think>"`.
 fn is_quoted(text: &str, at: &Range<usize>) -> bool {
     text[..at.start].ends_with(is_quote) && text[at.end..].starts_with(is_quote)
 }

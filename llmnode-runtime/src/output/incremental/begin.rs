@@ -4,32 +4,27 @@
 use super::super::find::{Tag, find_closing, tag_at};
 use crate::text::floor_char_boundary;
 
-/// A mark of thoughts is not longer than this.
+/// Bytes; no mark of thinking is longer.
 const MAX_MARK: usize = 256;
 
-/// What is known of the start of the JSON.
 #[derive(Debug, Default)]
 pub(super) enum Preamble {
-    /// Nothing but white space has been written.
     #[default]
     Nothing,
-    /// The text so far is too short to tell.
     Undecided(String),
-    /// Inside thoughts, which this mark opened. The text is the mark and the last part of the thoughts.
+    /// Keeps the opening mark and the end of the thinking, where a closing mark may have begun.
     Thinking(String, Tag),
     Prose(Line),
-    /// The JSON has started.
     Json,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Line {
-    /// Only white space has come since the start of the line.
     at_start: bool,
-    /// How many characters of a fence the line starts with.
+    /// Characters of a fence at the start of the line.
     ticks: usize,
     in_fence: bool,
-    /// The line starts with a bracket, which opens a list of objects or a note.
+    /// The line starts with `[`, which opens a list of objects or a note.
     bracket: bool,
 }
 
@@ -42,7 +37,7 @@ impl Preamble {
         !matches!(self, Preamble::Json)
     }
 
-    /// Reads more text. Returns the first text of the JSON, or `None` if it has not started or had started before.
+    /// Returns the first text of the JSON, or `None` if it has not started or had started before.
     pub(super) fn push(&mut self, text: &str) -> Option<String> {
         let (mut known, mut text) = match std::mem::take(self) {
             Preamble::Json => {
@@ -76,7 +71,6 @@ impl Preamble {
     }
 }
 
-/// What kind of text starts like this, and what of it is left to read.
 fn classify(text: String) -> (Preamble, Option<String>) {
     let begun = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     let mut chars = begun.chars();
@@ -97,7 +91,7 @@ fn classify(text: String) -> (Preamble, Option<String>) {
     }
 }
 
-/// The end of thoughts. Of what is read, only as much is kept as a mark may need.
+/// Keeps only as much text as a mark may need.
 fn skip_thinking(text: String, tag: Tag) -> (Preamble, Option<String>) {
     if let Some(end) = find_closing(&text, &tag) {
         return (Preamble::Nothing, Some(text[end..].to_owned()));
@@ -108,7 +102,6 @@ fn skip_thinking(text: String, tag: Tag) -> (Preamble, Option<String>) {
 }
 
 impl Line {
-    /// Reads prose up to the JSON in it.
     fn read(mut self, text: String) -> (Preamble, Option<String>) {
         for (at, c) in text.char_indices() {
             if self.bracket && !c.is_whitespace() {

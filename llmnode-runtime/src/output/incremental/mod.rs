@@ -1,8 +1,8 @@
-//! JSON that is being written: a value that only grows.
+//! Parses JSON while it is being written; the value only grows.
 //!
-//! Each character is looked at once. A string is there from its first quotation mark on, a member when its value begins,
-//! a number or word when it is complete. So each value is a part of every later one. What cannot go on like this, such as
-//! broken JSON, is not read further.
+//! Each character is read once. A string exists from its first quotation mark on, a member when its value begins, a number or
+//! word when it is complete. So each value is a part of every later one. Where that would not hold, as in broken JSON, parsing
+//! stops.
 
 mod begin;
 mod string;
@@ -14,45 +14,35 @@ use serde_json::{Map, Value};
 use self::begin::Preamble;
 use self::string::Escape;
 
-/// No list or object stands deeper in another than this.
 const MAX_DEPTH: usize = 128;
 
-/// No name of a member is longer, in bytes: names are compared whenever something is written behind them.
+/// Bytes. Keys are compared whenever something is written after them.
 const MAX_KEY: usize = 1024;
 
-/// A JSON text as far as it is written.
 #[derive(Debug, Default)]
 pub(crate) struct IncrementalParser {
-    /// Where the JSON begins; none once it has.
     begin: Preamble,
     root: Option<Value>,
     open: Vec<Container>,
     state: ParseState,
-    /// A number or a word under way.
     token: String,
     escape: Escape,
-    /// It ended within a string.
     ended_in_string: bool,
 }
 
-/// A list or an object that is not complete.
 #[derive(Debug, Default)]
 struct Container {
     is_object: bool,
-    /// The member that was begun last.
+    /// The member that began last.
     key: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ParseState {
-    /// A value begins here.
     #[default]
     Value,
-    /// The first item of a list, or its end.
     FirstItem,
-    /// A key begins here.
     Key,
-    /// The first key of an object, or its end.
     FirstKey,
     InKey,
     Colon,
@@ -60,30 +50,27 @@ enum ParseState {
     InToken,
     /// A comma or a closing bracket.
     After,
-    /// Nothing more is read.
     End,
 }
 
 impl IncrementalParser {
-    /// Goes on with text.
     pub(crate) fn push(&mut self, text: &str) {
         let begun = self.begin.push(text);
         self.read_str(begun.as_deref().unwrap_or(text));
     }
 
-    /// The text ends here: a number or word that is the whole of it is complete.
+    /// Only the end of the text completes a number or word that is the whole value.
     pub(crate) fn end(&mut self) {
         if self.state == ParseState::InToken && self.open.is_empty() {
             self.end_token();
         }
     }
 
-    /// The value so far.
     pub(crate) fn value(&self) -> Option<&Value> {
         self.root.as_ref()
     }
 
-    /// The complete items of the list that these members lead to; none if there is no list.
+    /// The complete items of the list at `path`; empty if there is no list.
     pub(crate) fn items(&self, path: &[String]) -> &[Value] {
         let found = path.iter().try_fold(self.root.as_ref(), |value, name| Some(value?.get(name)));
         let Some(Value::Array(items)) = found.flatten() else { return &[] };
@@ -102,7 +89,7 @@ impl IncrementalParser {
         let mut rest = text;
         while let Some(c) = rest.chars().next().filter(|_| self.state != ParseState::End) {
             let length = match self.state {
-                // As much as is plain at once: the place in the value is looked up once for each piece.
+                // Plain text of a string is written at once: its place in the value is looked up once for each piece.
                 ParseState::InString if self.escape == Escape::None => rest
                     .find(['"', '\\'])
                     .filter(|at| *at > 0)
@@ -122,7 +109,7 @@ impl IncrementalParser {
         }
     }
 
-    /// `Some`: it is no JSON, and what is, may come later.
+    /// `Some` if this was not JSON; it may still come later.
     fn take(&mut self, c: char) -> Option<Preamble> {
         match (self.state, c) {
             (ParseState::InString | ParseState::InKey, _) => self.in_string(c),
@@ -199,7 +186,7 @@ impl IncrementalParser {
         self.state = match self.open.pop() {
             Some(open) if open.is_object == is_object && !self.open.is_empty() => ParseState::After,
             Some(open) if open.is_object == is_object => ParseState::End,
-            // It stays open: what is in it is not complete.
+            // It stays open, since its content is not complete.
             open => {
                 self.open.extend(open);
                 ParseState::End
@@ -209,7 +196,7 @@ impl IncrementalParser {
 
     fn end_key(&mut self) {
         let key = self.open.last().map(|open| open.key.as_str()).unwrap_or_default();
-        // A second value would take the place of one that was shown.
+        // A second value would replace one that was already shown.
         let is_new = self.innermost().is_some_and(|object| object.get(key).is_none());
         self.state = if is_new { ParseState::Colon } else { ParseState::End };
     }
@@ -225,7 +212,6 @@ impl IncrementalParser {
         };
     }
 
-    /// Writes a value where one begins.
     fn put(&mut self, value: Value) {
         let Some(open) = self.open.last() else {
             self.root = Some(value);
@@ -240,7 +226,6 @@ impl IncrementalParser {
         }
     }
 
-    /// The list or object that is open, or the root.
     fn innermost(&self) -> Option<&Value> {
         let outer = &self.open[..self.open.len().saturating_sub(1)];
         outer.iter().try_fold(self.root.as_ref()?, |value, open| match value {

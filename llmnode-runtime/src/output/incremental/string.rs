@@ -1,24 +1,21 @@
-//! The strings of a growing value, and its keys.
+//! Strings and keys of a growing value.
 
 use serde_json::Value;
 
 use super::{IncrementalParser, MAX_KEY, ParseState, innermost_mut};
 
-/// An escape under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Escape {
     #[default]
     None,
     Begun,
-    /// So many digits of `\u` with this value, behind the first half of a surrogate pair.
+    /// `\u` with this many digits and their value so far, after the first half of a surrogate pair if there is one.
     Unicode {
         digits: u8,
         unit: u16,
         high: Option<u16>,
     },
-    /// The first half of a surrogate pair, whose second half follows.
     HighSurrogate(u16),
-    /// The same, and its backslash is there.
     HighSurrogateBackslash(u16),
 }
 
@@ -43,7 +40,6 @@ impl IncrementalParser {
         }
     }
 
-    /// What is written is no string of JSON.
     fn stop_in_string(&mut self) {
         self.ended_in_string = true;
         self.state = ParseState::End;
@@ -67,7 +63,6 @@ impl IncrementalParser {
         }
     }
 
-    /// Goes on with the string, or the key, that is being written.
     pub(super) fn write(&mut self, text: &str) {
         if self.state == ParseState::InKey {
             match self.open.last_mut().map(|open| &mut open.key) {
@@ -87,7 +82,6 @@ impl IncrementalParser {
     }
 }
 
-/// What an escape of one character stands for; `None`: it is no escape of JSON.
 fn unescaped(c: char) -> Option<&'static str> {
     Some(match c {
         '"' => "\"",

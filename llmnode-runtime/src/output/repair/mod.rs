@@ -1,6 +1,6 @@
-//! One parser for JSON and for what is nearly JSON, in one pass. Where it repairs nothing, the text was JSON.
+//! One parser for JSON and for what is nearly JSON, in one pass. If it repaired nothing, the text was JSON.
 //!
-//! A repair is made only where one reading is left; everything else is a fault at its place.
+//! A repair is made only if a single reading is left; anything else is an error at its place.
 
 mod notes;
 mod space;
@@ -15,10 +15,9 @@ pub(super) use self::string::is_quote;
 pub(super) use self::word::{is_number, name_length};
 use super::json::Json;
 
-/// Lists and objects within each other, at most; as in serde_json.
+/// As in serde_json.
 const MAX_DEPTH: usize = 127;
 
-/// A value that was read, and where it ends in the text.
 #[derive(Debug)]
 pub(super) struct Parsed<'t> {
     pub(super) json: Json<'t>,
@@ -26,15 +25,13 @@ pub(super) struct Parsed<'t> {
     pub(super) repairs: Repairs,
 }
 
-/// Where the parser stopped, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SyntaxError {
     pub(super) at: usize,
-    /// What is wrong; `None`: the text ends within the value.
+    /// `None`: the text ends inside the value.
     pub(super) what: Option<Cow<'static, str>>,
 }
 
-/// What kind of repair was made.
 pub(super) mod kind {
     pub(in crate::output) const COMMENT: &str = "comment";
     pub(in crate::output) const COMMA: &str = "comma";
@@ -52,10 +49,7 @@ pub(super) mod kind {
     pub(in crate::output) const ASSIGNMENT: &str = "assignment";
 }
 
-/// Reads the value that begins at `begin`. Without `lenient`, it must be JSON as it stands.
-///
-/// # Errors
-/// The first place that is not JSON, or that cannot be repaired without loss.
+/// Without `lenient`, the value must be valid JSON. Otherwise fails at the first place that cannot be repaired without loss.
 pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_>, SyntaxError> {
     #[cfg(test)]
     super::counts::add(|counts| counts.parsed += 1);
@@ -64,7 +58,7 @@ pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_
     Ok(Parsed { json, end: parser.at, repairs: parser.repairs })
 }
 
-/// The tree of a text that is JSON as a whole; `None` if it isn't, or has a key twice with different values.
+/// `None` also if a key appears twice with different values.
 pub(super) fn parse_strict(text: &str) -> Option<Json<'_>> {
     let text = text.trim_matches([' ', '\n', '\t', '\r']);
     let mut parser = Parser::new(text, 0, false);
@@ -72,11 +66,9 @@ pub(super) fn parse_strict(text: &str) -> Option<Json<'_>> {
     (parser.at == text.len()).then_some(json)
 }
 
-/// What a value is for, which says what may be read as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Key,
-    /// The value of a member.
     Member,
     /// An item of a list, or the whole.
     Item,
@@ -84,15 +76,15 @@ enum Role {
 
 struct Parser<'t> {
     text: &'t str,
-    /// Always where a character begins, or the end.
+    /// Always at a character boundary.
     at: usize,
     lenient: bool,
     repairs: Repairs,
-    /// How many lists are open: of what breaks off within one, items may be missing.
+    /// How many lists are open: text that breaks off inside one may lack items.
     lists: usize,
-    /// Whether the last value ended without a sign that it is complete: `12`, `tru`.
+    /// The last value ended without a sign that it is complete: `12`, `tru`.
     open_ended: bool,
-    /// Whether a comment was passed over last, which may have swallowed what closes the JSON.
+    /// A comment was just skipped, which may have swallowed a closing bracket.
     commented: bool,
 }
 
@@ -120,7 +112,7 @@ impl<'t> Parser<'t> {
         Err(SyntaxError { at: self.text.len(), what: None })
     }
 
-    /// Notes a repair, or refuses it where nothing is repaired.
+    /// Fails unless the parser is lenient.
     fn repair(&mut self, kind: &'static str, at: usize, what: &'static str) -> ParseResult<()> {
         if !self.lenient {
             return self.wrong(at, what);
@@ -156,7 +148,6 @@ impl<'t> Parser<'t> {
         self.reject_duplicates(begin, members)
     }
 
-    /// Whether a key seems to begin here.
     fn is_key(&self) -> bool {
         self.char().is_some_and(|c| is_quote(c) || c.is_alphabetic() || c == '_')
     }
@@ -178,7 +169,7 @@ impl<'t> Parser<'t> {
         self.at += 1;
         self.lists += 1;
         let (mut items, words) = (Vec::new(), self.repairs.times(kind::BARE_STRING));
-        // Two strings on two lines may be one, and a number may be the rest of one.
+        // Not for strings and numbers: two strings on two lines may be one, and a number may be the rest of one.
         let is_next = |items: &[Json<'t>], parser: &Self| {
             matches!(
                 (items.last(), parser.byte()),
@@ -197,7 +188,7 @@ impl<'t> Parser<'t> {
         Ok(Json::Array(items))
     }
 
-    /// Passes over what stands before an item or a member, or over what closes the list or object.
+    /// Skips to the next item or member, or past the closing bracket.
     fn has_next(&mut self, list: bool, first: bool, is_next: impl Fn(&Self) -> bool) -> ParseResult<bool> {
         let end = self.at;
         self.space()?;
@@ -235,8 +226,8 @@ impl<'t> Parser<'t> {
         Ok(false)
     }
 
-    /// At the end of the text, an object of which the last member is whole lacks nothing but its bracket. A list may lack
-    /// items, a number digits, and a comment may have swallowed anything.
+    /// At the end of the text, an object whose last member is complete lacks only its bracket. A list may lack items, a number
+    /// digits, and a comment may have swallowed anything.
     fn end_of_text(&mut self, unfinished: bool) -> ParseResult<bool> {
         if !self.lenient || unfinished || self.lists > 0 || self.open_ended || self.commented {
             return self.truncated();
@@ -244,7 +235,7 @@ impl<'t> Parser<'t> {
         self.repair(kind::CLOSER, self.at, "a closing bracket is missing").map(|()| false)
     }
 
-    /// The object with one member of each key.
+    /// Duplicates are dropped if their values are equal.
     fn reject_duplicates(
         &mut self,
         begin: usize,
@@ -270,10 +261,9 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// The pairs of members that have the same key.
 fn duplicate_keys<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
     let same = |a: usize, b: usize| members[a].0 == members[b].0;
-    // Most objects are small, and to compare them needs no memory.
+    // Most objects are small, and comparing all pairs needs no memory.
     if members.len() <= 12 && !(1..members.len()).any(|b| (0..b).any(|a| same(a, b))) {
         return Vec::new();
     }

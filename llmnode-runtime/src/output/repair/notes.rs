@@ -1,14 +1,11 @@
 //! Which repairs were made, where first, and how often.
 
-/// The repairs of one text, in the order of the first of each kind.
 #[derive(Debug, Default, Clone)]
 pub(in super::super) struct Repairs(Vec<Repaired>);
 
-/// One kind of repair.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Repaired {
     pub(in super::super) kind: &'static str,
-    /// Where it was made first.
     pub(in super::super) at: usize,
     pub(in super::super) times: u32,
 }

@@ -3,7 +3,6 @@
 use super::{ParseResult, Parser, kind};
 
 impl Parser<'_> {
-    /// Passes over white space and comments.
     pub(super) fn space(&mut self) -> ParseResult<()> {
         while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.byte() {
             self.at += 1;
@@ -37,7 +36,7 @@ impl Parser<'_> {
     }
 }
 
-/// Why a comment may be more than one.
+/// Refuses comments that may hide content.
 fn comment_fault(comment: &str) -> Option<&'static str> {
     if comment.contains("...") || comment.contains('…') {
         return Some("an ellipsis in a comment, which means that something was left out; write all of it");
@@ -58,7 +57,6 @@ fn comment_fault(comment: &str) -> Option<&'static str> {
         .then_some("a comment that seems to contain a property; leave the comment out")
 }
 
-/// Where white space and comments that begin at `at` end.
 pub(in super::super) fn skip_blank(text: &str, mut at: usize) -> usize {
     loop {
         let end = unit(text, at);
@@ -69,7 +67,7 @@ pub(in super::super) fn skip_blank(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// Where the white space or the comment at `at` ends; `at` if there is none.
+/// The end of the white space or comment at `at`; `at` if there is none.
 fn unit(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let line_end = || text[at..].find('\n').map_or(text.len(), |found| at + found);
@@ -85,7 +83,7 @@ fn unit(text: &str, at: usize) -> usize {
     }
 }
 
-/// White space, also of no width.
+/// Includes characters without width.
 pub(in super::super) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }

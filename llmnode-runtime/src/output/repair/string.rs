@@ -1,21 +1,19 @@
-//! Strings in quotes of all kinds: where they end, and what they hold.
+//! Strings in quotes of all kinds: where they end, and what they contain.
 
 use std::borrow::Cow;
 
 use super::{ParseResult, Parser, Role, is_space, kind, name_length};
 use crate::text::floor_char_boundary;
 
-/// The most unescaped quotation marks within one string. Every object of a hostile text may begin the same search.
+/// Unescaped quotation marks in one string; every object of a hostile text may begin the same search.
 const MAX_MARKS: usize = 64;
-/// The longest key, in bytes, that is searched for behind a comma.
+/// Bytes of a key that is searched for after a comma.
 const MAX_KEY_SCAN: usize = 100;
 
-/// Whether a string may begin with it.
 pub(in super::super) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'' | '`' | '´' | '“' | '”' | '„' | '‘' | '’' | '‚' | '«' | '»')
 }
 
-/// Whether `c` ends a string that `quote` began.
 fn closes_quote(quote: char, c: char) -> bool {
     match quote {
         '“' | '”' | '„' => matches!(c, '“' | '”'),
@@ -27,17 +25,15 @@ fn closes_quote(quote: char, c: char) -> bool {
     }
 }
 
-/// What a string has in it that is not itself.
 #[derive(Default)]
 struct Escapes {
-    /// Escapes of JSON that stand for a character of another kind: `\n`, `\u00e9`.
+    /// Escapes of JSON that mean another character: `\n`, `\u00e9`.
     letters: bool,
-    /// Backslashes before what is no escape of JSON: where the first one is.
+    /// Where the first backslash is that does not begin an escape of JSON.
     odd: Option<usize>,
 }
 
 impl<'t> Parser<'t> {
-    /// The string that begins with the quotation mark here.
     pub(super) fn string(&mut self, role: Role) -> ParseResult<Cow<'t, str>> {
         let open = self.at;
         let quote = self.char().unwrap_or('"');
@@ -60,7 +56,7 @@ impl<'t> Parser<'t> {
         Ok(content)
     }
 
-    /// Where the mark is that ends the string from `start` on, and whether there are backslashes before it.
+    /// The flag: whether there are backslashes before it.
     fn closing_quote(&self, start: usize, quote: char) -> ParseResult<(usize, bool)> {
         let (mut at, mut escaped) = (start, false);
         loop {
@@ -81,8 +77,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Where the string ends if the mark at `first` is within it, unescaped. Only one reading may be left: a mark that may
-    /// end the string does, and those within are in pairs or apostrophes. A mark too many or too few is refused.
+    /// The real end, if the mark at `first` is an unescaped one inside the string. Only one reading may be left: a mark that
+    /// may end the string does, and those inside are in pairs or apostrophes. A mark too many or too few is refused.
     fn closing_quote_after_marks(&self, start: usize, first: usize, role: Role) -> Option<usize> {
         let next = self.text.as_bytes().get(first + 1);
         if !self.lenient || matches!(next, None | Some(b',' | b':' | b'}' | b']' | b'\n')) {
@@ -99,7 +95,8 @@ impl<'t> Parser<'t> {
             let doubled = behind_last == Some(at);
             if may_end(rest, role) {
                 let is_paired = at > first && !open && !(doubled && first == start);
-                // A model that escapes one mark escapes all; a line end may be layout; and what breaks off may have more marks.
+                // A model that escapes one mark escapes all; a line end may be layout; and text that breaks off may have more
+                // marks.
                 let is_odd = || inner.contains(&format!("\\{quote}")) || inner.ends_with(['\n', '\r']);
                 return (is_paired && !is_odd() && !rest.trim_start().is_empty()).then_some(at);
             }
@@ -119,7 +116,7 @@ impl<'t> Parser<'t> {
         None
     }
 
-    /// A string in three quotation marks on each side, in which single ones say nothing.
+    /// Three quotation marks on each side, between which single ones mean nothing.
     fn triple(&mut self, open: usize, marks: &str) -> ParseResult<Cow<'t, str>> {
         self.repair(kind::QUOTES, open, "strings must be in double quotes")?;
         let start = open + 3;
@@ -134,7 +131,6 @@ impl<'t> Parser<'t> {
         self.content(start, end, escaped, Role::Member, '"')
     }
 
-    /// What stands between two quotation marks.
     fn content(
         &mut self,
         start: usize,
@@ -147,7 +143,7 @@ impl<'t> Parser<'t> {
         if quote == '`' && raw.contains("${") {
             return self.wrong(start, "a string with a place for a value in it; write the value");
         }
-        // Of a text of several lines, it is the end of the last one.
+        // If the text has several lines, this is the end of the last one.
         if raw.ends_with(['\n', '\r']) && !raw.trim_end().contains('\n') {
             let what = "a line end before the quotation mark, which may be layout or a part of the string; write it as `\\n`";
             return self.wrong(end, what);
@@ -205,7 +201,7 @@ impl<'t> Parser<'t> {
         }
         text.push_str(&self.text[at..end]);
         match escapes.odd {
-            // `\\` at the beginning may be the two of a network path.
+            // Two backslashes at the beginning may be those of a network path.
             Some(odd) if escapes.letters || self.text[start..].starts_with("\\\\") => self.wrong(
                 odd,
                 "JSON does not allow this escape, so the other escapes of this string may be unintended too; write each \
@@ -215,7 +211,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What `\u0000` stands for, or two of them.
+    /// One `\u0000`, or two that form a surrogate pair.
     fn code_point(&self, escape: usize, at: &mut usize, end: usize) -> ParseResult<char> {
         let unit = |at: usize| {
             let digits = self.text.get(at..at + 4).filter(|_| at + 4 <= end)?;
@@ -240,7 +236,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Whether the list or object may go on with `rest` behind a string.
+/// Whether the list or object may continue with `rest` after a string.
 fn may_end(rest: &str, role: Role) -> bool {
     let rest = rest.trim_start_matches(|c| is_space(c) && !matches!(c, '\n' | '\r'));
     if let Some(rest) = rest.strip_prefix(',').filter(|_| role != Role::Key) {
@@ -249,7 +245,7 @@ fn may_end(rest: &str, role: Role) -> bool {
     rest.is_empty() || rest.starts_with([',', ':', '}', ']', '\n', '\r']) || is_comment(rest)
 }
 
-/// Whether a member, an item or a closing bracket may begin here, behind a comma.
+/// Whether `rest` may follow the comma after a string.
 fn may_follow(rest: &str, role: Role) -> bool {
     let behind_name = rest[name_length(rest)..].trim_start();
     match rest.chars().next() {

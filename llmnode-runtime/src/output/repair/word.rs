@@ -1,4 +1,4 @@
-//! What stands without quotes: numbers, literals, keys and strings.
+//! Whatever has no quotes: numbers, literals, keys and strings.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,11 @@ use super::space::is_space;
 use super::string::is_quote;
 use super::{Json, ParseResult, Parser, Role, kind};
 
-/// Names of types, which a repeated schema has in place of values: `{"name": string}`.
+/// Models that repeat the schema write names of types in place of values: `{"name": string}`.
 const TYPES: [&str; 9] =
     ["string", "number", "integer", "int", "float", "boolean", "bool", "object", "array"];
 
 impl<'t> Parser<'t> {
-    /// A number, with the digits that were written.
     pub(super) fn number(&mut self) -> ParseResult<Json<'t>> {
         let start = self.at;
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
@@ -30,7 +29,6 @@ impl<'t> Parser<'t> {
         self.wrong(start, "this is not a JSON number; a string must be in quotes")
     }
 
-    /// A literal, or a string without quotes.
     pub(super) fn word(&mut self, role: Role) -> ParseResult<Json<'t>> {
         let start = self.at;
         if is_ellipsis(&self.text[start..]) {
@@ -93,7 +91,6 @@ impl<'t> Parser<'t> {
         Ok(Json::String(Cow::Borrowed(words)))
     }
 
-    /// A key without quotes.
     pub(super) fn bare_key(&mut self) -> ParseResult<Cow<'t, str>> {
         let start = self.at;
         let end = start + name_length(&self.text[start..]);
@@ -117,7 +114,6 @@ fn is_ellipsis(text: &str) -> bool {
     text.starts_with('…') || text.starts_with("..")
 }
 
-/// How long the name is that the text begins with.
 pub(in super::super) fn name_length(text: &str) -> usize {
     if !text.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
         return 0;
@@ -125,7 +121,7 @@ pub(in super::super) fn name_length(text: &str) -> usize {
     text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-' | '.')).unwrap_or(text.len())
 }
 
-/// Whether it has a quotation mark that is no apostrophe: `it's`.
+/// Apostrophes do not count: `it's`.
 fn is_quoted(words: &str) -> bool {
     let mut before = ' ';
     let mut chars = words.chars().peekable();
@@ -140,7 +136,6 @@ fn is_quoted(words: &str) -> bool {
     false
 }
 
-/// Whether it is a number of JSON.
 pub(in super::super) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();

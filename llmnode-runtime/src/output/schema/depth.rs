@@ -1,17 +1,17 @@
-//! No schema is deeper than readers of JSON go, and none is walked deeper than a thread's stack.
+//! Bounds the depth of schemas, by what readers of JSON accept and by a thread's stack.
 
 use serde_json::{Value, json};
 
 use super::tree::{Node, children_mut, holds_schemas};
 
-/// How deep schemas may stand within each other. One that stands under a property's name is two levels of JSON, so this
-/// and what stands around it in a request stays below the 128 levels that most readers take.
+/// A schema under a property's name is two levels of JSON, so this and what surrounds it in a request stays below the 128
+/// levels that most readers accept.
 pub(super) const MAX_DEPTH: usize = 56;
-/// How deep a constant, a default or the like may be.
+/// For constants, defaults and the like.
 const MAX_VALUE_DEPTH: usize = 6;
 
-/// Cuts what is deeper: a schema becomes one that allows anything, and a keyword that holds something else is left
-/// out. Returns whether there was such a thing.
+/// Deeper schemas become ones that allow anything, and other keywords that are deeper are removed. Returns whether there were
+/// any.
 pub(super) fn bound(schema: &mut Value) -> bool {
     bound_within(schema, MAX_DEPTH)
 }
@@ -42,7 +42,6 @@ fn bound_within(schema: &mut Value, left: usize) -> bool {
     truncated
 }
 
-/// Whether there is something within more than `most` lists or objects.
 fn is_deeper(value: &Value, most: usize) -> bool {
     let mut inner: Box<dyn Iterator<Item = &Value>> = match value {
         Value::Array(items) => Box::new(items.iter()),
@@ -55,7 +54,7 @@ fn is_deeper(value: &Value, most: usize) -> bool {
     }
 }
 
-/// Drops a value of any depth; serde's own way takes stack for each level.
+/// Drops without recursion: dropping a `Value` takes stack for each level.
 fn dismantle(value: Value) {
     let mut open = vec![value];
     while let Some(value) = open.pop() {
@@ -67,7 +66,6 @@ fn dismantle(value: Value) {
     }
 }
 
-/// How many values a value is made of.
 pub(super) fn size(value: &Value) -> usize {
     let (mut open, mut found) = (vec![value], 0);
     while let Some(value) = open.pop() {

@@ -1,22 +1,21 @@
-//! What the values of a schema are: the strict dialect wants each to say its `type`.
+//! The types that the values of a schema have; the strict dialect requires a `type` everywhere.
 
 use serde_json::{Value, json};
 
 use super::tree::{Node, has_type};
 
-/// What the values of a schema are.
 pub(super) enum Kinds {
     Scalar,
     Object,
     Array,
-    /// Objects and lists, or those and constants.
+    /// Both objects and lists.
     Several,
     /// Constants that are objects or lists.
     Constant,
     Unknown,
 }
 
-/// What the values of `node` are, by its `type` or else by what else it says; the `type` of `out` is made to say it.
+/// Also sets the `type` of `out` where other keywords imply it.
 pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
     for (key, kind) in [("properties", "object"), ("items", "array"), ("prefixItems", "array")] {
         if node.contains_key(key) && !out.contains_key("enum") {
@@ -34,7 +33,7 @@ pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
         named.sort_unstable();
         named.dedup();
         let kind = if let [only] = named.as_slice() { json!(only) } else { json!(named) };
-        // The values say it more precisely than a `type` beside them.
+        // The values imply it more precisely than a `type` beside them.
         out.insert("type".to_owned(), kind);
         return Kinds::Scalar;
     }
@@ -47,7 +46,6 @@ pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
     }
 }
 
-/// Leaves out keywords that say nothing of values of this type.
 pub(super) fn drop_irrelevant_keywords(out: &mut Node) {
     let (array, text) = (has_type(out, "array"), has_type(out, "string"));
     let number = has_type(out, "number") || has_type(out, "integer");
@@ -59,7 +57,6 @@ pub(super) fn drop_irrelevant_keywords(out: &mut Node) {
     });
 }
 
-/// Whether `type` is one of JSON Schema's names, or a list of them, each once.
 fn is_known(node: &Node) -> bool {
     const NAMES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
     let is_name = |kind: &Value| kind.as_str().is_some_and(|kind| NAMES.contains(&kind));

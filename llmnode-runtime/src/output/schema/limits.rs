@@ -1,4 +1,4 @@
-//! How large a schema OpenAI's strict dialect takes.
+//! Limits of OpenAI's strict dialect on the size of a schema.
 
 use std::collections::HashMap;
 
@@ -7,21 +7,20 @@ use serde_json::Value;
 use super::strict_error::StrictProblem;
 use super::tree::{Node, children, def_name};
 
-/// Properties of all objects together.
+/// In all objects together.
 const MAX_PROPERTIES: usize = 5000;
-/// Objects within each other, references followed.
+/// Nested objects, with references followed.
 const MAX_LEVELS: usize = 10;
-/// Values of all enums together.
+/// In all enums together.
 const MAX_ENUM_VALUES: usize = 1000;
-/// Characters of one enum's values, if it has more than [`LARGE_ENUM`].
+/// Characters in the values of one enum, if it has more than [`LARGE_ENUM`].
 const MAX_LARGE_ENUM_TEXT: usize = 15_000;
 const LARGE_ENUM: usize = 250;
-/// Characters of all names of properties and definitions and all values of enums.
+/// Characters in all names of properties and definitions, and in all values of enums.
 const MAX_TEXT: usize = 120_000;
-/// Schemas within each other, references followed, beyond which nobody looks.
+/// Nested schemas, with references followed; deeper ones are not examined.
 const MAX_FRAMES: usize = 400;
 
-/// That a schema of this name was cut, since nobody would read it.
 pub(super) fn too_deep(name: &str) -> StrictProblem {
     StrictProblem {
         path: name.to_owned(),
@@ -30,7 +29,6 @@ pub(super) fn too_deep(name: &str) -> StrictProblem {
     }
 }
 
-/// What of a schema in the strict dialect is too large.
 pub(super) fn problems(root: &Value, name: &str) -> Vec<StrictProblem> {
     let mut found = Sizes::default();
     let mut open = vec![root];
@@ -87,16 +85,16 @@ impl Sizes {
     }
 }
 
-/// Counts objects within each other. A type within itself counts once.
+/// Counts nested objects; a type inside itself counts once.
 struct Levels<'a> {
     defs: Option<&'a Node>,
-    /// The levels of definitions; of those that are being counted, none.
+    /// Levels by definition; zero while it is being counted.
     known: HashMap<String, usize>,
     frames: usize,
 }
 
 impl Levels<'_> {
-    /// Definitions count where they are referred to.
+    /// Definitions count where they are referenced.
     fn of(&mut self, schema: &Value) -> usize {
         let Some(node) = schema.as_object() else { return 0 };
         if self.frames >= MAX_FRAMES {

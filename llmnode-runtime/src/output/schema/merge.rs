@@ -1,5 +1,5 @@
-//! Conjunctions made explicit. serde's `flatten` and internally tagged variants come as properties beside a
-//! `$ref`, a union or an `allOf`; many readers of schemas look at one of the two and forget the other.
+//! Merges conjunctions. serde's `flatten` and internally tagged variants come as properties beside a `$ref`, a union or an
+//! `allOf`; many readers of schemas look at one of the two and forget the other.
 
 use std::collections::HashSet;
 
@@ -8,22 +8,19 @@ use serde_json::{Value, json};
 use super::depth::{MAX_DEPTH, size};
 use super::tree::{Node, branches, children_mut, def_name, is_annotation};
 
-/// More branches than any real type has; the product of several unions stops here.
+/// More than any real type has; the product of several unions stops here.
 const MAX_BRANCHES: usize = 256;
-/// Merges per schema: a definition that inlines definitions that inline definitions must not explode.
+/// Per schema: a definition that inlines definitions that inline definitions must not explode.
 const MAX_MERGES: usize = 10_000;
-/// And values that are copied by them.
 const MAX_COPIED: usize = 200_000;
-/// Definitions inlined within each other.
 const MAX_INLINED: usize = 32;
 
 pub(super) struct Merger<'a> {
     defs: &'a Node,
-    /// The definitions being inlined, so that one that contains itself beside constraints ends.
+    /// So that a definition that contains itself beside constraints ends.
     inlining: Vec<String>,
     merges: usize,
     copied: usize,
-    /// How deep the schema stands that is being simplified.
     depth: usize,
 }
 
@@ -32,7 +29,7 @@ impl<'a> Merger<'a> {
         Merger { defs, inlining: Vec::new(), merges: 0, copied: 0, depth: 0 }
     }
 
-    /// The same schema with conjunctions merged where that is possible, and left alone where not.
+    /// Conjunctions that cannot be merged stay as they are.
     pub(super) fn simplify(&mut self, schema: Value) -> Value {
         if self.depth > MAX_DEPTH {
             return schema;
@@ -57,7 +54,7 @@ impl<'a> Merger<'a> {
         Value::Object(node)
     }
 
-    /// `node` as one object or union, if it says several things at once and they can be merged.
+    /// `None` if there is nothing to merge, or it cannot be merged.
     fn conjunction(&mut self, node: &Node) -> Option<Node> {
         let own = |key: &str| !matches!(key, "$ref" | "allOf" | "anyOf" | "oneOf");
         let constrains = node.keys().any(|key| own(key) && !is_annotation(key));
@@ -78,7 +75,7 @@ impl<'a> Merger<'a> {
         Some(all)
     }
 
-    /// What satisfies both; `None` if one object can't say that. Members of `first` come first.
+    /// `None` if one object cannot express both. Members of `first` come first.
     fn both(&mut self, first: Node, second: Node) -> Option<Node> {
         self.merges += 1;
         if self.merges > MAX_MERGES || self.copied > MAX_COPIED {
@@ -101,7 +98,7 @@ impl<'a> Merger<'a> {
         self.objects(first, second)
     }
 
-    /// Both, where `node` is a reference: its definition takes the reference's place.
+    /// `node` is a reference, which its definition replaces.
     fn inlined(&mut self, node: &Node, other: &Node, leads: bool) -> Option<Node> {
         let name = def_name(node.get("$ref")?.as_str()?)?.into_owned();
         if self.inlining.contains(&name) || self.inlining.len() >= MAX_INLINED {
@@ -123,7 +120,7 @@ impl<'a> Merger<'a> {
         merged
     }
 
-    /// Both, where `node` is a union: each branch with `other`.
+    /// `node` is a union: each branch is merged with `other`.
     fn distributed(&mut self, node: &Node, list: &[Value], other: &Node, leads: bool) -> Option<Node> {
         let key = if node.contains_key("anyOf") { "anyOf" } else { "oneOf" };
         if node.keys().any(|k| k != key && !is_annotation(k)) {
@@ -150,7 +147,6 @@ impl<'a> Merger<'a> {
         Some(annotated(union, told))
     }
 
-    /// Both, where neither refers or branches.
     fn objects(&mut self, mut first: Node, second: Node) -> Option<Node> {
         for (key, theirs) in second {
             let Some(ours) = first.get_mut(&key) else {
@@ -168,8 +164,8 @@ impl<'a> Merger<'a> {
                 ("properties", Value::Object(ours), Value::Object(theirs)) => {
                     self.properties(ours, theirs)?
                 }
-                // A tagged variant whose content denies unknown fields still has its tag: the properties
-                // are united, and closed if either side was.
+                // A tagged variant whose content denies unknown fields still has its tag: properties are united, and closed if
+                // either side was.
                 ("additionalProperties" | "unevaluatedProperties", ours, Value::Bool(false)) => {
                     *ours = json!(false)
                 }
@@ -196,13 +192,12 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// `node` with the annotations `over` put over its own.
 fn annotated(mut node: Node, over: Node) -> Node {
     node.extend(over);
     node
 }
 
-/// `unevaluatedProperties` differs from `additionalProperties` only beside what has been merged.
+/// `unevaluatedProperties` differs from `additionalProperties` only beside keywords that are merged by now.
 fn close(node: &mut Node) {
     if ["$ref", "allOf", "anyOf", "oneOf", "if"].iter().any(|key| node.contains_key(*key)) {
         return;
@@ -212,7 +207,7 @@ fn close(node: &mut Node) {
     }
 }
 
-/// A union of constant strings is one `enum`; what the variants' docs say goes to its description.
+/// A union of constant strings becomes one `enum`, whose description lists the docs of the variants.
 fn constants(node: &mut Node) {
     let Some(list) = branches(node) else { return };
     if !node.keys().all(|key| matches!(key.as_str(), "anyOf" | "oneOf" | "type") || is_annotation(key)) {

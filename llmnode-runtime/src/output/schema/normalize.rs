@@ -1,5 +1,5 @@
-//! From schemars' schema to the plain dialect: marks and titles out, references and unions made explicit,
-//! the root an object.
+//! From schemars' schema to the plain dialect: marks and titles removed, references and unions made explicit, an object as the
+//! root.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::{MARK, WRAPPER};
 pub(super) struct Normalized {
     pub(super) tree: Value,
     pub(super) wrapped: bool,
-    /// Something was too deep.
+    /// Levels beyond the limit of depth were cut off.
     pub(super) truncated: bool,
 }
 
@@ -36,18 +36,18 @@ pub(super) fn normalise(mut schema: Value, name: &str) -> Normalized {
     if let (Some(root), false) = (tree.as_object_mut(), defs.is_empty()) {
         root.insert("$defs".to_owned(), Value::Object(defs));
     }
-    // What was inlined stands deeper than before.
+    // Inlining made it deeper.
     let truncated = depth::bound(&mut tree);
     Normalized { tree, wrapped, truncated }
 }
 
-/// Takes out what is for no model, and turns the formats of Rust's integers into bounds.
+/// Removes what no model needs, and turns the formats of Rust's integers into bounds.
 fn clean(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else { return };
     node.retain(|key, _| !matches!(key.as_str(), "$schema" | "$id" | "title") && key != MARK);
     bound(node);
     for (key, child) in children_mut(node) {
-        // "Anything" as an object, which llama.cpp insists on; whether an object is open stays a flag.
+        // llama.cpp insists on an object for "anything"; whether an object is open stays a flag.
         if *child == Value::Bool(true) && !key.ends_with("Properties") {
             *child = json!({});
         }
@@ -55,8 +55,8 @@ fn clean(schema: &mut Value) {
     }
 }
 
-/// `format: int32` says nothing to most readers of schemas, so bounds say it. schemars gives them up to 16
-/// bits; beyond 32 they would be no exact numbers for many readers, and no model's mistake.
+/// Most readers of schemas ignore `format: int32`, so bounds express it. schemars writes them up to 16 bits; beyond 32 bits
+/// many readers would not hold them exactly, and models do not get these wrong.
 fn bound(node: &mut Node) {
     let (least, most) = match node.get("format").and_then(Value::as_str) {
         Some("int32") => (json!(i32::MIN), json!(i32::MAX)),
@@ -76,8 +76,8 @@ fn bound(node: &mut Node) {
     }
 }
 
-/// A type that contains itself refers to the root by `#`, which not every reader resolves and which means
-/// another thing once the root is wrapped: give it a definition, and keep a copy as the root.
+/// A recursive type refers to the root by `#`, which not every reader resolves, and which changes its meaning once the root is
+/// wrapped. So it gets a definition, and the root is a copy.
 fn detach_root(root: &mut Value, defs: &mut Node, name: &str) {
     let mut own = name.to_owned();
     while defs.contains_key(&own) {
@@ -93,7 +93,7 @@ fn detach_root(root: &mut Value, defs: &mut Node, name: &str) {
     }
 }
 
-/// Leads references to the root, or into it, to `pointer`.
+/// Redirects references to the root, or into it.
 fn redirect(schema: &mut Value, pointer: &str) -> bool {
     let Some(node) = schema.as_object_mut() else { return false };
     let mut found = false;
@@ -109,7 +109,7 @@ fn redirect(schema: &mut Value, pointer: &str) -> bool {
     found
 }
 
-/// The root with its reference followed: a root that is only a `$ref` is no object to providers.
+/// To providers, a root that is only a `$ref` is not an object.
 fn resolved(mut root: Value, defs: &Node) -> Value {
     for _ in 0..defs.len() {
         let Some(node) = root.as_object() else { break };
@@ -140,7 +140,6 @@ fn wrap(root: Value) -> Value {
     })
 }
 
-/// The definitions that are still referred to, in their order.
 fn reachable(tree: &Value, mut defs: Node) -> Node {
     let mut used = BTreeSet::new();
     let mut open = vec![tree];

@@ -1,16 +1,15 @@
-//! Members that strict mode makes an answer give although the type lets it leave them out.
+//! Members that strict mode requires although the type lets an answer leave them out.
 
 use serde_json::Value;
 
 use super::tree::{Node, branches, has_type, target};
 
-/// The definitions that were looked into at one place of a value: a second look finds nothing new, and one that is
-/// only itself ends here.
+/// The definitions visited at one place of a value: a second visit finds nothing new, and recursion ends here.
 #[derive(Default)]
 struct Seen<'a>(Vec<&'a Value>);
 
 impl<'a> Seen<'a> {
-    /// Whether this is the first look. Unions of more definitions than this are no real type's.
+    /// False beyond 256: no real type unites more definitions.
     fn is_new(&mut self, def: &'a Value) -> bool {
         let is_new = self.0.len() < 256 && !self.0.iter().any(|one| std::ptr::eq(*one, def));
         if is_new {
@@ -20,7 +19,6 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Whether strict mode adds `null` to a property, which may be required as it is.
 pub(super) fn adds_null(defs: Option<&Node>, required: bool, schema: &Value) -> bool {
     !required && !admits_null(defs, schema, &mut Seen::default())
 }

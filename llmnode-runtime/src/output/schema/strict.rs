@@ -1,9 +1,8 @@
 //! From the plain dialect to OpenAI's strict subset of JSON Schema.
 //!
-//! What the subset asks: the root is an object; every object lists all its properties as required and is
-//! closed; unions are `anyOf`; a `$ref` stands alone. Constraints that it has no keyword for are told in the
-//! description, since they only narrow what the type's own reading checks anyway. What would change the shape of
-//! the answer is refused, all places at once.
+//! The subset requires that the root is an object; every object lists all its properties as required and is closed; unions are
+//! `anyOf`; a `$ref` has no siblings. Constraints without a keyword there go into the description, since the type's own reading
+//! checks them anyway. What would change the shape of the answer is refused, all places at once.
 
 use serde_json::{Value, json};
 
@@ -12,7 +11,6 @@ use super::strict_error::{StrictError, StrictProblem};
 use super::tree::{Node, branches, is_annotation};
 use super::{limits, nulls, tree};
 
-/// Keywords taken over as they are.
 const SUPPORTED: [&str; 11] = [
     "type",
     "description",
@@ -26,14 +24,12 @@ const SUPPORTED: [&str; 11] = [
     "minItems",
     "maxItems",
 ];
-/// Keywords that only narrow, and that words can stand for.
+/// Constraints that move into the description in strict mode.
 const DESCRIPTION_ONLY: [&str; 7] =
     ["minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties", "format", "default"];
-/// The string formats of the subset.
 const FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Keywords that ask more of a value than its shape.
 const CONDITIONS: [&str; 8] = [
     "not",
     "if",
@@ -56,8 +52,7 @@ const CONDITION: (&str, &str) =
 const CONSTANT: (&str, &str) = ("a constant list or object", "use strings that name the values");
 const EXTERNAL_REF: (&str, &str) = ("a reference out of `$defs`", "move what it refers to into `$defs`");
 
-/// The strict dialect of `tree`, a schema in the plain dialect whose root is an object.
-/// `truncated`: it was deeper than it is.
+/// `tree`: in the plain dialect, with an object as root. `truncated`: levels of it were cut off.
 pub(super) fn strict(tree: &Value, name: &str, truncated: bool) -> Result<Value, StrictError> {
     let mut writer = Writer { defs: nulls::definitions(tree), problems: Vec::new() };
     let mut root = writer.schema(tree, name);
@@ -78,7 +73,7 @@ pub(super) fn strict(tree: &Value, name: &str, truncated: bool) -> Result<Value,
     if problems.is_empty() {
         return Ok(root);
     }
-    // The root may stand in `$defs` as well, under the same name.
+    // A recursive root is in `$defs` as well, under the same name.
     let mut seen = std::collections::HashSet::new();
     problems.retain(|problem| seen.insert((problem.path.clone(), problem.what)));
     Err(StrictError { name: name.to_owned(), problems })
@@ -149,7 +144,7 @@ impl Writer<'_> {
         Value::Object(out)
     }
 
-    /// A reference with a description becomes a union of one, which may carry it.
+    /// A reference may have no siblings; one with a description becomes a union of one, which may carry it.
     fn reference(&mut self, node: &Node, reference: &Value, path: &str) -> Value {
         if super::tree::target(self.defs, node).is_none() {
             return self.refuse(path, EXTERNAL_REF);
@@ -193,7 +188,7 @@ impl Writer<'_> {
 
     fn array(&mut self, node: &Node, out: &mut Node, path: &str) {
         let item = match node.get("prefixItems").and_then(Value::as_array) {
-            // A tuple of equal types with a fixed length is a list of that length.
+            // A tuple of equal types is a list with a fixed length.
             Some(tuple) => {
                 let length = json!(tuple.len());
                 let fixed = node.get("minItems") == Some(&length) && node.get("maxItems") == Some(&length);
@@ -216,13 +211,12 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
     (key.clone(), value.clone())
 }
 
-/// A pattern that looks ahead or behind, which the subset does not do.
+/// The subset has no look-around.
 fn is_unsupported_pattern(key: &str, value: &Value) -> bool {
     key == "pattern"
         && value.as_str().is_none_or(|text| ["(?=", "(?!", "(?<"].iter().any(|part| text.contains(part)))
 }
 
-/// Puts into the description what strict mode has no keyword for.
 fn describe_constraints(node: &Node, out: &mut Node) {
     let mut notes = Vec::new();
     for key in DESCRIPTION_ONLY {
@@ -250,7 +244,6 @@ fn describe_constraints(node: &Node, out: &mut Node) {
     out.insert("description".to_owned(), Value::String(told));
 }
 
-/// The schema with `null` allowed as well.
 fn nullable(schema: Value) -> Value {
     let Value::Object(mut node) = schema else { return schema };
     if let Some(Value::Array(list)) = node.get_mut("anyOf") {
@@ -263,7 +256,7 @@ fn nullable(schema: Value) -> Value {
             *kind = json!([kind.take(), "null"]);
         }
         _ => {
-            // The description stays with the property, not with one of its two forms.
+            // The description belongs to the property, not to one of its two forms.
             let description = node.shift_remove("description");
             let mut union = Node::new();
             union.extend(description.map(|text| ("description".to_owned(), text)));

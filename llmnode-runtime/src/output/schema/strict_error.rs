@@ -1,4 +1,4 @@
-//! What keeps a type from being said in OpenAI's strict dialect.
+//! Why OpenAI's strict dialect cannot express a type.
 
 use std::fmt;
 
@@ -11,23 +11,21 @@ pub struct StrictError {
     pub(super) problems: Vec<StrictProblem>,
 }
 
-/// One place that OpenAI's strict dialect can't express.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StrictProblem {
     pub(super) path: String,
     pub(super) what: &'static str,
-    /// What to write instead.
     pub(super) remedy: &'static str,
 }
 
 impl StrictError {
-    /// All places, in the schema's order; at least one: the path from the name of a type on, `Report.steps[].labels`, what it
-    /// is that can't be expressed, and what to write instead.
+    /// Returns all places, in the schema's order; at least one. Each has its path, which begins with the name of a type
+    /// (`Report.steps[].labels`), what cannot be expressed there, and what to write instead.
     pub fn problems(&self) -> impl ExactSizeIterator<Item = (&str, &'static str, &'static str)> {
         self.problems.iter().map(|StrictProblem { path, what, remedy }| (path.as_str(), *what, *remedy))
     }
 
-    /// The error where the dialect was chosen, which is one thing that can be mended.
+    /// For the place where the dialect was chosen: choosing another one is a remedy too.
     pub(crate) fn with_remedy(&self) -> String {
         format!("{self}; or choose another response format than `strict`: `schema` takes any type")
     }
@@ -36,7 +34,7 @@ impl StrictError {
 impl fmt::Display for StrictError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the schema of `{}` can't be expressed in OpenAI's strict dialect: ", self.name)?;
-        // On one line, as errors and logs are.
+        // On one line, for errors and logs.
         write_joined(&self.problems, "; ", f)
     }
 }

@@ -1,12 +1,12 @@
-//! Values beside a tag that no JSON has a place for.
+//! Variants that hold a value for which JSON has no place beside the tag.
 
 use serde_json::Value;
 
 use super::tree::{Node, children};
 
-/// What is wrong with a variant of an internally tagged enum (`#[serde(tag = "kind")]`) that holds a number or a list.
-/// schemars merges the keywords of both into one schema. Of a text, a bool or an `Option` of them it leaves no trace;
-/// `#[llm_output]` sees these where they are written out.
+/// Finds variants of an internally tagged enum (`#[serde(tag = "kind")]`) that hold a number or a list: schemars merges the
+/// keywords of both into one schema. A string, a bool or an `Option` of them leaves no trace there; `#[llm_output]` finds these
+/// in the source.
 pub(super) fn unanswerable(schema: &Value) -> Option<String> {
     let node = schema.as_object()?;
     fault(node).or_else(|| children(node).find_map(unanswerable))

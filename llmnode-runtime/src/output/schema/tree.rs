@@ -1,4 +1,4 @@
-//! Walking over JSON schemas: which members of a schema are schemas, and where a reference leads.
+//! Traversal of JSON schemas: which members of a schema are schemas, and where a reference leads.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -26,7 +26,6 @@ const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 /// Keywords whose value is a map from names to schemas.
 const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
 
-/// The schemas directly inside `node`.
 pub(in crate::output) fn children(node: &Node) -> impl Iterator<Item = &Value> {
     node.iter().flat_map(|(key, value)| -> Box<dyn Iterator<Item = &Value>> {
         match value {
@@ -38,7 +37,6 @@ pub(in crate::output) fn children(node: &Node) -> impl Iterator<Item = &Value> {
     })
 }
 
-/// The schemas directly inside `node` with their keywords, to be changed.
 pub(super) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut Value)> {
     node.iter_mut().flat_map(|(key, value)| -> Box<dyn Iterator<Item = (&str, &mut Value)>> {
         let key = key.as_str();
@@ -55,14 +53,12 @@ pub(super) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut 
     })
 }
 
-/// Whether this keyword's value is one schema or several.
 pub(super) fn holds_schemas(key: &str, value: &Value) -> bool {
     ONE.contains(&key)
         || (value.is_array() && LIST.contains(&key))
         || (value.is_object() && NAMED.contains(&key))
 }
 
-/// The name in `#/$defs/<name>`, decoded.
 pub(super) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
     let encoded = reference.strip_prefix("#/$defs/")?;
     if encoded.contains('/') {
@@ -74,7 +70,6 @@ pub(super) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(percent_decoded(encoded)?.replace("~1", "/").replace("~0", "~")))
 }
 
-/// The text with `%20` and the like decoded.
 pub(in crate::output) fn percent_decoded(encoded: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(encoded.len());
     let mut rest = encoded.bytes();
@@ -90,17 +85,14 @@ pub(in crate::output) fn percent_decoded(encoded: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The definition that `node` refers to by its `$ref`, if it does.
 pub(super) fn target<'a>(defs: Option<&'a Node>, node: &Node) -> Option<&'a Value> {
     defs?.get(def_name(node.get("$ref")?.as_str()?)?.as_ref())
 }
 
-/// The branches of a union.
 pub(super) fn branches(node: &Node) -> Option<&Vec<Value>> {
     node.get("anyOf").or_else(|| node.get("oneOf"))?.as_array()
 }
 
-/// Whether the schema's `type` is `kind`, or a list with `kind` in it.
 pub(super) fn has_type(node: &Node, kind: &str) -> bool {
     match node.get("type") {
         Some(Value::String(only)) => only == kind,
@@ -109,13 +101,12 @@ pub(super) fn has_type(node: &Node, kind: &str) -> bool {
     }
 }
 
-/// The names that the schema lists under `required`.
 pub(super) fn required(node: &Node) -> HashSet<&str> {
     let names = node.get("required").and_then(Value::as_array).into_iter().flatten();
     names.filter_map(Value::as_str).collect()
 }
 
-/// Keywords that tell something but allow and forbid nothing.
+/// Keywords that allow and forbid nothing.
 pub(crate) fn is_annotation(key: &str) -> bool {
     matches!(
         key,
