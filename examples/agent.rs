@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 
 use llmnode::prelude::*;
-use llmnode::stub_server::{LoggedRequest, Reply, StubServerBuilder};
+use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
 use llmnode::{Event, StubServer};
 use serde_json::json;
 
@@ -122,17 +122,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that plays the model: it misspells a title once, and mends it.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         if request.messages()[0].1.starts_with("Why is") {
-            return Reply::text("It makes the ocean a neighbour.");
+            return StubReply::text("It makes the ocean a neighbour.");
         }
-        let lend = |title: &str| Reply::call("lend", json!({"title": title}));
+        let lend = |title: &str| StubReply::call("lend", json!({"title": title}));
         let title = "The Sea Around Us";
         match results(request) {
-            0 => Reply::text("Let me look.").and_call("search", json!({"word": "sea"})),
+            0 => StubReply::text("Let me look.").and_call("search", json!({"word": "sea"})),
             1 => lend("The Sea Around").and_call("praise", json!({"title": title})),
             3 => lend(title),
-            _ => Reply::call("Advice", json!({"title": title, "reason": "It makes the ocean a neighbour."})),
+            _ => StubReply::call(
+                "Advice",
+                json!({"title": title, "reason": "It makes the ocean a neighbour."}),
+            ),
         }
     }))
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
-use llmnode::stub_server::{LoggedRequest, Reply, StubServerBuilder};
+use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
 use llmnode::{Approval, Paused, StubServer, WaitingCall};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -123,15 +123,15 @@ fn stub() -> StubServerBuilder {
     let results = |request: &LoggedRequest| {
         request.messages().iter().filter(|(role, _)| role == "tool").map(|(_, text)| text.clone()).collect()
     };
-    StubServer::builder().default_reply(Reply::for_request(move |request| {
+    StubServer::builder().default_reply(StubReply::for_request(move |request| {
         let results: Vec<String> = results(request);
         let delete = |name: &str| json!({"name": name});
         match results.len() {
-            0 => Reply::call("list", json!({})),
-            1 => Reply::call("delete", delete("draft-1.txt")).and_call("delete", delete("draft-2.txt")),
+            0 => StubReply::call("list", json!({})),
+            1 => StubReply::call("delete", delete("draft-1.txt")).and_call("delete", delete("draft-2.txt")),
             _ => {
                 let deleted = results.iter().filter(|result| *result == "deleted").count();
-                Reply::text(format!("I deleted {deleted} files."))
+                StubReply::text(format!("I deleted {deleted} files."))
             }
         }
     }))

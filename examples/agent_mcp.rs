@@ -10,7 +10,7 @@
 use std::io::{BufRead, Write};
 
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 use llmnode::{Mcp, StubServer, Toolset};
 use serde_json::{Value, json};
 
@@ -92,9 +92,9 @@ fn called(call: &Value) -> Value {
 /// A server that plays the model.
 fn stub() -> StubServerBuilder {
     StubServer::builder().script([
-        Reply::call("notes_list", json!({})),
-        Reply::call("notes_read", json!({"name": "ship"})),
-        Reply::call("notes_read", json!({"name": "voyage"})),
-        Reply::text("It sails on Friday at noon."),
+        StubReply::call("notes_list", json!({})),
+        StubReply::call("notes_read", json!({"name": "ship"})),
+        StubReply::call("notes_read", json!({"name": "voyage"})),
+        StubReply::text("It sails on Friday at noon."),
     ])
 }

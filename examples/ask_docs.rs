@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use llmnode::rag::{Collection, Document, Embeddings, Hits, Search, SqliteStore, Written};
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 use llmnode::{Cx, StubServer};
 use serde_json::json;
 
@@ -163,12 +163,12 @@ fn stub() -> StubServerBuilder {
         let (_, prompt) = request.messages().into_iter().find(|(role, _)| role == "user").unwrap_or_default();
         let source =
             prompt.lines().find_map(|line| line.strip_prefix('[')?.strip_suffix(']').map(str::to_owned));
-        Reply::json(
+        StubReply::json(
             json!({"answer": "It is sent again after failures of the transport.", "sources": [source]}),
         )
     };
     StubServer::builder().script([
-        Reply::json(json!({"answer": "Somebody said so.", "sources": ["the internet"]})),
-        Reply::for_request(cites),
+        StubReply::json(json!({"answer": "Somebody said so.", "sources": ["the internet"]})),
+        StubReply::for_request(cites),
     ])
 }

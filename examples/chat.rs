@@ -11,7 +11,7 @@ use std::io::BufRead;
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::{LoggedRequest, Reply, StubServerBuilder};
+use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
 
 mod common;
 
@@ -60,14 +60,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that remembers what it is told, and nothing else.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request: &LoggedRequest| {
+    StubServer::builder().default_reply(StubReply::for_request(|request: &LoggedRequest| {
         let messages = request.messages();
         let said: Vec<_> =
             messages.iter().filter(|(role, _)| role == "user").map(|(_, said)| said.as_str()).collect();
         match said.split_last() {
-            Some((last, [])) => Reply::text(format!("You said: {last}")),
-            Some((last, before)) => Reply::text(format!("You said: {last} And before: {}", before.join(" "))),
-            None => Reply::text("You said nothing."),
+            Some((last, [])) => StubReply::text(format!("You said: {last}")),
+            Some((last, before)) => {
+                StubReply::text(format!("You said: {last} And before: {}", before.join(" ")))
+            }
+            None => StubReply::text("You said nothing."),
         }
     }))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -70,19 +70,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that goes by words, is slower for some tickets than for others, and declines to judge an empty one.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let ticket =
             messages.last().map_or("", |(_, content)| content).rsplit("\n\n").next().unwrap_or_default();
         let has = |words: &[&str]| words.iter().any(|word| ticket.contains(word));
         let topic = match () {
-            () if ticket.trim().is_empty() => return Reply::refusal("There is no ticket to judge."),
+            () if ticket.trim().is_empty() => return StubReply::refusal("There is no ticket to judge."),
             () if has(&["charged", "card", "money"]) => "Billing",
             () if has(&["crashes", "Nothing happens", "stuck"]) => "Defect",
             () if has(&["add", "let me"]) => "Wish",
             () => "Other",
         };
         let delay = Duration::from_millis(5 * (ticket.len() as u64 % 7));
-        Reply::json(serde_json::json!({"value": topic})).after(delay)
+        StubReply::json(serde_json::json!({"value": topic})).after(delay)
     }))
 }

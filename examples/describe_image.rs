@@ -10,7 +10,7 @@
 use std::error::Error;
 
 use llmnode::media::Detail;
-use llmnode::stub_server::Reply;
+use llmnode::stub_server::StubReply;
 use llmnode::{Image, StubServer, prelude::*};
 
 mod common;
@@ -36,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         None => Image::bytes("image/png", red_square(8))?.detail(Detail::Low),
     };
     let answer = r#"{"sentence": "A plain red square.", "colours": ["red"]}"#;
-    let (model, server) = common::model(StubServer::builder().script([Reply::text(answer)])).await?;
+    let (model, server) = common::model(StubServer::builder().script([StubReply::text(answer)])).await?;
     let run = Run::new(model);
     let Description { sentence, colours } = run.call(&Describe { picture, language: "English" }).await?;
     println!("{sentence} ({})", colours.join(", "));

@@ -7,7 +7,7 @@
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -108,11 +108,11 @@ fn euros(cents: i64) -> String {
 
 /// A server that reads the lines of the invoice by itself, and forgets the tax at first.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let corrected = messages.iter().any(|(_, content)| content.contains("add up to"));
         let document = messages.iter().find(|(role, _)| role == "user").map_or("", |(_, content)| content);
-        Reply::json(read_by_rule(document, corrected))
+        StubReply::json(read_by_rule(document, corrected))
     }))
 }
 

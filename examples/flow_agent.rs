@@ -7,7 +7,7 @@
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -79,14 +79,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that searches once, and answers with what was found.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let (role, said) = messages.last().map_or(("", ""), |(role, said)| (role.as_str(), said.as_str()));
         let known = said.lines().find_map(|line| line.strip_prefix("What we know: "));
         match (role, known) {
-            ("tool", _) => Reply::text(said),
-            (_, Some(known)) => Reply::text(known),
-            _ => Reply::call("search", serde_json::json!({"query": "north light reaches"})),
+            ("tool", _) => StubReply::text(said),
+            (_, Some(known)) => StubReply::text(known),
+            _ => StubReply::call("search", serde_json::json!({"query": "north light reaches"})),
         }
     }))
 }

@@ -9,7 +9,7 @@ use std::io::BufRead;
 
 use llmnode::flow::Step;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 use llmnode::{BoxError, Cx, StubServer};
 
 mod common;
@@ -92,10 +92,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that counts what it was told.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let said = messages.iter().filter(|(role, _)| role == "user").count();
         let last = messages.last().map_or("", |(_, content)| content);
-        Reply::text(format!("You told me {said} things, the last of them: {last}"))
+        StubReply::text(format!("You told me {said} things, the last of them: {last}"))
     }))
 }

@@ -6,7 +6,7 @@
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -92,17 +92,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that writes too much at first, and minds it.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let asked = messages.last().map_or("", |(_, content)| content);
         let wordy = "Come and see the light, which is very, very high, and quite old.";
         match (asked.ends_with("Is it good enough?"), asked.contains("Too long.")) {
             (true, _) if asked.contains(wordy) => {
-                Reply::json(serde_json::json!({"good_enough": false, "complaint": "Too long."}))
+                StubReply::json(serde_json::json!({"good_enough": false, "complaint": "Too long."}))
             }
-            (true, _) => Reply::json(serde_json::json!({"good_enough": true, "complaint": ""})),
-            (false, false) => Reply::text(wordy),
-            (false, true) => Reply::text("Come up. See far."),
+            (true, _) => StubReply::json(serde_json::json!({"good_enough": true, "complaint": ""})),
+            (false, false) => StubReply::text(wordy),
+            (false, true) => StubReply::text("Come up. See far."),
         }
     }))
 }

@@ -12,7 +12,7 @@ use llmnode::Cx;
 use llmnode::StubServer;
 use llmnode::flow::{Batch, Step};
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -128,7 +128,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that reads the number of visitors and the last sentence, and cannot read one of the reports.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let asked = messages
             .iter()
@@ -136,10 +136,10 @@ fn stub() -> StubServerBuilder {
             .find(|content| content.contains('\n'))
             .unwrap_or_default();
         let visitors = asked.split_once("Visitors: ").map(|(_, rest)| rest);
-        let Some(rest) = visitors else { return Reply::text("The handrail is most urgent.") };
+        let Some(rest) = visitors else { return StubReply::text("The handrail is most urgent.") };
         let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
         let to_do = if asked.contains("handrail") { "a new handrail" } else { "find a keeper" };
         let visitors = number.parse::<u32>().ok().filter(|number| *number > 0);
-        Reply::json(serde_json::json!({"visitors": visitors, "to_do": to_do}))
+        StubReply::json(serde_json::json!({"visitors": visitors, "to_do": to_do}))
     }))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -61,7 +61,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that takes longest for what is asked first.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let asked = messages.last().map_or("", |(_, content)| content);
         let (said, milliseconds) = match asked {
@@ -70,6 +70,6 @@ fn stub() -> StubServerBuilder {
             _ if asked.starts_with("The tides") => ("High water at eleven today.", 1),
             _ => ("A dry and windy day, a late ferry, and high water at eleven.", 1),
         };
-        Reply::text(said).after(Duration::from_millis(milliseconds))
+        StubReply::text(said).after(Duration::from_millis(milliseconds))
     }))
 }

@@ -11,7 +11,7 @@ use llmnode::Cx;
 use llmnode::StubServer;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -103,11 +103,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that speaks all languages alike.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let asked = messages.last().map_or("", |(_, content)| content);
         let (head, text) = asked.split_once(":\n").unwrap_or_default();
         let language = head.rsplit(' ').next().unwrap_or_default();
-        Reply::text(format!("({language}) {text}"))
+        StubReply::text(format!("({language}) {text}"))
     }))
 }

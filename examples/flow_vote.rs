@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use llmnode::StubServer;
 use llmnode::flow::Batch;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -76,10 +76,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that is wrong twice in five times.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let asked = messages.last().map_or("", |(_, content)| content);
         let hasty = asked.contains("voter 2") || asked.contains("voter 5");
-        Reply::json(serde_json::json!({"reasoning": "…", "answer": if hasty { 10 } else { 8 }}))
+        StubReply::json(serde_json::json!({"reasoning": "…", "answer": if hasty { 10 } else { 8 }}))
     }))
 }

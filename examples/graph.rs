@@ -10,7 +10,7 @@
 use llmnode::StubServer;
 use llmnode::graph::{Graph, Registry};
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 use serde_json::json;
 
 mod common;
@@ -34,13 +34,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A server that answers each of the three.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let said = messages.last().map_or("", |(_, said)| said.as_str());
         match said.strip_prefix("On ") {
-            Some(topic) => Reply::text(format!("Of its {topic} much is known.")),
-            None if said.starts_with("Topics") => Reply::text(r#"["light", "keeper"]"#),
-            None => Reply::text(said),
+            Some(topic) => StubReply::text(format!("Of its {topic} much is known.")),
+            None if said.starts_with("Topics") => StubReply::text(r#"["light", "keeper"]"#),
+            None => StubReply::text(said),
         }
     }))
 }

@@ -14,7 +14,7 @@ use llmnode::prelude::*;
 use llmnode::smart::Program;
 use llmnode::smart::evaluate::{Dataset, evaluate};
 use llmnode::smart::optimise::{Bootstrap, OptimiseProgress, Reflect};
-use llmnode::stub_server::{LoggedRequest, Reply, StubServerBuilder};
+use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
 use llmnode::{Limits, StubServer};
 
 mod common;
@@ -117,12 +117,12 @@ fn bar(so_far: &OptimiseProgress) {
 
 /// A server whose small model knows a queue only where the prompt says it, and whose teacher knows them all.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let asked = messages.last().map_or("", |(_, content)| content);
         let shown: String = messages.iter().rev().skip(1).map(|(_, content)| content.as_str()).collect();
         if shown.starts_with("You improve the instruction") {
-            return Reply::json(serde_json::json!({"instruction": instruction(asked)}));
+            return StubReply::json(serde_json::json!({"instruction": instruction(asked)}));
         }
         let known = |word: &str, queue: &str| {
             shown.contains(&format!("concerns {word}")) || shown.contains(&format!("to the {queue}"))
@@ -130,7 +130,7 @@ fn stub() -> StubServerBuilder {
         let (_, word, queue) =
             QUEUES.iter().find(|(key, ..)| asked.to_lowercase().contains(key)).unwrap_or(&QUEUES[0]);
         let queue = if teaches(request) || known(word, queue) { queue } else { "harbour" };
-        Reply::json(serde_json::json!({"reasoning": format!("It concerns {word}."), "queue": queue}))
+        StubReply::json(serde_json::json!({"reasoning": format!("It concerns {word}."), "queue": queue}))
     }))
 }
 

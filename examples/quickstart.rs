@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -97,8 +97,8 @@ async fn main() -> ExitCode {
 /// A server that answers wrongly first.
 fn stub() -> StubServerBuilder {
     StubServer::builder().script([
-        Reply::text(r#"{"item": "crowbar", "reason": ""}"#),
-        Reply::text(r#"{"item": "brass key", "reason": "A key opens a lock without breaking it."}"#),
+        StubReply::text(r#"{"item": "crowbar", "reason": ""}"#),
+        StubReply::text(r#"{"item": "brass key", "reason": "A key opens a lock without breaking it."}"#),
     ])
 }
 

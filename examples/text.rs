@@ -6,7 +6,7 @@
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
@@ -33,5 +33,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn stub() -> StubServerBuilder {
     let line = "Every night he lit the lamp with his back to the water.";
-    StubServer::builder().default_reply(Reply::text(line))
+    StubServer::builder().default_reply(StubReply::text(line))
 }

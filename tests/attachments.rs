@@ -3,14 +3,14 @@
 #![cfg(feature = "openai")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use llmnode::stub_server::{Reply, StubServer};
+use llmnode::stub_server::{StubReply, StubServer};
 use llmnode::{
     Category, ChatModel, File, Image, Message, OpenAi, Request, Role, Run, Sink, TokenUsage, llm_node,
     llm_output,
 };
 use serde_json::{Value, json};
 
-async fn server(script: impl IntoIterator<Item = Reply>) -> StubServer {
+async fn server(script: impl IntoIterator<Item = StubReply>) -> StubServer {
     StubServer::builder().script(script).start().await.unwrap()
 }
 
@@ -68,9 +68,9 @@ fn parts() -> Value {
 #[tokio::test]
 async fn parts_are_sent_in_order_and_again_as_they_were() {
     let script = [
-        Reply::text("a cat"),
-        Reply::error(503, "server_error", (), "busy"),
-        Reply::text(r#"{"animal": "cat"}"#),
+        StubReply::text("a cat"),
+        StubReply::error(503, "server_error", (), "busy"),
+        StubReply::text(r#"{"animal": "cat"}"#),
     ];
     let server = server(script).await;
     let run = Run::new(model(&server.base_url())).with_clock(llmnode::TestClock::new());
@@ -91,7 +91,7 @@ async fn parts_are_sent_in_order_and_again_as_they_were() {
 #[tokio::test]
 async fn a_model_that_sees_nothing_is_a_bad_request_in_the_providers_words() {
     let words = "Invalid content type. image_url is only supported by certain models.";
-    let server = server([Reply::error(400, "invalid_request_error", (), words)]).await;
+    let server = server([StubReply::error(400, "invalid_request_error", (), words)]).await;
     let run = Run::new(model(&server.base_url()));
     let error = run.call(&describe()).await.unwrap_err();
     assert_eq!((error.category(), error.attempts().len()), (Category::BadRequest, 1));
@@ -104,11 +104,11 @@ async fn a_model_that_sees_nothing_is_a_bad_request_in_the_providers_words() {
 #[tokio::test]
 async fn the_schema_in_the_prompt_leaves_the_parts_alone() {
     let refuses = || {
-        Reply::for_request(|request| match request.json() {
+        StubReply::for_request(|request| match request.json() {
             Some(body) if body.get("response_format").is_some() => {
-                Reply::error(400, "invalid_request_error", (), "response_format is not supported")
+                StubReply::error(400, "invalid_request_error", (), "response_format is not supported")
             }
-            _ => Reply::text(r#"{"animal": "cat"}"#),
+            _ => StubReply::text(r#"{"animal": "cat"}"#),
         })
     };
     let server = server(std::iter::repeat_with(refuses).take(6)).await;
@@ -121,7 +121,7 @@ async fn the_schema_in_the_prompt_leaves_the_parts_alone() {
 
 #[tokio::test]
 async fn estimates_count_attachments_flat() {
-    let server = server([Reply::text(r#"{"animal": "cat"}"#).without_usage()]).await;
+    let server = server([StubReply::text(r#"{"animal": "cat"}"#).without_usage()]).await;
     let report = Run::new(model(&server.base_url())).call(&describe()).report().await.unwrap();
     let attempt = &report.record.attempts[0];
     // An image, a PDF and a file at the provider, and a quarter of 40 characters.

@@ -6,7 +6,7 @@
 use llmnode::flow::Step;
 use llmnode::graph::{Graph, Registry, State};
 use llmnode::prelude::*;
-use llmnode::stub_server::{LoggedRequest, Reply, StubServer};
+use llmnode::stub_server::{LoggedRequest, StubReply, StubServer};
 use llmnode::{Message, OpenAi, Role};
 use serde_json::json;
 
@@ -133,13 +133,13 @@ flow! { Report(World):
     Sum => end,
 }
 
-fn script() -> Vec<Reply> {
+fn script() -> Vec<StubReply> {
     vec![
-        Reply::text("First, look."),
-        Reply::call("look_up", json!({"word": "tea"})),
-        Reply::text("Look again."),
-        Reply::text("Tea is a leaf."),
-        Reply::text(r#"{"words": 4}"#),
+        StubReply::text("First, look."),
+        StubReply::call("look_up", json!({"word": "tea"})),
+        StubReply::text("Look again."),
+        StubReply::text("Tea is a leaf."),
+        StubReply::text(r#"{"words": 4}"#),
     ]
 }
 

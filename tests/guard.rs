@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServer};
+use llmnode::stub_server::{StubReply, StubServer};
 use llmnode::testing::{forbid_all_requests, forbid_requests};
 use llmnode::{OpenAiBuilder, TestClock};
 
@@ -53,7 +53,7 @@ async fn child() {
         "all" => forbid_all_requests(),
         _ => {}
     }
-    let server = StubServer::builder().default_reply(Reply::text("Hello!")).start().await.unwrap();
+    let server = StubServer::builder().default_reply(StubReply::text("Hello!")).start().await.unwrap();
     // Whatever is meant for another machine goes to a proxy of this one: a guard that fails is seen, and does no harm.
     let elsewhere = OpenAi::builder().base_url("http://models.invalid/v1").without_key();
     let elsewhere = ask(elsewhere.proxy(format!("http://{}", server.address()))).await;

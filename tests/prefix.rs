@@ -5,7 +5,7 @@
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::Reply;
+use llmnode::stub_server::StubReply;
 use llmnode::testing::request_of;
 
 struct World {
@@ -47,7 +47,7 @@ const PREFIX: &str = concat!(
 const ANSWER: &str = r#"{"item": "key", "reason": null}"#;
 
 async fn bodies(
-    script: impl IntoIterator<Item = Reply>,
+    script: impl IntoIterator<Item = StubReply>,
     calls: impl IntoIterator<Item = (Choose<'_>, World)>,
 ) -> Vec<String> {
     let server = StubServer::builder().script(script).start().await.unwrap();
@@ -71,7 +71,7 @@ fn shared_prefix(requests: [llmnode::Request; 2]) -> String {
 
 #[tokio::test]
 async fn two_calls_share_all_up_to_the_first_value() {
-    let script = [ANSWER, ANSWER].map(Reply::text);
+    let script = [ANSWER, ANSWER].map(StubReply::text);
     let calls = || {
         [
             (Choose { messages: &[], goal: "open the door" }, World { items: vec!["key", "lamp"] }),
@@ -90,7 +90,12 @@ async fn two_calls_share_all_up_to_the_first_value() {
 
 #[tokio::test]
 async fn each_request_of_a_call_extends_the_one_before() {
-    let script = [Reply::raw(503, ""), Reply::text("no JSON"), Reply::raw(503, ""), Reply::text(ANSWER)];
+    let script = [
+        StubReply::raw(503, ""),
+        StubReply::text("no JSON"),
+        StubReply::raw(503, ""),
+        StubReply::text(ANSWER),
+    ];
     let said = [Message::user("Hello."), Message::assistant("Hello!")];
     let bodies =
         bodies(script, [(Choose { messages: &said, goal: "see" }, World { items: vec!["lamp"] })]).await;

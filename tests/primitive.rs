@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServer};
+use llmnode::stub_server::{StubReply, StubServer};
 use llmnode::{Primitive, TestClock};
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn extract() -> Primitive {
     Primitive::builder("extract").system_prompt("Extract the city.").output::<City>().build().unwrap()
 }
 
-async fn server(script: impl IntoIterator<Item = Reply>) -> StubServer {
+async fn server(script: impl IntoIterator<Item = StubReply>) -> StubServer {
     StubServer::builder().script(script).start().await.unwrap()
 }
 
@@ -30,7 +30,7 @@ fn run(server: &StubServer, clock: &TestClock) -> Run {
 }
 
 /// The response as another process gets it, and how many requests it took.
-async fn respond(script: impl IntoIterator<Item = Reply>) -> (Value, usize, Vec<Duration>) {
+async fn respond(script: impl IntoIterator<Item = StubReply>) -> (Value, usize, Vec<Duration>) {
     let (server, clock) = (server(script).await, TestClock::new());
     let response = extract().respond(&run(&server, &clock), "Greetings from Oslo!").await;
     let json = serde_json::to_value(&response).unwrap();
@@ -41,7 +41,7 @@ async fn respond(script: impl IntoIterator<Item = Reply>) -> (Value, usize, Vec<
 
 #[tokio::test]
 async fn the_schema_goes_along_and_the_payload_as_it_is() {
-    let (server, clock) = (server([Reply::text(r#"{"name": "Oslo"}"#)]).await, TestClock::new());
+    let (server, clock) = (server([StubReply::text(r#"{"name": "Oslo"}"#)]).await, TestClock::new());
     let run = run(&server, &clock);
     let response = extract().respond(&run, " Greetings\r\nfrom \"Oslo\"! ").await;
     assert_eq!(response.data, Some(json!({"name": "Oslo"})));
@@ -62,8 +62,8 @@ async fn the_schema_goes_along_and_the_payload_as_it_is() {
 
 #[tokio::test]
 async fn a_model_that_takes_no_schema_is_told_it_behind_the_instruction() {
-    let refuse = || Reply::error(400, "invalid_request_error", (), "response_format is not supported");
-    let server = server([refuse(), refuse(), refuse(), Reply::text(r#"{"name": "Oslo"}"#)]).await;
+    let refuse = || StubReply::error(400, "invalid_request_error", (), "response_format is not supported");
+    let server = server([refuse(), refuse(), refuse(), StubReply::text(r#"{"name": "Oslo"}"#)]).await;
     let response = extract().respond(&run(&server, &TestClock::new()), "x").await;
     let told = server.requests().last().unwrap().messages()[0].1.clone();
     assert!(told.starts_with("Extract the city.\n\n") && told.contains("\"name\""), "{told}");
@@ -73,24 +73,25 @@ async fn a_model_that_takes_no_schema_is_told_it_behind_the_instruction() {
 
 #[tokio::test]
 async fn failures_are_data_with_their_labels() {
-    let busy = || Reply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(7);
+    let busy = || StubReply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(7);
     let (json, requests, waits) = respond([busy(), busy(), busy(), busy()]).await;
     assert_eq!((&json["success"], &json["reason"], requests), (&json!(false), &json!("rate_limit_error"), 4));
     assert_eq!((&json["details"]["status"], &json["details"]["retry_after_ms"]), (&json!(429), &json!(7000)));
     assert!(waits.iter().all(|wait| *wait >= Duration::from_secs(7)), "{waits:?}");
 
-    let key = Reply::error(401, "invalid_request_error", "invalid_api_key", &format!("Incorrect key: {KEY}"));
+    let key =
+        StubReply::error(401, "invalid_request_error", "invalid_api_key", &format!("Incorrect key: {KEY}"));
     let (json, requests, _) = respond([key]).await;
     assert_eq!(
         (&json["reason"], &json["error_type"], requests),
         (&json!("api_key_error"), &json!("api_key_error"), 1)
     );
 
-    let long = Reply::error(400, "invalid_request_error", "context_length_exceeded", "too long");
+    let long = StubReply::error(400, "invalid_request_error", "context_length_exceeded", "too long");
     let (json, requests, _) = respond([long]).await;
     assert_eq!((&json["reason"], requests), (&json!("context_length_error"), 1));
 
-    let wrong = || Reply::text(r#"{"name": true}"#);
+    let wrong = || StubReply::text(r#"{"name": true}"#);
     let (json, requests, _) = respond([wrong(), wrong(), wrong(), wrong()]).await;
     assert_eq!((&json["reason"], requests), (&json!("schema_error"), 4));
     assert!(json["details"]["violations"][0].as_str().unwrap().starts_with("name: "));

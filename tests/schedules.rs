@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use faulty::account::{Account, Figures, Seen};
 use faulty::{Act, Ask, Caller, REFUSING};
-use llmnode::stub_server::{LoggedRequest, Reply};
+use llmnode::stub_server::{LoggedRequest, StubReply};
 use llmnode::{AttemptKind, CallRecord, Category, Settings, StubServer};
 use proptest::prelude::*;
 use tokio::task::JoinSet;
@@ -34,7 +34,7 @@ impl Scheduled {
         };
         let reply = of.clone();
         let server = StubServer::builder()
-            .default_reply(Reply::for_request(move |request| reply(request).reply(request)))
+            .default_reply(StubReply::for_request(move |request| reply(request).reply(request)))
             .log_limit(0)
             .on_exchange(move |request| told.lock().unwrap().seen(Seen::of(request, of(request))))
             .start();

@@ -143,13 +143,13 @@ async fn a_goal_has_tools_and_is_one() {
 
 #[cfg(feature = "openai")]
 mod sockets {
-    use llmnode::stub_server::Reply;
+    use llmnode::stub_server::StubReply;
     use llmnode::{OpenAi, StubServer};
     use serde_json::json;
 
     use super::*;
 
-    async fn server(replies: impl IntoIterator<Item = Reply>) -> StubServer {
+    async fn server(replies: impl IntoIterator<Item = StubReply>) -> StubServer {
         StubServer::builder().script(replies).start().await.unwrap()
     }
 
@@ -163,7 +163,7 @@ mod sockets {
     async fn json_is_asked_for_by_a_format_and_sections_by_the_prompt() {
         let sections =
             "[[ ## reasoning ## ]]\nr\n[[ ## holds ## ]]\nTrue\n[[ ## fact ## ]]\ntwo\n[[ ## completed ## ]]";
-        let server = server([Reply::text(GOOD), Reply::text(GOOD), Reply::text(sections)]).await;
+        let server = server([StubReply::text(GOOD), StubReply::text(GOOD), StubReply::text(sections)]).await;
         let run = run_on(&server);
         for form in [Form::Own, Form::Json, Form::Chat] {
             let run = run.with_state(world()).with_program(Program::<Judge>::new().with_form(form));
@@ -183,8 +183,10 @@ mod sockets {
     #[tokio::test]
     async fn case_64_a_file_sends_no_request_elsewhere() {
         let (own, other) = (
-            server([Reply::text("[[ ## reasoning ## ]]\nr\n[[ ## holds ## ]]\nTrue\n[[ ## fact ## ]]\ntwo")])
-                .await,
+            server([StubReply::text(
+                "[[ ## reasoning ## ]]\nr\n[[ ## holds ## ]]\nTrue\n[[ ## fact ## ]]\ntwo",
+            )])
+            .await,
             server([]).await,
         );
         let field = |name: &str| json!({"prefix": "P:", "description": format!("${{{name}}}")});

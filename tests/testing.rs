@@ -259,12 +259,15 @@ async fn half_a_minute_is_enough() {
 
 #[tokio::test]
 async fn a_busy_server_is_asked_again() {
-    use llmnode::stub_server::{Reply, StubServer};
+    use llmnode::stub_server::{StubReply, StubServer};
 
-    let busy = Reply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(20);
-    let torn = Reply::text(r#"{"item": "key"}"#).cut_short();
-    let server =
-        StubServer::builder().script([busy, torn, Reply::text(r#"{"item": "key"}"#)]).start().await.unwrap();
+    let busy = StubReply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(20);
+    let torn = StubReply::text(r#"{"item": "key"}"#).cut_short();
+    let server = StubServer::builder()
+        .script([busy, torn, StubReply::text(r#"{"item": "key"}"#)])
+        .start()
+        .await
+        .unwrap();
     let model = OpenAi::builder().base_url(server.base_url()).model("stub").build().unwrap();
 
     let clock = TestClock::new();

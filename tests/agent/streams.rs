@@ -110,11 +110,11 @@ async fn calls_are_shown_before_the_first_tool_runs_or_an_approval_asks() {
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 #[tokio::test]
 async fn calls_are_shown_before_the_first_tool_runs_over_sockets() {
-    use llmnode::stub_server::{Reply, StubServer};
+    use llmnode::stub_server::{StubReply, StubServer};
     let server = StubServer::builder().script([
-        Reply::text("I look.").and_call("look", json!({})),
-        Reply::text("I wipe.").and_call("wipe", json!({})),
-        Reply::text("Done."),
+        StubReply::text("I look.").and_call("look", json!({})),
+        StubReply::text("I wipe.").and_call("wipe", json!({})),
+        StubReply::text("Done."),
     ]);
     let server = server.start().await.unwrap();
     let model = llmnode::OpenAi::builder().base_url(server.base_url()).api_key("sk-test").model("m");

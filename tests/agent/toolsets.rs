@@ -169,11 +169,14 @@ async fn images_are_attached_to_results() {
 #[tokio::test]
 async fn over_the_wire_images_follow_the_last_result() {
     use llmnode::{StubServer, stub_server};
-    let calls = stub_server::Reply::text("")
+    let calls = stub_server::StubReply::text("")
         .and_call("draw", json!({"how": "url"}))
         .and_call("camera", json!({"words": false}));
-    let server =
-        StubServer::builder().script(vec![calls, stub_server::Reply::text("Seen.")]).start().await.unwrap();
+    let server = StubServer::builder()
+        .script(vec![calls, stub_server::StubReply::text("Seen.")])
+        .start()
+        .await
+        .unwrap();
     let model = OpenAi::builder().base_url(server.base_url()).api_key("sk-test").model("m").build().unwrap();
     assert_eq!(Run::new(model).call(&Look {}).await.unwrap(), "Seen.");
     let body = server.requests()[1].json().unwrap().clone();

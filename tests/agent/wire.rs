@@ -1,13 +1,13 @@
 //! The same over sockets.
 
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServer};
+use llmnode::stub_server::{StubReply, StubServer};
 use llmnode::{Category, OpenAi, ResponseFormat};
 use serde_json::{Value, json};
 
 use super::library::{ASK, Advice, Library, RECOMMEND, kinds, outcomes};
 
-async fn library(replies: Vec<Reply>) -> (StubServer, Run<Library>) {
+async fn library(replies: Vec<StubReply>) -> (StubServer, Run<Library>) {
     let server = StubServer::builder().script(replies);
     let server = server.start().await.unwrap();
     let model = OpenAi::builder().base_url(server.base_url()).api_key("sk-test").model("m").build().unwrap();
@@ -27,8 +27,10 @@ fn names(body: &Value) -> Vec<&str> {
 async fn text_beside_tools() {
     for streams in [false, true] {
         let replies = vec![
-            Reply::text("I look.").and_call("search", json!({"word": "Rust"})).and_call("count", json!({})),
-            Reply::text("Rust in Action."),
+            StubReply::text("I look.")
+                .and_call("search", json!({"word": "Rust"}))
+                .and_call("count", json!({})),
+            StubReply::text("Rust in Action."),
         ];
         let (server, run) = library(replies).await;
         let report =
@@ -67,10 +69,10 @@ async fn text_beside_tools() {
 async fn a_typed_answer_is_one_more_function() {
     for streams in [false, true] {
         let replies = vec![
-            Reply::call("count", json!({})),
-            Reply::call("count", json!({})),
-            Reply::call("count", json!({})),
-            Reply::call("Advice", json!({"title": "Deep C"})),
+            StubReply::call("count", json!({})),
+            StubReply::call("count", json!({})),
+            StubReply::call("count", json!({})),
+            StubReply::call("Advice", json!({"title": "Deep C"})),
         ];
         let (server, run) = library(replies).await;
         let report = if streams {
@@ -96,13 +98,13 @@ async fn a_typed_answer_is_one_more_function() {
 
 #[tokio::test]
 async fn an_answer_that_is_not_called_is_taken_as_text() {
-    let (_server, run) = library(vec![Reply::json(json!({"title": "Deep C"}))]).await;
+    let (_server, run) = library(vec![StubReply::json(json!({"title": "Deep C"}))]).await;
     assert_eq!(run.call(&RECOMMEND).await.unwrap().title, "Deep C");
 }
 
 #[tokio::test]
 async fn an_endpoint_that_refuses_tools_is_a_config_error() {
-    let refusal = Reply::error(
+    let refusal = StubReply::error(
         400,
         "invalid_request_error",
         (),
@@ -116,11 +118,12 @@ async fn an_endpoint_that_refuses_tools_is_a_config_error() {
 
 #[tokio::test]
 async fn a_refused_tool_choice_is_learned() {
-    let refusal = Reply::error(400, "invalid_request_error", (), "tool_choice 'required' is not supported");
+    let refusal =
+        StubReply::error(400, "invalid_request_error", (), "tool_choice 'required' is not supported");
     let (server, run) = library(vec![
         refusal,
-        Reply::call("Advice", json!({"title": "Deep C"})),
-        Reply::call("Advice", json!({"title": "Deep C"})),
+        StubReply::call("Advice", json!({"title": "Deep C"})),
+        StubReply::call("Advice", json!({"title": "Deep C"})),
     ])
     .await;
     let report = run.call(&RECOMMEND).report().await.unwrap();
@@ -132,7 +135,7 @@ async fn a_refused_tool_choice_is_learned() {
 
 #[tokio::test]
 async fn a_call_that_the_server_could_not_read_is_fed_back() {
-    let groq = Reply::raw(
+    let groq = StubReply::raw(
         400,
         json!({"error": {
             "message": "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
@@ -142,7 +145,7 @@ async fn a_call_that_the_server_could_not_read_is_fed_back() {
         }})
         .to_string(),
     );
-    let (_server, run) = library(vec![groq, Reply::call("Advice", json!({"title": "Deep C"}))]).await;
+    let (_server, run) = library(vec![groq, StubReply::call("Advice", json!({"title": "Deep C"}))]).await;
     let report = run.call(&RECOMMEND).report().await.unwrap();
     assert_eq!(report.record.attempts[0].category, Some(Category::SchemaError));
     assert_eq!(kinds(&report.record)[1].as_str(), "correction");
@@ -157,12 +160,12 @@ async fn tools_in_extra_beside_those_of_the_node_are_refused() {
 
 #[tokio::test]
 async fn of_a_thousand_agents_the_ledger_is_the_servers_log() {
-    let server = StubServer::builder().log_limit(0).default_reply(Reply::for_request(|request| {
+    let server = StubServer::builder().log_limit(0).default_reply(StubReply::for_request(|request| {
         let results = request.messages().iter().filter(|(role, _)| role == "tool").count() as u64;
         let reply = match results {
-            0 => Reply::text("").and_call("search", json!({"word": "Rust"})).and_call("count", json!({})),
-            2 => Reply::call("nothing", json!({})),
-            _ => Reply::text("Rust in Action."),
+            0 => StubReply::text("").and_call("search", json!({"word": "Rust"})).and_call("count", json!({})),
+            2 => StubReply::call("nothing", json!({})),
+            _ => StubReply::text("Rust in Action."),
         };
         reply.usage(100 + results, 10)
     }));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use llmnode::stub_server::{Reply, StubServer};
+use llmnode::stub_server::{StubReply, StubServer};
 use llmnode::{Category, OpenAi, OutputSchema, ResponseFormat, Run, Settings};
 use serde_json::{Map, Value, json};
 
@@ -132,7 +132,7 @@ fn told(body: &Value) -> Vec<String> {
 async fn answering(shape: &Shape) -> StubServer {
     let (sample, is_wrapped) = (shape.samples[0].clone(), shape.schema.is_wrapped());
     let answer = if is_wrapped { json!({"value": sample}) } else { sample };
-    let reply = Reply::for_request(move |request| {
+    let reply = StubReply::for_request(move |request| {
         let body = request.json().unwrap();
         let function = &body["tools"][0]["function"];
         let format = &body["response_format"]["json_schema"];
@@ -143,8 +143,8 @@ async fn answering(shape: &Shape) -> StubServer {
             }
         }
         match function["name"].as_str() {
-            Some(name) => Reply::call(name, answer).finish_reason("stop"),
-            None => Reply::json(answer),
+            Some(name) => StubReply::call(name, answer).finish_reason("stop"),
+            None => StubReply::json(answer),
         }
     });
     StubServer::builder().default_reply(reply).start().await.unwrap()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llmnode::stub_server::{LoggedRequest, Reply};
+use llmnode::stub_server::{LoggedRequest, StubReply};
 use serde_json::json;
 
 use super::http_date;
@@ -68,58 +68,58 @@ impl Act {
         Some(Duration::from_secs(u64::from(seconds).saturating_sub(passed)))
     }
 
-    pub(crate) fn reply(self, request: &LoggedRequest) -> Reply {
+    pub(crate) fn reply(self, request: &LoggedRequest) -> StubReply {
         let id = request.request_id();
         let number = id.trim_start_matches("req-").parse().unwrap_or(0_u64);
         // Each request's own usage, so that a figure in the wrong place is found.
-        let usage = |reply: Reply| reply.usage(10 + number % 997, 1 + number % 31);
-        let answer = |value: u32| usage(Reply::json(json!({"request": id, "value": value})));
-        let text = |text: &str| usage(Reply::text(text));
+        let usage = |reply: StubReply| reply.usage(10 + number % 997, 1 + number % 31);
+        let answer = |value: u32| usage(StubReply::json(json!({"request": id, "value": value})));
+        let text = |text: &str| usage(StubReply::text(text));
         match self {
             Act::Good => answer(7),
             Act::GoodWithoutUsage => answer(7).without_usage(),
             Act::GoodButStopped => answer(7).finish_reason("length"),
             Act::GoodInTwo => answer(7).body_after(Duration::from_millis(3)),
             Act::Invalid => answer(700),
-            Act::WrongType => usage(Reply::json(json!({"request": id, "value": -1}))),
+            Act::WrongType => usage(StubReply::json(json!({"request": id, "value": -1}))),
             Act::NoJson => text("I would rather not say."),
             Act::Empty => text(" \n"),
-            Act::NoContent => usage(Reply::null_content()),
-            Act::NoChoices => usage(Reply::no_choices()),
+            Act::NoContent => usage(StubReply::null_content()),
+            Act::NoChoices => usage(StubReply::no_choices()),
             Act::Stopped => text(r#"{"request": "re"#).finish_reason("length"),
-            Act::Refused => usage(Reply::refusal("I can't help with that.")),
+            Act::Refused => usage(StubReply::refusal("I can't help with that.")),
             Act::Filtered => text("").finish_reason("content_filter"),
             Act::HalfBody => answer(7).cut_short(),
             Act::ResetMidway => answer(7).reset_midway(),
             Act::StallMidway => answer(7).body_after(Duration::from_secs(3600)),
             Act::Compressed => answer(7).header("content-encoding", "gzip"),
-            Act::Huge => usage(Reply::huge(1 << 20)),
+            Act::Huge => usage(StubReply::huge(1 << 20)),
             _ => self.without_answer(),
         }
     }
 
-    fn without_answer(self) -> Reply {
-        let error = |status, kind, code| Reply::error(status, kind, code, "as scheduled");
+    fn without_answer(self) -> StubReply {
+        let error = |status, kind, code| StubReply::error(status, kind, code, "as scheduled");
         match self {
             Act::Busy(None) => error(429, "requests", "rate_limit_exceeded"),
             Act::Busy(Some((ask, seconds))) => busy(ask, seconds),
             Act::HalfError => error(503, "server_error", "overloaded").cut_short(),
-            Act::ErrorPage => Reply::html(502),
-            Act::Page => Reply::html(200),
-            Act::Moved => Reply::redirect("/v1/chat/completions?moved"),
+            Act::ErrorPage => StubReply::html(502),
+            Act::Page => StubReply::html(200),
+            Act::Moved => StubReply::redirect("/v1/chat/completions?moved"),
             Act::WrongKey => error(401, "invalid_request_error", "invalid_api_key"),
             Act::TooLong => error(400, "invalid_request_error", "context_length_exceeded"),
-            Act::HangUp => Reply::hang_up(),
-            Act::Reset => Reply::reset(),
-            Act::Garbage => Reply::garbage(),
-            Act::Stall => Reply::stall(),
+            Act::HangUp => StubReply::hang_up(),
+            Act::Reset => StubReply::reset(),
+            Act::Garbage => StubReply::garbage(),
+            Act::Stall => StubReply::stall(),
             _ => error(500, "server_error", "internal_error"),
         }
     }
 }
 
-fn busy(ask: Ask, seconds: u16) -> Reply {
-    let error = Reply::error(429, "requests", "rate_limit_exceeded", "slow down");
+fn busy(ask: Ask, seconds: u16) -> StubReply {
+    let error = StubReply::error(429, "requests", "rate_limit_exceeded", "slow down");
     match ask {
         Ask::Seconds => error.retry_after(seconds),
         Ask::Milliseconds => error.header("retry-after-ms", format!("{seconds}000")),
@@ -128,7 +128,7 @@ fn busy(ask: Ask, seconds: u16) -> Reply {
         Ask::Body => {
             let details = json!([{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": format!("{seconds}s")}]);
             let error = json!({"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED", "details": details});
-            Reply::raw(429, json!({"error": error}).to_string())
+            StubReply::raw(429, json!({"error": error}).to_string())
         }
     }
 }

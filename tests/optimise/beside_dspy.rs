@@ -7,7 +7,7 @@ use llmnode::prelude::*;
 use llmnode::smart::Program;
 use llmnode::smart::evaluate::{Dataset, exact};
 use llmnode::smart::optimise::Bootstrap;
-use llmnode::stub_server::Reply;
+use llmnode::stub_server::StubReply;
 use llmnode::{Limits, OpenAi, StubServer};
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn dataset(questions: &[(String, String)]) -> Dataset<Talk, Answer> {
 }
 
 /// A teacher knows the rule where the question is a key, a student where an example has it.
-fn reply(request: &llmnode::stub_server::LoggedRequest) -> Reply {
+fn reply(request: &llmnode::stub_server::LoggedRequest) -> StubReply {
     let teaches = model(request).starts_with("teacher");
     let messages = request.messages();
     let (_, asked) = messages.last().unwrap();
@@ -57,7 +57,7 @@ fn reply(request: &llmnode::stub_server::LoggedRequest) -> Reply {
     let knows = if teaches { question.contains("key") } else { shown };
     let (reasoning, answer) =
         if knows { (rule, format!("{category}-{number}")) } else { ("I guess".into(), "?".into()) };
-    Reply::text(format!(
+    StubReply::text(format!(
         "[[ ## reasoning ## ]]\n{reasoning}\n\n[[ ## answer ## ]]\n{answer}\n\n[[ ## completed ## ]]"
     ))
 }
@@ -71,7 +71,7 @@ fn model(request: &llmnode::stub_server::LoggedRequest) -> String {
 async fn at_least_the_score_of_dspy_at_no_more_requests() {
     let python = std::env::var("LLMNODE_DSPY_PYTHON").expect("LLMNODE_DSPY_PYTHON names a Python with DSPy");
     let server = StubServer::builder()
-        .default_reply(Reply::for_request(reply))
+        .default_reply(StubReply::for_request(reply))
         .log_limit(10_000)
         .start()
         .await

@@ -14,7 +14,7 @@ use async_openai::types::chat::{
     ChatCompletionTools, CreateChatCompletionRequestArgs, FunctionObject,
 };
 use llmnode::prelude::*;
-use llmnode::stub_server::Reply;
+use llmnode::stub_server::StubReply;
 use llmnode::{Limits, StubServer};
 use llmnode_benches::measure::median;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -92,10 +92,11 @@ fn response(turn: usize, turns: usize) -> Vec<u8> {
 
 /// A server whose model answers at this turn, on a thread of its own. Which turn it is, it sees from the request.
 fn serve(turns: usize) -> String {
-    let responses: Vec<Reply> = (1..=turns).map(|turn| Reply::raw(200, response(turn, turns))).collect();
-    let reply = Reply::for_request(move |request| {
+    let responses: Vec<StubReply> =
+        (1..=turns).map(|turn| StubReply::raw(200, response(turn, turns))).collect();
+    let reply = StubReply::for_request(move |request| {
         let turn = request.body().matches("\"assistant\"").count();
-        responses.get(turn).cloned().unwrap_or_else(|| Reply::error(400, "stub", (), "too many turns"))
+        responses.get(turn).cloned().unwrap_or_else(|| StubReply::error(400, "stub", (), "too many turns"))
     });
     let (told, url) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -277,7 +278,7 @@ mod tests {
 
     /// The bodies of all requests of an agent.
     async fn bodies(ask: impl AsyncFnOnce(&str) -> String) -> Vec<Value> {
-        let responses = (1..=TURNS).map(|turn| Reply::raw(200, response(turn, TURNS)));
+        let responses = (1..=TURNS).map(|turn| StubReply::raw(200, response(turn, TURNS)));
         let server = StubServer::builder().script(responses).start().await.unwrap();
         assert_eq!(ask(&server.base_url()).await, ANSWER);
         let mut bodies: Vec<Value> =

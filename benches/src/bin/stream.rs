@@ -11,7 +11,7 @@ use async_openai::types::chat::{
     ChatCompletionRequestUserMessage, CreateChatCompletionRequest, CreateChatCompletionRequestArgs,
 };
 use llmnode::prelude::*;
-use llmnode::stub_server::Reply;
+use llmnode::stub_server::StubReply;
 use llmnode::{Event, StubServer};
 use llmnode_benches::measure::{median, resident};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -73,7 +73,7 @@ fn serve(text: &str, pause: Duration) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let builder =
-                StubServer::builder().default_reply(Reply::stream(events).pause(pause)).log_limit(0);
+                StubServer::builder().default_reply(StubReply::stream(events).pause(pause)).log_limit(0);
             let server = builder.start().await.unwrap();
             told.send(server.base_url()).unwrap();
             std::future::pending::<()>().await;

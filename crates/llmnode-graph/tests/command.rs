@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use llmnode_stub::{LoggedRequest, Reply, StubServer};
+use llmnode_stub::{LoggedRequest, StubReply, StubServer};
 use serde_json::{Value, json};
 
 fn data(file: &str) -> PathBuf {
@@ -105,7 +105,7 @@ async fn run(server: &StubServer, file: &Path, args: &[&str]) -> Output {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_graph_runs_on_the_model_of_the_environment() {
     let server = StubServer::builder()
-        .script([Reply::text("a plan"), Reply::text("an answer")])
+        .script([StubReply::text("a plan"), StubReply::text("an answer")])
         .start()
         .await
         .unwrap();
@@ -156,8 +156,8 @@ fn approved(folder: &str) -> PathBuf {
 #[tokio::test(flavor = "multi_thread")]
 async fn approvals_are_answered_by_an_option() {
     let file = approved("approve");
-    let reply = Reply::for_request(|request: &LoggedRequest| {
-        Reply::text(request.messages().last().unwrap().1.clone())
+    let reply = StubReply::for_request(|request: &LoggedRequest| {
+        StubReply::text(request.messages().last().unwrap().1.clone())
     });
     let server = StubServer::builder().default_reply(reply).start().await.unwrap();
     let edit = r#"send={"theme": "milk"}"#;

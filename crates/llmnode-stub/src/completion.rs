@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::answer::{answer, forced_function};
 use super::log::{LoggedRequest, TokenCounts};
-use super::reply::{Content, Reply, UsageRule};
+use super::reply::{Content, StubReply, UsageRule};
 
 /// Fixed (2025-01-01T00:00:00Z), so that the same request gets the same bytes.
 const CREATED: u64 = 1_735_689_600;
@@ -19,7 +19,10 @@ struct Message {
 }
 
 /// `None` if the reply is not a completion.
-pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec<u8>, Option<TokenCounts>)> {
+pub(super) fn for_request(
+    reply: &StubReply,
+    request: &LoggedRequest,
+) -> Option<(Vec<u8>, Option<TokenCounts>)> {
     let message = scripted(reply)?;
     let model = request.json().and_then(|body| body.get("model")).and_then(Value::as_str).unwrap_or("stub");
     let prompt: usize = request.messages().iter().map(|(_, text)| text.chars().count()).sum();
@@ -27,7 +30,7 @@ pub(super) fn for_request(reply: &Reply, request: &LoggedRequest) -> Option<(Vec
 }
 
 /// For a reply that does not depend on the request.
-pub(super) fn without_request(reply: &Reply) -> Option<(Vec<u8>, Option<TokenCounts>)> {
+pub(super) fn without_request(reply: &StubReply) -> Option<(Vec<u8>, Option<TokenCounts>)> {
     Some(build(reply, scripted(reply)?, "stub", "prebuilt", 0))
 }
 
@@ -39,7 +42,7 @@ pub(super) struct Filler {
 
 /// The filler itself is left out, since it may be huge.
 pub(super) fn filler_completion(
-    reply: &Reply,
+    reply: &StubReply,
     bytes: u64,
     request: &LoggedRequest,
 ) -> (Filler, Option<TokenCounts>) {
@@ -58,7 +61,7 @@ pub(super) fn filler_completion(
 }
 
 /// `Some(None)`: no choices. `None`: not a completion, or one that depends on the request.
-fn scripted(reply: &Reply) -> Option<Option<Message>> {
+fn scripted(reply: &StubReply) -> Option<Option<Message>> {
     match &reply.content {
         Content::Message { content, refusal } => Some(Some(Message {
             content: content.clone(),
@@ -78,16 +81,16 @@ fn scripted(reply: &Reply) -> Option<Option<Message>> {
 }
 
 /// Becomes an error if no answer can be made.
-pub(super) fn from_schema(reply: Reply, request: &LoggedRequest) -> Reply {
+pub(super) fn from_schema(reply: StubReply, request: &LoggedRequest) -> StubReply {
     let body = request.json().unwrap_or(&Value::Null);
     let mut text = match answer(body, &request.messages()) {
         Ok(text) => text,
         Err(fault) => {
             let message = format!(
                 "StubServer: no reply is scripted for this request, and none can be made up from its schema because of \
-                 {fault}; script one, such as `Reply::json(..)`"
+                 {fault}; script one, such as `StubReply::json(..)`"
             );
-            return Reply::error(400, "invalid_request_error", "no_scripted_reply", &message);
+            return StubReply::error(400, "invalid_request_error", "no_scripted_reply", &message);
         }
     };
     let limit = ["max_completion_tokens", "max_tokens"].iter().find_map(|name| body.get(name)?.as_u64());
@@ -102,11 +105,11 @@ pub(super) fn from_schema(reply: Reply, request: &LoggedRequest) -> Reply {
         Some(name) => Content::Calls { content: None, calls: vec![(name.to_owned(), text)] },
         None => Content::Message { content: Some(text), refusal: None },
     };
-    Reply { content, finish_reason: reply.finish_reason.or(Some(finish_reason)), ..reply }
+    StubReply { content, finish_reason: reply.finish_reason.or(Some(finish_reason)), ..reply }
 }
 
 fn build(
-    reply: &Reply,
+    reply: &StubReply,
     message: Option<Message>,
     model: &str,
     id: &str,

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::reply::Reply;
+use super::reply::StubReply;
 
 /// Characters of each piece, if the reply sets no pieces: one token.
 const PIECE: usize = 4;
 
-pub(super) fn events(body: &[u8], reply: &Reply, request: &Value) -> Option<Vec<Vec<u8>>> {
+pub(super) fn events(body: &[u8], reply: &StubReply, request: &Value) -> Option<Vec<Vec<u8>>> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let mut events = Vec::new();
     if let Some(choice) = body["choices"].get(0) {

@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::completion::Filler;
 use super::log::LoggedRequest;
 use super::reader::{ReadError, Reader};
-use super::reply::{Content, Cut, Fault, Reply};
+use super::reply::{Content, Cut, Fault, StubReply};
 use super::request::{BadRequest, Head};
 use super::response::{Body, Response};
 use super::routes::{Shared, bad_request};
@@ -85,7 +85,7 @@ struct Exchange<'a> {
 impl Exchange<'_> {
     async fn answer(
         &mut self,
-        reply: &Reply,
+        reply: &StubReply,
         keep_alive: bool,
         is_head: bool,
     ) -> io::Result<ConnectionAction> {
@@ -110,7 +110,7 @@ impl Exchange<'_> {
     }
 
     /// Returns false if the body was cut short.
-    async fn send_body(&mut self, reply: &Reply, response: &Response) -> io::Result<bool> {
+    async fn send_body(&mut self, reply: &StubReply, response: &Response) -> io::Result<bool> {
         if let Body::Pieces(pieces) = &response.body {
             return self.send_pieces(pieces, reply, response).await;
         }
@@ -145,7 +145,7 @@ impl Exchange<'_> {
     async fn send_pieces(
         &mut self,
         pieces: &[Vec<u8>],
-        reply: &Reply,
+        reply: &StubReply,
         response: &Response,
     ) -> io::Result<bool> {
         let half = reply.cut.map_or(pieces.len(), |_| pieces.len() / 2);

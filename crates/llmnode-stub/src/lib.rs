@@ -1,20 +1,20 @@
 //! A small OpenAI-compatible server on loopback (feature `stub-server`).
 //!
 //! [`StubServer`] answers `POST /v1/chat/completions`, `POST /v1/embeddings` and `GET /v1/models` over HTTP/1.1. A
-//! chat completion gets the next scripted [`Reply`], with whatever delay or fault that has, or, when the script
-//! is empty, a small value that the JSON schema in its `response_format` allows ([`Reply::from_schema`]). The same
+//! chat completion gets the next scripted [`StubReply`], with whatever delay or fault that has, or, when the script
+//! is empty, a small value that the JSON schema in its `response_format` allows ([`StubReply::from_schema`]). The same
 //! request gets the same answer.
 //! Embeddings are made of hashed words: texts with words in common are near to each other.
 //! Every request is in the log, [`StubServer::requests`].
 //!
 //! ```
 //! # mod llmnode { pub use llmnode_stub as stub_server; }
-//! use llmnode::stub_server::{Reply, StubServer};
+//! use llmnode::stub_server::{StubReply, StubServer};
 //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> std::io::Result<()> {
-//! let server = StubServer::builder().script([Reply::text("Hello, Ada!")]).start().await?;
+//! let server = StubServer::builder().script([StubReply::text("Hello, Ada!")]).start().await?;
 //! assert!(server.base_url().ends_with("/v1"));
 //!
 //! // Any HTTP client will do; this is one by hand.
@@ -53,5 +53,5 @@ mod server;
 mod tests;
 
 pub use log::LoggedRequest;
-pub use reply::Reply;
+pub use reply::StubReply;
 pub use server::{StubServer, StubServerBuilder};

@@ -14,16 +14,16 @@ use super::log::{LoggedRequest, TokenCounts};
 /// ```
 /// use std::time::Duration;
 /// # mod llmnode { pub use llmnode_stub as stub_server; }
-/// use llmnode::stub_server::Reply;
+/// use llmnode::stub_server::StubReply;
 ///
-/// let busy = Reply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(2);
-/// let slow = Reply::text("hello").after(Duration::from_millis(50)).usage(12, 3);
-/// let torn = Reply::json(serde_json::json!({"name": "Ada"})).cut_short();
+/// let busy = StubReply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(2);
+/// let slow = StubReply::text("hello").after(Duration::from_millis(50)).usage(12, 3);
+/// let torn = StubReply::json(serde_json::json!({"name": "Ada"})).cut_short();
 /// # let _ = (busy, slow, torn);
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "a reply is sent by the server it is given to"]
-pub struct Reply {
+pub struct StubReply {
     pub(super) content: Content,
     pub(super) headers: Vec<(String, String)>,
     pub(super) finish_reason: Option<String>,
@@ -82,7 +82,7 @@ pub(super) enum UsageRule {
 }
 
 #[derive(Clone)]
-pub(super) struct Responder(pub(super) Arc<dyn Fn(&LoggedRequest) -> Reply + Send + Sync>);
+pub(super) struct Responder(pub(super) Arc<dyn Fn(&LoggedRequest) -> StubReply + Send + Sync>);
 
 impl fmt::Debug for Responder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,7 +91,7 @@ impl fmt::Debug for Responder {
 }
 
 /// Chat completions.
-impl Reply {
+impl StubReply {
     pub(super) fn new(content: Content) -> Self {
         Self {
             content,
@@ -203,13 +203,13 @@ impl Reply {
 
     /// Answers with the reply that `respond` makes from the request. The function runs when the request has been read, and
     /// must not block. A panic in it closes the connection.
-    pub fn for_request(respond: impl Fn(&LoggedRequest) -> Reply + Send + Sync + 'static) -> Self {
+    pub fn for_request(respond: impl Fn(&LoggedRequest) -> StubReply + Send + Sync + 'static) -> Self {
         Self::new(Content::Respond(Responder(Arc::new(respond))))
     }
 }
 
 /// Answers that are not chat completions.
-impl Reply {
+impl StubReply {
     /// Answers with this status and these bytes, as `application/json` unless [`header`](Self::header) says otherwise.
     pub fn raw(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self::bytes(status, "application/json", body.into())
@@ -260,7 +260,7 @@ impl Reply {
 }
 
 /// Changes to a reply.
-impl Reply {
+impl StubReply {
     /// Adds a header, which is sent unchanged. `content-type`, `content-length` and `x-request-id` take the place of the
     /// server's own, and `connection: close` is obeyed.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {

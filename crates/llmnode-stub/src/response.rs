@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::completion::{self, Filler};
 use super::events::events;
 use super::log::{LoggedRequest, TokenCounts};
-use super::reply::{Content, Reply};
+use super::reply::{Content, StubReply};
 
 const EVENTS: &str = "text/event-stream";
 
@@ -26,7 +26,7 @@ pub(super) enum Body {
 
 impl Response {
     /// `None` for faults, which have no response.
-    pub(super) fn new(reply: &Reply, request: &LoggedRequest) -> Option<Self> {
+    pub(super) fn new(reply: &StubReply, request: &LoggedRequest) -> Option<Self> {
         let headers = reply.headers.clone();
         let json = "application/json";
         if let Content::Bytes { status, content_type, body, usage } = &reply.content {

@@ -10,7 +10,7 @@ use super::check::check;
 use super::completion;
 use super::embedding;
 use super::log::{Log, LoggedRequest, lock};
-use super::reply::{Content, Reply};
+use super::reply::{Content, StubReply};
 
 /// A reply may be a function that returns another one.
 const MAX_NESTED_RESPONDERS: usize = 16;
@@ -20,9 +20,9 @@ pub(super) type OnExchange = Box<dyn Fn(&LoggedRequest) + Send + Sync>;
 pub(super) struct Shared {
     pub(super) api_key: Option<String>,
     pub(super) models: Vec<String>,
-    pub(super) default_reply: Reply,
-    pub(super) script: Mutex<VecDeque<Reply>>,
-    pub(super) embeddings: Mutex<VecDeque<Reply>>,
+    pub(super) default_reply: StubReply,
+    pub(super) script: Mutex<VecDeque<StubReply>>,
+    pub(super) embeddings: Mutex<VecDeque<StubReply>>,
     pub(super) log: Log,
     pub(super) on_exchange: Option<OnExchange>,
     pub(super) max_body: usize,
@@ -39,10 +39,10 @@ impl Shared {
     }
 
     /// `parsed`: the body was parsed, so it is checked as well.
-    pub(super) fn reply_to(&self, request: &LoggedRequest, parsed: bool) -> Reply {
+    pub(super) fn reply_to(&self, request: &LoggedRequest, parsed: bool) -> StubReply {
         if !self.is_authorized(request) {
             let message = "Incorrect API key provided.";
-            return Reply::error(401, "invalid_request_error", "invalid_api_key", message)
+            return StubReply::error(401, "invalid_request_error", "invalid_api_key", message)
                 .header("www-authenticate", "Bearer");
         }
         match (request.method(), route(request.path())) {
@@ -52,12 +52,12 @@ impl Shared {
             },
             ("POST", "/v1/embeddings") => {
                 let scripted = lock(&self.embeddings).pop_front();
-                resolve_responders(scripted.unwrap_or_else(Reply::embeddings), request)
+                resolve_responders(scripted.unwrap_or_else(StubReply::embeddings), request)
             }
             ("GET", "/v1/models") => self.model_list(),
             (method, path) => {
                 let message = format!("Invalid URL ({method} {path})");
-                Reply::error(404, "invalid_request_error", "unknown_url", &message)
+                StubReply::error(404, "invalid_request_error", "unknown_url", &message)
             }
         }
     }
@@ -68,34 +68,34 @@ impl Shared {
         sent.is_some_and(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer") && token.trim() == key)
     }
 
-    fn completion(&self, request: &LoggedRequest) -> Reply {
+    fn completion(&self, request: &LoggedRequest) -> StubReply {
         resolve_responders(
             lock(&self.script).pop_front().unwrap_or_else(|| self.default_reply.clone()),
             request,
         )
     }
 
-    fn model_list(&self) -> Reply {
+    fn model_list(&self) -> StubReply {
         let model = |id| json!({"id": id, "object": "model", "created": 0, "owned_by": "stub"});
         let data: Vec<Value> = self.models.iter().map(model).collect();
-        Reply::raw(200, json!({"object": "list", "data": data}).to_string())
+        StubReply::raw(200, json!({"object": "list", "data": data}).to_string())
     }
 }
 
-fn resolve_responders(mut reply: Reply, request: &LoggedRequest) -> Reply {
+fn resolve_responders(mut reply: StubReply, request: &LoggedRequest) -> StubReply {
     for _ in 0..MAX_NESTED_RESPONDERS {
         match &reply.content {
             Content::Respond(responder) => reply = (responder.0)(request),
             Content::FromSchema => return completion::from_schema(reply, request),
-            Content::Embeddings => return Reply { content: embedding::content(request), ..reply },
+            Content::Embeddings => return StubReply { content: embedding::content(request), ..reply },
             _ => return reply,
         }
     }
-    Reply::error(500, "server_error", (), "Reply::for_request returned itself too many times")
+    StubReply::error(500, "server_error", (), "StubReply::for_request returned itself too many times")
 }
 
-pub(super) fn bad_request(status: u16, message: &str) -> Reply {
-    Reply::error(status, "invalid_request_error", (), message)
+pub(super) fn bad_request(status: u16, message: &str) -> StubReply {
+    StubReply::error(status, "invalid_request_error", (), message)
 }
 
 /// The target is a whole URL if the client takes the server for a proxy.

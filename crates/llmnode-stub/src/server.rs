@@ -12,7 +12,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::exchange::serve;
 use super::log::{Log, LoggedRequest, lock};
-use super::reply::Reply;
+use super::reply::StubReply;
 use super::routes::{OnExchange, Shared};
 
 /// A small deterministic OpenAI-compatible server on loopback, for tests, examples and benchmarks.
@@ -55,13 +55,13 @@ impl StubServer {
 
     /// Appends a reply to the script: the first request to a chat completion gets the first reply, and so on. Requests that
     /// are refused before (401, 404, 400) take no reply.
-    pub fn push(&self, reply: Reply) {
+    pub fn push(&self, reply: StubReply) {
         lock(&self.shared.script).push_back(reply);
     }
 
     /// Appends a reply to the script of embeddings: the first request to `/v1/embeddings` gets the first reply, and so on.
-    /// When the script is empty, requests get [`Reply::embeddings`].
-    pub fn push_embeddings(&self, reply: Reply) {
+    /// When the script is empty, requests get [`StubReply::embeddings`].
+    pub fn push_embeddings(&self, reply: StubReply) {
         lock(&self.shared.embeddings).push_back(reply);
     }
 
@@ -114,9 +114,9 @@ pub struct StubServerBuilder {
     port: u16,
     api_key: Option<String>,
     models: Vec<String>,
-    default_reply: Reply,
-    script: VecDeque<Reply>,
-    embeddings: VecDeque<Reply>,
+    default_reply: StubReply,
+    script: VecDeque<StubReply>,
+    embeddings: VecDeque<StubReply>,
     log_limit: usize,
     on_exchange: Option<OnExchange>,
     max_body: usize,
@@ -129,7 +129,7 @@ impl StubServerBuilder {
             port: 0,
             api_key: None,
             models: vec!["stub".to_owned()],
-            default_reply: Reply::from_schema(),
+            default_reply: StubReply::from_schema(),
             script: VecDeque::new(),
             embeddings: VecDeque::new(),
             log_limit: 10_000,
@@ -158,19 +158,19 @@ impl StubServerBuilder {
     }
 
     /// Appends replies to the script, as [`StubServer::push`] does. Default: none.
-    pub fn script(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn script(mut self, replies: impl IntoIterator<Item = StubReply>) -> Self {
         self.script.extend(replies);
         self
     }
 
     /// Appends replies for requests to `/v1/embeddings`, as [`StubServer::push_embeddings`] does. Default: none.
-    pub fn embeddings_script(mut self, replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn embeddings_script(mut self, replies: impl IntoIterator<Item = StubReply>) -> Self {
         self.embeddings.extend(replies);
         self
     }
 
-    /// Sets the reply for when the script is empty. Default: [`Reply::from_schema`].
-    pub fn default_reply(mut self, reply: Reply) -> Self {
+    /// Sets the reply for when the script is empty. Default: [`StubReply::from_schema`].
+    pub fn default_reply(mut self, reply: StubReply) -> Self {
         self.default_reply = reply;
         self
     }

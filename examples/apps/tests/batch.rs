@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use llmnode::StubServer;
-use llmnode::stub_server::Reply;
+use llmnode::stub_server::StubReply;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 const REVIEWS: usize = 300;
@@ -17,7 +17,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(test: &str) -> Folder {
-        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("llmnode-batch-{test}-{}", std::process::id()));
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("llmnode-batch-{test}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         let rows: String = (0..REVIEWS).map(|number| format!("R-{number},Review {number}.\n")).collect();
         std::fs::write(path.join("reviews.csv"), format!("id,text\n{rows}")).unwrap();
@@ -46,9 +47,9 @@ impl Drop for Folder {
 /// A slow server, and a message for each request that arrives.
 async fn server() -> (StubServer, UnboundedReceiver<()>) {
     let (seen, arrivals) = unbounded_channel();
-    let reply = Reply::for_request(move |_| {
+    let reply = StubReply::for_request(move |_| {
         seen.send(()).ok();
-        Reply::text(r#"{"mood": "Pleased", "stars": 5}"#).after(Duration::from_millis(20))
+        StubReply::text(r#"{"mood": "Pleased", "stars": 5}"#).after(Duration::from_millis(20))
     });
     (StubServer::builder().default_reply(reply).start().await.unwrap(), arrivals)
 }

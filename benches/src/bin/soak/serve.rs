@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use llmnode::StubServer;
-use llmnode::stub_server::{LoggedRequest, Reply};
+use llmnode::stub_server::{LoggedRequest, StubReply};
 
 use crate::draw;
 use crate::faulty::Act;
@@ -21,7 +21,7 @@ pub(crate) async fn serve(options: &Options) -> io::Result<()> {
         draw::act(draw::random(seed, number), faults)
     };
     let server = StubServer::builder()
-        .default_reply(Reply::for_request(move |request| act(request).reply(request)))
+        .default_reply(StubReply::for_request(move |request| act(request).reply(request)))
         .log_limit(0)
         // So short that a connection is now and then closed at the moment of its next request.
         .idle_timeout(Duration::from_millis(100))

@@ -3,7 +3,7 @@ use serde_json::json;
 use std::time::Duration;
 
 use llmnode_runtime::{Primitive, ResponseFormat, Run};
-use llmnode_stub::{Reply, StubServer};
+use llmnode_stub::{StubReply, StubServer};
 use serde_json::Value;
 
 use super::*;
@@ -115,7 +115,7 @@ async fn case_86_a_profile_leads_to_no_private_address() {
     }
     // A server that is allowed sends nobody elsewhere.
     let elsewhere = StubServer::start().await.unwrap();
-    let redirect = Reply::redirect(format!("{}/chat/completions", elsewhere.base_url()));
+    let redirect = StubReply::redirect(format!("{}/chat/completions", elsewhere.base_url()));
     let server = StubServer::builder().default_reply(redirect).start().await.unwrap();
     let profiles =
         read(&json!({"a": {"base_url": server.base_url(), "model": "m"}}), &Profiles::rules()).unwrap();

@@ -10,7 +10,7 @@ use llmnode_flow::journal::JournalFile;
 use llmnode_graph::{Graph, Registered, State};
 use llmnode_http::OpenAi;
 use llmnode_runtime::{Approval, Category, Group, NodeError, Paused, RetryBudget, Run, Settings};
-use llmnode_stub::{LoggedRequest, Reply, StubServer};
+use llmnode_stub::{LoggedRequest, StubReply, StubServer};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -102,24 +102,24 @@ impl Server {
 }
 
 /// Answers by what was said.
-fn answer(request: &LoggedRequest) -> Reply {
+fn answer(request: &LoggedRequest) -> StubReply {
     let messages = request.messages();
     let (first, last) = (&messages[0].1, &messages[messages.len() - 1]);
     match (first.as_str(), last.0.as_str(), last.1.as_str()) {
-        (plan, ..) if plan.starts_with("You plan") => Reply::json(json!({"topics": ["leaf", "cup"]})),
-        ("You research.", "user", asked) => Reply::call("search", json!({"query": asked})),
+        (plan, ..) if plan.starts_with("You plan") => StubReply::json(json!({"topics": ["leaf", "cup"]})),
+        ("You research.", "user", asked) => StubReply::call("search", json!({"query": asked})),
         ("You research.", "tool", found) => {
-            Reply::call("Writer", json!({"query": format!("Write about {found}")}))
+            StubReply::call("Writer", json!({"query": format!("Write about {found}")}))
         }
-        ("You write.", _, asked) => Reply::text(format!("tea: {asked}")),
-        (_, _, asked) => Reply::text(format!("done: {asked}")),
+        ("You write.", _, asked) => StubReply::text(format!("tea: {asked}")),
+        (_, _, asked) => StubReply::text(format!("done: {asked}")),
     }
 }
 
 const REQUESTS: u64 = 8;
 
 async fn stub() -> (StubServer, Server) {
-    let reply = Reply::for_request(answer);
+    let reply = StubReply::for_request(answer);
     let stub = StubServer::builder().default_reply(reply).start().await.unwrap();
     let server = Server { url: stub.base_url(), key: None, seed: 0 };
     (stub, server)

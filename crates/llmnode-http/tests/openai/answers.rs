@@ -1,14 +1,14 @@
 //! What is sent, and what comes back when all goes well.
 
 use llmnode_runtime::{Category, ChatModel, FinishReason, Message, OutputSchema, Request, Role, Run};
-use llmnode_stub::{Reply, StubServer};
+use llmnode_stub::{StubReply, StubServer};
 use serde_json::json;
 
 use crate::support::{CANARY, Greet, Seen, ask, builder, model, sends, server};
 
 #[tokio::test]
 async fn one_call_is_one_request_of_this_form() {
-    let server = server([Reply::text("Hello, Ada!").usage(12, 3)]).await;
+    let server = server([StubReply::text("Hello, Ada!").usage(12, 3)]).await;
     let model = builder(&server.base_url())
         .api_key(CANARY)
         .organization("org-1")
@@ -102,7 +102,7 @@ async fn what_cannot_be_asked_never_leaves() {
 
 #[tokio::test]
 async fn empty_answers_and_refusals_are_answers() {
-    let server = server([Reply::null_content(), Reply::refusal("I'd rather not.")]).await;
+    let server = server([StubReply::null_content(), StubReply::refusal("I'd rather not.")]).await;
     let model = model(&server.base_url());
     assert_eq!(ask(&model).await.unwrap().text, "");
     assert_eq!(ask(&model).await.unwrap().refusal.as_deref(), Some("I'd rather not."));
@@ -115,7 +115,7 @@ async fn chunked_bodies_odd_types_and_odd_usage_are_read() {
     let chunked = format!("{head}\r\n\r\n2\r\n\n\n\r\n{:x}\r\n{body}\r\n1\r\n}}\r\n0\r\n\r\n", body.len());
     let completion = ask(&model(&sends(chunked).await)).await.unwrap();
     assert_eq!((completion.text.as_str(), completion.usage, completion.request_id), ("hi", None, None));
-    let odd = Reply::text("hi").usage_json(json!({"prompt_tokens": -4, "completion_tokens": 5.0}));
+    let odd = StubReply::text("hi").usage_json(json!({"prompt_tokens": -4, "completion_tokens": 5.0}));
     let usage = ask(&model(&server([odd]).await.base_url())).await.unwrap().usage.unwrap();
     assert_eq!((usage.input, usage.output, usage.total), (None, Some(5), None));
 }

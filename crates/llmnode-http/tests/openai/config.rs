@@ -8,7 +8,7 @@ use llmnode_http::async_openai::config::{AzureConfig, Config, OpenAIConfig};
 use llmnode_http::async_openai::error::WrappedError;
 use llmnode_http::async_openai::types::chat::CreateChatCompletionResponse;
 use llmnode_runtime::{Category, Run, TestClock};
-use llmnode_stub::Reply;
+use llmnode_stub::StubReply;
 use reqwest::header::HeaderMap;
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -107,7 +107,8 @@ async fn azures() {
 #[tokio::test]
 async fn headers_are_read_for_each_request_and_the_url_once() {
     let server =
-        server([Reply::error(503, "server_error", (), "busy").retry_after(2), Reply::text("hi")]).await;
+        server([StubReply::error(503, "server_error", (), "busy").retry_after(2), StubReply::text("hi")])
+            .await;
     let config = Rotating::new(server.base_url());
     let model = OpenAi::builder().config(config.clone()).model("m").build().unwrap();
     assert_eq!(config.read(), (1, 0));
@@ -144,9 +145,9 @@ async fn shows_no_secret_of_one_request() {
     let log = Log::install().unwrap();
     let echo = format!("Incorrect token canary-token-0, {CANARY}");
     let replies = [
-        Reply::error(401, "authentication_error", (), &echo),
-        Reply::raw(200, format!("<html>{echo}</html>")),
-        Reply::text("").finish_reason(format!("odd {echo}")).header("x-request-id", echo.clone()),
+        StubReply::error(401, "authentication_error", (), &echo),
+        StubReply::raw(200, format!("<html>{echo}</html>")),
+        StubReply::text("").finish_reason(format!("odd {echo}")).header("x-request-id", echo.clone()),
     ];
     for reply in replies {
         let server = server([reply]).await;
@@ -213,7 +214,7 @@ async fn what_a_configuration_cannot_give_is_an_error_of_the_call() {
 
 #[tokio::test]
 async fn a_refused_key_is_the_configurations() {
-    let server = server([Reply::error(401, "authentication_error", (), "Invalid API Key")]).await;
+    let server = server([StubReply::error(401, "authentication_error", (), "Invalid API Key")]).await;
     let model = OpenAi::builder().config(openai(&server.base_url())).model("m").build().unwrap();
     let error = ask(&model).await.unwrap_err();
     assert!(error.message.contains("check the key that `config` gives"), "{error}");
@@ -238,7 +239,7 @@ async fn what_its_own_types_lose() {
     for answer in &odd {
         let typed = serde_json::from_value::<CreateChatCompletionResponse>(answer.clone());
         assert!(typed.is_err(), "{answer}");
-        let server = server([Reply::raw(200, answer.to_string())]).await;
+        let server = server([StubReply::raw(200, answer.to_string())]).await;
         let model = OpenAi::builder().config(openai(&server.base_url())).model("m").build().unwrap();
         assert_eq!(ask(&model).await.unwrap().text, "paid for", "{answer}");
     }

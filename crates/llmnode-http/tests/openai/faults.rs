@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use llmnode_runtime::{AttemptRecord, Category, ChatModel, Limits, Retry, Run, Settings, TestClock};
-use llmnode_stub::Reply;
+use llmnode_stub::StubReply;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -123,7 +123,9 @@ where
 
 #[tokio::test]
 async fn connections_that_break() {
-    for reply in [Reply::hang_up(), Reply::reset(), Reply::garbage(), Reply::text("hello").cut_short()] {
+    for reply in
+        [StubReply::hang_up(), StubReply::reset(), StubReply::garbage(), StubReply::text("hello").cut_short()]
+    {
         let error = error_of(reply.clone()).await;
         assert_eq!((error.category, error.retry, error.usage), (Category::Network, None, None), "{reply:?}");
     }
@@ -206,8 +208,8 @@ async fn the_attempt_timeout_covers_every_phase() {
             }
         })
     };
-    let stalls = server([Reply::stall()]).await;
-    let stalls_later = server([Reply::text("hello").body_after(Duration::from_secs(60))]).await;
+    let stalls = server([StubReply::stall()]).await;
+    let stalls_later = server([StubReply::text("hello").body_after(Duration::from_secs(60))]).await;
     for (base_url, state) in [
         (stalls.base_url(), "no response began within 200ms"),
         (stalls_later.base_url(), "bytes within 200ms"),
@@ -225,7 +227,8 @@ async fn the_attempt_timeout_covers_every_phase() {
 
 #[tokio::test]
 async fn an_attempt_timeout_of_the_request_holds_instead_of_the_builders() {
-    let server = server([Reply::text("hello").after(Duration::from_millis(300)), Reply::stall()]).await;
+    let server =
+        server([StubReply::text("hello").after(Duration::from_millis(300)), StubReply::stall()]).await;
     let model = builder(&server.base_url()).attempt_timeout(Duration::from_millis(50)).build().unwrap();
     let mut request = request();
     request.attempt_timeout = Some(Duration::from_secs(60));
@@ -252,20 +255,20 @@ async fn the_connect_timeout_covers_the_handshake() {
 #[tokio::test]
 async fn what_is_no_completion() {
     for (reply, category, retry) in [
-        (Reply::html(200), Category::BadResponse, Some(Retry::No)),
-        (Reply::raw(200, ""), Category::BadResponse, Some(Retry::Transport)),
-        (Reply::raw(200, "{\"id\":"), Category::BadResponse, Some(Retry::Transport)),
-        (Reply::raw(200, "[".repeat(1_000_000)), Category::BadResponse, Some(Retry::No)),
-        (Reply::no_choices(), Category::EmptyResponse, Some(Retry::Transport)),
-        (Reply::raw(200, r#"{"error":{"message":"busy","code":429}}"#), Category::RateLimitError, None),
-        (Reply::huge(10 << 20), Category::BadResponse, Some(Retry::No)),
+        (StubReply::html(200), Category::BadResponse, Some(Retry::No)),
+        (StubReply::raw(200, ""), Category::BadResponse, Some(Retry::Transport)),
+        (StubReply::raw(200, "{\"id\":"), Category::BadResponse, Some(Retry::Transport)),
+        (StubReply::raw(200, "[".repeat(1_000_000)), Category::BadResponse, Some(Retry::No)),
+        (StubReply::no_choices(), Category::EmptyResponse, Some(Retry::Transport)),
+        (StubReply::raw(200, r#"{"error":{"message":"busy","code":429}}"#), Category::RateLimitError, None),
+        (StubReply::huge(10 << 20), Category::BadResponse, Some(Retry::No)),
     ] {
         let error = error_of(reply).await;
         assert_eq!((error.category, error.retry, error.status), (category, retry, Some(200)), "{error}");
         assert!(error.message.len() < 800, "{}", error.message.len());
     }
-    assert!(error_of(Reply::html(200)).await.message.contains("/v1"));
-    assert!(error_of(Reply::huge(10 << 20)).await.message.contains("8388608 bytes (body cap)"));
+    assert!(error_of(StubReply::html(200)).await.message.contains("/v1"));
+    assert!(error_of(StubReply::huge(10 << 20)).await.message.contains("8388608 bytes (body cap)"));
     // Where the length is not announced, the cap holds while reading.
     let body = "x".repeat(200_000);
     let endless = sends(format!("HTTP/1.1 200 OK\r\n\r\n{body}")).await;
@@ -280,56 +283,57 @@ async fn what_is_no_completion() {
 #[tokio::test]
 async fn errors_of_the_provider() {
     for (reply, category) in [
-        (Reply::error(401, "authentication_error", 401, "Invalid API Key"), Category::ApiKeyError),
-        (Reply::error(403, "permission_error", (), "no"), Category::ApiKeyError),
-        (Reply::error(404, "invalid_request_error", "model_not_found", "no model m"), Category::NotFound),
-        (Reply::error(400, "invalid_request_error", (), "bad field"), Category::BadRequest),
-        (Reply::error(400, "x", "context_length_exceeded", "too long"), Category::ContextLengthError),
-        (Reply::error(400, "x", "content_filter", "filtered"), Category::ContentFilter),
-        (Reply::error(429, "requests", "rate_limit_exceeded", "slow"), Category::RateLimitError),
-        (Reply::error(429, "insufficient_quota", "insufficient_quota", "pay"), Category::QuotaError),
-        (Reply::error(500, "server_error", (), "oops"), Category::ServerError),
-        (Reply::html(502), Category::ServerError),
-        (Reply::raw(503, "overloaded"), Category::ServerError),
-        (Reply::raw(404, r#"{"detail":"Not Found"}"#), Category::NotFound),
+        (StubReply::error(401, "authentication_error", 401, "Invalid API Key"), Category::ApiKeyError),
+        (StubReply::error(403, "permission_error", (), "no"), Category::ApiKeyError),
+        (StubReply::error(404, "invalid_request_error", "model_not_found", "no model m"), Category::NotFound),
+        (StubReply::error(400, "invalid_request_error", (), "bad field"), Category::BadRequest),
+        (StubReply::error(400, "x", "context_length_exceeded", "too long"), Category::ContextLengthError),
+        (StubReply::error(400, "x", "content_filter", "filtered"), Category::ContentFilter),
+        (StubReply::error(429, "requests", "rate_limit_exceeded", "slow"), Category::RateLimitError),
+        (StubReply::error(429, "insufficient_quota", "insufficient_quota", "pay"), Category::QuotaError),
+        (StubReply::error(500, "server_error", (), "oops"), Category::ServerError),
+        (StubReply::html(502), Category::ServerError),
+        (StubReply::raw(503, "overloaded"), Category::ServerError),
+        (StubReply::raw(404, r#"{"detail":"Not Found"}"#), Category::NotFound),
     ] {
         let error = error_of(reply).await;
         assert_eq!((error.category, error.retry), (category, None), "{error}");
         assert!(error.message.contains(&format!("answered {}", error.status.unwrap())), "{error}");
         assert!(error.request_id.is_some());
     }
-    let error = error_of(Reply::error(401, "authentication_error", 401, "Invalid API Key")).await;
+    let error = error_of(StubReply::error(401, "authentication_error", 401, "Invalid API Key")).await;
     assert!(
         error.message.contains("Invalid API Key; no key was sent: set it with `.api_key(..)`"),
         "{error}"
     );
-    let long = error_of(Reply::error(400, "x", (), &"very ".repeat(10_000))).await;
+    let long = error_of(StubReply::error(400, "x", (), &"very ".repeat(10_000))).await;
     assert!(long.message.len() < 700);
 }
 
 #[tokio::test]
 async fn what_a_server_says_about_another_try() {
-    let error = error_of(Reply::raw(429, "slow").retry_after(20)).await;
+    let error = error_of(StubReply::raw(429, "slow").retry_after(20)).await;
     assert_eq!((error.retry, error.retry_after), (None, Some(Duration::from_secs(20))));
-    let error = error_of(Reply::raw(503, "").header("llm_provider-retry-after-ms", "644")).await;
+    let error = error_of(StubReply::raw(503, "").header("llm_provider-retry-after-ms", "644")).await;
     assert_eq!(error.retry_after, Some(Duration::from_millis(644)));
-    let error = error_of(Reply::raw(429, "slow: please try again in 6m0s").header("retry-after", "0")).await;
+    let error =
+        error_of(StubReply::raw(429, "slow: please try again in 6m0s").header("retry-after", "0")).await;
     assert_eq!(error.retry_after, Some(Duration::from_secs(360)), "the text says it where no header does");
-    let error = error_of(Reply::raw(429, "please try again in 6m0s").retry_after(2)).await;
+    let error = error_of(StubReply::raw(429, "please try again in 6m0s").retry_after(2)).await;
     assert_eq!(error.retry_after, Some(Duration::from_secs(2)));
-    let error = error_of(Reply::raw(400, "bad prompt: 'try again in 20s'")).await;
+    let error = error_of(StubReply::raw(400, "bad prompt: 'try again in 20s'")).await;
     assert_eq!((error.category, error.retry_after), (Category::BadRequest, None));
-    let error = error_of(Reply::raw(429, "").header("retry-after", "1e300")).await;
+    let error = error_of(StubReply::raw(429, "").header("retry-after", "1e300")).await;
     assert_eq!(error.retry_after, Some(Duration::MAX));
-    let error = error_of(Reply::raw(400, "").header("x-should-retry", "true")).await;
+    let error = error_of(StubReply::raw(400, "").header("x-should-retry", "true")).await;
     assert_eq!((error.category, error.retry), (Category::BadRequest, Some(Retry::Transport)));
-    let error = error_of(Reply::raw(503, "").header("x-should-retry", "false")).await;
+    let error = error_of(StubReply::raw(503, "").header("x-should-retry", "false")).await;
     assert_eq!((error.category, error.retry), (Category::ServerError, Some(Retry::No)));
 }
 
 #[tokio::test]
 async fn waits_are_those_of_the_server() {
-    let server = server([Reply::raw(429, "slow").retry_after(3), Reply::text("hello")]).await;
+    let server = server([StubReply::raw(429, "slow").retry_after(3), StubReply::text("hello")]).await;
     let clock = TestClock::new();
     let run = Run::new(model(&server.base_url())).with_clock(clock.clone());
     assert_eq!(run.call(&Greet).await.unwrap(), "hello");
@@ -354,7 +358,7 @@ async fn the_longest_of_repeated_waits_counts() {
 async fn usage_in_an_error_counts() {
     let usage = json!({"prompt_tokens": 10, "completion_tokens": -5, "total_tokens": 12});
     let error = json!({"error": {"message": "no", "code": "content_filter"}, "usage": usage});
-    let server = server([Reply::raw(400, error.to_string())]).await;
+    let server = server([StubReply::raw(400, error.to_string())]).await;
     let run = Run::new(model(&server.base_url()));
     let error = run.call(&Greet).await.unwrap_err();
     let attempt = &error.attempts()[0];
@@ -367,7 +371,7 @@ async fn usage_in_an_error_counts() {
 async fn events_in_answer_to_a_plain_request_are_read() {
     let sse = |events: &[&str]| {
         let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-        Reply::raw(200, body).header("content-type", "text/event-stream")
+        StubReply::raw(200, body).header("content-type", "text/event-stream")
     };
     let begin = r#"{"id":"r","choices":[{"delta":{"content":"Hel"}}]}"#;
     let end =
@@ -385,7 +389,7 @@ async fn events_in_answer_to_a_plain_request_are_read() {
 #[tokio::test]
 async fn an_answer_of_half_a_character_is_corrected() {
     let body = r#"{"choices":[{"message":{"content":"a \ud83d"},"finish_reason":"stop"}]}"#;
-    let server = server([Reply::raw(200, body), Reply::text("7")]).await;
+    let server = server([StubReply::raw(200, body), StubReply::text("7")]).await;
     let run = Run::new(model(&server.base_url()));
     let report = run.call(&Ask::<u8>(PhantomData)).retries(1).report().await.unwrap();
     assert_eq!((report.value, report.record.attempts.len()), (7, 2));

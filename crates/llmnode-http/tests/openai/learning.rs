@@ -4,18 +4,18 @@ use std::marker::PhantomData;
 
 use llmnode_http::OpenAi;
 use llmnode_runtime::{AttemptKind, Category, ChatModel, ModelError, OutputSchema, Request, Retry, Run};
-use llmnode_stub::{LoggedRequest, Reply};
+use llmnode_stub::{LoggedRequest, StubReply};
 use serde_json::Value;
 
 use crate::support::{Ask, Greet, Seen, model, request, server};
 
 /// A server that answers 400 to requests with this member, and else with text.
-fn refuses(field: &'static str, message: &'static str) -> Reply {
-    Reply::for_request(move |request: &LoggedRequest| match request.json() {
+fn refuses(field: &'static str, message: &'static str) -> StubReply {
+    StubReply::for_request(move |request: &LoggedRequest| match request.json() {
         Some(body) if body.get(field).is_some() => {
-            Reply::error(400, "invalid_request_error", "unsupported_parameter", message)
+            StubReply::error(400, "invalid_request_error", "unsupported_parameter", message)
         }
-        _ => Reply::text("{}"),
+        _ => StubReply::text("{}"),
     })
 }
 
@@ -67,9 +67,9 @@ async fn a_temperature_that_is_refused_is_left_out_for_this_model_only() {
 async fn what_is_known_to_be_refused_is_told_of_every_later_request() {
     let refusals = ["temperature", "max_tokens", "response_format"].map(|field| {
         let message = format!("Unsupported parameter: '{field}' is not supported.");
-        Reply::error(400, "invalid_request_error", "unsupported_parameter", &message)
+        StubReply::error(400, "invalid_request_error", "unsupported_parameter", &message)
     });
-    let server = server(refusals.into_iter().chain([Reply::text("7"), Reply::text("7")])).await;
+    let server = server(refusals.into_iter().chain([StubReply::text("7"), StubReply::text("7")])).await;
     let (model, mut request) = (model(&server.base_url()), request());
     request.temperature = Some(0.2);
     request.max_tokens = Some(9);
@@ -90,7 +90,7 @@ async fn what_is_known_to_be_refused_is_told_of_every_later_request() {
 #[tokio::test]
 async fn what_was_learned_stands_in_the_records_of_later_calls() {
     let refusal = || refuses("temperature", "'temperature' does not support 0.2 with this model.");
-    let server = server([refusal(), refusal(), refusal(), Reply::text("hi")]).await;
+    let server = server([refusal(), refusal(), refusal(), StubReply::text("hi")]).await;
     let run = Run::new(model(&server.base_url()));
     let mut records = Vec::new();
     for _ in 0..2 {
@@ -112,7 +112,7 @@ async fn what_was_learned_stands_in_the_records_of_later_calls() {
 async fn a_value_out_of_range_is_no_reason_to_leave_it_out() {
     let message = "Invalid 'temperature': decimal below minimum value. Expected a value >= 0.";
     let server =
-        server([Reply::error(400, "invalid_request_error", "decimal_below_min_value", message)]).await;
+        server([StubReply::error(400, "invalid_request_error", "decimal_below_min_value", message)]).await;
     let mut request = request();
     request.temperature = Some(0.2);
     let error = complete(&model(&server.base_url()), &request).await.unwrap_err();
@@ -123,10 +123,10 @@ async fn a_value_out_of_range_is_no_reason_to_leave_it_out() {
 async fn schemas_step_down_to_the_prompt_and_stop_there() {
     let refusal = |kind| {
         let message = format!("response_format of type {kind} is not supported");
-        Reply::error(400, "invalid_request_error", (), &message)
+        StubReply::error(400, "invalid_request_error", (), &message)
     };
     let (schema, object) = ("json_schema", "json_object");
-    let server = server([refusal(schema), refusal(object), Reply::text("7"), refusal(object)]).await;
+    let server = server([refusal(schema), refusal(object), StubReply::text("7"), refusal(object)]).await;
     let (model, mut request) = (model(&server.base_url()), request());
     request.output = Some(OutputSchema::of::<u8>());
     for _ in 0..2 {
@@ -148,7 +148,7 @@ async fn schemas_step_down_to_the_prompt_and_stop_there() {
 
 #[tokio::test]
 async fn a_refusal_of_what_is_no_longer_asked_ends_it() {
-    let refusal = || Reply::error(422, "x", (), "response_format.type `json_schema` is unavailable now");
+    let refusal = || StubReply::error(422, "x", (), "response_format.type `json_schema` is unavailable now");
     let server = server([refusal(), refusal(), refusal()]).await;
     let (model, mut request) = (model(&server.base_url()), request());
     request.output = Some(OutputSchema::of::<u8>());
@@ -160,7 +160,7 @@ async fn a_refusal_of_what_is_no_longer_asked_ends_it() {
 #[tokio::test]
 async fn a_server_without_response_formats_is_told_the_schema_at_once() {
     let message = "Unknown parameter: 'response_format'";
-    let server = server([refuses("response_format", message), Reply::text("7")]).await;
+    let server = server([refuses("response_format", message), StubReply::text("7")]).await;
     let (model, mut request) = (model(&server.base_url()), request());
     request.output = Some(OutputSchema::of::<u8>());
     assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
@@ -183,8 +183,8 @@ fn asked(request: &LoggedRequest) -> (Vec<(String, String)>, bool) {
 
 #[tokio::test]
 async fn a_server_that_ignores_the_schema_is_shown_it() {
-    let good = || Reply::text(r#"{"item": "key"}"#);
-    let answers = [good(), Reply::text("I would take the key."), good(), good()];
+    let good = || StubReply::text(r#"{"item": "key"}"#);
+    let answers = [good(), StubReply::text("I would take the key."), good(), good()];
     let server = server(answers).await;
     let run = Run::new(model(&server.base_url()));
     let ask = || run.call(&Ask::<Choice>(PhantomData)).retries(1);
@@ -213,7 +213,7 @@ async fn what_had_to_be_repaired_was_not_enforced_either() {
     let fenced = "Here it is:\n```json\n{\"item\": \"key\"}\n```";
     let thought = "<think>a key?</think>{\"item\": \"key\"}";
     for (first, is_shown) in [(fenced, true), (thought, false)] {
-        let server = server([Reply::text(first), Reply::text(r#"{"item": "key"}"#)]).await;
+        let server = server([StubReply::text(first), StubReply::text(r#"{"item": "key"}"#)]).await;
         let run = Run::new(model(&server.base_url()));
         for _ in 0..2 {
             run.call(&Ask::<Choice>(PhantomData)).await.unwrap();

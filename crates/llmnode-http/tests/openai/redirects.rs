@@ -1,18 +1,18 @@
 //! Redirects are followed on the same server only.
 
 use llmnode_runtime::{AttemptKind, Category, Run};
-use llmnode_stub::Reply;
+use llmnode_stub::StubReply;
 
 use crate::support::{CANARY, Greet, ask, builder, model, server};
 
 #[tokio::test]
 async fn on_the_same_server_the_request_is_repeated_once_and_the_place_remembered() {
     let server = server([
-        Reply::redirect("/v1/chat/completions?again=1"),
-        Reply::text("hello"),
-        Reply::text("hello again"),
-        Reply::raw(404, "moved back"),
-        Reply::text("back"),
+        StubReply::redirect("/v1/chat/completions?again=1"),
+        StubReply::text("hello"),
+        StubReply::text("hello again"),
+        StubReply::raw(404, "moved back"),
+        StubReply::text("back"),
     ])
     .await;
     let run = Run::new(builder(&server.base_url()).api_key(CANARY).build().unwrap());
@@ -40,7 +40,7 @@ async fn on_the_same_server_the_request_is_repeated_once_and_the_place_remembere
 async fn another_server_never_sees_the_request() {
     let elsewhere = server([]).await;
     for target in [elsewhere.base_url(), elsewhere.base_url().replace("http:", "https:")] {
-        let server = server([Reply::redirect(format!("{target}/chat/completions?x=hidden"))]).await;
+        let server = server([StubReply::redirect(format!("{target}/chat/completions?x=hidden"))]).await;
         let model = builder(&server.base_url()).api_key(CANARY).build().unwrap();
         let error = ask(&model).await.unwrap_err();
         assert_eq!((error.category, error.retry), (Category::BadRequest, None));
@@ -52,12 +52,12 @@ async fn another_server_never_sees_the_request() {
 
 #[tokio::test]
 async fn in_a_circle_is_an_error() {
-    let circle = server((0..20).map(|_| Reply::redirect("/v1/chat/completions"))).await;
+    let circle = server((0..20).map(|_| StubReply::redirect("/v1/chat/completions"))).await;
     let run = Run::new(model(&circle.base_url()));
     let error = run.call(&Greet).await.unwrap_err();
     assert_eq!((error.category(), error.attempts().len()), (Category::BadRequest, 1));
     assert!(error.message().contains("in a circle"), "{error}");
-    let endless = server((0..20).map(|n| Reply::redirect(format!("/v1/chat/completions?{n}")))).await;
+    let endless = server((0..20).map(|n| StubReply::redirect(format!("/v1/chat/completions?{n}")))).await;
     let run = Run::new(model(&endless.base_url()));
     let error = run.call(&Greet).await.unwrap_err();
     assert_eq!((error.category(), error.attempts().len()), (Category::BadRequest, 6));
@@ -69,7 +69,7 @@ async fn in_a_circle_is_an_error() {
 #[cfg(feature = "http-client")]
 #[tokio::test]
 async fn a_client_of_ones_own_that_goes_elsewhere_is_told_so() {
-    let elsewhere = server([Reply::text("stolen")]).await;
+    let elsewhere = server([StubReply::text("stolen")]).await;
     let target = format!("{}/chat/completions", elsewhere.base_url());
     let head = format!("HTTP/1.1 302 Found\r\nlocation: {target}\r\ncontent-length: 0\r\n\r\n");
     let found = crate::support::sends(head).await;
@@ -79,7 +79,7 @@ async fn a_client_of_ones_own_that_goes_elsewhere_is_told_so() {
     assert!(error.message.contains("redirects switched off"), "{error}");
 
     let seen = elsewhere.requests_seen();
-    let server = server([Reply::redirect(target)]).await;
+    let server = server([StubReply::redirect(target)]).await;
     let model = builder(&server.base_url()).http_client(crate::support::client()).build().unwrap();
     let error = ask(&model).await.unwrap_err();
     assert_eq!((error.category, error.retry), (Category::BadRequest, None));

@@ -8,7 +8,7 @@ use llmnode_runtime::{
     AttemptKind, Category, ChatModel, FinishReason, Flag, Message, OutputSchema, Request, ResponseFormat,
     Retry, Run, Settings,
 };
-use llmnode_stub::{LoggedRequest, Reply, StubServer};
+use llmnode_stub::{LoggedRequest, StubReply, StubServer};
 use serde_json::{Value, json};
 
 use crate::support::{Ask, Seen, builder, request, server};
@@ -164,9 +164,9 @@ async fn a_refusal_leads_to_the_next_response_format_once() {
 }
 
 async fn assert_learned(Refusal { who, status, body, refuses, chosen, asked }: Refusal) {
-    let reply = Reply::for_request(move |request| match refuses.contains(&format_of(request)) {
-        true => Reply::raw(status, body.to_string()),
-        false => Reply::from_schema(),
+    let reply = StubReply::for_request(move |request| match refuses.contains(&format_of(request)) {
+        true => StubReply::raw(status, body.to_string()),
+        false => StubReply::from_schema(),
     });
     let server = StubServer::builder().default_reply(reply).start().await.unwrap();
     let handle = |server: &StubServer| {
@@ -196,12 +196,15 @@ async fn assert_learned(Refusal { who, status, body, refuses, chosen, asked }: R
 #[tokio::test]
 async fn what_refuses_one_schema_is_no_reason_to_ask_otherwise_for_another() {
     let refuses = |request: &LoggedRequest| match request.json().unwrap().to_string().contains("\"Choice\"") {
-        true if format_of(request) == ResponseFormat::Strict => {
-            Reply::error(400, "invalid_request_error", (), "Invalid schema for response_format 'Choice': no")
-        }
-        _ => Reply::from_schema(),
+        true if format_of(request) == ResponseFormat::Strict => StubReply::error(
+            400,
+            "invalid_request_error",
+            (),
+            "Invalid schema for response_format 'Choice': no",
+        ),
+        _ => StubReply::from_schema(),
     };
-    let server = StubServer::builder().default_reply(Reply::for_request(refuses)).start().await.unwrap();
+    let server = StubServer::builder().default_reply(StubReply::for_request(refuses)).start().await.unwrap();
     let model = builder(&server.base_url()).build().unwrap();
     for schema in [OutputSchema::of::<Choice>(), OutputSchema::of::<Choice>(), OutputSchema::of::<u8>()] {
         let _ = model.complete(&typed(schema), &mut Seen::default()).await;
@@ -237,7 +240,7 @@ async fn call_model_and_run_choose_and_the_record_says_by_which_it_was() {
 #[tokio::test]
 async fn a_step_down_is_visible_in_the_records_of_the_attempts() {
     let refusal = "This response_format type is unavailable now";
-    let server = server([Reply::error(400, "invalid_request_error", (), refusal)]).await;
+    let server = server([StubReply::error(400, "invalid_request_error", (), refusal)]).await;
     let run = Run::new(builder(&server.base_url()).build().unwrap());
     let report = run.call(&COUNT).transport_retries(0).report().await.unwrap();
     let seen: Vec<_> = report.record.attempts.iter().map(|one| (one.kind, one.response_format)).collect();
@@ -253,7 +256,7 @@ async fn a_step_down_is_visible_in_the_records_of_the_attempts() {
 #[tokio::test]
 async fn corrections_work_in_every_response_format() {
     for response_format in ALL {
-        let server = server([Reply::text("many"), Reply::text(r#"{"value": 7}"#)]).await;
+        let server = server([StubReply::text("many"), StubReply::text(r#"{"value": 7}"#)]).await;
         let run = Run::new(builder(&server.base_url()).build().unwrap());
         let count = run.call(&COUNT).response_format(response_format).retries(1).await.unwrap();
         assert_eq!(count, 7, "{response_format}");
@@ -266,12 +269,12 @@ async fn corrections_work_in_every_response_format() {
 
 #[tokio::test]
 async fn a_forced_call_is_read_like_a_text() {
-    let answers = |replies: Vec<Reply>| async {
+    let answers = |replies: Vec<StubReply>| async {
         let server = server(replies).await;
         let run = Run::new(builder(&server.base_url()).build().unwrap());
         run.call(&COUNT).response_format(ResponseFormat::Tool).retries(1).report().await
     };
-    let called = |value: u32| Reply::call("uint8", json!({ "value": value }));
+    let called = |value: u32| StubReply::call("uint8", json!({ "value": value }));
     let report = answers(vec![called(3)]).await.unwrap();
     assert_eq!((report.value, report.record.attempts[0].finish_reason.as_deref()), (3, Some("stop")));
     // A bad one is corrected, and shown as what it said.
@@ -279,14 +282,14 @@ async fn a_forced_call_is_read_like_a_text() {
     assert_eq!((report.value, report.record.attempts.len()), (4, 2));
     assert_eq!(report.record.attempts[0].answer.as_deref(), Some(r#"{"value":300}"#));
     // Another function than the one that it had to call is a bad answer, too.
-    let report = answers(vec![Reply::call("search", json!({"value": 5})), called(6)]).await.unwrap();
+    let report = answers(vec![StubReply::call("search", json!({"value": 5})), called(6)]).await.unwrap();
     assert_eq!(report.value, 6);
     assert_eq!(report.record.attempts[0].category, Some(Category::SchemaError));
     // A stop at the length limit stays one.
     let report = answers(vec![called(7).finish_reason("length")]).await.unwrap();
     assert_eq!(report.record.attempts[0].flags, [Flag::LengthStop]);
     assert_eq!(report.record.attempts[0].finish_reason.as_deref(), Some(FinishReason::Length.as_str()));
-    let cut = Reply::raw(
+    let cut = StubReply::raw(
         200,
         r#"{"choices":[{"message":{"tool_calls":[{"function":{"name":"uint8","arguments":"{\"value\": 7"}}]},"finish_reason":"length"}]}"#,
     );
@@ -295,7 +298,7 @@ async fn a_forced_call_is_read_like_a_text() {
     let two = r#"{"choices":[{"message":{"tool_calls":[
         {"function":{"name":"uint8","arguments":"{\"value\": 7}"}},
         {"function":{"name":"uint8","arguments":"{\"value\": 8}"}}]},"finish_reason":"tool_calls"}]}"#;
-    let report = answers(vec![Reply::raw(200, two), called(8)]).await.unwrap();
+    let report = answers(vec![StubReply::raw(200, two), called(8)]).await.unwrap();
     assert_eq!(report.value, 8);
     assert_eq!(report.record.attempts[0].category, Some(Category::SchemaError));
 }

@@ -8,7 +8,7 @@ use llmnode_http::{OpenAi, OpenAiBuilder};
 use llmnode_runtime::{
     BoxFuture, ChatModel, Completion, ModelError, NodeError, Request, Run, Settings, Sink, TestClock,
 };
-use llmnode_stub::Reply;
+use llmnode_stub::StubReply;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,19 +28,19 @@ async fn echoes_of_keys_are_removed_everywhere() {
         "Incorrect API key provided: {CANARY}. Headers: Authorization: Bearer {CANARY}, hidden-canary"
     );
     let replies = [
-        Reply::error(401, "authentication_error", "invalid_api_key", &echo),
-        Reply::error(400, "invalid_request_error", (), &echo),
-        Reply::raw(500, echo.clone()),
+        StubReply::error(401, "authentication_error", "invalid_api_key", &echo),
+        StubReply::error(400, "invalid_request_error", (), &echo),
+        StubReply::raw(500, echo.clone()),
         // Half of the key stands within what a message shows.
-        Reply::raw(500, format!("{}{CANARY}", "x ".repeat(243))),
-        Reply::raw(200, format!("<p>{}{CANARY}", "x ".repeat(90))),
-        Reply::raw(200, format!("<html>{echo}</html>")),
-        Reply::raw(200, format!("{{\"error\": \"{echo}\"}}")),
-        Reply::raw(500, "oops").header("x-request-id", CANARY),
-        Reply::raw(400, "what follows `Basic` is hidden-canary").header("x-request-id", "hidden-canary"),
-        Reply::text("").finish_reason("content_filter").header("x-request-id", CANARY),
-        Reply::refusal(echo.clone()),
-        Reply::redirect(format!("http://elsewhere.invalid/?key={CANARY}")),
+        StubReply::raw(500, format!("{}{CANARY}", "x ".repeat(243))),
+        StubReply::raw(200, format!("<p>{}{CANARY}", "x ".repeat(90))),
+        StubReply::raw(200, format!("<html>{echo}</html>")),
+        StubReply::raw(200, format!("{{\"error\": \"{echo}\"}}")),
+        StubReply::raw(500, "oops").header("x-request-id", CANARY),
+        StubReply::raw(400, "what follows `Basic` is hidden-canary").header("x-request-id", "hidden-canary"),
+        StubReply::text("").finish_reason("content_filter").header("x-request-id", CANARY),
+        StubReply::refusal(echo.clone()),
+        StubReply::redirect(format!("http://elsewhere.invalid/?key={CANARY}")),
     ];
     for reply in replies {
         let server = server([reply.clone(), reply.clone(), reply]).await;
@@ -73,7 +73,7 @@ async fn the_words_beside_an_accepted_answer_are_clean() {
         "model": CANARY,
         "choices": [{ "message": { "content": "hi" }, "finish_reason": CANARY }],
     });
-    let server = server([Reply::raw(200, body.to_string())]).await;
+    let server = server([StubReply::raw(200, body.to_string())]).await;
     let run = Run::new(builder(&server.base_url()).api_key(CANARY).build().unwrap());
     let report = run.call(&Greet).report().await.unwrap();
     assert!(report.record.attempts[0].finish_reason.is_some());
@@ -163,40 +163,40 @@ async fn no_sink_shows_a_key_whatever_goes_wrong() {
     log.clear();
     let echo = format!("Bearer {CANARY}, hidden-canary");
     let faults = [
-        Reply::text(r#"{"a": 7}"#),
-        Reply::text(r#"{"a": "seven"}"#),
-        Reply::text("seven").header("x-request-id", CANARY),
-        Reply::text("").finish_reason("length"),
-        Reply::text(r#"{"a": 7}"#).finish_reason(format!("odd {CANARY}")),
-        Reply::refusal(echo.clone()),
-        Reply::null_content(),
-        Reply::no_choices(),
-        Reply::html(200),
-        Reply::html(502),
-        Reply::huge(9 << 20),
-        Reply::raw(200, ""),
-        Reply::raw(200, format!("<p>{echo}")),
-        Reply::raw(200, format!("{{\"{echo}")),
-        Reply::raw(200, format!("{{\"error\": \"{echo}\"}}")),
-        Reply::raw(200, "\u{1f}\u{8b}").header("content-encoding", "gzip"),
-        Reply::raw(400, echo.clone()),
-        Reply::error(401, "authentication_error", CANARY, &echo),
-        Reply::error(402, &echo, (), &echo),
-        Reply::error(404, "not_found_error", "model_not_found", &echo),
-        Reply::error(413, "x", (), &echo),
-        Reply::error(422, "x", "unsupported_parameter", &format!("response_format: {echo}")),
-        Reply::error(429, "rate_limit_error", "rate_limit_exceeded", &echo).retry_after(1),
-        Reply::error(429, "x", (), &echo).retry_after(CANARY),
-        Reply::error(503, "server_error", (), &echo).header("x-should-retry", CANARY),
-        Reply::redirect(format!("/v1/chat/completions?key={CANARY}")),
-        Reply::redirect(format!("http://elsewhere.invalid/?key={CANARY}")),
-        Reply::redirect(format!("not a place {CANARY}")),
-        Reply::hang_up(),
-        Reply::reset(),
-        Reply::garbage(),
-        Reply::stall(),
-        Reply::text("hello").cut_short(),
-        Reply::text("hello").reset_midway(),
+        StubReply::text(r#"{"a": 7}"#),
+        StubReply::text(r#"{"a": "seven"}"#),
+        StubReply::text("seven").header("x-request-id", CANARY),
+        StubReply::text("").finish_reason("length"),
+        StubReply::text(r#"{"a": 7}"#).finish_reason(format!("odd {CANARY}")),
+        StubReply::refusal(echo.clone()),
+        StubReply::null_content(),
+        StubReply::no_choices(),
+        StubReply::html(200),
+        StubReply::html(502),
+        StubReply::huge(9 << 20),
+        StubReply::raw(200, ""),
+        StubReply::raw(200, format!("<p>{echo}")),
+        StubReply::raw(200, format!("{{\"{echo}")),
+        StubReply::raw(200, format!("{{\"error\": \"{echo}\"}}")),
+        StubReply::raw(200, "\u{1f}\u{8b}").header("content-encoding", "gzip"),
+        StubReply::raw(400, echo.clone()),
+        StubReply::error(401, "authentication_error", CANARY, &echo),
+        StubReply::error(402, &echo, (), &echo),
+        StubReply::error(404, "not_found_error", "model_not_found", &echo),
+        StubReply::error(413, "x", (), &echo),
+        StubReply::error(422, "x", "unsupported_parameter", &format!("response_format: {echo}")),
+        StubReply::error(429, "rate_limit_error", "rate_limit_exceeded", &echo).retry_after(1),
+        StubReply::error(429, "x", (), &echo).retry_after(CANARY),
+        StubReply::error(503, "server_error", (), &echo).header("x-should-retry", CANARY),
+        StubReply::redirect(format!("/v1/chat/completions?key={CANARY}")),
+        StubReply::redirect(format!("http://elsewhere.invalid/?key={CANARY}")),
+        StubReply::redirect(format!("not a place {CANARY}")),
+        StubReply::hang_up(),
+        StubReply::reset(),
+        StubReply::garbage(),
+        StubReply::stall(),
+        StubReply::text("hello").cut_short(),
+        StubReply::text("hello").reset_midway(),
     ];
     let mut texts = Vec::new();
     for fault in faults {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use llmnode_http::{OpenAi, OpenAiBuilder};
 use llmnode_runtime::{Category, Run, TestClock};
-use llmnode_stub::Reply;
+use llmnode_stub::StubReply;
 
 use crate::sinks::{self, Log};
 use crate::support::{CANARY, Greet, ask, builder, sends, server};
@@ -113,7 +113,7 @@ async fn a_client_of_ones_own() {
 #[tokio::test]
 async fn requests_carry_the_ids_of_their_attempts() {
     let header = "x-client-request-id";
-    let server = server([Reply::error(503, "server_error", "busy", "busy"), Reply::text("hi")]).await;
+    let server = server([StubReply::error(503, "server_error", "busy", "busy"), StubReply::text("hi")]).await;
     let run = Run::new(builder(&server.base_url()).build().unwrap()).with_clock(TestClock::new());
     let report = run.call(&Greet).report().await.unwrap();
     let booked: Vec<_> = report.record.attempts.iter().map(|attempt| attempt.id.to_string()).collect();
@@ -176,7 +176,7 @@ async fn a_proxy_that_asks_for_a_password_is_a_matter_of_configuration() {
 /// A header that is no credential is no secret: what it says may be the model's name.
 #[tokio::test]
 async fn a_header_that_is_no_credential_is_left_in_answers() {
-    let server = server([Reply::text("hi")]).await;
+    let server = server([StubReply::text("hi")]).await;
     let model = builder(&server.base_url()).model("gpt-4o-mini").header("x-model", "gpt-4o-mini");
     let model = model.build().unwrap();
     assert_eq!(ask(&model).await.unwrap().model.as_deref(), Some("gpt-4o-mini"));
@@ -199,7 +199,7 @@ fn a_proxy_of_another_scheme_is_named_without_what_may_be_a_secret() {
 #[tokio::test]
 async fn secrets_are_known_by_whole_words_and_by_schemes() {
     let said = "openai, plain, canary-1, canary-2, canary-3";
-    let server = server([Reply::raw(400, said), Reply::raw(400, said)]).await;
+    let server = server([StubReply::raw(400, said), StubReply::raw(400, said)]).await;
     let proxied = builder("http://models.invalid/v1").without_key();
     let proxied = proxied.proxy(format!("http://canary-3@{}", server.address()));
     for (builder, left) in [

@@ -8,7 +8,7 @@ use llmnode_runtime::{
     AttemptKind, BoxFuture, CallReport, CallStream, Category, ChatModel, Completion, Delta, Event, Flag,
     ModelError, NodeError, Request, ResponseFormat, Run, Sink, TokenUsage,
 };
-use llmnode_stub::{LoggedRequest, Reply};
+use llmnode_stub::{LoggedRequest, StubReply};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -43,8 +43,8 @@ async fn streamed<T>(
     (text, restarts, stream.report().await)
 }
 
-fn events(events: &[&str]) -> Reply {
-    Reply::stream(events.iter().map(|event| format!("data: {event}\n\n")))
+fn events(events: &[&str]) -> StubReply {
+    StubReply::stream(events.iter().map(|event| format!("data: {event}\n\n")))
 }
 
 const PIECE: &str = r#"{"choices":[{"delta":{"content":"Hel"}}]}"#;
@@ -52,7 +52,7 @@ const REST: &str = r#"{"choices":[{"delta":{"content":"lo"},"finish_reason":"sto
 
 #[tokio::test]
 async fn a_typed_answer_grows_and_is_what_the_plain_call_gives() {
-    let reply = || Reply::pieces(["{\"name\": \"A", "da\", \"age\"", ": 36}"]).usage(12, 9);
+    let reply = || StubReply::pieces(["{\"name\": \"A", "da\", \"age\"", ": 36}"]).usage(12, 9);
     let server = server([reply(), reply()]).await;
     let run = Run::new(model(&server.base_url()));
     let mut stream = run.call(&FORM).stream();
@@ -111,13 +111,17 @@ async fn failures_in_mid_stream_have_their_own_category() {
         (events(&[PIECE, &error("rate_limit_exceeded")]), Category::RateLimitError, true),
         (events(&[PIECE, &error("context_length_exceeded")]), Category::ContextLengthError, false),
         (events(&[PIECE, "{\"choices\":[{"]), Category::BadResponse, true),
-        (Reply::text("Hello").cut_short(), Category::Network, true),
-        (Reply::error(429, "requests", "rate_limit_exceeded", "slow down"), Category::RateLimitError, true),
-        (Reply::raw(200, error("rate_limit_exceeded")), Category::RateLimitError, true),
-        (Reply::raw(200, ": comment\n\n"), Category::Network, true),
+        (StubReply::text("Hello").cut_short(), Category::Network, true),
+        (
+            StubReply::error(429, "requests", "rate_limit_exceeded", "slow down"),
+            Category::RateLimitError,
+            true,
+        ),
+        (StubReply::raw(200, error("rate_limit_exceeded")), Category::RateLimitError, true),
+        (StubReply::raw(200, ": comment\n\n"), Category::Network, true),
     ] {
         let what = format!("{reply:?}");
-        let server = server([reply, Reply::text("Hello")]).await;
+        let server = server([reply, StubReply::text("Hello")]).await;
         let run = Run::new(model(&server.base_url()));
         let (text, restarts, report) = streamed(run.call(&Greet).wait(Duration::ZERO).stream()).await;
         if retried {
@@ -133,7 +137,7 @@ async fn failures_in_mid_stream_have_their_own_category() {
 #[tokio::test]
 async fn an_answer_that_is_no_stream_is_one_event() {
     let whole = json!({"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}).to_string();
-    for reply in [Reply::raw(200, whole.clone()), events(&[&whole])] {
+    for reply in [StubReply::raw(200, whole.clone()), events(&[&whole])] {
         let server = server([reply]).await;
         let run = Run::new(model(&server.base_url()));
         let mut stream = run.call(&Greet).stream();
@@ -154,11 +158,11 @@ async fn refused_streams_are_learned() {
         ),
     ] {
         let reply = move || {
-            Reply::for_request(move |request: &LoggedRequest| {
+            StubReply::for_request(move |request: &LoggedRequest| {
                 if request.json().unwrap().get(field).is_some() {
-                    Reply::error(400, "invalid_request_error", (), message)
+                    StubReply::error(400, "invalid_request_error", (), message)
                 } else {
-                    Reply::text("Hello")
+                    StubReply::text("Hello")
                 }
             })
         };
@@ -180,9 +184,9 @@ async fn refused_streams_are_learned() {
 async fn the_arguments_of_a_forced_function_are_the_answer() {
     let call = |request: &LoggedRequest| {
         let name = request.json().unwrap()["tool_choice"]["function"]["name"].as_str().unwrap().to_owned();
-        Reply::call(name, json!({"name": "Ada", "age": 36}))
+        StubReply::call(name, json!({"name": "Ada", "age": 36}))
     };
-    let server = server([Reply::for_request(call)]).await;
+    let server = server([StubReply::for_request(call)]).await;
     let run = Run::new(model(&server.base_url()));
     let (text, _, report) = streamed(run.call(&FORM).response_format(ResponseFormat::Tool).stream()).await;
     assert_eq!(serde_json::from_str::<Form>(&text).unwrap().age, 36);
@@ -211,9 +215,9 @@ async fn silence_is_a_timeout_and_comments_are_silence() {
     let ping = || std::iter::repeat_n(": ping\n\n".to_owned(), 500);
     let piece = format!("data: {PIECE}\n\n");
     for reply in [
-        Reply::stream(ping()).pause(Duration::from_millis(20)),
-        Reply::stream([piece.clone()].into_iter().chain(ping())).pause(Duration::from_millis(20)),
-        Reply::stream([piece.clone(), piece]).pause(Duration::from_secs(20)),
+        StubReply::stream(ping()).pause(Duration::from_millis(20)),
+        StubReply::stream([piece.clone()].into_iter().chain(ping())).pause(Duration::from_millis(20)),
+        StubReply::stream([piece.clone(), piece]).pause(Duration::from_secs(20)),
     ] {
         let server = server([reply]).await;
         let model = builder(&server.base_url()).idle_timeout(Duration::from_millis(200)).build().unwrap();
@@ -223,7 +227,7 @@ async fn silence_is_a_timeout_and_comments_are_silence() {
         assert!(error.message().contains("no event came within 200ms (idle timeout"), "{error}");
     }
     // The whole stream has its time as well.
-    let server = server([Reply::pieces(vec!["a"; 500]).pause(Duration::from_millis(20))]).await;
+    let server = server([StubReply::pieces(vec!["a"; 500]).pause(Duration::from_millis(20))]).await;
     let run =
         Run::new(builder(&server.base_url()).attempt_timeout(Duration::from_millis(300)).build().unwrap());
     let error = run.call(&Greet).transport_retries(0).stream().finish().await.unwrap_err();
@@ -232,7 +236,7 @@ async fn silence_is_a_timeout_and_comments_are_silence() {
 
 #[tokio::test]
 async fn time_in_which_nobody_polls_is_not_idle() {
-    let server = server([Reply::pieces(["a", "b", "c"]).pause(Duration::from_millis(10))]).await;
+    let server = server([StubReply::pieces(["a", "b", "c"]).pause(Duration::from_millis(10))]).await;
     let model = builder(&server.base_url()).idle_timeout(Duration::from_millis(200)).build().unwrap();
     let run = Run::new(model);
     let mut stream = run.call(&Greet).transport_retries(0).stream();
@@ -295,13 +299,13 @@ async fn a_stream_ends_after_white_space_behind_a_whole_document() {
     // White space within a document or a text is a part of it.
     let blank = " ".repeat(200);
     for pieces in [["{\"name\": \"Ada\"", ",\"age\": 36}"], ["{\"name\":", "\"Ada\", \"age\": 36}"]] {
-        let server = server([Reply::pieces([pieces[0], &blank, pieces[1]])]).await;
+        let server = server([StubReply::pieces([pieces[0], &blank, pieces[1]])]).await;
         assert_eq!(
             streamed(Run::new(model(&server.base_url())).call(&FORM).stream()).await.2.unwrap().value.age,
             36
         );
     }
-    let server = server([Reply::pieces(["so {}", &blank, "and on"])]).await;
+    let server = server([StubReply::pieces(["so {}", &blank, "and on"])]).await;
     let (text, ..) = streamed(Run::new(model(&server.base_url())).call(&Greet).stream()).await;
     assert!(text.ends_with("and on"));
 }
@@ -387,7 +391,7 @@ async fn the_pieces_make_up_the_text_wherever_the_bytes_are_split() {
     assert!(body.len() <= 512);
     let request = request();
     let splits = (0..body.len()).step_by(7).map(|at| body.as_bytes().split_at(at));
-    let replies: Vec<_> = splits.map(|(one, other)| Reply::stream([one, other])).collect();
+    let replies: Vec<_> = splits.map(|(one, other)| StubReply::stream([one, other])).collect();
     let (count, server) = (replies.len(), server(replies).await);
     let model = model(&server.base_url());
     for _ in 0..count {
@@ -439,7 +443,7 @@ async fn the_choice_of_index_0_is_the_answer_and_others_are_flagged() {
         (json!([choice(1, "the only one")]), "the only one", &json!([])),
         (json!([choice(0, "zero")]), "zero", &json!([])),
     ] {
-        let server = server([Reply::raw(200, json!({ "choices": choices }).to_string())]).await;
+        let server = server([StubReply::raw(200, json!({ "choices": choices }).to_string())]).await;
         let report = Run::new(model(&server.base_url())).call(&Greet).report().await.unwrap();
         assert_eq!((&*report.value, &flags(&report)), (answer, flagged));
     }

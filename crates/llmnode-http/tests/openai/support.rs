@@ -8,14 +8,14 @@ use llmnode_runtime::{
     BoxError, ChatModel, Completion, Cx, Exec, LlmOutput, Message, ModelError, Node, Request, Role, Sink,
     TokenUsage,
 };
-use llmnode_stub::{Reply, StubServer};
+use llmnode_stub::{StubReply, StubServer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 /// A key that must never be seen.
 pub(crate) const CANARY: &str = "sk-canary-0123456789abcdef";
 
-pub(crate) async fn server(script: impl IntoIterator<Item = Reply>) -> StubServer {
+pub(crate) async fn server(script: impl IntoIterator<Item = StubReply>) -> StubServer {
     StubServer::builder().script(script).start().await.unwrap()
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn ask(model: &OpenAi) -> Result<Completion, ModelError> {
 }
 
 /// One reply of a server, as an error.
-pub(crate) async fn error_of(reply: Reply) -> ModelError {
+pub(crate) async fn error_of(reply: StubReply) -> ModelError {
     let server = server([reply]).await;
     ask(&model(&server.base_url())).await.unwrap_err()
 }

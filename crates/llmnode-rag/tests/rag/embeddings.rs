@@ -5,7 +5,7 @@ use std::time::Duration;
 use llmnode_http::OpenAi;
 use llmnode_rag::*;
 use llmnode_runtime::{AttemptKind, Category, Limits, Price, Prices, Usage};
-use llmnode_stub::{Reply, StubServer};
+use llmnode_stub::{StubReply, StubServer};
 use serde_json::json;
 
 use crate::support::*;
@@ -58,8 +58,8 @@ async fn each_request_is_an_attempt_of_a_call_of_its_own() {
 async fn failures_of_the_transport_are_retried_and_counted() {
     let server = StubServer::builder()
         .embeddings_script([
-            Reply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(7),
-            Reply::embeddings(),
+            StubReply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(7),
+            StubReply::embeddings(),
         ])
         .start()
         .await
@@ -80,43 +80,43 @@ async fn every_fault_has_its_category_and_shows_no_key() {
         json!({"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}).to_string();
     for (reply, category, says) in [
         (
-            Reply::error(401, "invalid_request_error", "invalid_api_key", &format!("bad key {KEY}")),
+            StubReply::error(401, "invalid_request_error", "invalid_api_key", &format!("bad key {KEY}")),
             Category::ApiKeyError,
             "[redacted]",
         ),
         (
-            Reply::error(404, "invalid_request_error", "model_not_found", "no such model"),
+            StubReply::error(404, "invalid_request_error", "model_not_found", "no such model"),
             Category::NotFound,
             "stub-embed",
         ),
         (
-            Reply::error(400, "invalid_request_error", (), "input too long"),
+            StubReply::error(400, "invalid_request_error", (), "input too long"),
             Category::BadRequest,
             "input too long",
         ),
-        (Reply::html(200), Category::BadResponse, "web page"),
-        (Reply::raw(200, "{"), Category::BadResponse, "cannot be read"),
-        (Reply::raw(200, "[]"), Category::BadResponse, "/v1/embeddings"),
+        (StubReply::html(200), Category::BadResponse, "web page"),
+        (StubReply::raw(200, "{"), Category::BadResponse, "cannot be read"),
+        (StubReply::raw(200, "[]"), Category::BadResponse, "/v1/embeddings"),
         (
-            Reply::raw(200, r#"{"error": {"message": "overloaded", "code": 429}}"#),
+            StubReply::raw(200, r#"{"error": {"message": "overloaded", "code": 429}}"#),
             Category::RateLimitError,
             "overloaded",
         ),
-        (Reply::raw(200, two), Category::BadResponse, "2 embeddings for 1 texts"),
-        (Reply::raw(200, r#"{"data": [{"index": 0, "embedding": []}]}"#), Category::BadResponse, "empty"),
+        (StubReply::raw(200, two), Category::BadResponse, "2 embeddings for 1 texts"),
+        (StubReply::raw(200, r#"{"data": [{"index": 0, "embedding": []}]}"#), Category::BadResponse, "empty"),
         // serde_json refuses it itself where its feature `float_roundtrip` is on.
         (
-            Reply::raw(200, r#"{"data": [{"index": 0, "embedding": [1e99]}]}"#),
+            StubReply::raw(200, r#"{"data": [{"index": 0, "embedding": [1e99]}]}"#),
             Category::BadResponse,
             "number",
         ),
         (
-            Reply::raw(200, r#"{"data": [{"index": 0, "embedding": [null]}]}"#),
+            StubReply::raw(200, r#"{"data": [{"index": 0, "embedding": [null]}]}"#),
             Category::BadResponse,
             "cannot be read",
         ),
-        (Reply::reset(), Category::Network, "no response"),
-        (Reply::embeddings().cut_short(), Category::Network, "broke off"),
+        (StubReply::reset(), Category::Network, "no response"),
+        (StubReply::embeddings().cut_short(), Category::Network, "broke off"),
     ] {
         let server = StubServer::builder().embeddings_script([reply]).start().await.unwrap();
         let docs = docs(&server).await;
@@ -157,7 +157,7 @@ async fn limits_count_embeddings_and_prices_price_them() {
 #[tokio::test]
 async fn settings_for_chats_do_not_reach_embeddings() {
     let server = StubServer::builder()
-        .embeddings_script((0..3).map(|_| Reply::error(400, "invalid_request_error", (), "no")))
+        .embeddings_script((0..3).map(|_| StubReply::error(400, "invalid_request_error", (), "no")))
         .start()
         .await
         .unwrap();
@@ -201,8 +201,8 @@ async fn batches_prefixes_and_dimensions() {
 #[tokio::test]
 async fn a_failed_embedding_writes_nothing_and_its_usage_is_known() {
     let server = StubServer::start().await.unwrap();
-    server.push_embeddings(Reply::embeddings());
-    server.push_embeddings(Reply::error(400, "invalid_request_error", (), "no"));
+    server.push_embeddings(StubReply::embeddings());
+    server.push_embeddings(StubReply::error(400, "invalid_request_error", (), "no"));
     let embedder = embeddings(&server).batch(1, 1000);
     let docs = Collection::builder(MemoryStore::new(), "docs").embedder(embedder).open().await.unwrap();
     let run = run();
@@ -215,7 +215,7 @@ async fn a_failed_embedding_writes_nothing_and_its_usage_is_known() {
 #[tokio::test]
 async fn a_dropped_search_leaves_its_request_in_the_ledger() {
     let server = StubServer::builder()
-        .embeddings_script([Reply::embeddings().after(Duration::from_secs(60)), Reply::stall()])
+        .embeddings_script([StubReply::embeddings().after(Duration::from_secs(60)), StubReply::stall()])
         .start()
         .await
         .unwrap();

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::client::{Client, ask};
 use super::{chat, post};
-use crate::{Reply, StubServer};
+use crate::{StubReply, StubServer};
 
 /// Until the server's task has had the time to end.
 async fn refused(address: std::net::SocketAddr) {
@@ -19,7 +19,8 @@ async fn refused(address: std::net::SocketAddr) {
 
 #[tokio::test]
 async fn dropping_the_handle_closes_everything() {
-    let server = StubServer::builder().script([Reply::text("a"), Reply::stall()]).start().await.unwrap();
+    let server =
+        StubServer::builder().script([StubReply::text("a"), StubReply::stall()]).start().await.unwrap();
     let address = server.address();
     let mut idle = Client::connect(address).await;
     idle.send(post(&chat("a"))).await;
@@ -37,7 +38,7 @@ async fn dropping_the_handle_closes_everything() {
 
 #[tokio::test]
 async fn a_stopped_server_has_closed_its_port() {
-    let server = StubServer::builder().script([Reply::stall()]).start().await.unwrap();
+    let server = StubServer::builder().script([StubReply::stall()]).start().await.unwrap();
     let address = server.address();
     let mut stalled = Client::connect(address).await;
     stalled.send(post(&chat("a"))).await;
@@ -88,7 +89,7 @@ async fn no_debug_output_shows_a_key() {
 
 #[tokio::test]
 async fn the_log_is_bounded_and_counts_go_on() {
-    let reply = Reply::text("abcd").usage(10, 1);
+    let reply = StubReply::text("abcd").usage(10, 1);
     let server = StubServer::builder().log_limit(2).default_reply(reply).start().await.unwrap();
     for _ in 0..5 {
         ask(server.address(), &chat("a")).await.unwrap();
@@ -101,8 +102,8 @@ async fn the_log_is_bounded_and_counts_go_on() {
 #[tokio::test]
 async fn a_client_that_leaves_before_the_answer_shows_in_the_log() {
     let server = StubServer::start().await.unwrap();
-    server.push(Reply::text("too late").after(Duration::from_secs(3600)));
-    server.push(Reply::huge(100_000_000));
+    server.push(StubReply::text("too late").after(Duration::from_secs(3600)));
+    server.push(StubReply::huge(100_000_000));
     for seen in 1..=2 {
         let mut client = Client::connect(server.address()).await;
         client.send(post(&chat("a"))).await;
@@ -141,13 +142,13 @@ async fn messages_of_several_parts() {
 async fn each_request_is_told_when_the_server_is_done_with_it() {
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let script = [
-        Reply::text("a").usage(3, 4),
-        Reply::text("b").cut_short(),
-        Reply::text("c").reset_midway(),
-        Reply::reset(),
-        Reply::for_request(|_| panic!("a responder's bug")),
-        Reply::stall(),
-        Reply::stall(),
+        StubReply::text("a").usage(3, 4),
+        StubReply::text("b").cut_short(),
+        StubReply::text("c").reset_midway(),
+        StubReply::reset(),
+        StubReply::for_request(|_| panic!("a responder's bug")),
+        StubReply::stall(),
+        StubReply::stall(),
     ];
     let server = StubServer::builder()
         .script(script)
@@ -188,7 +189,7 @@ async fn each_request_is_told_when_the_server_is_done_with_it() {
 
 #[tokio::test]
 async fn a_reset_midway_comes_after_the_head_and_is_no_proper_end() {
-    let server = StubServer::builder().script([Reply::text("a").reset_midway()]).start().await.unwrap();
+    let server = StubServer::builder().script([StubReply::text("a").reset_midway()]).start().await.unwrap();
     let mut client = Client::connect(server.address()).await;
     client.send(post(&chat("x"))).await;
     let mut head = [0; 12];

@@ -6,11 +6,11 @@ use tokio::io::AsyncWriteExt;
 
 use super::client::{Client, ask};
 use super::{chat, post};
-use crate::{Reply, StubServer};
+use crate::{StubReply, StubServer};
 
 /// A server that answers every request with its last message.
 async fn echo() -> StubServer {
-    let reply = Reply::for_request(|request| Reply::text(request.messages()[0].1.clone()));
+    let reply = StubReply::for_request(|request| StubReply::text(request.messages()[0].1.clone()));
     StubServer::builder().default_reply(reply).max_body_bytes(100_000).start().await.unwrap()
 }
 
@@ -42,7 +42,7 @@ async fn a_connection_ends_when_either_side_wants_it() {
         assert_eq!(client.response().await.unwrap().status, 200);
         assert_eq!(client.rest().await, (Vec::new(), true));
     }
-    server.push(Reply::text("bye").header("Connection", "close"));
+    server.push(StubReply::text("bye").header("Connection", "close"));
     let mut client = Client::connect(server.address()).await;
     client.send(post(&chat("a"))).await;
     assert_eq!(client.response().await.unwrap().content(), "bye");
@@ -168,7 +168,7 @@ async fn many_connections_at_once() {
 
 #[tokio::test]
 async fn requests_that_are_refused_take_no_reply() {
-    let server = StubServer::builder().script([Reply::text("for a good one")]).start().await.unwrap();
+    let server = StubServer::builder().script([StubReply::text("for a good one")]).start().await.unwrap();
     let message = json!({"role": "user", "content": "a"});
     let refused = [
         (json!([]), "JSON"),

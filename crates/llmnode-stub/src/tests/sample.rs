@@ -12,7 +12,7 @@ use super::chat;
 use super::client::ask;
 use super::schemas::{PATTERNS, check, schemas};
 use crate::sample::sample;
-use crate::{Reply, StubServer};
+use crate::{StubReply, StubServer};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
@@ -114,7 +114,7 @@ fn types_read_the_values_of_their_schemas() {
     assert_eq!(read.few, 3);
 }
 
-/// What the docs of `Reply::from_schema` promise.
+/// What the docs of `StubReply::from_schema` promise.
 #[test]
 fn the_value_is_a_plain_one() {
     let cases = [
@@ -278,7 +278,7 @@ async fn an_answer_keeps_to_max_tokens() {
     let mut body = chat("hello");
     body["max_tokens"] = json!(1000);
     assert_eq!(ask(server.address(), &body).await.unwrap().json()["choices"][0]["finish_reason"], "stop");
-    server.push(Reply::from_schema().finish_reason("content_filter"));
+    server.push(StubReply::from_schema().finish_reason("content_filter"));
     let response = ask(server.address(), &body).await.unwrap();
     assert_eq!(response.json()["choices"][0]["finish_reason"], "content_filter");
 }
@@ -295,8 +295,8 @@ async fn a_request_without_a_reply_is_told_what_to_script() {
     assert_eq!(
         error["message"],
         "StubServer: no reply is scripted for this request, and none can be made up from its schema because of \
-         `format` at `#/properties/id`; script one, such as `Reply::json(..)`"
+         `format` at `#/properties/id`; script one, such as `StubReply::json(..)`"
     );
-    server.push(Reply::json(json!({"id": "67e55044-10b1-426f-9247-bb680e5fe0c8"})));
+    server.push(StubReply::json(json!({"id": "67e55044-10b1-426f-9247-bb680e5fe0c8"})));
     assert_eq!(ask(server.address(), &body).await.unwrap().status, 200);
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use llmnode::StubServer;
-use llmnode::stub_server::Reply;
+use llmnode::stub_server::StubReply;
 use serde_json::{Value, json};
 
 /// A response bills so many tokens.
@@ -41,7 +41,7 @@ impl Server {
 pub async fn serve() -> Server {
     let seen: Arc<Mutex<HashMap<String, (u64, u64)>>> = Arc::default();
     let noted = Arc::clone(&seen);
-    let reply = Reply::for_request(move |request| {
+    let reply = StubReply::for_request(move |request| {
         let body = request.json().cloned().unwrap_or_default();
         let model = body["model"].as_str().unwrap_or_default().to_owned();
         let fault = model.rsplit('-').next().and_then(|at| at.parse().ok()).unwrap_or(0);
@@ -50,7 +50,7 @@ pub async fn serve() -> Server {
         let (status, body) = response(fault, *requests, &body);
         *requests += 1;
         *billed += if status == 200 { BILLED } else { 0 };
-        Reply::raw(status, body.to_string())
+        StubReply::raw(status, body.to_string())
     });
     let server = StubServer::builder().default_reply(reply).start().await.unwrap();
     Server { url: server.base_url(), seen, _server: server }

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 use llmnode::{ChatModel, Price, Prices, StubServer};
 
 use options::Options;
@@ -84,15 +84,15 @@ fn bar(reviews: usize) -> Result<ProgressBar, Box<dyn Error>> {
 
 /// A server that goes by words, and declines to rate an empty review.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let asked = messages.last().map_or("", |(_, content)| content);
         if !asked.lines().any(|line| line.ends_with('.')) {
-            return Reply::refusal("There is no review to rate.");
+            return StubReply::refusal("There is no review to rate.");
         }
         let annoyed =
             ["closed at", "too many", "charged"].iter().any(|word| asked.to_lowercase().contains(word));
         let answer = if annoyed { ("Annoyed", 2) } else { ("Pleased", 5) };
-        Reply::json(serde_json::json!({"mood": answer.0, "stars": answer.1}))
+        StubReply::json(serde_json::json!({"mood": answer.0, "stars": answer.1}))
     }))
 }

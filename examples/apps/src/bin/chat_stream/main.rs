@@ -15,7 +15,7 @@ mod tests;
 use std::time::Duration;
 
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 use llmnode::{ChatModel, Event, Price, Prices, StubServer};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event as Input, KeyCode};
@@ -108,7 +108,7 @@ fn stub() -> StubServerBuilder {
     let slowly = |recipe: serde_json::Value| {
         let text: Vec<char> = recipe.to_string().chars().collect();
         let pieces: Vec<String> = text.chunks(4).map(|piece| piece.iter().collect()).collect();
-        Reply::pieces(pieces).pause(Duration::from_millis(40))
+        StubReply::pieces(pieces).pause(Duration::from_millis(40))
     };
     StubServer::builder().script([slowly(recipe(&steps[..1])), slowly(recipe(&steps))])
 }

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use ask::{Ask, Desk, Outcome};
 use llmnode::StubServer;
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 use rusqlite::{Connection, OpenFlags};
 
 mod ask;
@@ -67,11 +67,11 @@ fn desk(file: &Path, question: String) -> rusqlite::Result<Desk> {
 
 /// A server that guesses the name of a column at first.
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(|request| {
+    StubServer::builder().default_reply(StubReply::for_request(|request| {
         let messages = request.messages();
         let asked = messages.last().map_or("", |(_, content)| content);
         let column = if asked.contains("no such column") { "metres" } else { "height" };
-        Reply::json(
+        StubReply::json(
             serde_json::json!({"sql": format!("SELECT name FROM lights ORDER BY {column} DESC LIMIT 1")}),
         )
     }))

@@ -18,7 +18,7 @@ mod problem;
 mod tests;
 
 use llmnode::StubServer;
-use llmnode::stub_server::{LoggedRequest, Reply, StubServerBuilder};
+use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
 use serde_json::json;
 
 use app::{App, Bill, run};
@@ -44,11 +44,11 @@ async fn stopped() {
 }
 
 fn stub() -> StubServerBuilder {
-    StubServer::builder().default_reply(Reply::for_request(good_answer))
+    StubServer::builder().default_reply(StubReply::for_request(good_answer))
 }
 
 /// What a model answers on a good day. A ticket about money goes to the first team.
-fn good_answer(request: &LoggedRequest) -> Reply {
+fn good_answer(request: &LoggedRequest) -> StubReply {
     let messages = request.messages();
     let teams = messages.iter().find_map(|(_, content)| Some(content.split_once("Teams:\n- ")?.1));
     let answer = match teams {
@@ -58,5 +58,5 @@ fn good_answer(request: &LoggedRequest) -> Reply {
         }
         None => json!({"text": "We are looking into it and will write again today.\nYour Acme team"}),
     };
-    Reply::json(answer).usage(400, 50)
+    StubReply::json(answer).usage(400, 50)
 }

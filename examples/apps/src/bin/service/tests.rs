@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use llmnode::stub_server::Reply;
+use llmnode::stub_server::StubReply;
 use llmnode::{Category, Clock, OpenAi, Run, StubServer, TestClock};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -28,12 +28,12 @@ struct Service {
 }
 
 impl Service {
-    async fn new(reply: Reply) -> Service {
+    async fn new(reply: StubReply) -> Service {
         let clock = TestClock::new();
         Service::with_clock(reply, clock).await
     }
 
-    async fn with_clock(reply: Reply, clock: TestClock) -> Service {
+    async fn with_clock(reply: StubReply, clock: TestClock) -> Service {
         let server = StubServer::builder().default_reply(reply).start().await.unwrap();
         let model = OpenAi::builder().base_url(server.base_url()).model("stub").build().unwrap();
         let bill = Bill::default();
@@ -80,10 +80,10 @@ impl Answered {
 
 #[tokio::test]
 async fn a_wrong_team_is_corrected_and_both_requests_are_paid_by_the_tenant() {
-    let service = Service::new(Reply::for_request(good_answer)).await;
+    let service = Service::new(StubReply::for_request(good_answer)).await;
     service
         .server
-        .push(Reply::json(json!({"team": "sales", "urgency": "Low", "summary": "?"})).usage(400, 50));
+        .push(StubReply::json(json!({"team": "sales", "urgency": "Low", "summary": "?"})).usage(400, 50));
     let answered = service.ticket("triage").await;
     assert_eq!(answered.status, StatusCode::OK, "{}", answered.body);
     let sorted = json!({"team": "billing", "urgency": "High", "summary": "A customer was charged twice."});
@@ -96,7 +96,7 @@ async fn a_wrong_team_is_corrected_and_both_requests_are_paid_by_the_tenant() {
 
 #[tokio::test]
 async fn each_request_reads_the_tenants_data_of_its_moment() {
-    let service = Service::new(Reply::for_request(good_answer)).await;
+    let service = Service::new(StubReply::for_request(good_answer)).await;
     assert_eq!(service.ticket("triage").await.json()["result"]["team"], "billing");
     let set = service.send("PUT", "/tenants/acme/teams", r#"["money", "inbox"]"#).await;
     assert_eq!(set.status, StatusCode::OK, "{}", set.body);
@@ -105,7 +105,7 @@ async fn each_request_reads_the_tenants_data_of_its_moment() {
 
 #[tokio::test]
 async fn a_tenant_that_does_not_exist_costs_nothing() {
-    let service = Service::new(Reply::for_request(good_answer)).await;
+    let service = Service::new(StubReply::for_request(good_answer)).await;
     let answered = service.send("POST", "/tenants/nobody/triage", "Hello?").await;
     assert_eq!((answered.status, service.server.requests_seen()), (StatusCode::NOT_FOUND, 0));
 }
@@ -113,9 +113,9 @@ async fn a_tenant_that_does_not_exist_costs_nothing() {
 #[tokio::test]
 async fn a_client_that_goes_away_takes_its_call_along() {
     let (seen, mut arrivals) = tokio::sync::mpsc::unbounded_channel();
-    let reply = Reply::for_request(move |_| {
+    let reply = StubReply::for_request(move |_| {
         seen.send(()).unwrap();
-        Reply::stall()
+        StubReply::stall()
     });
     let service = Service::new(reply).await;
     tokio::select! {

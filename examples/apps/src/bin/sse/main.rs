@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode::prelude::*;
-use llmnode::stub_server::{Reply, StubServerBuilder};
+use llmnode::stub_server::{StubReply, StubServerBuilder};
 use llmnode::{CallRecord, StubServer};
 
 #[tokio::main]
@@ -41,5 +41,5 @@ fn stub(pause: Duration) -> StubServerBuilder {
     let plan = serde_json::json!({"title": "North along the coast", "days": days}).to_string();
     let characters: Vec<char> = plan.chars().collect();
     let pieces: Vec<String> = characters.chunks(6).map(|piece| piece.iter().collect()).collect();
-    StubServer::builder().default_reply(Reply::pieces(pieces).pause(pause))
+    StubServer::builder().default_reply(StubReply::pieces(pieces).pause(pause))
 }

@@ -10,17 +10,17 @@ use crate::problem::status_of;
 /// A server that fails in one way, and what `/reply` makes of it. `/triage` has a fallback for each.
 struct Failing {
     server: &'static str,
-    reply: Reply,
+    reply: StubReply,
     category: Category,
     status: u16,
     retry_after: Option<u64>,
     /// How long each request takes by the clock.
     takes: Option<Duration>,
     /// What answers the first request.
-    first: Option<Reply>,
+    first: Option<StubReply>,
 }
 
-fn failing(server: &'static str, reply: Reply, category: Category, status: u16) -> Failing {
+fn failing(server: &'static str, reply: StubReply, category: Category, status: u16) -> Failing {
     Failing { server, reply, category, status, retry_after: None, takes: None, first: None }
 }
 
@@ -36,7 +36,7 @@ impl Failing {
     }
 
     /// The first request is answered with this.
-    fn first(self, reply: Reply) -> Failing {
+    fn first(self, reply: StubReply) -> Failing {
         Failing { first: Some(reply), ..self }
     }
 
@@ -90,9 +90,9 @@ fn of_the_way() -> Vec<Failing> {
         failing("429, `retry-after: 90`", slow_down(), RateLimitError, 503).wait(90),
         failing("429, `retry-after: 15`", slow_down(), RateLimitError, 503).wait(15),
         failing("500", error(500, "internal", "The server had an error."), ServerError, 502),
-        failing("closes the connection", Reply::hang_up(), Network, 502),
-        failing("never answers", Reply::stall(), Timeout, 504).takes(5),
-        failing("429, `retry-after: 9`, then never answers", Reply::stall(), Timeout, 504)
+        failing("closes the connection", StubReply::hang_up(), Network, 502),
+        failing("never answers", StubReply::stall(), Timeout, 504).takes(5),
+        failing("429, `retry-after: 9`, then never answers", StubReply::stall(), Timeout, 504)
             .takes(5)
             .first(slow_down().retry_after(9)),
     ]
@@ -100,7 +100,7 @@ fn of_the_way() -> Vec<Failing> {
 
 /// What the same request would meet again.
 fn final_ones() -> Vec<Failing> {
-    let text = |text: &str| Reply::text(text).usage(400, 50);
+    let text = |text: &str| StubReply::text(text).usage(400, 50);
     let too_long = error(400, "context_length_exceeded", "The prompt is too long.");
     vec![
         failing("401", error(401, "invalid_api_key", "Incorrect API key."), ApiKeyError, 500),
@@ -109,15 +109,15 @@ fn final_ones() -> Vec<Failing> {
         failing("400", error(400, "invalid_value", "Invalid messages."), BadRequest, 500),
         failing("400, the prompt is too long", too_long, ContextLengthError, 413),
         failing("filters the answer", text(SECRET).finish_reason("content_filter"), ContentFilter, 422),
-        failing("refuses", Reply::refusal(SECRET).usage(400, 50), Refusal, 422),
+        failing("refuses", StubReply::refusal(SECRET).usage(400, 50), Refusal, 422),
         failing("breaks the answer off", text("{\"te").finish_reason("length"), TruncatedOutput, 502),
-        failing("an HTML page", Reply::html(200), BadResponse, 502),
+        failing("an HTML page", StubReply::html(200), BadResponse, 502),
     ]
 }
 
 /// Bad answers: each is asked for once more.
 fn bad_answers() -> Vec<Failing> {
-    let text = |text: &str| Reply::text(text).usage(400, 50);
+    let text = |text: &str| StubReply::text(text).usage(400, 50);
     vec![
         failing("prose for JSON", text(SECRET), SchemaError, 502),
         failing("an unknown team, an unsigned letter", wrong(), ValidationError, 502),
@@ -125,22 +125,22 @@ fn bad_answers() -> Vec<Failing> {
     ]
 }
 
-fn error(status: u16, code: &str, message: &str) -> Reply {
-    Reply::error(status, "error", code, &format!("{message} ({SECRET})"))
+fn error(status: u16, code: &str, message: &str) -> StubReply {
+    StubReply::error(status, "error", code, &format!("{message} ({SECRET})"))
 }
 
 /// Of the type that is asked for, but not valid.
-fn wrong() -> Reply {
-    Reply::for_request(|request| {
+fn wrong() -> StubReply {
+    StubReply::for_request(|request| {
         let is_triage = request.body().contains("Teams:");
         let triage = json!({"team": SECRET, "urgency": "Low", "summary": SECRET});
-        Reply::json(if is_triage { triage } else { json!({"text": SECRET}) }).usage(400, 50)
+        StubReply::json(if is_triage { triage } else { json!({"text": SECRET}) }).usage(400, 50)
     })
 }
 
 /// Each request moves the clock.
-fn slow(reply: Reply, time: Duration, clock: TestClock) -> Reply {
-    Reply::for_request(move |_| {
+fn slow(reply: StubReply, time: Duration, clock: TestClock) -> StubReply {
+    StubReply::for_request(move |_| {
         let clock = clock.clone();
         tokio::spawn(async move { clock.sleep(time).await });
         reply.clone()
