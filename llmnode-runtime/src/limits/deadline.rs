@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::refusal::Scope;
 use crate::clock::{Clock, timeout_at};
+use crate::ledger::CallGuard;
 
 /// The time by which a call has to end.
 #[derive(Clone, Debug)]
@@ -18,6 +19,11 @@ impl Deadline {
     /// The deadline of a call of this name that began then; `None`: later than the clock can count.
     pub(crate) fn new(call: Cow<'static, str>, began: Instant, duration: Duration) -> Option<Self> {
         Some(Deadline { end: began.checked_add(duration)?, duration, call })
+    }
+
+    /// The deadline of this call, which may take this long.
+    pub(crate) fn of_call(call: &CallGuard<'_>, duration: Duration) -> Option<Self> {
+        Deadline::new(call.node().clone(), call.started(), duration)
     }
 
     /// Awaits what the call does. `Err`: the deadline passed first, in words.
