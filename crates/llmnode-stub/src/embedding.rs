@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::log::{LoggedRequest, TokenCounts};
-use super::reply::Content;
-use super::routes::bad_request;
+use super::reply::{Content, bad_request};
 
 /// The length of a vector where the request names none.
 const DIMENSIONS: usize = 64;

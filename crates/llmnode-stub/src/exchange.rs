@@ -11,10 +11,10 @@ use tokio::time::{sleep, timeout};
 use super::completion::Filler;
 use super::log::LoggedRequest;
 use super::reader::{ReadError, Reader};
-use super::reply::{Content, Cut, Fault, Reply};
+use super::reply::{Content, Cut, Fault, Reply, bad_request};
 use super::request::{BadRequest, Head};
 use super::response::{Body, Response};
-use super::routes::{Shared, bad_request};
+use super::routes::Shared;
 
 /// How long, and for how many bytes, a refused client is heard out, so that it reads the refusal rather than a
 /// reset.

@@ -347,3 +347,8 @@ impl Reply {
         matches!(self.content, Content::Bytes { .. } | Content::Stream(_) | Content::Fault(_))
     }
 }
+
+/// An error for a request that is the client's mistake.
+pub(super) fn bad_request(status: u16, message: &str) -> Reply {
+    Reply::error(status, "invalid_request_error", (), message)
+}

@@ -10,7 +10,7 @@ use super::check::check;
 use super::completion;
 use super::embedding;
 use super::log::{Log, LoggedRequest, lock};
-use super::reply::{Content, Reply};
+use super::reply::{Content, Reply, bad_request};
 
 /// How often a reply may be a function that returns a function.
 const MAX_NESTED_RESPONDERS: usize = 16;
@@ -95,11 +95,6 @@ fn resolve_responders(mut reply: Reply, request: &LoggedRequest) -> Reply {
         }
     }
     Reply::error(500, "server_error", (), "Reply::for_request returned itself too many times")
-}
-
-/// An error for a request that is the client's mistake.
-pub(super) fn bad_request(status: u16, message: &str) -> Reply {
-    Reply::error(status, "invalid_request_error", (), message)
 }
 
 /// The path of a request's target, which is a whole URL when sent to a proxy.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::approval::Approval;
-use super::call_state::{CallState, Decision, OpenCall};
+use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
 use super::waiting::{WaitingCall, segment};
 use crate::category::Category;
 use crate::error::NodeError;
@@ -18,48 +18,6 @@ use crate::text::{is_old_hash, one_line};
 
 const FORMAT: &str = "llmnode/conversation";
 const VERSION: u64 = 2;
-
-/// The conversation of an agent that waits: for approvals of calls, or for results of tools without a body.
-///
-/// [`NodeError::paused`](crate::NodeError::paused) returns it. It is data: it can be stored as JSON, and another
-/// process can continue it. Decide what waits, then pass it to the same call of the same node
-/// ([`Call::approve`](crate::Call::approve)): no request and no tool is repeated.
-///
-/// It holds the conversation unencrypted, and anybody who can change it can forge results. Keep it on the server, and
-/// show people [`waiting`](Paused::waiting) alone. Its `Debug` form shows no content.
-#[derive(Clone)]
-pub struct Paused(pub(crate) Box<Conversation>);
-
-/// What a conversation needs to continue.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Conversation {
-    pub(crate) node: String,
-    /// Of the prompt, the tools and the output.
-    pub(crate) fingerprint: String,
-    /// What the ids of its calls begin with.
-    pub(crate) root: String,
-    /// The step of the flow that it paused in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) position: Option<Position>,
-    /// The model that was asked in place of the call's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) model: Option<String>,
-    /// The arguments that a person wrote for the call of a tool that it is within.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) edited: Option<String>,
-    /// How many responses there were.
-    pub(crate) turns: u32,
-    /// How many rounds in a row called only tools that do not exist.
-    pub(crate) unknown: u32,
-    pub(crate) messages: Vec<Message>,
-    /// The ids of the calls whose results are failures, which the JSON of a message does not say.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) failed: Vec<String>,
-    /// What the model wrote beside the calls of the round that has not ended.
-    #[serde(rename = "said")]
-    pub(crate) content: String,
-    pub(crate) calls: Vec<OpenCall>,
-}
 
 impl Paused {
     /// Returns the calls that wait and are not decided yet, in order.

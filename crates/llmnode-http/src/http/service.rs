@@ -15,7 +15,6 @@ use tokio::time::{Instant, timeout_at};
 
 use super::address_guard::PrivateAddress;
 use super::endpoint::{Endpoint, shown};
-use super::incoming::Incoming;
 
 /// What to do when a proxy asks who is there.
 pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
@@ -111,11 +110,6 @@ impl Service {
         }
         *request.body_mut() = Some(reqwest::Body::wrap(body));
         request
-    }
-
-    /// The body of a response.
-    pub(crate) fn incoming<'a>(&'a self, response: &'a mut Response, deadline: Deadline) -> Incoming<'a> {
-        Incoming::new(self, response, deadline)
     }
 
     /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.

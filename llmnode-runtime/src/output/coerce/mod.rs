@@ -1,5 +1,6 @@
 //! Makes JSON of another kind what its type takes, where nothing is lost and nothing guessed. Each change is noted.
 
+mod kind;
 mod scalar;
 mod union;
 
@@ -10,19 +11,6 @@ use super::check::{CheckMode, Checker, Location, Property, Rule, Rules};
 use super::json::Json;
 use crate::flag::{Flag, Note};
 use crate::text::same_letters;
-
-/// What kind of change was made.
-mod kind {
-    pub(super) const CHOICE: &str = "choice";
-    pub(super) const NUMBER: &str = "number_from_text";
-    pub(super) const TEXT: &str = "text_from_number";
-    pub(super) const INTEGER: &str = "integer";
-    pub(super) const BOOLEAN: &str = "boolean";
-    pub(super) const NULL: &str = "null";
-    pub(super) const LIST: &str = "list";
-    pub(super) const SINGLE: &str = "single";
-    pub(super) const NAME: &str = "name";
-}
 
 /// A value, made to fit.
 pub(super) struct Coerced<'j> {

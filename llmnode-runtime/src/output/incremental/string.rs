@@ -2,25 +2,7 @@
 
 use serde_json::Value;
 
-use super::{IncrementalParser, MAX_KEY, ParseState, innermost_mut};
-
-/// An escape under way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Escape {
-    #[default]
-    None,
-    Begun,
-    /// So many digits of `\u` with this value, behind the first half of a surrogate pair.
-    Unicode {
-        digits: u8,
-        unit: u16,
-        high: Option<u16>,
-    },
-    /// The first half of a surrogate pair, whose second half follows.
-    HighSurrogate(u16),
-    /// The same, and its backslash is there.
-    HighSurrogateBackslash(u16),
-}
+use super::{Escape, IncrementalParser, MAX_KEY, ParseState, innermost_mut};
 
 impl IncrementalParser {
     pub(super) fn in_string(&mut self, c: char) {
