@@ -144,7 +144,6 @@ const KNOWN_ARROWS: &[&str] = &[
     "llmnode-macros: `tool` imports `node` from `node`, which stands above `tool`",
     "crates/llmnode-stub: `completion` imports `reply` from `reply`, which stands above `completion`",
     "crates/llmnode-stub: `embedding` imports `reply` from `reply`, which stands above `embedding`",
-    "crates/llmnode-stub: `embedding` imports `routes` from `routes`, which stands above `embedding`",
     "crates/llmnode-stub: `events` imports `reply` from `reply`, which stands above `events`",
     "crates/llmnode-stub: `log` imports `response` from `response`, which stands above `log`",
 ];

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::log::{LoggedRequest, TokenCounts};
-use super::reply::Content;
-use super::routes::bad_request;
+use super::reply::{Content, bad_request};
 
 const DIMENSIONS: usize = 64;
 const MAX_DIMENSIONS: u64 = 4096;

@@ -11,10 +11,10 @@ use tokio::time::{sleep, timeout};
 use super::completion::Filler;
 use super::log::LoggedRequest;
 use super::reader::{ReadError, Reader};
-use super::reply::{Content, Cut, Fault, StubReply};
+use super::reply::{Content, Cut, Fault, StubReply, bad_request};
 use super::request::{BadRequest, Head};
 use super::response::{Body, Response};
-use super::routes::{Shared, bad_request};
+use super::routes::Shared;
 
 /// How long, and for how many bytes, a refused client is still read: otherwise it would see a reset instead of the refusal.
 const LINGER: Duration = Duration::from_secs(2);

@@ -343,3 +343,8 @@ impl StubReply {
         matches!(self.content, Content::Bytes { .. } | Content::Stream(_) | Content::Fault(_))
     }
 }
+
+/// An error for a request that is the client's mistake.
+pub(super) fn bad_request(status: u16, message: &str) -> StubReply {
+    StubReply::error(status, "invalid_request_error", (), message)
+}

@@ -10,7 +10,7 @@ use super::check::check;
 use super::completion;
 use super::embedding;
 use super::log::{Log, LoggedRequest, lock};
-use super::reply::{Content, StubReply};
+use super::reply::{Content, StubReply, bad_request};
 
 /// A reply may be a function that returns another one.
 const MAX_NESTED_RESPONDERS: usize = 16;
@@ -94,11 +94,7 @@ fn resolve_responders(mut reply: StubReply, request: &LoggedRequest) -> StubRepl
     StubReply::error(500, "server_error", (), "StubReply::for_request returned itself too many times")
 }
 
-pub(super) fn bad_request(status: u16, message: &str) -> StubReply {
-    StubReply::error(status, "invalid_request_error", (), message)
-}
-
-/// The target is a whole URL if the client takes the server for a proxy.
+/// The path of a request's target, which is a whole URL when sent to a proxy.
 fn route(target: &str) -> &str {
     let path = match target.split_once("://") {
         Some((scheme, rest)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {

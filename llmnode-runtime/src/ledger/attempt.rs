@@ -1,12 +1,12 @@
 //! The guard that commits an attempt to the ledger, however it ends.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tracing::Span;
 
 use super::call::CallGuard;
 use super::estimate::Estimate;
-use super::record::AttemptRecord;
+use super::record::{AttemptKind, AttemptRecord};
 use super::recorder::{JournaledAnswer, RecorderEvent};
 use super::spans::{AttemptSpan, RequestInfo};
 use crate::BoxError;
@@ -38,8 +38,22 @@ pub(crate) struct OpenAttempt<'c> {
     record: Option<AttemptRecord>,
 }
 
+impl CallGuard<'_> {
+    /// Begins an attempt: from now on it is in the book, whatever happens.
+    pub(crate) fn attempt(
+        &self,
+        kind: AttemptKind,
+        wait: Duration,
+        model: Option<String>,
+    ) -> OpenAttempt<'_> {
+        let id = self.next_attempt();
+        let record = AttemptRecord::new(id, kind, wait, model);
+        OpenAttempt::new(self, record, self.now())
+    }
+}
+
 impl<'c> OpenAttempt<'c> {
-    pub(super) fn new(call: &'c CallGuard<'c>, record: AttemptRecord, started: Instant) -> Self {
+    fn new(call: &'c CallGuard<'c>, record: AttemptRecord, started: Instant) -> Self {
         let span = AttemptSpan::none();
         OpenAttempt {
             call,

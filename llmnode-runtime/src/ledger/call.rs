@@ -7,10 +7,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tracing::Span;
 
-use super::attempt::OpenAttempt;
-use super::hooks::{CallInfo, Hooks};
-use super::record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, Labels, ToolRecord};
-use super::recorder::{Recorder, RecorderEvent};
+use super::hooks::Hooks;
+use super::record::{AttemptRecord, CallRecord, Degraded, FailedTry, Labels, ToolRecord};
+use super::recorder::{CallInfo, Recorder, RecorderEvent};
 use super::spans::CallSpan;
 use super::store::{Ledger, NodeKey, Slot};
 use super::usage::{Replayed, Usage};
@@ -182,15 +181,8 @@ impl<'r> CallGuard<'r> {
         &self.node.name
     }
 
-    pub(crate) fn attempt(
-        &self,
-        kind: AttemptKind,
-        wait: Duration,
-        model: Option<String>,
-    ) -> OpenAttempt<'_> {
-        let id = self.id.attempt(lock(&self.state).begin_attempt());
-        let record = AttemptRecord::new(id, kind, wait, model);
-        OpenAttempt::new(self, record, self.now())
+    pub(super) fn next_attempt(&self) -> AttemptId {
+        self.id.attempt(lock(&self.state).begin_attempt())
     }
 
     pub(crate) async fn record_begin(&self) -> Result<(), BoxError> {

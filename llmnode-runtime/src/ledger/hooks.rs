@@ -1,27 +1,11 @@
 //! The program's own functions, which are called when attempts and calls end.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record::{AttemptRecord, CallRecord};
-use super::recorder::{Recorder, RecorderEvent};
+use super::recorder::{CallInfo, Recorder, RecorderEvent};
 use crate::BoxError;
-use crate::ids::CallId;
 use crate::panics::catch_panic;
-
-/// The call that an attempt belongs to.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct CallInfo<'c> {
-    /// Its id.
-    pub id: CallId,
-    /// The call that made this one through its [`Cx`](crate::Cx).
-    pub parent: Option<CallId>,
-    /// The node's name.
-    pub node: &'c str,
-    /// Its labels, with those of the calls around it and of the run.
-    pub labels: &'c BTreeMap<String, String>,
-}
 
 type OnAttempt = dyn Fn(&CallInfo<'_>, &AttemptRecord) + Send + Sync;
 type OnCall = dyn Fn(&CallRecord) + Send + Sync;

@@ -18,7 +18,6 @@ pub(crate) use attempt::{JournalKey, OpenAttempt};
 pub(crate) use call::{CallGuard, ChildCalls, Parent, Sinks};
 pub use estimate::Estimate;
 pub(crate) use estimate::{most_tokens, prompt_tokens, text_tokens};
-pub use hooks::CallInfo;
 pub(crate) use hooks::Hooks;
 pub use prior_usage::{LedgerImport, cut_short};
 pub(crate) use record::Labels;
@@ -26,11 +25,10 @@ pub use record::{
     AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, ToolRecord, without_attempts,
     without_content,
 };
-pub use recorder::{JournaledAnswer, JournaledConversation, Recorder, RecorderEvent};
-pub use snapshot::LedgerSnapshot;
+pub use recorder::{CallInfo, JournaledAnswer, JournaledConversation, Recorder, RecorderEvent};
+pub use snapshot::{LedgerSnapshot, NodeStats};
 pub(crate) use spans::RequestInfo;
-pub use store::NodeKey;
-pub use store::{Ledger, NodeStats};
+pub use store::{Ledger, NodeKey};
 pub(crate) use usage::Replayed;
 pub use usage::{Cost, Tokens, Usage};
 pub use usage_sum::UsageSum;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::record::{AttemptRecord, CallRecord, Labels};
-use super::store::{Ledger, NodeKey, NodeStats};
+use super::snapshot::NodeStats;
+use super::store::{Ledger, NodeKey};
 use super::usage::Replayed;
 use crate::category::Category;
 use crate::ids::CallId;

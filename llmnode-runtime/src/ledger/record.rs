@@ -339,6 +339,26 @@ pub fn without_attempts(call: &CallRecord) -> CallRecord {
     CallRecord { attempts: Vec::new(), ..call.clone() }
 }
 
+impl Usage {
+    /// Adds one attempt, if it was a request.
+    pub(super) fn add(&mut self, request: &AttemptRecord) {
+        if request.unsent {
+            return;
+        }
+        self.add_one(request.usage.unwrap_or_default(), request.cost);
+        self.estimated = self.estimated.saturating_add(request.estimate.unwrap_or_default().total());
+    }
+}
+
+/// What one request used.
+impl From<&AttemptRecord> for Usage {
+    fn from(request: &AttemptRecord) -> Self {
+        let mut usage = Usage::default();
+        usage.add(request);
+        usage
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

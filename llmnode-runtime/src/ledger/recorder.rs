@@ -1,11 +1,26 @@
 //! The interface to a journal, which records what happens so that a crash does not lose it.
 
-use super::hooks::CallInfo;
+use std::collections::BTreeMap;
+
 use super::record::{AttemptRecord, CallRecord};
 use super::usage::Usage;
 use crate::ids::{AttemptId, CallId};
 use crate::model::{Message, Request, ToolCall};
 use crate::{BoxError, BoxFuture};
+
+/// The call that an attempt belongs to.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CallInfo<'c> {
+    /// Its id.
+    pub id: CallId,
+    /// The call that made this one through its [`Cx`](crate::Cx).
+    pub parent: Option<CallId>,
+    /// The node's name.
+    pub node: &'c str,
+    /// Its labels, with those of the calls around it and of the run.
+    pub labels: &'c BTreeMap<String, String>,
+}
 
 /// Records attempts and calls as they begin and end.
 pub trait Recorder: Send + Sync {

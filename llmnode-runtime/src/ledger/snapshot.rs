@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::milliseconds;
 use super::record::CallRecord;
-use super::store::NodeStats;
 use super::usage::Usage;
 use crate::format::{self, FormatError};
 
@@ -15,6 +16,31 @@ const FORMAT: &str = "llmnode/ledger";
 /// Raised with every change that a reader of this version would misread: a new variant of an enum is one, a new field is
 /// not.
 const VERSION: u64 = 2;
+
+/// The figures of one node over all its calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct NodeStats {
+    /// Tokens and requests of all attempts.
+    pub usage: Usage,
+    /// The time spent in the node's calls, with waits. The times of concurrent calls add up.
+    #[serde(rename = "busy_ms", with = "milliseconds")]
+    pub busy: Duration,
+    /// How often the node was called.
+    pub visits: u64,
+    /// How many outputs came from a fallback.
+    pub degraded: u64,
+}
+
+impl NodeStats {
+    pub(super) fn and(mut self, other: NodeStats) -> NodeStats {
+        self.usage.merge(&other.usage);
+        self.busy = self.busy.saturating_add(other.busy);
+        self.visits = self.visits.saturating_add(other.visits);
+        self.degraded = self.degraded.saturating_add(other.degraded);
+        self
+    }
+}
 
 /// A ledger at one moment, for files and other programs.
 ///

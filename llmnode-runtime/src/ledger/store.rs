@@ -7,11 +7,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::milliseconds;
 use super::record::{AttemptRecord, CallRecord};
-use super::snapshot::LedgerSnapshot;
+use super::snapshot::{LedgerSnapshot, NodeStats};
 use super::usage::Usage;
 use crate::ids::{CallId, Ids};
 use crate::panics::lock;
@@ -20,31 +18,6 @@ const REMEMBERED: usize = 256;
 
 /// Only so many names that are made at run time have figures of their own, so that the ledger stays small.
 const NAMES: usize = 1000;
-
-/// The figures of one node over all its calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct NodeStats {
-    /// Tokens and requests of all attempts.
-    pub usage: Usage,
-    /// The time spent in the node's calls, with waits. The times of concurrent calls add up.
-    #[serde(rename = "busy_ms", with = "milliseconds")]
-    pub busy: Duration,
-    /// How often the node was called.
-    pub visits: u64,
-    /// How many outputs came from a fallback.
-    pub degraded: u64,
-}
-
-impl NodeStats {
-    pub(super) fn and(mut self, other: NodeStats) -> NodeStats {
-        self.usage.merge(&other.usage);
-        self.busy = self.busy.saturating_add(other.busy);
-        self.visits = self.visits.saturating_add(other.visits);
-        self.degraded = self.degraded.saturating_add(other.degraded);
-        self
-    }
-}
 
 /// A handle to the ledger of a run. Clones read the same ledger, also while calls run.
 ///

@@ -4,7 +4,6 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::AttemptRecord;
 use crate::money::Money;
 use crate::usage::TokenUsage;
 
@@ -94,15 +93,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    pub(super) fn add(&mut self, request: &AttemptRecord) {
-        if request.unsent {
-            return;
-        }
-        self.add_one(request.usage.unwrap_or_default(), request.cost);
-        self.estimated = self.estimated.saturating_add(request.estimate.unwrap_or_default().total());
-    }
-
-    fn add_one(&mut self, usage: TokenUsage, cost: Option<f64>) {
+    pub(super) fn add_one(&mut self, usage: TokenUsage, cost: Option<f64>) {
         self.requests = self.requests.saturating_add(1);
         self.input.add(usage.input);
         self.output.add(usage.output);
@@ -134,15 +125,6 @@ impl Usage {
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Cost) {
         self.merge(other);
-    }
-}
-
-/// What one request used.
-impl From<&AttemptRecord> for Usage {
-    fn from(request: &AttemptRecord) -> Self {
-        let mut usage = Usage::default();
-        usage.add(request);
-        usage
     }
 }
 
@@ -220,6 +202,7 @@ impl From<UsageJson> for Usage {
 
 #[cfg(test)]
 mod tests {
+    use crate::ledger::AttemptRecord;
     use std::time::Duration;
 
     use super::*;

@@ -8,11 +8,8 @@ use super::deadline::{Deadline, TimeLeft};
 use super::limits::Limits;
 use super::meter::{Capacity, Hold, Intent, Meter, QueueTicket};
 use super::prior_spend::PriorSpend;
-use super::prompt::PromptTokens;
 use super::refusal::{Refusal, Scope};
-use super::reserve::Reservation;
 use super::run::{LimitedNode, RunLimits};
-use crate::category::Category;
 use crate::clock::{Clock, timeout_at};
 use crate::error::NodeError;
 use crate::panics::lock;
@@ -148,50 +145,8 @@ impl<'r> CallLimits<'r> {
         self.meters.iter().filter_map(of).chain(prices).collect()
     }
 
-    /// Reserves with every meter for one request, after those that came before it. `names` are those of the model, the
-    /// surest first.
-    pub(crate) async fn reserve<'c>(
-        &'c self,
-        prompt: PromptTokens,
-        max_tokens: Option<u32>,
-        names: [Option<&'c str>; 3],
-    ) -> Result<Reservation<'c>, (Category, String)> {
-        if self.meters.is_empty() {
-            return Ok(Reservation::new(self, Vec::new(), names));
-        }
-        let known = || names.iter().flatten().copied();
-        let counted =
-            || lock(&self.run.counted).get(known().next().unwrap_or_default()).copied().unwrap_or_default();
-        let intent = || Intent {
-            prompt,
-            expected: counted().expect(prompt),
-            max_tokens,
-            model: known().next(),
-            price: known().find_map(|name| self.run.prices.of(name)),
-        };
-        let mut ticket: Option<QueueTicket<'_>> = None;
-        loop {
-            let outcome = self.holds(intent(), ticket.as_ref());
-            let kept = match &outcome {
-                Err((full, Capacity::Later)) => ticket.take_if(|ticket| ticket.is_for(full)),
-                _ => None,
-            };
-            drop(ticket.take());
-            ticket = match outcome {
-                Ok(holds) => return Ok(Reservation::new(self, holds, names)),
-                Err((meter, Capacity::Never(refusal))) => {
-                    return Err((refusal.category(), refusal.message(&meter.scope)));
-                }
-                Err((full, _)) => Some(kept.unwrap_or_else(|| full.join_queue())),
-            };
-            if let Some(ticket) = &mut ticket {
-                ticket.wait_turn().await;
-            }
-        }
-    }
-
-    /// Reserves with every meter, or with none if one of them has no room.
-    fn holds(
+    /// Reserves with every meter, or with none because of one that has no room.
+    pub(super) fn holds(
         &self,
         intent: Intent<'_>,
         ticket: Option<&QueueTicket<'_>>,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::refusal::Scope;
 use crate::clock::{Clock, timeout_at};
+use crate::ledger::CallGuard;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
@@ -19,6 +20,12 @@ impl Deadline {
         Some(Deadline { end: began.checked_add(duration)?, duration, call })
     }
 
+    /// The deadline of this call, which may take this long.
+    pub(crate) fn of_call(call: &CallGuard<'_>, duration: Duration) -> Option<Self> {
+        Deadline::new(call.node().clone(), call.started(), duration)
+    }
+
+    /// Awaits what the call does. `Err`: the deadline passed first, in words.
     pub(crate) async fn limit<F: Future>(&self, clock: &dyn Clock, work: F) -> Result<F::Output, String> {
         let outcome = timeout_at(clock, self.end, work).await;
         outcome.ok_or_else(|| {

@@ -1,8 +1,10 @@
 //! What one request has reserved, until its spending is known.
 
 use super::call::CallLimits;
-use super::meter::{Hold, Spent};
+use super::meter::{Capacity, Hold, Intent, QueueTicket, Spent};
+use super::prompt::PromptTokens;
 use super::refusal::Unknown;
+use crate::category::Category;
 use crate::model::{Completion, ModelError};
 use crate::money::Money;
 use crate::panics::lock;
@@ -19,8 +21,52 @@ pub(crate) struct Reservation<'c> {
     unsent: bool,
 }
 
+impl CallLimits<'_> {
+    /// Reserves for one request with every meter, after those that came before it, or says why the request may not be
+    /// begun. `names` are those of the model, the surest first.
+    pub(crate) async fn reserve<'c>(
+        &'c self,
+        prompt: PromptTokens,
+        max_tokens: Option<u32>,
+        names: [Option<&'c str>; 3],
+    ) -> Result<Reservation<'c>, (Category, String)> {
+        if self.meters.is_empty() {
+            return Ok(Reservation::new(self, Vec::new(), names));
+        }
+        let known = || names.iter().flatten().copied();
+        let counted =
+            || lock(&self.run.counted).get(known().next().unwrap_or_default()).copied().unwrap_or_default();
+        let intent = || Intent {
+            prompt,
+            expected: counted().expect(prompt),
+            max_tokens,
+            model: known().next(),
+            price: known().find_map(|name| self.run.prices.of(name)),
+        };
+        let mut ticket: Option<QueueTicket<'_>> = None;
+        loop {
+            let outcome = self.holds(intent(), ticket.as_ref());
+            let kept = match &outcome {
+                Err((full, Capacity::Later)) => ticket.take_if(|ticket| ticket.is_for(full)),
+                _ => None,
+            };
+            drop(ticket.take());
+            ticket = match outcome {
+                Ok(holds) => return Ok(Reservation::new(self, holds, names)),
+                Err((meter, Capacity::Never(refusal))) => {
+                    return Err((refusal.category(), refusal.message(&meter.scope)));
+                }
+                Err((full, _)) => Some(kept.unwrap_or_else(|| full.join_queue())),
+            };
+            if let Some(ticket) = &mut ticket {
+                ticket.wait_turn().await;
+            }
+        }
+    }
+}
+
 impl<'c> Reservation<'c> {
-    pub(super) fn new(limits: &'c CallLimits<'c>, holds: Vec<Hold>, names: [Option<&'c str>; 3]) -> Self {
+    fn new(limits: &'c CallLimits<'c>, holds: Vec<Hold>, names: [Option<&'c str>; 3]) -> Self {
         Reservation { limits, holds, names, seen: None, unsent: false }
     }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::Attachment;
 use super::error::AttachmentError;
 
 /// The bytes of an attachment, in base64, with their media type. Clones share them.
@@ -20,7 +19,7 @@ pub struct Data {
     size: usize,
 }
 
-const MAX_BYTES: usize = Attachment::MAX_BYTES;
+pub(super) const MAX_BYTES: usize = 20 * 1024 * 1024;
 const SCHEME: &str = "data:";
 const ENCODING: &str = ";base64,";
 

@@ -51,7 +51,7 @@ pub enum Attachment {
 
 impl Attachment {
     /// The most bytes of one attachment, before they are encoded: 20 MiB.
-    pub const MAX_BYTES: usize = 20 * 1024 * 1024;
+    pub const MAX_BYTES: usize = data::MAX_BYTES;
 
     /// The most bytes of all attachments of a prompt, as they are sent: 50 MiB.
     pub const MAX_TOTAL: usize = 50 * 1024 * 1024;

@@ -7,7 +7,7 @@ use super::completion::Completion;
 use super::error::ModelError;
 use super::request::Request;
 use super::response_format::ResponseFormat;
-use super::retry_budget::RetryBudget;
+use super::retry_budget::{BudgetedRetries, RetryBudget};
 use crate::BoxFuture;
 use crate::flag::Flag;
 use crate::usage::TokenUsage;
@@ -155,3 +155,9 @@ macro_rules! forward {
     )*};
 }
 forward!(Arc<M>, Box<M>);
+
+impl<'m> BudgetedRetries<'m> {
+    pub(crate) fn of(model: &'m dyn ChatModel) -> Self {
+        BudgetedRetries::of_budget(model.retry_budget())
+    }
+}

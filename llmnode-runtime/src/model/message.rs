@@ -2,11 +2,8 @@
 
 use std::fmt;
 
-use serde::de::Error;
-use serde::ser::SerializeStruct;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use super::openai_content::{Content, ParsedContent, WireCall};
 use super::tool::ToolCall;
 use crate::media::Attachment;
 use crate::text::floor_char_boundary;
@@ -52,21 +49,22 @@ pub struct Message {
     pub role: Role,
     /// The text of all parts, without the attachments.
     pub content: String,
-    attachments: Vec<InlineAttachment>,
-    /// Boxed, since most messages have none.
-    tool_info: Option<Box<ToolInfo>>,
+    pub(super) attachments: Vec<InlineAttachment>,
+    /// Behind a pointer, since most messages have nothing of it.
+    pub(super) tool_info: Option<Box<ToolInfo>>,
 }
 
 #[derive(Clone, Default, PartialEq, Eq)]
-struct ToolInfo {
-    calls: Vec<ToolCall>,
-    answers: Option<String>,
-    failed: bool,
+pub(super) struct ToolInfo {
+    pub(super) calls: Vec<ToolCall>,
+    /// The id of the call whose result it is.
+    pub(super) answers: Option<String>,
+    pub(super) failed: bool,
 }
 
 /// `at` is the byte of the text before which the attachment is placed.
 #[derive(Clone, PartialEq, Eq)]
-struct InlineAttachment {
+pub(super) struct InlineAttachment {
     at: usize,
     attachment: Attachment,
 }
@@ -192,61 +190,6 @@ impl Message {
     pub(crate) fn shown(&self) -> String {
         let labels = |attachment: Option<&Attachment>| attachment.map(Attachment::label).unwrap_or_default();
         self.pieces().map(|(text, attachment)| text.to_owned() + &labels(attachment)).collect()
-    }
-}
-
-impl Serialize for Message {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let calls: Vec<_> = self.calls().iter().map(WireCall::from).collect();
-        let length = 2 + usize::from(!calls.is_empty()) + usize::from(self.answers().is_some());
-        let mut message = to.serialize_struct("Message", length)?;
-        message.serialize_field("role", &self.role)?;
-        // Some servers refuse an empty text beside calls.
-        let content = Some(Content(self)).filter(|_| calls.is_empty() || !self.content.is_empty());
-        message.serialize_field("content", &content)?;
-        if !calls.is_empty() {
-            message.serialize_field("tool_calls", &calls)?;
-        }
-        if let Some(id) = self.answers() {
-            message.serialize_field("tool_call_id", id)?;
-        }
-        message.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for Message {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename = "Message", deny_unknown_fields)]
-        struct Form {
-            role: Role,
-            #[serde(default)]
-            content: Option<ParsedContent>,
-            #[serde(default)]
-            tool_calls: Vec<WireCall<'static>>,
-            #[serde(default)]
-            tool_call_id: Option<String>,
-        }
-        let Form { role, content, tool_calls, tool_call_id } = Form::deserialize(from)?;
-        let fault = match role {
-            _ if content.is_none() && tool_calls.is_empty() => {
-                Some("a message without `tool_calls` needs `content`")
-            }
-            Role::Tool if tool_call_id.is_none() => Some("a message of a tool needs a `tool_call_id`"),
-            Role::Assistant | Role::Tool => None,
-            _ if !tool_calls.is_empty() => Some("only messages of the assistant may have `tool_calls`"),
-            _ => None,
-        };
-        if let Some(fault) = fault {
-            return Err(D::Error::custom(fault));
-        }
-        let ParsedContent(message) = content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
-        let mut message = Message { role, ..message };
-        if !tool_calls.is_empty() || tool_call_id.is_some() {
-            let calls = tool_calls.into_iter().map(ToolCall::from).collect();
-            message.tool_info = Some(Box::new(ToolInfo { calls, answers: tool_call_id, failed: false }));
-        }
-        Ok(message)
     }
 }
 

@@ -3,15 +3,70 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{self, SeqAccess, Visitor};
-use serde::ser::SerializeSeq;
+use serde::de::{self, Error, SeqAccess, Visitor};
+use serde::ser::{SerializeSeq, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::message::{Message, Part, Role};
+use super::message::{Message, Part, Role, ToolInfo};
 use super::tool::ToolCall;
 use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
 
-pub(super) struct Content<'a>(pub(super) &'a Message);
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let calls: Vec<_> = self.calls().iter().map(WireCall::from).collect();
+        let length = 2 + usize::from(!calls.is_empty()) + usize::from(self.answers().is_some());
+        let mut message = to.serialize_struct("Message", length)?;
+        message.serialize_field("role", &self.role)?;
+        // Some servers refuse an empty text beside calls.
+        let content = Some(Content(self)).filter(|_| calls.is_empty() || !self.content.is_empty());
+        message.serialize_field("content", &content)?;
+        if !calls.is_empty() {
+            message.serialize_field("tool_calls", &calls)?;
+        }
+        if let Some(id) = self.answers() {
+            message.serialize_field("tool_call_id", id)?;
+        }
+        message.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename = "Message", deny_unknown_fields)]
+        struct Form {
+            role: Role,
+            #[serde(default)]
+            content: Option<ParsedContent>,
+            #[serde(default)]
+            tool_calls: Vec<WireCall<'static>>,
+            #[serde(default)]
+            tool_call_id: Option<String>,
+        }
+        let Form { role, content, tool_calls, tool_call_id } = Form::deserialize(from)?;
+        let fault = match role {
+            _ if content.is_none() && tool_calls.is_empty() => {
+                Some("a message without `tool_calls` needs `content`")
+            }
+            Role::Tool if tool_call_id.is_none() => Some("a message of a tool needs a `tool_call_id`"),
+            Role::Assistant | Role::Tool => None,
+            _ if !tool_calls.is_empty() => Some("only messages of the assistant may have `tool_calls`"),
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            return Err(D::Error::custom(fault));
+        }
+        let ParsedContent(message) = content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
+        let mut message = Message { role, ..message };
+        if !tool_calls.is_empty() || tool_call_id.is_some() {
+            let calls = tool_calls.into_iter().map(ToolCall::from).collect();
+            message.tool_info = Some(Box::new(ToolInfo { calls, answers: tool_call_id, failed: false }));
+        }
+        Ok(message)
+    }
+}
+
+struct Content<'a>(&'a Message);
 
 impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

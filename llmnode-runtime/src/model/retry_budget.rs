@@ -4,10 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chat_model::ChatModel;
-
-/// The default capacity. 64 workers whose requests take a minute to fail make 640 in ten minutes: with 100 retries, that is
-/// 1.19 requests a call, and less if they fail faster.
+/// The retries that a bucket holds unless the program says otherwise. 64 workers whose requests take a minute
+/// to fail make 640 in ten minutes: 100 retries among them are 1.19 requests a call, and faster failures less.
 const CAPACITY: u32 = 100;
 
 /// A retry costs five tokens, and a success without one returns one. At a random failure rate p, a call gains (1 − p) tokens
@@ -128,10 +126,6 @@ pub(crate) struct BudgetedRetries<'m> {
 }
 
 impl<'m> BudgetedRetries<'m> {
-    pub(crate) fn of(model: &'m dyn ChatModel) -> Self {
-        BudgetedRetries::of_budget(model.retry_budget())
-    }
-
     pub(crate) fn of_budget(budget: Option<&'m RetryBudget>) -> Self {
         BudgetedRetries { budget, pending: None }
     }
@@ -168,7 +162,7 @@ impl<'m> BudgetedRetries<'m> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ScriptedModel;
+    use crate::model::{ChatModel, ScriptedModel};
 
     fn model(budget: &RetryBudget) -> ScriptedModel {
         ScriptedModel::new().with_retry_budget(budget.clone())

@@ -11,6 +11,7 @@ mod incremental;
 mod json;
 mod read;
 mod reader;
+mod reading;
 mod repair;
 mod schema;
 mod select;
@@ -23,7 +24,8 @@ mod tests;
 
 pub(crate) use check::{in_json_names, target};
 pub(crate) use incremental::IncrementalParser;
-pub use reader::{ReadError, Reader, Reading};
+pub use reader::Reader;
+pub use reading::{ReadError, Reading};
 pub use schema::{OutputSchema, StrictError};
 pub(crate) use schema::{WRAPPER, is_annotation};
 pub use spec::{Answer, AnswerForm, Argument, LlmOutput, OutputSpec, ReadResult, TypeReader};

@@ -5,8 +5,50 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::paused::Paused;
 use crate::model::{Message, ToolCall};
+use crate::position::Position;
+
+/// The conversation of an agent that waits: for approvals of calls, or for results of tools without a body.
+///
+/// [`NodeError::paused`](crate::NodeError::paused) returns it. It is data: it can be stored as JSON, and another
+/// process can continue it. Decide what waits, then pass it to the same call of the same node
+/// ([`Call::approve`](crate::Call::approve)): no request and no tool is repeated.
+///
+/// It holds the conversation unencrypted, and anybody who can change it can forge results. Keep it on the server, and
+/// show people [`waiting`](Paused::waiting) alone. Its `Debug` form shows no content.
+#[derive(Clone)]
+pub struct Paused(pub(crate) Box<Conversation>);
+
+/// What a conversation needs to continue.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Conversation {
+    pub(crate) node: String,
+    /// Of the prompt, the tools and the output.
+    pub(crate) fingerprint: String,
+    /// What the ids of its calls begin with.
+    pub(crate) root: String,
+    /// The step of the flow that it paused in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) position: Option<Position>,
+    /// The model that was asked in place of the call's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// The arguments that a person wrote for the call of a tool that it is within.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) edited: Option<String>,
+    /// How many responses there were.
+    pub(crate) turns: u32,
+    /// How many rounds in a row called only tools that do not exist.
+    pub(crate) unknown: u32,
+    pub(crate) messages: Vec<Message>,
+    /// The ids of the calls whose results are failures, which the JSON of a message does not say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) failed: Vec<String>,
+    /// What the model wrote beside the calls of the round that has not ended.
+    #[serde(rename = "said")]
+    pub(crate) content: String,
+    pub(crate) calls: Vec<OpenCall>,
+}
 
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct OpenCall {

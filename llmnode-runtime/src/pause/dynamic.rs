@@ -1,7 +1,7 @@
 //! The pause of a node that is known only at run time: the node itself waits, or a call in it does.
 
-use super::call_state::{CallState, Decision, OpenCall};
-use super::paused::{Conversation, Paused, PausedError};
+use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
+use super::paused::PausedError;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Message, ToolCall};

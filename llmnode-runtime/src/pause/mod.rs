@@ -8,9 +8,9 @@ mod waiting;
 
 pub use approval::Approval;
 pub(crate) use approval::Approver;
-pub(crate) use call_state::{CallState, Decision, OpenCall};
+pub use call_state::Paused;
+pub(crate) use call_state::{CallState, Conversation, Decision, OpenCall};
 pub use dynamic::NodePause;
-pub use paused::Paused;
-pub(crate) use paused::{Conversation, PausedError};
+pub(crate) use paused::PausedError;
 pub use waiting::WaitingCall;
 pub(crate) use waiting::segment;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::approval::Approval;
-use super::call_state::{CallState, Decision, OpenCall};
+use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
 use super::waiting::{WaitingCall, segment};
 use crate::category::Category;
 use crate::error::NodeError;
@@ -18,44 +18,6 @@ use crate::text::{is_old_hash, one_line};
 
 const FORMAT: &str = "llmnode/conversation";
 const VERSION: u64 = 2;
-
-/// The conversation of an agent that waits: for approvals of calls, or for results of tools without a body.
-///
-/// [`NodeError::paused`](crate::NodeError::paused) returns it. It is data: it can be stored as JSON, and another
-/// process can continue it. Decide what waits, then pass it to the same call of the same node
-/// ([`Call::approve`](crate::Call::approve)): no request and no tool is repeated.
-///
-/// It holds the conversation unencrypted, and anybody who can change it can forge results. Keep it on the server, and
-/// show people [`waiting`](Paused::waiting) alone. Its `Debug` form shows no content.
-#[derive(Clone)]
-pub struct Paused(pub(crate) Box<Conversation>);
-
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Conversation {
-    pub(crate) node: String,
-    /// Fingerprint of prompt, tools and output schema.
-    pub(crate) fingerprint: String,
-    /// Prefix of the ids of its calls.
-    pub(crate) root: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) position: Option<Position>,
-    /// Set if a model other than the call's own was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) model: Option<String>,
-    /// The edited arguments of the tool call that it is part of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) edited: Option<String>,
-    pub(crate) turns: u32,
-    /// Rounds in a row that called only unknown tools.
-    pub(crate) unknown: u32,
-    pub(crate) messages: Vec<Message>,
-    /// The ids of failed calls, which the JSON of messages does not mark.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) failed: Vec<String>,
-    #[serde(rename = "said")]
-    pub(crate) content: String,
-    pub(crate) calls: Vec<OpenCall>,
-}
 
 impl Paused {
     /// Returns the calls that wait and are not decided yet, in order.

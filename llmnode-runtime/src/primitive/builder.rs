@@ -33,6 +33,13 @@ enum Output {
     Schema(Value),
 }
 
+impl Primitive {
+    /// Returns a builder for a primitive with this name, which appears in ledgers and errors.
+    pub fn builder(name: impl Into<Cow<'static, str>>) -> PrimitiveBuilder {
+        PrimitiveBuilder::new(name.into())
+    }
+}
+
 impl PrimitiveBuilder {
     pub(super) fn new(name: Cow<'static, str>) -> Self {
         let (system_prompt, settings, tools) = (String::new(), Settings::new(), Toolset::new());

@@ -73,11 +73,6 @@ struct Inner {
 }
 
 impl Primitive {
-    /// Returns a builder for a primitive with this name, which appears in ledgers and errors.
-    pub fn builder(name: impl Into<Cow<'static, str>>) -> PrimitiveBuilder {
-        PrimitiveBuilder::new(name.into())
-    }
-
     /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0.name

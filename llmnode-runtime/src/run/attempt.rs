@@ -7,9 +7,9 @@ use tracing::Instrument;
 
 use super::answer_reader::{AnswerReader, judge};
 use super::attempt_loop::Plan;
+use super::core::Target;
 use super::failure::{Failure, normalize_violations};
 use super::listener::Listener;
-use super::run::Target;
 use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls};
 use super::usage_checks::usage_flags;
 use crate::category::{Category, Group};

@@ -5,11 +5,11 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use super::core::RunCore;
 use super::cx::Cx;
 use super::failure::Failure;
 use super::listener::Listener;
 use super::resume::Origin;
-use super::run::RunCore;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallGuard};
 use crate::limits::{CallLimits, Deadline};
@@ -35,7 +35,7 @@ pub(super) struct Plan<'r> {
 impl<'r> Plan<'r> {
     pub(super) fn new<S: ?Sized>(cx: &Cx<'r, S>, limits: &'r CallLimits<'r>, settings: Resolved<'r>) -> Self {
         let Cx { core, scope: call, listener, origin, .. } = *cx;
-        let deadline = settings.deadline.and_then(|given| deadline(call, given));
+        let deadline = settings.deadline.and_then(|given| Deadline::of_call(call, given));
         let earliest_deadline =
             deadline.iter().chain(&cx.deadline).min_by_key(|deadline| deadline.end()).cloned();
         Plan { core, call, limits, settings, listener, origin, deadline, earliest_deadline }
@@ -65,11 +65,6 @@ impl<'r> Plan<'r> {
             }
         }
     }
-}
-
-/// The deadline of a call that may take this long.
-pub(super) fn deadline(call: &CallGuard<'_>, given: Duration) -> Option<Deadline> {
-    Deadline::new(call.node().clone(), call.started(), given)
 }
 
 /// Why there is no output.

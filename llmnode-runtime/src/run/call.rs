@@ -11,20 +11,19 @@ use std::time::Duration;
 use serde_json::Value;
 use tracing::Instrument;
 
+use super::context::CallContext;
+use super::core::RunCore;
 use super::cx::Cx;
 use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::listener::Listener;
 use super::node::Exec;
-use super::observer::{FlowContext, Observer};
 use super::resume::Origin;
-use super::run::RunCore;
-use super::stream::CallStream;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, CallRecord, NodeKey, Parent, Replayed, Sinks, Usage};
-use crate::limits::{CallLimits, Deadline, LimitedNode, Limits};
+use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::model::{Message, ResponseFormat};
 use crate::panics::catch_panic;
 use crate::pause::Paused;
@@ -60,62 +59,14 @@ type Start<'r, T> = Box<
 
 type Overrides = Option<Box<Settings>>;
 
-/// What is around a call; nothing by default.
-#[derive(Clone, Copy, Default)]
-pub struct CallContext<'r> {
-    /// The call whose node makes it.
-    pub(super) call: Option<&'r CallGuard<'r>>,
-    /// The limits of that call.
-    pub(super) limits: Option<&'r CallLimits<'r>>,
-    /// When that call, or one around it, has to end.
-    pub(super) deadline: Option<&'r Deadline>,
-    /// The flow whose step it is within.
-    pub(super) flow: Option<&'r FlowContext<'r>>,
-    /// What its answer is shown to while it is written. Not that of calls within.
-    pub(super) listener: Option<&'r Listener<'r>>,
-    /// Which item of a map it is.
-    pub(super) item: Option<u32>,
-    /// The conversation that it belongs to.
-    pub(super) origin: Option<&'r Origin<'r>>,
-}
-
-impl<'r> CallContext<'r> {
-    /// The same for the steps of a flow.
-    #[must_use]
-    pub fn of_flow(self, flow: &'r FlowContext<'r>) -> Self {
-        CallContext { flow: Some(flow), ..self }
-    }
-
-    /// The same for what goes on with a conversation.
-    #[must_use]
-    pub fn with_origin(self, origin: Option<&'r Origin<'r>>) -> Self {
-        CallContext { origin: origin.or(self.origin), ..self }
-    }
-
-    /// The flow whose step it is within.
-    pub fn flow(&self) -> Option<&'r FlowContext<'r>> {
-        self.flow
-    }
-
-    /// Who observes it, and the names of the calls that lead here.
-    pub fn observed(&self) -> Option<(&'r dyn Observer, Vec<String>)> {
-        Some((self.flow?.observer?, self.call.map(CallGuard::observed_path).unwrap_or_default()))
-    }
-
-    /// How many calls stand around.
-    pub fn depth(&self) -> usize {
-        self.call.map_or(0, |call| call.depth + 1)
-    }
-
-    /// The limits around.
-    pub fn limits(&self) -> Option<&'r CallLimits<'r>> {
-        self.limits
-    }
-
-    /// The same, within these limits.
-    #[must_use]
-    pub fn limited(self, limits: Option<&'r CallLimits<'r>>) -> Self {
-        CallContext { limits: limits.or(self.limits), ..self }
+impl RunCore {
+    /// Calls a node, with nothing set.
+    pub fn call<'r, S, N>(&'r self, within: CallContext<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
+    where
+        S: ?Sized,
+        N: Exec<S>,
+    {
+        Call::begin(self, within, state, node)
     }
 }
 
@@ -250,36 +201,6 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
-    /// Streams the answer: its text while it is written, its JSON so far, and the output at the end.
-    ///
-    /// Call the setters before it. If a model cannot stream or refuses to, its answer is one event;
-    /// a node without a model has no events. Retries and corrections are as without a stream, and validators run only on the
-    /// whole answer.
-    ///
-    /// ```
-    /// # use llmnode_runtime as llmnode;
-    /// # use llmnode::{Event, Primitive, Reply, Run, ScriptedModel};
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    /// # runtime.block_on(async {
-    /// let run = Run::new(ScriptedModel::new().reply(Reply::pieces(["{\"city\": ", "\"Oslo\"}"])));
-    /// let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
-    /// let extract = Primitive::builder("extract").output_schema(schema).build()?;
-    /// let question = extract.ask("Greetings from Oslo!");
-    /// let mut answer = run.call(&question).stream();
-    /// while let Some(event) = answer.next().await {
-    ///     match event {
-    ///         Event::Text(text) => print!("{text}"),
-    ///         Event::Restarted { category, .. } => println!("\n{category}: the model starts again"),
-    ///         _ => {}
-    ///     }
-    /// }
-    /// assert_eq!(answer.finish().await?["city"], "Oslo");
-    /// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
-    /// ```
-    pub fn stream(self) -> CallStream<'r, T> {
-        CallStream::new(self)
-    }
-
     fn overrides(&mut self) -> &mut Settings {
         self.overrides.get_or_insert_default()
     }
@@ -289,6 +210,17 @@ impl<'r, T> Call<'r, T> {
         mut self,
     ) -> impl Future<Output = Result<CallReport<T>, NodeError>> + Send + Unpin + use<'r, T> {
         poll_fn(move |cx| self.poll_report(cx))
+    }
+}
+
+impl<S: ?Sized> Cx<'_, S> {
+    /// Calls another node on the same run and state. The call has its own record. What it spends also counts for the
+    /// limits of this call and its node.
+    pub fn call<'c, N, T>(&'c self, node: &'c N) -> Call<'c, T>
+    where
+        N: Exec<S, Output = T>,
+    {
+        Call::new(self.core, self.within(), self.state, node)
     }
 }
 

@@ -5,17 +5,11 @@ use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 
-use futures_core::Stream;
-
-use super::attempt_loop::{Plan, deadline};
-use super::call::{Call, CallContext};
+use super::context::CallContext;
+use super::core::RunCore;
+use super::event::FlowContext;
 use super::listener::Listener;
-use super::map::Map;
-use super::node::Exec;
-use super::observer::FlowContext;
 use super::resume::Origin;
-use super::run::RunCore;
-use super::tools::Invocation;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
@@ -70,31 +64,6 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Some(format!("{root}/{path}"))
     }
 
-    /// Calls another node on the same run and state. The call has its own record. What it spends also counts for the
-    /// limits of this call and its node.
-    pub fn call<'c, N, T>(&'c self, node: &'c N) -> Call<'c, T>
-    where
-        N: Exec<S, Output = T>,
-    {
-        Call::new(self.core, self.within(), self.state, node)
-    }
-
-    /// Calls many nodes on the same run and state, as [`Run::map`](crate::Run::map) does.
-    pub fn map<'c, N>(&'c self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'c>) -> Map<'c, N::Output>
-    where
-        N: Exec<S> + Send + 'c,
-    {
-        Map::new(self.core, self.within(), self.state, nodes.into_iter())
-    }
-
-    /// Calls many nodes that come from an async stream; otherwise like [`map`](Cx::map).
-    pub fn map_stream<'c, N>(&'c self, nodes: impl Stream<Item = N> + Send + 'c) -> Map<'c, N::Output>
-    where
-        N: Exec<S> + Send + 'c,
-    {
-        Map::of_stream(self.core, self.within(), self.state, nodes)
-    }
-
     /// Returns whether the run has a model of this name.
     pub fn has_model(&self, name: &str) -> bool {
         self.core.models.contains_key(name)
@@ -111,13 +80,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Cx { core, state, scope, settings, limits, deadline, flow, listener, attempt, origin }
     }
 
-    /// For a tool that the node's model called.
-    pub(super) fn for_tool<'c>(&'c self, plan: &'c Plan<'_>, invocation: &'c Invocation<'c>) -> Cx<'c, S> {
-        let origin = Some(&invocation.origin);
-        Cx { limits: plan.limits, deadline: plan.earliest_deadline.clone(), origin, ..self.on(self.state) }
-    }
-
-    fn within(&self) -> CallContext<'_> {
+    pub(super) fn within(&self) -> CallContext<'_> {
         let Cx { scope, limits, flow, origin, .. } = *self;
         let (call, limits, deadline) = (Some(scope), Some(limits), self.deadline.as_ref());
         CallContext { call, limits, deadline, flow, origin, ..CallContext::default() }
@@ -135,7 +98,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         &self,
         calls: impl Future<Output = Result<T, NodeError>>,
     ) -> Result<T, BoxError> {
-        let deadline = self.settings.deadline.and_then(|given| deadline(self.scope, given));
+        let deadline = self.settings.deadline.and_then(|given| Deadline::of_call(self.scope, given));
         let calls = pin!(calls);
         let Some(deadline) = deadline else { return Ok(calls.await?) };
         let outcome = deadline.limit(&*self.core.clock, calls).await;

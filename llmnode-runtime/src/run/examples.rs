@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::node::LlmNode;
+use super::llm_node::LlmNode;
 use crate::model::Message;
 use crate::node::Node;
 use crate::output::{OutputSchema, OutputSpec, Reader};

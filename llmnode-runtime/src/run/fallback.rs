@@ -1,11 +1,9 @@
 //! The value that takes the place of an answer.
 
-use super::typed_node::ErasedNode;
 use crate::error::NodeError;
 use crate::into_outcome::IntoOutcome;
-use crate::ledger::{CallGuard, Degraded};
-use crate::panics::catch_panic_async;
-use crate::{BoxError, BoxFuture, Category, Node};
+use crate::node::Node;
+use crate::{BoxError, BoxFuture};
 
 /// A fallback value under way.
 pub type FallbackFuture<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
@@ -34,31 +32,4 @@ where
     Value: IntoOutcome<N::Output, BoxError, Kind, Pending: Send> + 'a,
 {
     path(node, state, error).into_outcome()
-}
-
-/// Asks the node for the value that replaces this failure, and records that the output is a fallback.
-pub(super) async fn fall_back(
-    call: &CallGuard<'_>,
-    error: &NodeError,
-    asked: &mut dyn ErasedNode<'_>,
-) -> Option<Result<(), NodeError>> {
-    let value = match catch_panic_async(|| asked.fall_back(error)).await {
-        Ok(None) => return None,
-        Ok(Some(value)) => value,
-        Err(said) => {
-            let message = format!("the fallback panicked: {said}; it was called after {error}");
-            return Some(Err(NodeError::new(Category::Panic, message)));
-        }
-    };
-    Some(match value {
-        Ok(()) => {
-            call.degrade(Degraded::FallbackValue);
-            Ok(())
-        }
-        Err(fault) => {
-            let message = format!("{}; its fallback failed too: {fault}", error.message());
-            let category = error.category();
-            Err(NodeError::new(category, message).with_retry_after(error.retry_after()).with_source(fault))
-        }
-    })
 }

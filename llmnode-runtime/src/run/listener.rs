@@ -6,8 +6,7 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard};
 use std::task::Poll;
 
-use super::observer::{FlowContext, Observer};
-use super::stream::Event;
+use super::event::{Event, FlowContext, Observer};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;

@@ -9,11 +9,13 @@ use std::time::Duration;
 use futures_core::Stream;
 
 use super::bounded::{BoundedFutures, CONCURRENCY};
-use super::call::{Call, CallContext, CallReport};
+use super::call::{Call, CallReport};
+use super::context::CallContext;
+use super::core::RunCore;
+use super::cx::Cx;
 use super::node::Exec;
 use super::progress::{BatchProgress, OnProgress, ProgressCounter, exact_size};
 use super::results::{InOrder, Results};
-use super::run::RunCore;
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
@@ -55,6 +57,24 @@ pub struct Map<'r, T> {
     settings: Settings,
     limits: Limits,
     on_progress: Option<OnProgress<'r>>,
+}
+
+impl<S: ?Sized> Cx<'_, S> {
+    /// Calls many nodes on the same run and state, as [`Run::map`](crate::Run::map) does.
+    pub fn map<'c, N>(&'c self, nodes: impl IntoIterator<Item = N, IntoIter: Send + 'c>) -> Map<'c, N::Output>
+    where
+        N: Exec<S> + Send + 'c,
+    {
+        Map::new(self.core, self.within(), self.state, nodes.into_iter())
+    }
+
+    /// Calls many nodes that come from an async stream; otherwise like [`map`](Cx::map).
+    pub fn map_stream<'c, N>(&'c self, nodes: impl Stream<Item = N> + Send + 'c) -> Map<'c, N::Output>
+    where
+        N: Exec<S> + Send + 'c,
+    {
+        Map::of_stream(self.core, self.within(), self.state, nodes)
+    }
 }
 
 impl<'r, T: Send + 'r> Map<'r, T> {

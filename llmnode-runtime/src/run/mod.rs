@@ -7,19 +7,22 @@ mod attempt_loop;
 mod batch;
 mod bounded;
 mod call;
+mod context;
+mod core;
 mod cx;
+mod event;
 mod examples;
 mod exec_attempts;
 mod failure;
 mod fallback;
 mod feedback;
 mod listener;
+mod llm_node;
 mod map;
 mod map_hint;
 mod model_attempts;
 mod name;
 mod node;
-mod observer;
 mod other_request;
 mod parallel;
 mod pool;
@@ -37,25 +40,28 @@ mod usage_checks;
 pub use arc_state::exec_on_arc;
 pub use batch::Batch;
 pub use bounded::{BoundedFutures, CONCURRENCY, ItemOutcome, Source, items_panicked};
+pub use call::MAX_NESTING;
 pub use call::{Call, CallReport};
-pub use call::{CallContext, MAX_NESTING};
+pub use context::CallContext;
+pub use core::RunCore;
 pub use cx::{
     Cx, child_calls, context, core_with_node_data, forwarded_settings, node_data, paused, tool_conversation,
     with_core, with_origin, yield_in_time,
 };
+pub use event::{Event, FlowContext, Observer};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{FallbackFuture, fallback, fallback_with_state};
+pub use llm_node::LlmNode;
 pub use map::{Map, recorded_by};
-pub use node::{Exec, LlmNode};
-pub use observer::{FlowContext, Observer};
+pub use node::Exec;
 pub use other_request::{OtherRequest, request};
 pub use progress::BatchProgress;
 pub use progress::{OnProgress, ProgressCounter, exact_size};
 pub use results::Results;
 pub use resume::Origin;
 pub use run::Run;
-pub use run::{RunCore, core, parts, with_node_data};
-pub use stream::{CallStream, Event, Items};
+pub use run::{core, parts, with_node_data};
+pub use stream::{CallStream, Items};
 pub use tools::{
     CloneArgument, CloneNothing, CloneProbe, CloneValue, MAX_RESULT, Replied, ResultOf, Tool, ToolError,
     ToolFn, ToolReply, ToolRun, Tools, Toolset, ask_handler, capped, execute_tool, fallible,

@@ -3,11 +3,11 @@
 use super::answer_reader::{AnswerReader, judge};
 use super::attempt::attempt;
 use super::attempt_loop::{Attempts, Plan, PlannedAttempt, Success};
+use super::core::Target;
 use super::failure::Failure;
 use super::feedback;
 use super::repetition::Repetition;
 use super::resume::{Origin, fingerprint};
-use super::run::Target;
 use super::tools::{ConversationId, Executor, Round};
 use crate::category::{Category, Group};
 use crate::error::NodeError;

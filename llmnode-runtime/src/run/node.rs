@@ -1,16 +1,11 @@
-//! A node that runs: with a state, and of those the nodes that ask a model.
+//! A node that runs with a state.
 
 use std::future::Future;
 
 use super::cx::Cx;
-use super::fallback::FallbackFuture;
-use super::tools::Tools;
 use crate::BoxError;
 use crate::error::NodeError;
-use crate::model::ChatModel;
 use crate::node::Node;
-use crate::output::OutputSpec;
-use crate::prompt::generated::Prompt;
 
 /// A node that runs with a state of type `S`. Calls on several threads may read one node and one state, so both are
 /// `Sync`; of the state, `N: Exec<S>` says so itself.
@@ -106,35 +101,5 @@ impl<S: ?Sized, N: Exec<S> + ?Sized> Exec<S> for &N {
         error: NodeError,
     ) -> impl Future<Output = Result<N::Output, BoxError>> + Send {
         (**self).exec_fallback(cx, error)
-    }
-}
-
-/// A node that asks a model: what `#[llm_node]` states about it.
-pub trait LlmNode<S: ?Sized>: Node {
-    /// Writes the prompt.
-    fn render(&self, state: &S, to: &mut Prompt);
-
-    /// The model that the node holds, which is asked in place of the run's.
-    fn model(&self) -> Option<&dyn ChatModel> {
-        None
-    }
-
-    /// How an answer is read and checked.
-    fn output(&self) -> OutputSpec<Self::Output, S>;
-
-    /// Lists the tools that the model may call.
-    fn tools(&self, to: &mut Tools<S>) {
-        let _ = to;
-    }
-
-    /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
-    /// The error has the record of the call so far.
-    fn fallback<'a>(
-        &'a self,
-        state: &'a S,
-        error: &'a NodeError,
-    ) -> Option<FallbackFuture<'a, Self::Output>> {
-        let _ = (state, error);
-        None
     }
 }

@@ -7,20 +7,19 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 
-use super::call::{Call, CallContext};
+use super::call::Call;
+use super::context::CallContext;
+use super::core::RunCore;
 use super::map::Map;
 use super::node::Exec;
 use crate::clock::{Clock, TokioClock};
-use crate::error::NodeError;
-use crate::ledger::Recorder;
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{LimitedNode, Limits, RunLimits};
-use crate::model::{ChatModel, Request};
+use crate::model::ChatModel;
 use crate::node::{Node, path};
-use crate::pause::{Approval, Approver, WaitingCall};
+use crate::pause::{Approval, WaitingCall};
 use crate::prices::Prices;
-use crate::settings::{Resolved, Settings};
-use crate::text::impl_debug;
+use crate::settings::Settings;
 
 /// Models to ask, a state to read, and a ledger of everything spent.
 ///
@@ -32,103 +31,6 @@ use crate::text::impl_debug;
 pub struct Run<S = ()> {
     core: Arc<RunCore>,
     state: S,
-}
-
-/// What runs of different states share.
-#[derive(Clone)]
-pub struct RunCore {
-    pub(super) model: Arc<dyn ChatModel>,
-    pub(super) models: BTreeMap<String, (Arc<dyn ChatModel>, Settings)>,
-    pub(super) settings: Settings,
-    /// What was spent.
-    pub ledger: Ledger,
-    pub(super) hooks: Hooks,
-    pub(super) content_in_traces: bool,
-    /// What all waits go through.
-    pub clock: Arc<dyn Clock>,
-    /// What may be spent.
-    pub limits: RunLimits,
-    /// Who is asked before a tool runs that needs an approval.
-    pub(super) approver: Option<Arc<Approver>>,
-    /// What crates above keep for their nodes, by the node's type.
-    pub(super) node_data: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
-}
-
-/// A model to ask, by the name under which it was asked for.
-pub(super) struct Target<'r> {
-    pub(super) model: &'r dyn ChatModel,
-    /// A name registered on the run, or else an id; `None`: the node's or the run's own model as it is.
-    pub(super) name: Option<String>,
-    /// Its own settings, where the name is registered.
-    settings: Option<&'r Settings>,
-}
-
-impl RunCore {
-    /// A registered name picks the model behind it; any other is an id for `own`, the node's model or the run's.
-    pub(super) fn target<'r>(&'r self, name: Option<&str>, own: &'r dyn ChatModel) -> Target<'r> {
-        let registered = name.and_then(|name| self.models.get(name));
-        Target {
-            model: registered.map_or(own, |(model, _)| &**model),
-            name: name.map(str::to_owned),
-            settings: registered.map(|(_, settings)| settings),
-        }
-    }
-
-    /// Calls a node, with nothing set.
-    pub fn call<'r, S, N>(&'r self, within: CallContext<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
-    where
-        S: ?Sized,
-        N: Exec<S>,
-    {
-        Call::begin(self, within, state, node)
-    }
-
-    /// The same, but what its calls do is kept by this recorder.
-    pub fn recorded_by(&self, recorder: Arc<dyn Recorder>) -> RunCore {
-        let mut core = self.clone();
-        core.hooks.record(recorder);
-        core
-    }
-
-    /// The model that a node holds, unless the run only shows what would be asked.
-    pub(super) fn held_model<'r>(&self, held: Option<&'r dyn ChatModel>) -> Option<&'r dyn ChatModel> {
-        held.filter(|_| !self.limits.ignored)
-    }
-
-    /// The name by which the same model would be asked once more; of `own`, its id.
-    pub(super) fn model_name(&self, target: &Target<'_>, own: &dyn ChatModel) -> Option<String> {
-        let own = || own.model().filter(|id| !self.models.contains_key(*id)).map(str::to_owned);
-        target.name.clone().or_else(own)
-    }
-
-    /// That a model which is not found may have been meant as a registered one; empty where that cannot be.
-    pub(super) fn unregistered_hint(&self, target: &Target<'_>) -> String {
-        match &target.name {
-            Some(name) if target.settings.is_none() && !self.models.is_empty() => {
-                let names: Vec<_> = self.models.keys().take(16).map(String::as_str).collect();
-                format!(
-                    "; no model is registered as {name:?} (registered: {}), so the run's own was asked for that id",
-                    names.join(", ")
-                )
-            }
-            _ => String::new(),
-        }
-    }
-}
-
-impl Target<'_> {
-    /// What the model is known as before it answers, the surest first. The id of the handle is that of another model
-    /// where the request names one.
-    pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
-        let asked = request.model.as_deref();
-        [asked, self.name.as_deref(), self.model.model().filter(|_| asked.is_none())]
-    }
-
-    /// Says in a request what holds when this model is asked.
-    pub(super) fn apply_to(&self, request: &mut Request, settings: &Resolved<'_>) -> Result<(), NodeError> {
-        let id = if self.settings.is_some() { None } else { self.name.clone() };
-        settings.apply_to(request, id, self.settings)
-    }
 }
 
 impl Run {
@@ -414,8 +316,6 @@ pub fn with_node_data<N: Node, S>(mut run: Run<S>, value: Arc<dyn Any + Send + S
 pub fn parts<S>(run: &mut Run<S>) -> (&RunCore, &mut S) {
     (&run.core, &mut run.state)
 }
-
-impl_debug!(RunCore:);
 
 impl<S> fmt::Debug for Run<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,5 @@
 //! The answer of a call while it is written.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -13,38 +12,41 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::call::{Call, CallReport, Outcome};
+use super::event::Event;
 use super::listener::Listener;
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::ToolCall;
 use crate::output::IncrementalParser;
 
-/// What happens while an answer is written: see [`Call::stream`](crate::Call::stream).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Event {
-    /// The next text of the answer.
-    Text(String),
-    /// The next text of the model's reasoning, which is not part of the answer.
-    Reasoning(String),
-    /// The model calls tools. The text before it was not the answer, which follows in a later response.
-    ToolCalls(Vec<ToolCall>),
-    /// A tool has ended.
-    #[non_exhaustive]
-    ToolResult {
-        /// The id of the call.
-        id: String,
-        /// What came of it, such as `ok`: see [`ToolRecord::outcome`](crate::ToolRecord::outcome).
-        outcome: Cow<'static, str>,
-    },
-    /// The request failed, and another one has begun. The text since the last `Restarted` or `ToolCalls` is void.
-    #[non_exhaustive]
-    Restarted {
-        /// Why the last request failed.
-        category: Category,
-        /// Which attempt begins, counted from 0: at least 1.
-        attempt: u32,
-    },
+impl<'r, T> Call<'r, T> {
+    /// Streams the answer: its text while it is written, its JSON so far, and the output at the end.
+    ///
+    /// Call the setters before it. If a model cannot stream or refuses to, its answer is one event;
+    /// a node without a model has no events. Retries and corrections are as without a stream, and validators run only on the
+    /// whole answer.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode::{Event, Primitive, Reply, Run, ScriptedModel};
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let run = Run::new(ScriptedModel::new().reply(Reply::pieces(["{\"city\": ", "\"Oslo\"}"])));
+    /// let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    /// let extract = Primitive::builder("extract").output_schema(schema).build()?;
+    /// let question = extract.ask("Greetings from Oslo!");
+    /// let mut answer = run.call(&question).stream();
+    /// while let Some(event) = answer.next().await {
+    ///     match event {
+    ///         Event::Text(text) => print!("{text}"),
+    ///         Event::Restarted { category, .. } => println!("\n{category}: the model starts again"),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// assert_eq!(answer.finish().await?["city"], "Oslo");
+    /// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
+    /// ```
+    pub fn stream(self) -> CallStream<'r, T> {
+        CallStream::new(self)
+    }
 }
 
 /// The answer of a call while it is written. It is made by [`Call::stream`](crate::Call::stream).

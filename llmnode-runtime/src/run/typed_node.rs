@@ -7,15 +7,16 @@ use std::sync::Arc;
 use super::answer_reader::AnswerReader;
 use super::attempt_loop::{self, Plan};
 use super::cx::Cx;
-use super::fallback::fall_back;
+use super::llm_node::LlmNode;
 use super::model_attempts::ModelAttempts;
-use super::node::{Exec, LlmNode};
+use super::node::Exec;
 use super::tools::{Invocation, Outcome, Tools, unanswered_call};
 use crate::category::Category;
 use crate::error::NodeError;
+use crate::ledger::{CallGuard, Degraded};
 use crate::model::{ChatModel, Message, Request, ToolSpec};
 use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
-use crate::panics::catch_panic;
+use crate::panics::{catch_panic, catch_panic_async};
 use crate::prompt::generated::Prompt;
 use crate::settings::{NodeKind, Resolved, Settings};
 use crate::validate::{self, AttemptInfo, CheckOutcome, Checks, Violation};
@@ -100,6 +101,33 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, cx: &Cx<'_, ()>) -> Result<(), Node
         Some(outcome) => outcome,
         None => Err(error.without_record()),
     }
+}
+
+/// Asks the node for the value that replaces this failure, and records that the output is a fallback.
+async fn fall_back(
+    call: &CallGuard<'_>,
+    error: &NodeError,
+    asked: &mut dyn ErasedNode<'_>,
+) -> Option<Result<(), NodeError>> {
+    let value = match catch_panic_async(|| asked.fall_back(error)).await {
+        Ok(None) => return None,
+        Ok(Some(value)) => value,
+        Err(said) => {
+            let message = format!("the fallback panicked: {said}; it was called after {error}");
+            return Some(Err(NodeError::new(Category::Panic, message)));
+        }
+    };
+    Some(match value {
+        Ok(()) => {
+            call.degrade(Degraded::FallbackValue);
+            Ok(())
+        }
+        Err(fault) => {
+            let message = format!("{}; its fallback failed too: {fault}", error.message());
+            let category = error.category();
+            Err(NodeError::new(category, message).with_retry_after(error.retry_after()).with_source(fault))
+        }
+    })
 }
 
 fn render(asked: &dyn ErasedNode<'_>) -> Result<Vec<Message>, NodeError> {

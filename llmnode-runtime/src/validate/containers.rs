@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::checks::Checks;
 use super::coverage::Coverage;
-use super::traverse::{Validate, ValidateFields, Validated, ValidatedFields};
+use super::coverage::{Validated, ValidatedFields};
+use super::traverse::{Validate, ValidateFields};
 
 macro_rules! container {
     ([$($generics:tt)*] $container:ty, |$value:ident, $to:ident, $traverse:ident| $walk:expr) => {

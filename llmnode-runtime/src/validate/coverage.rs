@@ -11,7 +11,20 @@ use std::marker::PhantomData;
 use schemars::JsonSchema;
 
 use super::marks::marks_in;
-use super::traverse::{Validated, ValidatedFields};
+
+/// A type with validators of its own, from `#[validate]` on an impl block.
+pub trait Validated: ValidatedFields {}
+
+/// A type whose definition says how to dive into its fields.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has validators, but its definition does not say so",
+    label = "its definition has neither `#[llm_output]` nor `#[llmnode::validate]`",
+    note = "put `#[llm_output]` on the definition, or `#[llmnode::validate]` above its own derives"
+)]
+pub trait ValidatedFields {
+    /// Notes which types a dive can come to.
+    fn coverage(to: &mut Coverage);
+}
 
 /// The marks that traversal reaches.
 #[derive(Debug, Default)]

@@ -16,6 +16,7 @@ pub use checks::{AttemptInfo, Checks};
 pub(crate) use coverage::Uncovered;
 pub use coverage::{
     CoverFields, CoverNothing, CoverSchema, CoverValidators, Coverage, CoverageProbe, Marked, Unmarked,
+    Validated, ValidatedFields,
 };
 pub use function::{validate, validate_with_state};
 pub use invalid::{Invalid, Violation};
@@ -23,5 +24,5 @@ pub(crate) use marks::{MARK, marks_of, schema_with_marks};
 pub(crate) use run::{CheckOutcome, run};
 pub use traverse::{
     Traverse, TraverseFields, TraverseNothing, TraverseValidators, Validate, ValidateFields,
-    ValidateFieldsWithAnyState, ValidateWithAnyState, Validated, ValidatedFields,
+    ValidateFieldsWithAnyState, ValidateWithAnyState,
 };

@@ -7,10 +7,7 @@
 //! *another* state is an error, not a miss.
 
 use super::checks::Checks;
-use super::coverage::Coverage;
-
-/// A type with validators of its own, from `#[validate]` on an impl block.
-pub trait Validated: ValidatedFields {}
+use super::coverage::{Validated, ValidatedFields};
 
 /// A type with validators that run with the state `S`. `K` is always `()`. The probe below leaves it to be inferred, so that
 /// the compiler does not propose a where clause on the program's own item for a type that lacks the state.
@@ -24,17 +21,6 @@ pub trait Validated: ValidatedFields {}
 pub trait Validate<S: ?Sized, K = ()> {
     /// Adds all checks of this value, those inside it included.
     fn checks<'a>(&'a self, to: &mut Checks<'a, S>);
-}
-
-/// A type whose definition says how to traverse its fields.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has validators, but its definition does not say so",
-    label = "its definition has neither `#[llm_output]` nor `#[llmnode::validate]`",
-    note = "put `#[llm_output]` on the definition, or `#[llmnode::validate]` above its own derives"
-)]
-pub trait ValidatedFields {
-    /// Records which types traversal reaches.
-    fn coverage(to: &mut Coverage);
 }
 
 /// A type whose fields' validators run with the state `S`.
@@ -148,6 +134,7 @@ impl<'a, T: ?Sized> TraverseNothing<'a> for Traverse<'a, T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::coverage::Coverage;
     use super::super::invalid::Invalid;
     use super::*;
 

@@ -27,8 +27,15 @@ pub(crate) struct Incoming<'a> {
     read_since: usize,
 }
 
+impl Service {
+    /// The body of a response.
+    pub(crate) fn incoming<'a>(&'a self, response: &'a mut Response, deadline: Deadline) -> Incoming<'a> {
+        Incoming::new(self, response, deadline)
+    }
+}
+
 impl<'a> Incoming<'a> {
-    pub(super) fn new(service: &'a Service, response: &'a mut Response, deadline: Deadline) -> Self {
+    fn new(service: &'a Service, response: &'a mut Response, deadline: Deadline) -> Self {
         let expected = response.content_length();
         Incoming { service, response, deadline, idle: None, expected, read: 0, read_since: 0 }
     }

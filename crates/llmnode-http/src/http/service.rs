@@ -15,7 +15,6 @@ use tokio::time::{Instant, timeout_at};
 
 use super::address_guard::PrivateAddress;
 use super::endpoint::{Endpoint, shown};
-use super::incoming::Incoming;
 
 pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
      http://user:password@proxy.example:3128";
@@ -108,11 +107,7 @@ impl Service {
         request
     }
 
-    pub(crate) fn incoming<'a>(&'a self, response: &'a mut Response, deadline: Deadline) -> Incoming<'a> {
-        Incoming::new(self, response, deadline)
-    }
-
-    /// Redirects are followed only within the same server, which has the key already.
+    /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.
     pub(crate) fn redirect_target(&self, response: &Response) -> Option<Result<Url, ModelError>> {
         if response.url().origin() != self.endpoint.url.origin() {
             return Some(Err(self.followed(response.url())));

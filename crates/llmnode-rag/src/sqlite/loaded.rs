@@ -1,14 +1,18 @@
 //! An open collection: its id in the file, and its vectors in memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use super::Inner;
 use super::fault::Fault;
 use crate::matrix::Matrix;
 use crate::store::{Count, Existing, Space, not_open};
+
+pub(super) struct Inner {
+    pub(super) connection: Connection,
+    pub(super) collections: BTreeMap<String, LoadedCollection>,
+}
 
 pub(super) struct LoadedCollection {
     pub(super) id: i64,

@@ -13,10 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use llmnode_runtime::{BoxFuture, Category, NodeError};
-use rusqlite::Connection;
 
 use self::fault::Fault;
-use self::loaded::LoadedCollection;
+use self::loaded::Inner;
 use crate::hits::Hit;
 use crate::store::{Count, DocumentStore, Existing, Lookup, Source, Space, StoreQuery, Written};
 
@@ -47,11 +46,6 @@ const MOST: usize = 200_000;
 pub struct SqliteStore {
     path: PathBuf,
     inner: Arc<Mutex<Inner>>,
-}
-
-struct Inner {
-    connection: Connection,
-    collections: BTreeMap<String, LoadedCollection>,
 }
 
 impl SqliteStore {

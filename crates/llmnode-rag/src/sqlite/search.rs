@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use super::Inner;
 use super::fault::Fault;
+use super::loaded::Inner;
 use crate::document::Metadata;
 use crate::hits::{Hit, best};
 use crate::matrix::{Matrix, TIES};

@@ -3,9 +3,9 @@
 use llmnode_runtime::{Message, Role};
 use serde_json::{Map, Value};
 
+use super::parts::{INCOMPLETE, PromptParts};
 use super::python::{annotation, choices, constraints, indented, json, sorted, text, to_pydantic};
 use super::text::{dedent, lines, strip};
-use super::{INCOMPLETE, PromptParts};
 use crate::signature::{Field, Signature};
 
 const MISSING: &str = "Not supplied for this particular example. ";

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use llmnode_runtime::Message;
 use serde_json::{Map, Value};
 
-use super::{INCOMPLETE, PromptParts};
+use super::parts::{INCOMPLETE, PromptParts};
 use crate::signature::{Field, Signature};
 
 pub(super) fn messages(asked: &PromptParts<'_>) -> Vec<Message> {

@@ -1,5 +1,6 @@
 //! Coerces JSON of another kind to what its type takes, where nothing is lost and nothing guessed. Each change is noted.
 
+mod kind;
 mod scalar;
 mod union;
 
@@ -11,18 +12,7 @@ use super::json::Json;
 use crate::flag::{Flag, Note};
 use crate::text::same_letters;
 
-mod kind {
-    pub(super) const CHOICE: &str = "choice";
-    pub(super) const NUMBER: &str = "number_from_text";
-    pub(super) const TEXT: &str = "text_from_number";
-    pub(super) const INTEGER: &str = "integer";
-    pub(super) const BOOLEAN: &str = "boolean";
-    pub(super) const NULL: &str = "null";
-    pub(super) const LIST: &str = "list";
-    pub(super) const SINGLE: &str = "single";
-    pub(super) const NAME: &str = "name";
-}
-
+/// A value, made to fit.
 pub(super) struct Coerced<'j> {
     pub(super) json: Json<'j>,
     pub(super) notes: Vec<Note>,

@@ -12,13 +12,31 @@ mod tests;
 use serde_json::{Map, Value};
 
 use self::begin::Preamble;
-use self::string::Escape;
 
 const MAX_DEPTH: usize = 128;
 
 /// Bytes. Keys are compared whenever something is written after them.
 const MAX_KEY: usize = 1024;
 
+/// An escape under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    None,
+    Begun,
+    /// So many digits of `\u` with this value, behind the first half of a surrogate pair.
+    Unicode {
+        digits: u8,
+        unit: u16,
+        high: Option<u16>,
+    },
+    /// The first half of a surrogate pair, whose second half follows.
+    HighSurrogate(u16),
+    /// The same, and its backslash is there.
+    HighSurrogateBackslash(u16),
+}
+
+/// A JSON text as far as it is written.
 #[derive(Debug, Default)]
 pub(crate) struct IncrementalParser {
     begin: Preamble,

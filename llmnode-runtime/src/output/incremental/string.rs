@@ -2,22 +2,7 @@
 
 use serde_json::Value;
 
-use super::{IncrementalParser, MAX_KEY, ParseState, innermost_mut};
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Escape {
-    #[default]
-    None,
-    Begun,
-    /// `\u` with this many digits and their value so far, after the first half of a surrogate pair if there is one.
-    Unicode {
-        digits: u8,
-        unit: u16,
-        high: Option<u16>,
-    },
-    HighSurrogate(u16),
-    HighSurrogateBackslash(u16),
-}
+use super::{Escape, IncrementalParser, MAX_KEY, ParseState, innermost_mut};
 
 impl IncrementalParser {
     pub(super) fn in_string(&mut self, c: char) {

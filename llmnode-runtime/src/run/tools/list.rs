@@ -138,6 +138,14 @@ impl<S: ?Sized> Tools<S> {
     }
 }
 
+impl<S: ?Sized> Cx<'_, S> {
+    /// For a tool that the node's model called.
+    fn for_tool<'c>(&'c self, plan: &'c Plan<'_>, invocation: &'c Invocation<'c>) -> Cx<'c, S> {
+        let origin = Some(&invocation.origin);
+        Cx { limits: plan.limits, deadline: plan.earliest_deadline.clone(), origin, ..self.on(self.state) }
+    }
+}
+
 fn is_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (1..=64).contains(&name.len()) && name.chars().all(fits)

@@ -1,0 +1,35 @@
+//! What a request is written from.
+
+use serde_json::{Map, Value};
+
+use crate::signature::{Demo, Field, Signature};
+
+/// What DSPy says about an example that lacks some field.
+pub(super) const INCOMPLETE: &str =
+    "This is an example of the task, though some input or output fields are not supplied.";
+
+/// Values by the names of their fields.
+pub(super) type Values = Map<String, Value>;
+
+/// What is asked: the signature, the examples, and the inputs.
+pub(crate) struct PromptParts<'a> {
+    pub(crate) signature: &'a Signature,
+    pub(crate) demos: &'a [Demo],
+    pub(crate) inputs: &'a Map<String, Value>,
+}
+
+impl PromptParts<'_> {
+    /// The examples that lack some field, but have an input and an output; then those that lack none. Others are left out, as
+    /// DSPy does.
+    pub(super) fn sorted_demos(&self) -> (Vec<&Values>, Vec<&Values>) {
+        let Signature { inputs, outputs, .. } = self.signature;
+        let lacks = |demo: &&Demo| {
+            self.signature.fields().any(|field| demo.get(&field.name).is_none_or(Value::is_null))
+        };
+        let (incomplete, complete): (Vec<&Demo>, Vec<&Demo>) = self.demos.iter().partition(lacks);
+        let has = |demo: &Demo, fields: &[Field]| fields.iter().any(|field| demo.get(&field.name).is_some());
+        let shown =
+            incomplete.into_iter().filter(|demo| has(demo, inputs) && has(demo, outputs)).map(Demo::values);
+        (shown.collect(), complete.into_iter().map(Demo::values).collect())
+    }
+}

@@ -1,0 +1,57 @@
+//! What happens during the calls of a flow, and who observes it.
+
+use std::any::Any;
+use std::borrow::Cow;
+
+use crate::category::Category;
+use crate::ledger::UsageSum;
+use crate::model::ToolCall;
+
+/// What happens while an answer is written: see [`Call::stream`](crate::Call::stream).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The next text of the answer.
+    Text(String),
+    /// The next text of the model's reasoning, which is not part of the answer.
+    Reasoning(String),
+    /// The model calls tools. The text before it was not the answer, which follows in a later response.
+    ToolCalls(Vec<ToolCall>),
+    /// A tool has ended.
+    #[non_exhaustive]
+    ToolResult {
+        /// The id of the call.
+        id: String,
+        /// What came of it, such as `ok`: see [`ToolRecord::outcome`](crate::ToolRecord::outcome).
+        outcome: Cow<'static, str>,
+    },
+    /// The request failed, and another one has begun. The text since the last `Restarted` or `ToolCalls` is void.
+    #[non_exhaustive]
+    Restarted {
+        /// Why the last request failed.
+        category: Category,
+        /// Which attempt begins, counted from 0: at least 1.
+        attempt: u32,
+    },
+}
+
+/// Observes a step of a flow, and all that is called within it.
+pub trait Observer: Sync {
+    /// Whether somebody reads answers while they are written.
+    fn listens(&self) -> bool;
+
+    /// Something happened to the answer of a call. `calls`: the names of the calls that lead to it, the outermost first, and its own.
+    fn event(&self, calls: &[String], event: &Event);
+
+    /// A flow within the call of these names began or ended a step. Flows know what they hand on here.
+    fn step(&self, calls: &[String], step: &mut dyn Any);
+}
+
+/// What all calls within a step of a flow have in common.
+#[derive(Clone, Copy)]
+pub struct FlowContext<'r> {
+    /// What adds up their attempts.
+    pub usage_sum: &'r UsageSum<'r>,
+    /// Who observes them.
+    pub observer: Option<&'r dyn Observer>,
+}

@@ -1,0 +1,39 @@
+//! A node that asks a model.
+
+use super::fallback::FallbackFuture;
+use super::tools::Tools;
+use crate::error::NodeError;
+use crate::model::ChatModel;
+use crate::node::Node;
+use crate::output::OutputSpec;
+use crate::prompt::generated::Prompt;
+
+/// A node that asks a model: what `#[llm_node]` states about it.
+pub trait LlmNode<S: ?Sized>: Node {
+    /// Writes the prompt.
+    fn render(&self, state: &S, to: &mut Prompt);
+
+    /// The model that the node holds, which is asked in place of the run's.
+    fn model(&self) -> Option<&dyn ChatModel> {
+        None
+    }
+
+    /// How an answer is read and checked.
+    fn output(&self) -> OutputSpec<Self::Output, S>;
+
+    /// Lists the tools that the model may call.
+    fn tools(&self, to: &mut Tools<S>) {
+        let _ = to;
+    }
+
+    /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
+    /// The error has the record of the call so far.
+    fn fallback<'a>(
+        &'a self,
+        state: &'a S,
+        error: &'a NodeError,
+    ) -> Option<FallbackFuture<'a, Self::Output>> {
+        let _ = (state, error);
+        None
+    }
+}
