@@ -51,7 +51,7 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     /// Which execution of the node this is, counted from 0, and how many there are at most (`attempts`).
-    /// [`exec_fallback`](Exec::exec_fallback) follows the last one.
+    /// [`exec_fallback`](crate::Exec::exec_fallback) follows the last one.
     pub fn attempt(&self) -> AttemptInfo {
         self.attempt
     }

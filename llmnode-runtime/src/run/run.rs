@@ -256,7 +256,7 @@ impl<S> Run<S> {
     ///
     /// # Errors
     ///
-    /// A [`NodeError`] when the recovery of the last failure has ended without an output. Its [category](crate::Category) says
+    /// A [`NodeError`](crate::NodeError) when the recovery of the last failure has ended without an output. Its [category](crate::Category) says
     /// what went wrong, and it has the record of the call:
     ///
     /// - the answers stay bad (`schema_error`, `validation_error`, `empty_response`);
