@@ -1,7 +1,7 @@
 //! A flow under way: the state to change, and the position to move.
 
 use llmnode_runtime::internal::{
-    CallContext, Label, MAX_NESTING, Position, PositionExt, RunCore, catch_panic, one_line, shortened,
+    Caller, Label, MAX_NESTING, Position, PositionExt, RunCore, catch_panic, one_line, shortened,
 };
 use llmnode_runtime::{Call, Category, Exec, NodeError};
 use tracing::Span;
@@ -17,7 +17,7 @@ pub struct FlowCursor<'f, S> {
     /// How many flows this one is nested in.
     pub(super) depth: usize,
     /// What the step's calls are made in: what adds up their attempts, and the conversation that they belong to.
-    pub(super) within: CallContext<'f>,
+    pub(super) within: Caller<'f>,
     pub(super) log: &'f mut (dyn StepLog + 'f),
     /// What the node of this step has given already.
     pub(super) happened: &'f mut Option<ReplayedOutput>,

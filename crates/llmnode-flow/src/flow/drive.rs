@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::{
-    CallContext, CallLimits, FlowContext, Observer, Origin, Position, RunCore, UsageSum, error_at,
+    CallLimits, Caller, FlowContext, Observer, Origin, Position, RunCore, UsageSum, error_at,
 };
 use llmnode_runtime::{BoxFuture, Category, Limits, NodeError, Paused};
 
@@ -79,7 +79,7 @@ pub(super) struct FlowDriver<'r, S, A> {
     taken: u64,
     usage_sum: UsageSum<'r>,
     /// What its calls are made in; nothing, unless the flow runs within a node.
-    within: CallContext<'r>,
+    within: Caller<'r>,
     /// What it may spend.
     limits: Option<CallLimits<'r>>,
     recorder: FlowRecorder<'r>,
@@ -99,7 +99,7 @@ pub(super) struct RunOptions<'r, S, A> {
     /// The conversation that the first step continues.
     pub(super) paused: Option<Paused>,
     /// What its calls are made in; nothing, unless the flow runs within a node.
-    pub(super) within: CallContext<'r>,
+    pub(super) within: Caller<'r>,
 }
 
 impl<S, A> Default for RunOptions<'_, S, A> {
@@ -111,7 +111,7 @@ impl<S, A> Default for RunOptions<'_, S, A> {
             watchers,
             replayer: None,
             paused: None,
-            within: CallContext::default(),
+            within: Caller::default(),
         }
     }
 }
@@ -237,7 +237,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
 /// What the flow may spend; `None`: it has no bounds of its own.
 fn limits<'r, S, A>(
     runner: &Runner<'_, S, A>,
-    within: &CallContext<'r>,
+    within: &Caller<'r>,
     core: &'r RunCore,
 ) -> Result<Option<CallLimits<'r>>, NodeError> {
     let Bounds { limits, requests, .. } = runner.bounds;
