@@ -3,7 +3,7 @@
 //! | user | items |
 //! |---|---|
 //! | llmnode-cassette | `sha256_hex`, `is_credential`, `read_format`, `redact`, `write_atomically`, `Secret` |
-//! | llmnode-flow | `add_usage`, `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `catch_panic_async`, `CONCURRENCY`, `context`, `core`, `ProgressCounter`, `create_new`, `cut_short`, `ItemOutcome`, `error_at`, `error_of_item`, `error_of_node`, `RecorderEvent`, `without_content`, `fnv`, `IntoOutcome`, `IntoOutcomeNow`, `catch_panic`, `sha256_hex`, `LedgerImport`, `is_old_hash`, `JournaledConversation`, `JournaledAnswer`, `exact_size`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `items_panicked`, `NodeKey`, `Observer`, `FlowContext`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `copy_permissions`, `shortened`, `UsageSum`, `PositionExt`, `CallContext`, `without_attempts` |
+//! | llmnode-flow | `add_usage`, `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `catch_panic_async`, `CONCURRENCY`, `context`, `core`, `ProgressCounter`, `create_new`, `cut_short`, `ItemOutcome`, `error_at`, `error_of_item`, `error_of_node`, `RecorderEvent`, `without_content`, `fnv`, `IntoOutcome`, `IntoOutcomeNow`, `catch_panic`, `sha256_hex`, `LedgerImport`, `is_old_hash`, `JournaledConversation`, `JournaledAnswer`, `exact_size`, `Label`, `MAX_NESTING`, `milliseconds`, `nearest`, `items_panicked`, `NodeKey`, `Observer`, `FlowContext`, `one_line`, `OnProgress`, `Origin`, `parts`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `same_name`, `copy_permissions`, `shortened`, `UsageSum`, `PositionExt`, `Caller`, `without_attempts` |
 //! | llmnode-graph | `ask_handler`, `bounded_regex`, `ToolFn`, `capped`, `context`, `error_of_execution`, `execute_tool`, `sha256_hex`, `MAX_RESULT`, `nearest`, `NodePause`, `one_line`, `Origin`, `paused`, `refused_arguments`, `tool_conversation`, `with_origin`, `yield_in_time` |
 //! | llmnode-http | `check_request`, `catch_panic`, `is_credential`, `one_line`, `reserved_fields_in_extra`, `PADDING`, `padding`, `redact`, `Secret`, `sent_bytes`, `with_remedy`, `redact_secrets` |
 //! | llmnode-rag | `create_new`, `fnv`, `sha256_hex`, `one_line`, `request`, `OtherRequest`, `temp_path` |
@@ -25,11 +25,11 @@ pub use crate::panics::{catch_panic, catch_panic_async};
 pub use crate::pause::NodePause;
 pub use crate::position::{Label, Position, PositionExt};
 pub use crate::run::{
-    Batch, BoundedFutures, CONCURRENCY, CallContext, FlowContext, ItemOutcome, MAX_NESTING, MAX_RESULT,
-    Observer, OnProgress, Origin, OtherRequest, ProgressCounter, RunCore, Source, ToolFn, ToolRun,
-    ask_handler, capped, child_calls, context, core, core_with_node_data, exact_size, execute_tool,
-    forwarded_settings, items_panicked, node_data, parts, paused, recorded_by, refused_arguments, request,
-    tool_conversation, with_core, with_node_data, with_origin, yield_in_time,
+    Batch, BoundedFutures, CONCURRENCY, Caller, FlowContext, ItemOutcome, MAX_NESTING, MAX_RESULT, Observer,
+    OnProgress, Origin, OtherRequest, ProgressCounter, RunCore, Source, ToolFn, ToolRun, ask_handler, capped,
+    child_calls, context, core, core_with_node_data, exact_size, execute_tool, forwarded_settings,
+    items_panicked, node_data, parts, paused, recorded_by, refused_arguments, request, tool_conversation,
+    with_core, with_node_data, with_origin, yield_in_time,
 };
 pub use crate::testing::guard::check as check_request;
 pub use crate::text::{

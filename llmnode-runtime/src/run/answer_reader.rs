@@ -1,6 +1,6 @@
 //! The judgement on one answer, for any type.
 
-use super::attempt_loop::Plan;
+use super::context::CallContext;
 use super::failure::Failure;
 use super::tools::{Invocation, Outcome};
 use crate::BoxFuture;
@@ -15,12 +15,12 @@ pub(super) trait AnswerReader: Send + Sync {
 
     fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>>;
 
-    /// Executes the tool at this place of the node's list; limits and deadline are the plan's.
+    /// Executes the tool at this place of the node's list; within this context.
     fn execute<'a>(
         &'a self,
         tool: usize,
         invocation: &'a Invocation<'a>,
-        plan: &'a Plan<'_>,
+        context: &'a CallContext<'_>,
     ) -> Option<BoxFuture<'a, Outcome>>;
 
     /// Runs the validators of the value that was read. `wrapped`: the model wrote `{"value": ..}`.

@@ -7,6 +7,7 @@ use tracing::Instrument;
 
 use super::answer_reader::{AnswerReader, judge};
 use super::attempt_loop::Plan;
+use super::context::CallContext;
 use super::core::Target;
 use super::failure::{Failure, normalize_violations};
 use super::listener::Listener;
@@ -40,7 +41,7 @@ pub(super) async fn attempt(
     attempt: &AttemptInfo,
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
-    let Plan { core, limits, .. } = plan;
+    let CallContext { core, limits, .. } = plan.context;
     let estimate = prompt_tokens(&request.messages);
     let outcome = {
         // Pinned here: a future that is passed by value is stored in each future that it passes through.
@@ -110,7 +111,7 @@ async fn ask(
     reserved: &mut Reservation<'_>,
     asked: &mut dyn AnswerReader,
     attempt: &AttemptInfo,
-    Plan { listener, settings, .. }: &Plan<'_>,
+    Plan { context: CallContext { listener, .. }, settings, .. }: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
     let outcome = match listener {
         None => model.complete(request, &mut AttemptSink { open, reserved, written: None }).await,

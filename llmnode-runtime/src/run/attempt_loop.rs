@@ -1,49 +1,37 @@
 //! The attempt loop: try, and continue as the recovery says. There is no other loop. It tries a request to a model
-//! (`asking.rs`) or the execution of a node that asks none (`executing.rs`). It does not know the node's types, so it
+//! (`model_attempts.rs`) or the execution of a node that asks none (`exec_attempts.rs`). It does not know the node's types, so it
 //! is compiled once, not for every node.
 
 use std::pin::pin;
 use std::time::Duration;
 
-use super::core::RunCore;
-use super::cx::Cx;
+use super::context::CallContext;
 use super::failure::Failure;
-use super::listener::Listener;
-use super::resume::Origin;
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, CallGuard};
-use crate::limits::{CallLimits, Deadline};
+use crate::limits::Deadline;
 use crate::settings::{FailedAttempt, Next, Progress, Resolved};
 use crate::validate::AttemptInfo;
 
 /// What all attempts of a call have in common.
 pub(super) struct Plan<'r> {
-    pub(super) core: &'r RunCore,
-    pub(super) call: &'r CallGuard<'r>,
-    pub(super) limits: &'r CallLimits<'r>,
+    pub(super) context: CallContext<'r>,
+    /// Resolved over all levels.
     pub(super) settings: Resolved<'r>,
-    /// Sees the answer while it is written.
-    pub(super) listener: Option<&'r Listener<'r>>,
-    /// The conversation that the call belongs to.
-    pub(super) origin: Option<&'r Origin<'r>>,
     /// The call's own deadline.
-    deadline: Option<Deadline>,
-    /// The call's deadline or that of a call around it, whichever comes first.
-    pub(super) earliest_deadline: Option<Deadline>,
+    deadline: Option<&'r Deadline>,
 }
 
 impl<'r> Plan<'r> {
-    pub(super) fn new<S: ?Sized>(cx: &Cx<'r, S>, limits: &'r CallLimits<'r>, settings: Resolved<'r>) -> Self {
-        let Cx { core, scope: call, listener, origin, .. } = *cx;
-        let deadline = settings.deadline.and_then(|given| Deadline::of_call(call, given));
-        let earliest_deadline =
-            deadline.iter().chain(&cx.deadline).min_by_key(|deadline| deadline.end()).cloned();
-        Plan { core, call, limits, settings, listener, origin, deadline, earliest_deadline }
+    /// `own`: the call's own deadline; the context's becomes the earliest of all.
+    pub(super) fn new(context: CallContext<'r>, settings: Resolved<'r>, own: &'r Option<Deadline>) -> Self {
+        let earliest = own.iter().chain(context.deadline).min_by_key(|deadline| deadline.end());
+        Plan { context: CallContext { deadline: earliest, ..context }, settings, deadline: own.as_ref() }
     }
 
     /// Waits, then tries once, as long as the call has time.
     async fn once(&self, one: &PlannedAttempt, attempts: &mut impl Attempts) -> Result<(), Failure> {
-        let clock = &*self.core.clock;
+        let clock = &*self.context.core.clock;
         // Pinned here: otherwise the future would hold it once for each branch below.
         let once = pin!(async {
             if one.wait > Duration::ZERO {
@@ -57,10 +45,10 @@ impl<'r> Plan<'r> {
     }
 
     async fn in_time<T>(&self, part: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-        match &self.deadline {
+        match self.deadline {
             None => part.await,
             Some(deadline) => {
-                let part = deadline.limit(&*self.core.clock, part);
+                let part = deadline.limit(&*self.context.core.clock, part);
                 part.await.unwrap_or_else(|late| Err(Failure::too_late(late)))
             }
         }
@@ -155,7 +143,7 @@ pub(super) trait Attempts: Send {
 
 /// Tries until there is an output or the recovery ends.
 pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result<(), AttemptsError> {
-    let Plan { limits, settings, earliest_deadline, .. } = plan;
+    let Plan { context: CallContext { limits, deadline, .. }, settings, .. } = plan;
     let mut progress = Progress::new(&settings.stacks, settings.max_wait, attempts.model());
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
@@ -175,7 +163,7 @@ pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result
         };
         let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
         let repeats = attempts.repeats(&failure) && settings.stop_on_repeat;
-        let time_left = limits.time_left(earliest_deadline.as_ref());
+        let time_left = limits.time_left(*deadline);
         let failed = FailedAttempt { category, decision, retry_after, repeats, time_left, too_late };
         let (next, note) = progress.after(&failed, &mut || attempts.grant());
         failure.add(&note);

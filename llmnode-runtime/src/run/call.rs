@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tracing::Instrument;
 
-use super::context::CallContext;
+use super::context::{CallContext, Caller};
 use super::core::RunCore;
 use super::cx::Cx;
 use super::exec_attempts::exec_with_attempts;
@@ -61,26 +61,26 @@ type Overrides = Option<Box<Settings>>;
 
 impl RunCore {
     /// Calls a node, with nothing set.
-    pub fn call<'r, S, N>(&'r self, within: CallContext<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
+    pub fn call<'r, S, N>(&'r self, caller: Caller<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
     where
         S: ?Sized,
         N: Exec<S>,
     {
-        Call::begin(self, within, state, node)
+        Call::begin(self, caller, state, node)
     }
 }
 
 impl<'r, T> Call<'r, T> {
-    pub(crate) fn new<S, N>(core: &'r RunCore, within: CallContext<'r>, state: &'r S, node: &'r N) -> Self
+    pub(crate) fn new<S, N>(core: &'r RunCore, caller: Caller<'r>, state: &'r S, node: &'r N) -> Self
     where
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
         let start = Box::new(move |overrides, listener, paused: Option<Paused>| {
-            let Some(paused) = paused else { return start(core, within, state, node, overrides, listener) };
+            let Some(paused) = paused else { return start(core, caller, state, node, overrides, listener) };
             let course: BoxFuture<'r, _> = Box::pin(async move {
                 let origin = Origin::paused(&paused);
-                start(core, CallContext { origin: Some(&origin), ..within }, state, node, overrides, listener)
+                start(core, Caller { origin: Some(&origin), ..caller }, state, node, overrides, listener)
                     .await
             });
             course
@@ -89,12 +89,12 @@ impl<'r, T> Call<'r, T> {
     }
 
     /// A call that is given nothing: there are no settings to wait for.
-    pub(crate) fn begin<S, N>(core: &'r RunCore, within: CallContext<'r>, state: &'r S, node: &'r N) -> Self
+    pub(crate) fn begin<S, N>(core: &'r RunCore, caller: Caller<'r>, state: &'r S, node: &'r N) -> Self
     where
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        let under_way = start(core, within, state, node, None, None);
+        let under_way = start(core, caller, state, node, None, None);
         Call { overrides: None, listener: None, paused: None, start: None, under_way: Some(under_way) }
     }
 
@@ -220,7 +220,7 @@ impl<S: ?Sized> Cx<'_, S> {
     where
         N: Exec<S, Output = T>,
     {
-        Call::new(self.core, self.within(), self.state, node)
+        Call::new(self.context.core, self.caller(), self.state, node)
     }
 }
 
@@ -270,7 +270,7 @@ impl<T> CallReport<T> {
 
 fn start<'r, S, N>(
     core: &'r RunCore,
-    within: CallContext<'r>,
+    caller: Caller<'r>,
     state: &'r S,
     node: &'r N,
     overrides: Overrides,
@@ -292,12 +292,12 @@ where
     }
     Box::pin(async move {
         let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
-        let scope = begin(core, within, settings, &mut || NodeKey::of(node))?;
+        let scope = begin(core, caller, settings, &mut || NodeKey::of(node))?;
         let outcome = {
             // One that is streamed is read by whoever streams it.
-            let read = if listener.is_none() { Listener::observed(within.flow, &scope) } else { None };
-            let within = CallContext { listener: listener.as_deref().or(read.as_deref()), ..within };
-            let execution = execution(core, &within, &scope, settings, state, node);
+            let read = if listener.is_none() { Listener::observed(caller.flow(), &scope) } else { None };
+            let listener = listener.as_deref().or(read.as_deref());
+            let execution = execution((core, caller, listener), &scope, settings, state, node);
             let mut execution = pin!(execution.instrument(scope.span().clone()));
             poll_fn(|cx| {
                 catch_panic(|| execution.as_mut().poll(cx))
@@ -321,9 +321,8 @@ where
 /// Executes the node until it has an output, or no further try follows. It is compiled anew for every node, so what needs
 /// nothing of the node's types stands elsewhere.
 async fn execution<S, N>(
-    core: &RunCore,
-    within: &CallContext<'_>,
-    scope: &CallGuard<'_>,
+    (core, caller, listener): (&RunCore, Caller<'_>, Option<&Listener<'_>>),
+    call: &CallGuard<'_>,
     settings: &Settings,
     state: &S,
     node: &N,
@@ -332,14 +331,14 @@ where
     S: ?Sized,
     N: Exec<S>,
 {
-    let limits = limits(core, *within, scope, settings, LimitedNode::of::<N>())?;
+    let limits = limits(core, caller, call, settings, LimitedNode::of::<N>())?;
     if !N::IDEMPOTENT {
-        record_call_begin(scope).await?;
+        record_call_begin(call).await?;
     }
-    let (limits, deadline) = (&limits, within.deadline.cloned());
-    let CallContext { flow, listener, origin, .. } = *within;
-    let attempt = AttemptInfo::new(0, 0);
-    let cx = Cx { core, state, scope, settings, limits, deadline, flow, listener, attempt, origin };
+    let (limits, attempt) = (&limits, AttemptInfo::new(0, 0));
+    let (deadline, flow, origin) = (caller.deadline(), caller.flow(), caller.origin());
+    let context = CallContext { core, call, settings, limits, deadline, flow, listener, attempt, origin };
+    let cx = Cx { context, state };
     if N::TRIES_ITSELF {
         return node.exec(&cx).await.map_err(NodeError::of_execution);
     }
@@ -348,16 +347,16 @@ where
 
 fn begin<'r>(
     core: &'r RunCore,
-    within: CallContext<'r>,
+    caller: Caller<'r>,
     settings: &Settings,
     key: &mut dyn FnMut() -> NodeKey,
 ) -> Result<CallGuard<'r>, NodeError> {
     let RunCore { ledger, clock, hooks, .. } = core;
     let sinks = Sinks { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
-    let usage_sum = within.flow.map(|flow| flow.usage_sum);
-    let around = Parent { parent: within.call, usage_sum, item: within.item };
+    let usage_sum = caller.flow().map(|flow| flow.usage_sum);
+    let around = Parent { parent: caller.call(), usage_sum, item: caller.item };
     // Those of a call around it have the run's among them.
-    let mut labels = within.call.map_or(&core.settings.labels, CallGuard::labels).clone();
+    let mut labels = caller.call().map_or(&core.settings.labels, CallGuard::labels).clone();
     labels.extend(settings.labels.clone());
     let (key, now) = catch_panic(|| (key(), clock.now())).map_err(|said| {
         NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
@@ -376,14 +375,14 @@ fn ended(scope: &CallGuard<'_>, error: NodeError) -> NodeError {
 
 fn limits<'r>(
     core: &'r RunCore,
-    within: CallContext<'r>,
+    caller: Caller<'r>,
     scope: &CallGuard<'_>,
     settings: &Settings,
     node: LimitedNode,
 ) -> Result<CallLimits<'r>, NodeError> {
     check_depth(scope)?;
     let own = settings.limits.or(core.settings.limits);
-    CallLimits::begin(scope.node(), node, own, within.limits, &core.limits, &*core.clock)
+    CallLimits::begin(scope.node(), node, own, caller.limits(), &core.limits, &*core.clock)
 }
 
 fn record_call_begin<'a>(scope: &'a CallGuard<'_>) -> BoxFuture<'a, Result<(), NodeError>> {

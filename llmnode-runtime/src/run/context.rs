@@ -1,66 +1,93 @@
-//! What is around a call.
+//! What an execution and the calls that it makes have in common, and who makes a call.
 
+use super::core::RunCore;
 use super::event::{FlowContext, Observer};
 use super::listener::Listener;
 use super::resume::Origin;
 use crate::ledger::CallGuard;
 use crate::limits::{CallLimits, Deadline};
+use crate::settings::Settings;
+use crate::validate::AttemptInfo;
 
-/// What is around a call; nothing by default.
-#[derive(Clone, Copy, Default)]
-pub struct CallContext<'r> {
-    /// The call whose node makes it.
-    pub(super) call: Option<&'r CallGuard<'r>>,
-    /// The limits of that call.
-    pub(super) limits: Option<&'r CallLimits<'r>>,
-    /// When that call, or one around it, has to end.
+/// A call as its attempts, its tools and the calls within see it.
+#[derive(Clone, Copy)]
+pub(crate) struct CallContext<'r> {
+    pub(super) core: &'r RunCore,
+    pub(super) call: &'r CallGuard<'r>,
+    /// Of the call alone: what the program set for it.
+    pub(super) settings: &'r Settings,
+    pub(super) limits: &'r CallLimits<'r>,
+    /// When this call, or one around it, has to end.
     pub(super) deadline: Option<&'r Deadline>,
     /// The flow whose step it is within.
     pub(super) flow: Option<&'r FlowContext<'r>>,
-    /// What its answer is shown to while it is written. Not that of calls within.
+    /// What the answer is shown to while it is written. Not that of calls within.
     pub(super) listener: Option<&'r Listener<'r>>,
-    /// Which item of a map it is.
-    pub(super) item: Option<u32>,
+    pub(super) attempt: AttemptInfo,
     /// The conversation that it belongs to.
     pub(super) origin: Option<&'r Origin<'r>>,
 }
 
-impl<'r> CallContext<'r> {
+/// Who makes a call: by default the run, else a node's execution, a map or a flow. What it leaves open is that of the
+/// execution.
+#[derive(Clone, Copy, Default)]
+pub struct Caller<'r> {
+    pub(super) execution: Option<&'r CallContext<'r>>,
+    pub(super) limits: Option<&'r CallLimits<'r>>,
+    pub(super) flow: Option<&'r FlowContext<'r>>,
+    pub(super) origin: Option<&'r Origin<'r>>,
+    /// Which item of a map it is.
+    pub(super) item: Option<u32>,
+}
+
+impl<'r> Caller<'r> {
     /// The same for the steps of a flow.
     #[must_use]
     pub fn of_flow(self, flow: &'r FlowContext<'r>) -> Self {
-        CallContext { flow: Some(flow), ..self }
+        Caller { flow: Some(flow), ..self }
     }
 
     /// The same for what goes on with a conversation.
     #[must_use]
     pub fn with_origin(self, origin: Option<&'r Origin<'r>>) -> Self {
-        CallContext { origin: origin.or(self.origin), ..self }
-    }
-
-    /// The flow whose step it is within.
-    pub fn flow(&self) -> Option<&'r FlowContext<'r>> {
-        self.flow
-    }
-
-    /// Who observes it, and the names of the calls that lead here.
-    pub fn observed(&self) -> Option<(&'r dyn Observer, Vec<String>)> {
-        Some((self.flow?.observer?, self.call.map(CallGuard::observed_path).unwrap_or_default()))
-    }
-
-    /// How many calls stand around.
-    pub fn depth(&self) -> usize {
-        self.call.map_or(0, |call| call.depth + 1)
-    }
-
-    /// The limits around.
-    pub fn limits(&self) -> Option<&'r CallLimits<'r>> {
-        self.limits
+        Caller { origin: origin.or(self.origin), ..self }
     }
 
     /// The same, within these limits.
     #[must_use]
     pub fn limited(self, limits: Option<&'r CallLimits<'r>>) -> Self {
-        CallContext { limits: limits.or(self.limits), ..self }
+        Caller { limits: limits.or(self.limits), ..self }
+    }
+
+    /// The flow whose step it is within.
+    pub fn flow(&self) -> Option<&'r FlowContext<'r>> {
+        self.flow.or_else(|| self.execution?.flow)
+    }
+
+    /// Who observes it, and the names of the calls that lead here.
+    pub fn observed(&self) -> Option<(&'r dyn Observer, Vec<String>)> {
+        Some((self.flow()?.observer?, self.call().map(CallGuard::observed_path).unwrap_or_default()))
+    }
+
+    /// How many calls stand around.
+    pub fn depth(&self) -> usize {
+        self.call().map_or(0, |call| call.depth + 1)
+    }
+
+    /// The limits around.
+    pub fn limits(&self) -> Option<&'r CallLimits<'r>> {
+        self.limits.or(self.execution.map(|execution| execution.limits))
+    }
+
+    pub(super) fn call(&self) -> Option<&'r CallGuard<'r>> {
+        Some(self.execution?.call)
+    }
+
+    pub(super) fn deadline(&self) -> Option<&'r Deadline> {
+        self.execution?.deadline
+    }
+
+    pub(super) fn origin(&self) -> Option<&'r Origin<'r>> {
+        self.origin.or_else(|| self.execution?.origin)
     }
 }

@@ -5,16 +5,14 @@ use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 
-use super::context::CallContext;
+use super::context::{CallContext, Caller};
 use super::core::RunCore;
-use super::event::FlowContext;
-use super::listener::Listener;
 use super::resume::Origin;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{CallGuard, CallRecord, ToolRecord};
-use crate::limits::{CallLimits, Deadline, Limits};
+use crate::ledger::{CallRecord, ToolRecord};
+use crate::limits::{Deadline, Limits};
 use crate::model::Message;
 use crate::node::{Node, path};
 use crate::pause::Paused;
@@ -23,19 +21,8 @@ use crate::validate::AttemptInfo;
 
 /// The context of one execution: the state to read, and a way to call other nodes.
 pub struct Cx<'r, S: ?Sized> {
-    pub(super) core: &'r RunCore,
+    pub(super) context: CallContext<'r>,
     pub(super) state: &'r S,
-    pub(super) scope: &'r CallGuard<'r>,
-    pub(super) settings: &'r Settings,
-    pub(super) limits: &'r CallLimits<'r>,
-    /// When this call, or one around it, has to end.
-    pub(super) deadline: Option<Deadline>,
-    /// The flow whose step it is within.
-    pub(super) flow: Option<&'r FlowContext<'r>>,
-    /// What the answer of this call is shown to while it is written.
-    pub(super) listener: Option<&'r Listener<'r>>,
-    pub(super) attempt: AttemptInfo,
-    pub(super) origin: Option<&'r Origin<'r>>,
 }
 
 impl<'r, S: ?Sized> Cx<'r, S> {
@@ -47,26 +34,26 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     /// Returns the settings of this call, such as those of `run.call(&node).temperature(0.0)`. A node that calls
     /// other nodes may pass them on: `cx.call(&other).settings(cx.settings().clone())`.
     pub fn settings(&self) -> &'r Settings {
-        self.settings
+        self.context.settings
     }
 
     /// Which execution of the node this is, counted from 0, and how many there are at most (`attempts`).
     /// [`exec_fallback`](crate::Exec::exec_fallback) follows the last one.
     pub fn attempt(&self) -> AttemptInfo {
-        self.attempt
+        self.context.attempt
     }
 
     /// Returns the id of the tool call that this execution belongs to. It stays the same on every repetition, after a
     /// pause, and in another process that resumes a flow or a map from a journal, so it serves as an idempotency key.
     /// `None`: no model called a tool.
     pub fn call_id(&self) -> Option<String> {
-        let (root, path) = self.origin?.tool.as_ref()?;
+        let (root, path) = self.context.origin?.tool.as_ref()?;
         Some(format!("{root}/{path}"))
     }
 
     /// Returns whether the run has a model of this name.
     pub fn has_model(&self, name: &str) -> bool {
-        self.core.models.contains_key(name)
+        self.context.core.models.contains_key(name)
     }
 
     /// Returns the same context with another state, for nodes that are called on it.
@@ -75,21 +62,17 @@ impl<'r, S: ?Sized> Cx<'r, S> {
     }
 
     pub(super) fn on<'c, T: ?Sized>(&'c self, state: &'c T) -> Cx<'c, T> {
-        let Cx { core, scope, settings, limits, flow, listener, attempt, origin, .. } = *self;
-        let deadline = self.deadline.clone();
-        Cx { core, state, scope, settings, limits, deadline, flow, listener, attempt, origin }
+        Cx { context: self.context, state }
     }
 
-    pub(super) fn within(&self) -> CallContext<'_> {
-        let Cx { scope, limits, flow, origin, .. } = *self;
-        let (call, limits, deadline) = (Some(scope), Some(limits), self.deadline.as_ref());
-        CallContext { call, limits, deadline, flow, origin, ..CallContext::default() }
+    pub(super) fn caller(&self) -> Caller<'_> {
+        Caller { execution: Some(&self.context), ..Caller::default() }
     }
 
     /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again
     /// as a whole. The limits and the deadline hold for all together.
     pub(crate) fn forwarded_settings(&self) -> Settings {
-        Settings { limits: Limits::new(), deadline: None, ..self.settings.clone() }
+        Settings { limits: Limits::new(), deadline: None, ..self.context.settings.clone() }
     }
 
     /// What such a node does with them, as long as the deadline that this call sets leaves time. That of a run or a
@@ -98,10 +81,11 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         &self,
         calls: impl Future<Output = Result<T, NodeError>>,
     ) -> Result<T, BoxError> {
-        let deadline = self.settings.deadline.and_then(|given| Deadline::of_call(self.scope, given));
+        let deadline =
+            self.context.settings.deadline.and_then(|given| Deadline::of_call(self.context.call, given));
         let calls = pin!(calls);
         let Some(deadline) = deadline else { return Ok(calls.await?) };
-        let outcome = deadline.limit(&*self.core.clock, calls).await;
+        let outcome = deadline.limit(&*self.context.core.clock, calls).await;
         Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)
     }
 }
@@ -113,29 +97,29 @@ pub fn forwarded_settings<S: ?Sized>(cx: &Cx<'_, S>) -> Settings {
 
 /// What the run keeps for a node's type.
 pub fn node_data<'r, N: Node, S: ?Sized>(cx: &Cx<'r, S>) -> Option<&'r Arc<dyn Any + Send + Sync>> {
-    cx.core.node_data.get(path::<N>())
+    cx.context.core.node_data.get(path::<N>())
 }
 
 /// What runs of different states share, but with this kept for a node's type.
 pub fn core_with_node_data<N: Node, S: ?Sized>(cx: &Cx<'_, S>, value: Arc<dyn Any + Send + Sync>) -> RunCore {
-    let mut core = cx.core.clone();
+    let mut core = cx.context.core.clone();
     core.node_data.insert(path::<N>(), value);
     core
 }
 
 /// The calls that the node of this context made so far, with those that they made: the newest 64.
 pub fn child_calls<S: ?Sized>(cx: &Cx<'_, S>) -> Vec<Arc<CallRecord>> {
-    cx.scope.children().calls.into()
+    cx.context.call.children().calls.into()
 }
 
 /// The same context on another core, which shares ledger and limits with its own.
 pub fn with_core<'c, S: ?Sized>(cx: &'c Cx<'_, S>, core: &'c RunCore) -> Cx<'c, S> {
-    Cx { core, ..cx.on(cx.state) }
+    Cx { context: CallContext { core, ..cx.context }, state: cx.state }
 }
 
 /// What a flow within a node runs on.
-pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, CallContext<'c>) {
-    (cx.core, cx.within())
+pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Caller<'c>) {
+    (cx.context.core, cx.caller())
 }
 
 /// Yields to other tasks, and checks the time limit of the run and the deadline of the call.
@@ -143,7 +127,7 @@ pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, CallContext<'c
 /// # Errors
 /// There is none: a `limit_exceeded` or a `timeout`.
 pub async fn yield_in_time<S: ?Sized>(cx: &Cx<'_, S>) -> Result<(), NodeError> {
-    let Cx { core, limits, ref deadline, .. } = *cx;
+    let CallContext { core, limits, deadline, .. } = cx.context;
     limits.begin_time();
     let ended = |category, late| NodeError::new(category, late);
     let yielded = limits.in_time(tokio::task::yield_now()).await;
@@ -159,21 +143,21 @@ pub async fn yield_in_time<S: ?Sized>(cx: &Cx<'_, S>) -> Result<(), NodeError> {
 
 /// The pause from which the call continues, if it does.
 pub fn paused<'c, S: ?Sized>(cx: &Cx<'c, S>) -> Option<&'c Paused> {
-    cx.origin?.pause()
+    cx.context.origin?.pause()
 }
 
 /// The same context, for a call that continues another conversation.
 pub fn with_origin<'c, S: ?Sized>(cx: &'c Cx<'_, S>, origin: Option<&'c Origin<'c>>) -> Cx<'c, S> {
-    Cx { origin, ..cx.on(cx.state) }
+    Cx { context: CallContext { origin, ..cx.context }, state: cx.state }
 }
 
 /// The conversation of a node with tools, once it has ended, and what came of the tools.
 pub fn tool_conversation<S: ?Sized>(cx: &Cx<'_, S>) -> (Vec<Message>, Vec<ToolRecord>) {
-    cx.scope.tool_conversation()
+    cx.context.call.tool_conversation()
 }
 
 impl<S: ?Sized> fmt::Debug for Cx<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cx {{ node: {:?} }}", self.scope.node())
+        write!(f, "Cx {{ node: {:?} }}", self.context.call.node())
     }
 }

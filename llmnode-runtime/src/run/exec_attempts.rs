@@ -2,6 +2,7 @@
 //! All counts belong to one call, so parallel calls do not disturb each other, even of the same node.
 
 use super::attempt_loop::{self, Attempts, Plan, PlannedAttempt};
+use super::context::CallContext;
 use super::cx::Cx;
 use super::failure::Failure;
 use super::node::Exec;
@@ -10,7 +11,6 @@ use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded};
 use crate::limits::Deadline;
 use crate::settings::{Next, NodeKind, Resolved, Settings};
-use crate::validate::AttemptInfo;
 use crate::{BoxError, BoxFuture};
 
 /// Executes a node that asks no model itself, again after an error as often as `attempts` says.
@@ -20,8 +20,8 @@ where
     S: ?Sized,
 {
     let node_kind = NodeKind { fallback: true, ..NodeKind::of::<N>(None) };
-    let mut own = TypedExec { node, cx: cx.on(cx.state), value: None };
-    boxed(&mut own, node.settings(), node_kind, &cx.on(&())).await?;
+    let mut own = TypedExec { node, state: cx.state, value: None };
+    boxed(&mut own, node.settings(), node_kind, &cx.context).await?;
     // It succeeds only with a value.
     own.value.ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
 }
@@ -29,51 +29,39 @@ where
 /// A node without its types: the box proves once that the future is `Send`, and not for every node.
 trait ErasedExec: Send {
     /// Executes it, and keeps the output.
-    fn execute(
-        &mut self,
-        attempt: AttemptInfo,
-        earliest_deadline: Option<&Deadline>,
-    ) -> BoxFuture<'_, Result<(), BoxError>>;
+    fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
 
-    /// Keeps the fallback value as the output. The call's own deadline does not apply to it.
-    fn fall_back(
-        &mut self,
+    /// Keeps the fallback value as the output.
+    fn fall_back<'a>(
+        &'a mut self,
         error: NodeError,
-        earliest_deadline: Option<&Deadline>,
-    ) -> BoxFuture<'_, Result<(), BoxError>>;
+        context: CallContext<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
 struct TypedExec<'r, N: Exec<S>, S: ?Sized> {
     node: &'r N,
-    cx: Cx<'r, S>,
+    state: &'r S,
     value: Option<N::Output>,
 }
 
 impl<N: Exec<S>, S: ?Sized> ErasedExec for TypedExec<'_, N, S> {
-    fn execute(
-        &mut self,
-        attempt: AttemptInfo,
-        earliest_deadline: Option<&Deadline>,
-    ) -> BoxFuture<'_, Result<(), BoxError>> {
-        self.cx.attempt = attempt;
-        self.cx.deadline = earliest_deadline.cloned();
-        if let Some(origin) = self.cx.origin {
-            origin.restart_agents(self.cx.scope.depth);
-        }
-        Box::pin(async {
-            self.value = Some(self.node.exec(&self.cx).await?);
+    fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        let cx = Cx { context, state: self.state };
+        Box::pin(async move {
+            self.value = Some(self.node.exec(&cx).await?);
             Ok(())
         })
     }
 
-    fn fall_back(
-        &mut self,
+    fn fall_back<'a>(
+        &'a mut self,
         error: NodeError,
-        earliest_deadline: Option<&Deadline>,
-    ) -> BoxFuture<'_, Result<(), BoxError>> {
-        self.cx.deadline = earliest_deadline.cloned();
-        Box::pin(async {
-            self.value = Some(self.node.exec_fallback(&self.cx, error).await?);
+        context: CallContext<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        let cx = Cx { context, state: self.state };
+        Box::pin(async move {
+            self.value = Some(self.node.exec_fallback(&cx, error).await?);
             Ok(())
         })
     }
@@ -83,20 +71,22 @@ fn boxed<'a>(
     node: &'a mut dyn ErasedExec,
     settings: &'a Settings,
     node_kind: NodeKind,
-    cx: &'a Cx<'_, ()>,
+    context: &'a CallContext<'a>,
 ) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async move {
-        let call = cx.scope;
-        let settings = Resolved::new([cx.settings, &cx.core.settings, settings], node_kind)?;
-        if let Some(listener) = cx.listener {
+        let call = context.call;
+        let settings = Resolved::new([context.settings, &context.core.settings, settings], node_kind)?;
+        if let Some(listener) = context.listener {
             listener.set_schema(None)?;
         }
-        let plan = Plan::new(cx, cx.limits, settings);
-        let mut executing =
-            ExecAttempts { call, node, failed: 0, earliest_deadline: plan.earliest_deadline.as_ref() };
+        let own = settings.deadline.and_then(|given| Deadline::of_call(call, given));
+        let plan = Plan::new(*context, settings, &own);
+        let mut executing = ExecAttempts { context: plan.context, node, failed: 0 };
         let Err(ended) = attempt_loop::run(&plan, &mut executing).await else { return Ok(()) };
         let error = ended.before_fallback(call)?;
-        record_fallback(call, executing.node.fall_back(error, cx.deadline.as_ref()).await)
+        // The call's own deadline does not apply to it.
+        let last = CallContext { deadline: context.deadline, ..executing.context };
+        record_fallback(call, executing.node.fall_back(error, last).await)
     })
 }
 
@@ -115,19 +105,24 @@ fn record_fallback(call: &CallGuard<'_>, outcome: Result<(), BoxError>) -> Resul
 }
 
 struct ExecAttempts<'r> {
-    call: &'r CallGuard<'r>,
+    /// As the last execution saw it.
+    context: CallContext<'r>,
     node: &'r mut dyn ErasedExec,
     /// How many tries have failed.
     failed: u32,
-    earliest_deadline: Option<&'r Deadline>,
 }
 
 impl Attempts for ExecAttempts<'_> {
     async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
+        let CallContext { call, origin, .. } = self.context;
         if self.failed > 0 {
-            self.call.begin_retry();
+            call.begin_retry();
         }
-        let Err(error) = self.node.execute(one.attempt, self.earliest_deadline).await else { return Ok(()) };
+        self.context.attempt = one.attempt;
+        if let Some(origin) = origin {
+            origin.restart_agents(call.depth);
+        }
+        let Err(error) = self.node.execute(self.context).await else { return Ok(()) };
         Err(Failure::from_exec_error(NodeError::of_execution(error)))
     }
 
@@ -138,7 +133,7 @@ impl Attempts for ExecAttempts<'_> {
         _: &Next,
     ) -> Result<(), NodeError> {
         self.failed = self.failed.saturating_add(1);
-        self.call.failed(self.failed, one.wait, failure.category, &failure.message);
+        self.context.call.failed(self.failed, one.wait, failure.category, &failure.message);
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use futures_core::Stream;
 
 use super::bounded::{BoundedFutures, CONCURRENCY};
 use super::call::{Call, CallReport};
-use super::context::CallContext;
+use super::context::Caller;
 use super::core::RunCore;
 use super::cx::Cx;
 use super::node::Exec;
@@ -65,7 +65,7 @@ impl<S: ?Sized> Cx<'_, S> {
     where
         N: Exec<S> + Send + 'c,
     {
-        Map::new(self.core, self.within(), self.state, nodes.into_iter())
+        Map::new(self.context.core, self.caller(), self.state, nodes.into_iter())
     }
 
     /// Calls many nodes that come from an async stream; otherwise like [`map`](Cx::map).
@@ -73,14 +73,14 @@ impl<S: ?Sized> Cx<'_, S> {
     where
         N: Exec<S> + Send + 'c,
     {
-        Map::of_stream(self.core, self.within(), self.state, nodes)
+        Map::of_stream(self.context.core, self.caller(), self.state, nodes)
     }
 }
 
 impl<'r, T: Send + 'r> Map<'r, T> {
     pub(super) fn new<S, N>(
         core: &'r RunCore,
-        within: CallContext<'r>,
+        caller: Caller<'r>,
         state: &'r S,
         mut nodes: impl Iterator<Item = N> + Send + 'r,
     ) -> Self
@@ -91,15 +91,15 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         let total = exact_size(|| nodes.size_hint());
         let mut items = 0..;
         let calls = Box::new(move |_: &mut Context<'_>, shared: &Shared| {
-            let within = CallContext { item: items.next(), ..within };
-            Poll::Ready(nodes.next().map(|node| call(core, within, state, node, shared)))
+            let caller = Caller { item: items.next(), ..caller };
+            Poll::Ready(nodes.next().map(|node| call(core, caller, state, node, shared)))
         });
         Map::of_calls(core, calls, total)
     }
 
     pub(super) fn of_stream<S, N>(
         core: &'r RunCore,
-        within: CallContext<'r>,
+        caller: Caller<'r>,
         state: &'r S,
         nodes: impl Stream<Item = N> + Send + 'r,
     ) -> Self
@@ -111,8 +111,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         let (mut nodes, mut items) = (Box::pin(nodes), 0..);
         let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
             let node = ready!(nodes.as_mut().poll_next(cx));
-            let within = CallContext { item: items.next(), ..within };
-            Poll::Ready(node.map(|node| call(core, within, state, node, shared)))
+            let caller = Caller { item: items.next(), ..caller };
+            Poll::Ready(node.map(|node| call(core, caller, state, node, shared)))
         });
         Map::of_calls(core, calls, total)
     }
@@ -255,7 +255,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
 /// One call, with the node that it is of.
 fn call<'r, S, N>(
     core: &'r RunCore,
-    within: CallContext<'r>,
+    caller: Caller<'r>,
     state: &'r S,
     node: N,
     shared: &Shared,
@@ -268,10 +268,10 @@ where
     let (settings, limits, other) = (settings.clone(), limits.clone(), other.clone());
     Box::pin(async move {
         let core = other.as_deref().unwrap_or(core);
-        let around =
-            limits.map(|limits| CallLimits::for_map_call(&limits, within.limits, &core.limits, &*core.clock));
-        let within = CallContext { limits: around.as_ref().or(within.limits), ..within };
-        let outcome = Call::new(core, within, state, &node).settings(settings).report().await;
+        let around = limits
+            .map(|limits| CallLimits::for_map_call(&limits, caller.limits(), &core.limits, &*core.clock));
+        let caller = caller.limited(around.as_ref());
+        let outcome = Call::new(core, caller, state, &node).settings(settings).report().await;
         // That the call has ended is kept, too. An error of its own says more than one of its recorder.
         if other.is_some()
             && let Err(fault) = core.hooks.flush().await

@@ -42,7 +42,7 @@ pub use batch::Batch;
 pub use bounded::{BoundedFutures, CONCURRENCY, ItemOutcome, Source, items_panicked};
 pub use call::MAX_NESTING;
 pub use call::{Call, CallReport};
-pub use context::CallContext;
+pub use context::Caller;
 pub use core::RunCore;
 pub use cx::{
     Cx, child_calls, context, core_with_node_data, forwarded_settings, node_data, paused, tool_conversation,

@@ -70,17 +70,17 @@ impl<'r> ModelAttempts<'r> {
         judge: &'r mut dyn AnswerReader,
     ) -> Result<Self, NodeError> {
         request.answer_now = turns == 1 && !request.tools.is_empty();
-        let model = held.unwrap_or(&*plan.core.model);
-        let target = plan.core.target(plan.settings.model, model);
+        let model = held.unwrap_or(&*plan.context.core.model);
+        let target = plan.context.core.target(plan.settings.model, model);
         target.apply_to(&mut request, &plan.settings)?;
-        let within = plan.origin.and_then(|origin| origin.journal.as_deref());
-        let recorder = plan.call.recorder();
+        let within = plan.context.origin.and_then(|origin| origin.journal.as_deref());
+        let recorder = plan.context.call.recorder();
         let journal =
             recorder.and_then(|journal| journal.conversation(&request, target.names(&request), within));
         let root = journal.as_ref().and_then(|journal| journal.root.clone()).map(String::into_boxed_str);
         let journal =
             journal.map(|journal| Box::new(ReplayKeys { conversation: journal.conversation, turn: None }));
-        let origin = plan.origin.filter(|_| !request.tools.is_empty());
+        let origin = plan.context.origin.filter(|_| !request.tools.is_empty());
         let around = origin.and_then(Origin::around).map(String::into_boxed_str);
         let (prompt, retries) = (request.messages.len(), BudgetedRetries::of(target.model));
         Ok(ModelAttempts {
@@ -108,7 +108,7 @@ impl ModelAttempts<'_> {
     /// Takes the answer that an earlier process got to this request, if there is one and it is still good. Otherwise
     /// returns how the coming answer is kept; an inner `None` means that it is not kept.
     async fn replayed(&mut self, attempt: &AttemptInfo) -> Result<Option<Option<Box<JournalKey>>>, Failure> {
-        let (Some(journal), Some(recorder)) = (&mut self.journal, self.plan.call.recorder()) else {
+        let (Some(journal), Some(recorder)) = (&mut self.journal, self.plan.context.call.recorder()) else {
             return Ok(Some(None));
         };
         let (request, target) = (&self.request, &self.target);
@@ -125,15 +125,15 @@ impl ModelAttempts<'_> {
                 self.change_model(&model).map_err(Failure::from_exec_error)?;
             }
             if !calls.is_empty() {
-                self.plan.call.replayed(usage);
+                self.plan.context.call.replayed(usage);
                 let open = calls.into_iter().map(|call| OpenCall { state: CallState::Approval(None), call });
                 self.resume_round(&text, open.collect());
                 return Ok(None);
             }
             match judge(&mut *self.judge, &text, self.plan.settings.reader(), attempt).await {
                 Ok(_) => {
-                    self.plan.call.replayed(usage);
-                    if let Some(listener) = self.plan.listener {
+                    self.plan.context.call.replayed(usage);
+                    if let Some(listener) = self.plan.context.listener {
                         listener.emit_unstreamed(&text);
                     }
                     return Ok(None);
@@ -141,7 +141,7 @@ impl ModelAttempts<'_> {
                 // It was good once. Its replacement comes next, or has to be asked for.
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
-                    self.plan.call.replayed(usage);
+                    self.plan.context.call.replayed(usage);
                     return Err(Failure { sent: false, answer: Some(text), ..failure });
                 }
             }
@@ -155,7 +155,7 @@ impl ModelAttempts<'_> {
 
     /// Continues a round that was begun before. Calls whose results were kept get them.
     fn resume_round(&mut self, content: &str, mut calls: Vec<OpenCall>) {
-        if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.call.recorder()) {
+        if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.context.call.recorder()) {
             for OpenCall { call, state } in calls.iter_mut().filter(|open| open.state.result().is_none()) {
                 if let Some(result) = recorder.result(&journal.conversation, call) {
                     *state = CallState::ended(result);
@@ -169,22 +169,23 @@ impl ModelAttempts<'_> {
             }
             record
         };
-        self.plan.call.add_replayed_tools(calls.iter().map(record));
+        self.plan.context.call.add_replayed_tools(calls.iter().map(record));
         self.round = Some(Round::open(content, &calls));
     }
 
     /// Executes the calls of an answer, and continues the conversation.
     async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
-        let within = self.plan.origin.and_then(|origin| origin.tool.as_ref());
+        let within = self.plan.context.origin.and_then(|origin| origin.tool.as_ref());
         let around = self.around.as_deref().unwrap_or_default();
         let root = match (within, &self.root) {
             (Some((root, _)), _) => (*root).to_owned(),
             (None, Some(root)) => root.to_string(),
-            (None, None) => self.plan.call.id.to_string(),
+            (None, None) => self.plan.context.call.id.to_string(),
         };
         let (judge, journal) = (&*self.judge, self.journal.as_ref().map(|journal| &*journal.conversation));
-        let around = ConversationId { conversation: (&root, around), depth: self.plan.call.depth, journal };
-        let with = Executor { judge, plan: self.plan, around };
+        let around =
+            ConversationId { conversation: (&root, around), depth: self.plan.context.call.depth, journal };
+        let with = Executor { judge, context: &self.plan.context, around };
         let states = round.execute(&self.request, &with).await?;
         match round.to_messages(states) {
             Ok(messages) => self.next_turn(messages, round.has_only_unknown_tools(&self.request)),
@@ -236,7 +237,7 @@ impl ModelAttempts<'_> {
         let messages = request.messages.clone();
         let failed = messages.iter().filter(|message| message.is_failure()).filter_map(Message::answers);
         Paused(Box::new(Conversation {
-            node: plan.call.node().to_string(),
+            node: plan.context.call.node().to_string(),
             fingerprint: fingerprint(request, self.first),
             root,
             position: None,
@@ -256,15 +257,18 @@ impl ModelAttempts<'_> {
         let ModelAttempts { plan, request, .. } = self;
         if !request.tools.is_empty() {
             let messages = request.messages.into_iter().skip_while(|message| message.role == Role::System);
-            plan.call.set_messages(messages.collect());
+            plan.context.call.set_messages(messages.collect());
         }
     }
 
     /// Continues the conversation if an earlier call of the node paused in it.
     pub(super) fn resume(&mut self) -> Result<(), NodeError> {
-        let Some(origin) = self.plan.origin.filter(|origin| origin.is_paused()) else { return Ok(()) };
+        let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
+            return Ok(());
+        };
         let fingerprint = fingerprint(&self.request, self.first);
-        let Some(conversation) = origin.take(&fingerprint, self.root.as_deref(), self.plan.call)? else {
+        let Some(conversation) = origin.take(&fingerprint, self.root.as_deref(), self.plan.context.call)?
+        else {
             return Ok(());
         };
         let Conversation { root, model, turns, unknown, content, calls, .. } = conversation;
@@ -289,7 +293,7 @@ impl Attempts for ModelAttempts<'_> {
         }
         let Some(journal_key) = self.replayed(&one.attempt).await? else { return Ok(()) };
         let ModelAttempts { plan, judge, request, target, retries, .. } = self;
-        let open = self.open.insert(plan.call.attempt(one.kind, one.wait, target.name.clone()));
+        let open = self.open.insert(plan.context.call.attempt(one.kind, one.wait, target.name.clone()));
         open.journal_key = journal_key;
         request.correlation = Some(open.id);
         // A panic is a failure like any other, so an attempt that is dropped was always cancelled.
@@ -304,7 +308,7 @@ impl Attempts for ModelAttempts<'_> {
                 let judging = failure.category == Category::Timeout && open.has_answer();
                 retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
                 if failure.category == Category::NotFound {
-                    failure.add(&plan.core.unregistered_hint(target));
+                    failure.add(&plan.context.core.unregistered_hint(target));
                 }
                 return Err(failure);
             }
@@ -322,18 +326,18 @@ impl Attempts for ModelAttempts<'_> {
                 record.tools =
                     round.calls().iter().map(|call| ToolRecord::called(&call.id, &call.name)).collect()
             });
-            if let Some(listener) = self.plan.listener {
+            if let Some(listener) = self.plan.context.listener {
                 listener.emit_tool_calls(round.calls());
             }
         }
         open.commit(None);
-        self.plan.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
+        self.plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())?;
         Ok(success)
     }
 
     async fn run_tools(&mut self) -> Result<(), Failure> {
         let Some(round) = self.round.take() else { return Ok(()) };
-        if let Some(listener) = self.plan.listener {
+        if let Some(listener) = self.plan.context.listener {
             listener.drained().await;
         }
         self.execute(round).await
@@ -357,20 +361,20 @@ impl Attempts for ModelAttempts<'_> {
                 violations,
             );
         }
-        if let Some(listener) = plan.listener {
+        if let Some(listener) = plan.context.listener {
             listener.failed(failure.category);
         }
         self.open.take().into_iter().for_each(|open| record_failure(open, failure));
-        plan.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
+        plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
     fn model(&self) -> Option<String> {
-        self.plan.core.model_name(&self.target, self.model)
+        self.plan.context.core.model_name(&self.target, self.model)
     }
 
     fn change_model(&mut self, name: &str) -> Result<(), NodeError> {
-        self.plan.call.degrade(Degraded::FallbackModel);
-        self.target = self.plan.core.target(Some(name), self.model);
+        self.plan.context.call.degrade(Degraded::FallbackModel);
+        self.target = self.plan.context.core.target(Some(name), self.model);
         self.retries = BudgetedRetries::of(self.target.model);
         self.answers = Repetition::default();
         self.request.messages.truncate(self.prompt);

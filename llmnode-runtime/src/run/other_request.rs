@@ -8,6 +8,7 @@ use tracing::Instrument;
 
 use super::attempt::{AttemptSink, in_attempt_timeout, note_provider, settle_response, timed_out};
 use super::attempt_loop::{self, Attempts, Plan, PlannedAttempt, Success};
+use super::context::CallContext;
 use super::cx::Cx;
 use super::failure::Failure;
 use super::model_attempts::record_failure;
@@ -15,7 +16,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::ids::AttemptId;
 use crate::ledger::{OpenAttempt, RequestInfo};
-use crate::limits::PromptTokens;
+use crate::limits::{Deadline, PromptTokens};
 use crate::model::{BudgetedRetries, Completion, ModelError, RetryBudget, Sink};
 use crate::output::AnswerKind;
 use crate::panics::catch_panic_async;
@@ -59,23 +60,24 @@ pub trait OtherRequest: Send + Sync {
 /// # Errors
 /// The last failure.
 pub async fn request<S: ?Sized>(cx: &Cx<'_, S>, of: &dyn OtherRequest) -> Result<(), BoxError> {
-    boxed(&cx.on(&()), of).await.map_err(|error| NodeError::already_retried(error).into())
+    boxed(&cx.context, of).await.map_err(|error| NodeError::already_retried(error).into())
 }
 
-fn boxed<'a>(cx: &'a Cx<'a, ()>, of: &'a dyn OtherRequest) -> BoxFuture<'a, Result<(), NodeError>> {
+fn boxed<'a>(context: &'a CallContext<'a>, of: &'a dyn OtherRequest) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async move {
         let node_kind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::RawText) };
-        let settings = Resolved::new([cx.settings, &cx.core.settings, EMPTY_SETTINGS], node_kind)?;
+        let settings = Resolved::new([context.settings, &context.core.settings, EMPTY_SETTINGS], node_kind)?;
         let timeout = settings.attempt_timeout()?;
-        if let Some(listener) = cx.listener {
+        if let Some(listener) = context.listener {
             listener.set_schema(None)?;
         }
-        let plan = Plan::new(cx, cx.limits, settings);
+        let own = settings.deadline.and_then(|given| Deadline::of_call(context.call, given));
+        let plan = Plan::new(*context, settings, &own);
         let retries = BudgetedRetries::of_budget(of.retry_budget());
         let mut requesting =
             OtherRequestAttempts { plan: &plan, of, timeout, retries, open: None, last: None };
         let Err(ended) = attempt_loop::run(&plan, &mut requesting).await else { return Ok(()) };
-        Err(ended.before_fallback(cx.scope)?.without_record())
+        Err(ended.before_fallback(context.call)?.without_record())
     })
 }
 
@@ -93,7 +95,7 @@ struct OtherRequestAttempts<'r> {
 impl Attempts for OtherRequestAttempts<'_> {
     async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
         let OtherRequestAttempts { plan, of, timeout, .. } = *self;
-        let open = self.open.insert(plan.call.attempt(one.kind, one.wait, None));
+        let open = self.open.insert(plan.context.call.attempt(one.kind, one.wait, None));
         let outcome = catch_panic_async(|| attempt(plan, of, timeout, open)).await;
         let panicked = |said| Err(Failure::new(Category::Panic, format!("the request panicked: {said}")));
         let outcome = outcome.unwrap_or_else(panicked);
@@ -108,7 +110,7 @@ impl Attempts for OtherRequestAttempts<'_> {
         if let Some(open) = self.open.take() {
             open.commit(None);
         }
-        let flushed = self.plan.call.flush().await;
+        let flushed = self.plan.context.call.flush().await;
         flushed.map_err(|fault| Failure::unrecorded(fault).into_error())?;
         Ok(Success::Output)
     }
@@ -116,7 +118,7 @@ impl Attempts for OtherRequestAttempts<'_> {
     async fn failed(&mut self, _: &PlannedAttempt, failure: &mut Failure, _: &Next) -> Result<(), NodeError> {
         self.last = Some(NodeError::new(failure.category, failure.message.clone()));
         self.open.take().into_iter().for_each(|open| record_failure(open, failure));
-        self.plan.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
+        self.plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
     /// The other models are for chats.
@@ -135,7 +137,7 @@ async fn attempt(
     timeout: Option<Duration>,
     open: &mut OpenAttempt<'_>,
 ) -> Result<(), Failure> {
-    let Plan { core, limits, .. } = plan;
+    let CallContext { core, limits, .. } = plan.context;
     let outcome = {
         let asking = pin!(async {
             let names = [of.model(), None, None];

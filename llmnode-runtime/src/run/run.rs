@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures_core::Stream;
 
 use super::call::Call;
-use super::context::CallContext;
+use super::context::Caller;
 use super::core::RunCore;
 use super::map::Map;
 use super::node::Exec;
@@ -270,7 +270,7 @@ impl<S> Run<S> {
     where
         N: Exec<S, Output = T>,
     {
-        Call::new(&self.core, CallContext::default(), &self.state, node)
+        Call::new(&self.core, Caller::default(), &self.state, node)
     }
 
     /// Calls a node on a state that the run does not own.
@@ -279,7 +279,7 @@ impl<S> Run<S> {
         T: ?Sized,
         N: Exec<T>,
     {
-        Call::new(&self.core, CallContext::default(), state, node)
+        Call::new(&self.core, Caller::default(), state, node)
     }
 
     /// Calls many nodes, eight at a time by default ([`concurrency`](Map::concurrency)). The results are in the order
@@ -288,7 +288,7 @@ impl<S> Run<S> {
     where
         N: Exec<S> + Send + 'r,
     {
-        Map::new(&self.core, CallContext::default(), &self.state, nodes.into_iter())
+        Map::new(&self.core, Caller::default(), &self.state, nodes.into_iter())
     }
 
     /// Calls many nodes that come from an async stream. See [`map`](Run::map). The next node is taken only when there
@@ -297,7 +297,7 @@ impl<S> Run<S> {
     where
         N: Exec<S> + Send + 'r,
     {
-        Map::of_stream(&self.core, CallContext::default(), &self.state, nodes)
+        Map::of_stream(&self.core, Caller::default(), &self.state, nodes)
     }
 }
 

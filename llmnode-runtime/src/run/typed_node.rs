@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::answer_reader::AnswerReader;
 use super::attempt_loop::{self, Plan};
+use super::context::CallContext;
 use super::cx::Cx;
 use super::llm_node::LlmNode;
 use super::model_attempts::ModelAttempts;
@@ -14,6 +15,7 @@ use super::tools::{Invocation, Outcome, Tools, unanswered_call};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded};
+use crate::limits::Deadline;
 use crate::model::{ChatModel, Message, Request, ToolSpec};
 use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
 use crate::panics::{catch_panic, catch_panic_async};
@@ -39,8 +41,8 @@ where
         let mut tools = Tools::default();
         node.tools(&mut tools);
         let spec = node.output();
-        let mut asked = TypedNode { node, cx, tools, spec, schema: None, value: None };
-        boxed(&mut asked, &cx.on(&())).await.map_err(NodeError::already_retried)?;
+        let mut asked = TypedNode { node, state: cx.state, tools, spec, schema: None, value: None };
+        boxed(&mut asked, &cx.context).await.map_err(NodeError::already_retried)?;
         // It succeeds only with a value: one that the judge accepted, or the fallback's.
         Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
     }
@@ -69,35 +71,40 @@ pub(super) trait ErasedNode<'r>: AnswerReader {
 /// The box proves once, here, that the future is `Send`. Otherwise the compiler would prove it for every node, which
 /// would take it longer than everything else in a node. The box also keeps the loop in this crate: without it, every
 /// crate that calls a node would compile the loop again.
-fn boxed<'a>(asked: &'a mut dyn ErasedNode<'_>, cx: &'a Cx<'a, ()>) -> BoxFuture<'a, Result<(), NodeError>> {
-    Box::pin(ask(asked, cx))
+fn boxed<'a>(
+    asked: &'a mut dyn ErasedNode<'_>,
+    context: &'a CallContext<'a>,
+) -> BoxFuture<'a, Result<(), NodeError>> {
+    Box::pin(ask(asked, context))
 }
 
-async fn ask(asked: &mut dyn ErasedNode<'_>, cx: &Cx<'_, ()>) -> Result<(), NodeError> {
-    let levels = [cx.settings, &cx.core.settings, asked.settings()];
+async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Result<(), NodeError> {
+    let levels = [context.settings, &context.core.settings, asked.settings()];
     let mut settings = Resolved::new(levels, asked.node_kind())?;
-    let own = cx.core.held_model(asked.model());
-    if own.is_some() {
+    let held = context.core.held_model(asked.model());
+    if held.is_some() {
         settings.ignore_run_model();
     }
     let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
-    if let Some(listener) = cx.listener {
+    if let Some(listener) = context.listener {
         listener.set_schema(schema.as_deref())?;
     }
     let (tools, turns) = asked.tools()?;
     let request = Request { output: schema, tools, ..Request::new(render(asked)?) };
-    let of_agent = (!request.tools.is_empty()).then(|| cx.limits.of_agent(cx.scope.node().clone()));
-    let plan = Plan::new(cx, of_agent.as_ref().unwrap_or(cx.limits), settings);
+    let of_agent = (!request.tools.is_empty()).then(|| context.limits.of_agent(context.call.node().clone()));
+    let limits = of_agent.as_ref().unwrap_or(context.limits);
+    let own = settings.deadline.and_then(|given| Deadline::of_call(context.call, given));
+    let plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
     let outcome = {
-        let mut asking = ModelAttempts::new(&plan, own, request, turns, asked)?;
+        let mut asking = ModelAttempts::new(&plan, held, request, turns, asked)?;
         asking.resume()?;
         let outcome = attempt_loop::run(&plan, &mut asking).await;
         asking.finish();
         outcome
     };
     let Err(ended) = outcome else { return Ok(()) };
-    let error = ended.before_fallback(cx.scope)?;
-    match fall_back(cx.scope, &error, asked).await {
+    let error = ended.before_fallback(context.call)?;
+    match fall_back(context.call, &error, asked).await {
         Some(outcome) => outcome,
         None => Err(error.without_record()),
     }
@@ -151,7 +158,7 @@ fn render(asked: &dyn ErasedNode<'_>) -> Result<Vec<Message>, NodeError> {
 /// Renders the node, reads answers as its output, checks them against the state, and keeps the accepted one.
 struct TypedNode<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
     node: &'r N,
-    cx: &'r Cx<'r, S>,
+    state: &'r S,
     tools: Tools<S>,
     spec: OutputSpec<N::Output, S>,
     schema: Option<Arc<OutputSchema>>,
@@ -177,7 +184,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
     }
 
     fn render(&self, to: &mut Prompt) {
-        self.node.render(self.cx.state, to);
+        self.node.render(self.state, to);
     }
 
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError> {
@@ -187,7 +194,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
 
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>> {
         Box::pin(async move {
-            match self.node.fallback(self.cx.state, error)?.await {
+            match self.node.fallback(self.state, error)?.await {
                 Ok(value) => self.value = Some(value),
                 Err(fault) => return Some(Err(fault)),
             }
@@ -209,9 +216,9 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> AnswerReader for TypedNode<'_, N, S> {
         &'a self,
         tool: usize,
         invocation: &'a Invocation<'a>,
-        plan: &'a Plan<'_>,
+        context: &'a CallContext<'_>,
     ) -> Option<BoxFuture<'a, Outcome>> {
-        self.tools.execute(tool, self.cx, plan, invocation)
+        self.tools.execute(tool, self.state, context, invocation)
     }
 
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> BoxFuture<'a, CheckOutcome> {
@@ -219,6 +226,6 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> AnswerReader for TypedNode<'_, N, S> {
         if let Some(value) = &self.value {
             self.spec.collect(value, &mut checks);
         }
-        Box::pin(validate::run(checks, self.cx.state, attempt))
+        Box::pin(validate::run(checks, self.state, attempt))
     }
 }

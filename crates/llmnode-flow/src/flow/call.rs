@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use llmnode_runtime::internal::{CallContext, FlowContext, Position, UsageSum, parts};
+use llmnode_runtime::internal::{Caller, FlowContext, Position, UsageSum, parts};
 use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Paused, Run};
 use tracing::Instrument;
 
@@ -47,7 +47,7 @@ where
     let (core, state) = parts(run);
     let (at, log, happened) = (&mut at, &mut log, &mut None);
     let of_flow = FlowContext { usage_sum: &usage_sum, observer: None };
-    let within = CallContext::default().of_flow(&of_flow);
+    let within = Caller::default().of_flow(&of_flow);
     let flowing = FlowCursor { core, state, at, depth: 0, within, log, happened };
     match <N as Runnable<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),

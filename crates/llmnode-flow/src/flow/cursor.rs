@@ -1,7 +1,7 @@
 //! The cursor of a running flow: the state to change, and the position to move.
 
 use llmnode_runtime::internal::{
-    CallContext, Label, MAX_NESTING, Position, PositionExt, RunCore, catch_panic, one_line, shortened,
+    Caller, Label, MAX_NESTING, Position, PositionExt, RunCore, catch_panic, one_line, shortened,
 };
 use llmnode_runtime::{Call, Category, Exec, NodeError};
 use tracing::Span;
@@ -17,7 +17,7 @@ pub struct FlowCursor<'f, S> {
     /// How many flows this one is nested in: the index of its label in `at`.
     pub(super) depth: usize,
     /// The context of the step's calls: usage sum, observer, and the conversation that they continue.
-    pub(super) within: CallContext<'f>,
+    pub(super) within: Caller<'f>,
     pub(super) log: &'f mut (dyn StepLog + 'f),
     /// The output that the node returned before a crash, so that it is not executed again.
     pub(super) happened: &'f mut Option<ReplayedOutput>,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::{
-    CallContext, CallLimits, FlowContext, Observer, Origin, Position, RunCore, UsageSum, error_at,
+    CallLimits, Caller, FlowContext, Observer, Origin, Position, RunCore, UsageSum, error_at,
 };
 use llmnode_runtime::{BoxFuture, Category, Limits, NodeError, Paused};
 
@@ -77,7 +77,7 @@ pub(super) struct FlowDriver<'r, S, A> {
     taken: u64,
     usage_sum: UsageSum<'r>,
     /// The context of the node that runs this flow; the default outside of a node.
-    within: CallContext<'r>,
+    within: Caller<'r>,
     /// Limits from the flow's own [`Bounds`].
     limits: Option<CallLimits<'r>>,
     recorder: FlowRecorder<'r>,
@@ -94,7 +94,7 @@ pub(super) struct RunOptions<'r, S, A> {
     pub(super) watchers: Watchers<'r>,
     pub(super) replayer: Option<Box<dyn Replayer<S, A> + 'r>>,
     pub(super) paused: Option<Paused>,
-    pub(super) within: CallContext<'r>,
+    pub(super) within: Caller<'r>,
 }
 
 impl<S, A> Default for RunOptions<'_, S, A> {
@@ -106,7 +106,7 @@ impl<S, A> Default for RunOptions<'_, S, A> {
             watchers,
             replayer: None,
             paused: None,
-            within: CallContext::default(),
+            within: Caller::default(),
         }
     }
 }
@@ -230,7 +230,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
 
 fn limits<'r, S, A>(
     runner: &Runner<'_, S, A>,
-    within: &CallContext<'r>,
+    within: &Caller<'r>,
     core: &'r RunCore,
 ) -> Result<Option<CallLimits<'r>>, NodeError> {
     let Bounds { limits, requests, .. } = runner.bounds;

@@ -64,7 +64,7 @@ impl Permit {
 /// # Errors
 /// The handler panicked.
 pub async fn ask_handler<S: ?Sized>(cx: &Cx<'_, S>, mut paused: Paused) -> Result<Option<Paused>, NodeError> {
-    let Some(approver) = &cx.core.approver else { return Ok(None) };
+    let Some(approver) = &cx.context.core.approver else { return Ok(None) };
     for call in paused.waiting() {
         let id = call.id.clone();
         let approval = catch_panic_async(|| approver(call)).await.map_err(|said| panicked(&said))?;
@@ -82,10 +82,10 @@ fn panicked(said: &str) -> NodeError {
 
 /// Asks the run's handler, if there is one.
 async fn ask<S: ?Sized>(cx: &Cx<'_, S>, invocation: &Invocation<'_>) -> Result<Option<Decision>, Outcome> {
-    let Some(approver) = &cx.core.approver else { return Ok(None) };
+    let Some(approver) = &cx.context.core.approver else { return Ok(None) };
     let call = WaitingCall {
         id: invocation.path().to_owned(),
-        node: cx.scope.node().to_string(),
+        node: cx.context.call.node().to_string(),
         tool: invocation.call.name.clone(),
         arguments: invocation.call.arguments.clone(),
         wants_result: false,

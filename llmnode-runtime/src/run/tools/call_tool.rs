@@ -29,19 +29,19 @@ pub async fn execute_tool<S: ?Sized + Sync>(
     cx: &Cx<'_, S>,
     call: &ToolCall,
 ) -> Result<Option<ToolRun>, NodeError> {
-    let root = cx.scope.id.to_string();
+    let root = cx.context.call.id.to_string();
     let approved = CallState::Approval(Some(Decision::Yes));
-    let around = ConversationId { conversation: (&root, ""), depth: cx.scope.depth, journal: None };
+    let around = ConversationId { conversation: (&root, ""), depth: cx.context.call.depth, journal: None };
     let invocation = Invocation::new(call, Some(&approved), around);
     let outcome = match tools.tools().find(|tool| tool.spec.name == call.name) {
         Some(tool) => {
-            let counted = cx.limits.charge_tools(1);
+            let counted = cx.context.limits.charge_tools(1);
             counted.map_err(|why| NodeError::new(Category::LimitExceeded, why))?;
             execute(tool, cx, &invocation).await
         }
         None => {
             let specs: Vec<ToolSpec> = tools.tools().map(|tool| tool.spec.clone()).collect();
-            Outcome::refused("unknown_tool", unknown_tool_message(&specs, &call.name, cx.scope.node()))
+            Outcome::refused("unknown_tool", unknown_tool_message(&specs, &call.name, cx.context.call.node()))
         }
     };
     match outcome.effect {

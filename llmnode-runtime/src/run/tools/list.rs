@@ -14,7 +14,7 @@ use crate::error::NodeError;
 use crate::model::ToolSpec;
 use crate::output::OutputSchema;
 use crate::panics::catch_panic_async;
-use crate::run::attempt_loop::Plan;
+use crate::run::context::CallContext;
 use crate::run::cx::Cx;
 
 /// How many responses of a model there are at most, the answer included.
@@ -92,8 +92,8 @@ impl<S: ?Sized> Tools<S> {
     pub(in crate::run) fn execute<'c>(
         &self,
         at: usize,
-        cx: &'c Cx<'c, S>,
-        plan: &'c Plan<'c>,
+        state: &'c S,
+        context: &'c CallContext<'c>,
         invocation: &'c Invocation<'c>,
     ) -> Option<BoxFuture<'c, Outcome>>
     where
@@ -104,7 +104,8 @@ impl<S: ?Sized> Tools<S> {
             Body::Dynamic(tool) => Body::Dynamic(Arc::clone(tool)),
         };
         Some(Box::pin(async move {
-            let cx = cx.for_tool(plan, invocation);
+            let context = CallContext { origin: Some(&invocation.origin), ..*context };
+            let cx = Cx { context, state };
             let outcome = catch_panic_async(async || match &body {
                 Body::Typed(execute) => execute(&cx, invocation).await,
                 Body::Dynamic(tool) => dynamic::execute(tool, &cx, invocation).await,
@@ -135,14 +136,6 @@ impl<S: ?Sized> Tools<S> {
             }
         }
         NodeError::refuse(faults)
-    }
-}
-
-impl<S: ?Sized> Cx<'_, S> {
-    /// For a tool that the node's model called.
-    fn for_tool<'c>(&'c self, plan: &'c Plan<'_>, invocation: &'c Invocation<'c>) -> Cx<'c, S> {
-        let origin = Some(&invocation.origin);
-        Cx { limits: plan.limits, deadline: plan.earliest_deadline.clone(), origin, ..self.on(self.state) }
     }
 }
 

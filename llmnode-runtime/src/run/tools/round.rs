@@ -20,7 +20,7 @@ use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
 use crate::output::Reader;
 use crate::pause::{CallState, Decision, OpenCall};
 use crate::run::answer_reader::AnswerReader;
-use crate::run::attempt_loop::Plan;
+use crate::run::context::CallContext;
 use crate::run::failure::Failure;
 use crate::run::pool::Pool;
 use crate::text::{nearest, one_line, same_name};
@@ -46,7 +46,7 @@ pub(in crate::run) struct Round {
 /// What tools are executed with.
 pub(in crate::run) struct Executor<'r> {
     pub(in crate::run) judge: &'r dyn AnswerReader,
-    pub(in crate::run) plan: &'r Plan<'r>,
+    pub(in crate::run) context: &'r CallContext<'r>,
     /// The conversation that the calls belong to.
     pub(in crate::run) around: ConversationId<'r>,
 }
@@ -157,7 +157,7 @@ impl Round {
         request: &Request,
         with: &Executor<'_>,
     ) -> Result<Vec<CallState>, Failure> {
-        let Plan { call: scope, limits, listener, .. } = *with.plan;
+        let CallContext { call: scope, limits, listener, .. } = *with.context;
         let tools = &request.tools;
         let known: Vec<Option<usize>> = self.calls.iter().map(|call| tool_index(tools, &call.name)).collect();
         let called: Vec<Invocation<'_>> = self.called(with.around);
@@ -202,7 +202,7 @@ impl Round {
                     let index = next;
                     next += 1;
                     let started =
-                        runs(index).and_then(|tool| with.judge.execute(tool, &called[index], with.plan));
+                        runs(index).and_then(|tool| with.judge.execute(tool, &called[index], with.context));
                     match started {
                         Some(tool) => pool.push(index, Box::pin(run(index, tool))),
                         None => match self.already_decided(index) {

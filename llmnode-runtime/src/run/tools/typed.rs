@@ -185,9 +185,9 @@ where
     N: Tool<S>,
     S: ?Sized,
 {
-    let why = if cx.scope.is_inside_node_type(&NodeKey::of(node).path) {
+    let why = if cx.context.call.is_inside_node_type(&NodeKey::of(node).path) {
         "it is already working on this; try another way"
-    } else if cx.scope.depth >= DEPTH {
+    } else if cx.context.call.depth >= DEPTH {
         "agents are nested too deeply; answer without it"
     } else {
         return None;
