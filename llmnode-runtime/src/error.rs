@@ -10,7 +10,7 @@ use crate::category::{Category, Group};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
 use crate::media::AttachmentError;
 use crate::position::Position;
-use crate::text::{one_line, plural, same_name};
+use crate::text::{one_line, plural, same_name, shortened};
 
 /// Why a call has no output.
 ///
@@ -189,24 +189,70 @@ impl NodeError {
     }
 }
 
-/// The error of a node that was not called, with this name if it has none.
-pub fn error_of_node(mut error: NodeError, name: impl Into<Cow<'static, str>>) -> NodeError {
-    if error.0.node.is_empty() {
-        error.0.node = name.into();
+/// How deep calls may be nested, and flows.
+const MAX_NESTING: usize = 100;
+
+/// The inside of an error, for the crates above.
+pub trait ErrorInternals: Sized {
+    /// Converts the error of a node's code to one with a category.
+    fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self;
+
+    /// The error of the node with this name, unless it has another's.
+    #[must_use]
+    fn of_node(self, name: impl Into<Cow<'static, str>>) -> Self;
+
+    /// The error of the step at this position of a flow. The outermost flow has the last word: it is the one that can
+    /// continue there.
+    #[must_use]
+    fn at(self, position: &Position) -> Self;
+
+    /// The error of one of many items.
+    #[must_use]
+    fn of_item(self, index: usize) -> Self;
+
+    /// The error of the item at which the iterator or stream of the items panicked.
+    fn items_panicked(said: &str) -> Self;
+
+    /// Refuses calls or flows that are nested too deep.
+    ///
+    /// # Errors
+    /// A `config_error` with the path to them.
+    fn check_nesting(what: &str, depth: usize, path: &[&str]) -> Result<(), Self>;
+}
+
+impl ErrorInternals for NodeError {
+    fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self {
+        NodeError::of_execution(error)
     }
-    error
-}
 
-/// Converts the error of a node's code to one with a category.
-pub fn error_of_execution(error: Box<dyn Error + Send + Sync>) -> NodeError {
-    NodeError::of_execution(error)
-}
+    fn of_node(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        if self.0.node.is_empty() {
+            self.0.node = name.into();
+        }
+        self
+    }
 
-/// Sets the step of a flow at which the error happened. The outermost flow sets it last: it is the one that can continue
-/// there.
-pub fn error_at(mut error: NodeError, position: &Position) -> NodeError {
-    error.0.position = Some(position.clone());
-    error
+    fn at(mut self, position: &Position) -> Self {
+        self.0.position = Some(position.clone());
+        self
+    }
+
+    fn of_item(self, index: usize) -> Self {
+        NodeError::of_item(self, index)
+    }
+
+    fn items_panicked(said: &str) -> Self {
+        let message = format!("the iterator of items panicked, and no further items are taken: {said}");
+        NodeError::new(Category::Panic, message)
+    }
+
+    fn check_nesting(what: &str, depth: usize, path: &[&str]) -> Result<(), Self> {
+        if depth < MAX_NESTING {
+            return Ok(());
+        }
+        let message = format!("{what} are nested more than {MAX_NESTING} deep: {}", shortened(path));
+        Err(NodeError::new(Category::ConfigError, message))
+    }
 }
 
 fn failed_calls<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e NodeError> {

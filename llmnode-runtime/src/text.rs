@@ -201,7 +201,7 @@ fn distance(one: &[char], other: &[char]) -> usize {
 }
 
 /// A path of names, such as `a -> b -> … -> c`; of a long one the first and the last.
-pub fn shortened(path: &[&str]) -> String {
+pub(crate) fn shortened(path: &[&str]) -> String {
     const SHOWN: usize = 3;
     let join =
         |names: &[&str]| names.iter().map(|name| one_line(*name, 100)).collect::<Vec<_>>().join(" -> ");

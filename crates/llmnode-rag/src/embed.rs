@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llmnode_runtime::internal::{OtherRequest, request};
+use llmnode_runtime::internal::{CxInternals as _, OtherRequest};
 use llmnode_runtime::{
     AttemptId, BoxError, BoxFuture, Category, Completion, Cx, Exec, ModelError, Node, NodeError, RetryBudget,
     Sink, TokenUsage,
@@ -185,7 +185,7 @@ impl<S: ?Sized + Sync> Exec<S> for Embedding<'_> {
                 .map_err(|error| NodeError::new(error.category, error.message.clone()).with_source(error))?
         } else {
             let asked = EmbeddingRequests { of: self, vectors: Mutex::default() };
-            request(cx, &asked).await?;
+            cx.request(&asked).await?;
             asked.vectors.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
         };
         vectors.iter_mut().for_each(|vector| normalise(vector));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_runtime::Run;
-use llmnode_runtime::internal::with_node_data;
+use llmnode_runtime::internal::RunInternals;
 
 use crate::program::Program;
 use crate::refine::Refine;
@@ -56,7 +56,7 @@ pub trait SmartExt: Sized {
 
 impl<S> SmartExt for Run<S> {
     fn with_program<N: Smart>(self, program: Program<N>) -> Self {
-        with_node_data::<N, S>(self, Arc::new(program))
+        RunInternals::with_node_data::<N>(self, Arc::new(program))
     }
 
     fn refine<'r, N: Smart>(&'r self, node: &'r N) -> Refine<'r, N, &'r Self> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::future::Future;
 
-use llmnode_runtime::internal::node_data;
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::private::{FallbackFuture, LlmNode, OutputSpec, Prompt, Tools, exec as ask};
 use llmnode_runtime::{BoxError, Category, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
 use serde_json::{Map, Value};
@@ -128,7 +128,7 @@ where
     if let Some(fault) = N::signature().doubled() {
         return Err(NodeError::new(Category::ConfigError, fault).into());
     }
-    let program = node_data::<N, S>(cx).and_then(|node_data| node_data.downcast_ref::<Program<N>>());
+    let program = cx.node_data::<N>().and_then(|node_data| node_data.downcast_ref::<Program<N>>());
     let reasoned = ReasoningSlot::default();
     let settings =
         program.map_or_else(|| node.settings().clone(), |program| program.settings(node.settings()));

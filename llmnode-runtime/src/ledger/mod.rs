@@ -21,10 +21,7 @@ pub(crate) use estimate::{most_tokens, prompt_tokens, text_tokens};
 pub(crate) use hooks::Hooks;
 pub use prior_usage::{LedgerImport, cut_short};
 pub(crate) use record::Labels;
-pub use record::{
-    AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, ToolRecord, without_attempts,
-    without_content,
-};
+pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, JournalForm, ToolRecord};
 pub use recorder::{CallInfo, JournaledAnswer, JournaledConversation, Recorder, RecorderEvent};
 pub use snapshot::{LedgerSnapshot, NodeStats};
 pub(crate) use spans::RequestInfo;

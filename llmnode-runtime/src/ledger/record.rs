@@ -329,14 +329,23 @@ impl CallRecord {
     }
 }
 
-/// An attempt without content.
-pub fn without_content(attempt: &AttemptRecord) -> AttemptRecord {
-    AttemptRecord { message: String::new(), violations: Vec::new(), answer: None, ..attempt.clone() }
+/// A record as a journal keeps it.
+pub trait JournalForm {
+    /// An attempt without its content, a call without its attempts.
+    #[must_use]
+    fn for_journal(&self) -> Self;
 }
 
-/// A call without its attempts.
-pub fn without_attempts(call: &CallRecord) -> CallRecord {
-    CallRecord { attempts: Vec::new(), ..call.clone() }
+impl JournalForm for AttemptRecord {
+    fn for_journal(&self) -> Self {
+        AttemptRecord { message: String::new(), violations: Vec::new(), answer: None, ..self.clone() }
+    }
+}
+
+impl JournalForm for CallRecord {
+    fn for_journal(&self) -> Self {
+        CallRecord { attempts: Vec::new(), ..self.clone() }
+    }
 }
 
 impl Usage {

@@ -7,8 +7,7 @@ use std::task::{Context, Poll, ready};
 use super::pool::Pool;
 use super::progress::ProgressCounter;
 use crate::BoxFuture;
-use crate::category::Category;
-use crate::error::NodeError;
+use crate::error::{ErrorInternals as _, NodeError};
 use crate::panics::catch_panic;
 
 /// How many items are under way at most, if nothing else is said.
@@ -55,12 +54,6 @@ impl<T> ItemOutcome for Result<T, NodeError> {
     }
 }
 
-/// The error of the item at which the iterator or stream of the items panicked.
-pub fn items_panicked(said: &str) -> NodeError {
-    let message = format!("the iterator of items panicked, and no further items are taken: {said}");
-    NodeError::new(Category::Panic, message)
-}
-
 /// The futures of many items. An item is asked for only when there is room for it; dropping this cancels all that are
 /// under way.
 pub struct BoundedFutures<'r, R> {
@@ -97,7 +90,9 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 Err(said) => {
                     self.source = None;
                     self.begun += 1;
-                    return Poll::Ready(Some(self.ended(self.begun - 1, R::failed(items_panicked(&said)))));
+                    return Poll::Ready(Some(
+                        self.ended(self.begun - 1, R::failed(NodeError::items_panicked(&said))),
+                    ));
                 }
             }
         }

@@ -21,18 +21,15 @@ use super::node::Exec;
 use super::resume::Origin;
 use crate::BoxFuture;
 use crate::category::Category;
-use crate::error::NodeError;
+use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{CallGuard, CallRecord, NodeKey, Parent, Replayed, Sinks, Usage};
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::model::{Message, ResponseFormat};
 use crate::panics::catch_panic;
 use crate::pause::Paused;
 use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, setters};
-use crate::text::{impl_debug, shortened};
+use crate::text::impl_debug;
 use crate::validate::AttemptInfo;
-
-/// How deep calls may be nested, and flows.
-pub const MAX_NESTING: usize = 100;
 
 pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 
@@ -380,22 +377,14 @@ fn limits<'r>(
     settings: &Settings,
     node: LimitedNode,
 ) -> Result<CallLimits<'r>, NodeError> {
-    check_depth(scope)?;
+    // A node that calls itself without an end is found before the stack is used up.
+    NodeError::check_nesting("calls", scope.depth, &scope.path())?;
     let own = settings.limits.or(core.settings.limits);
     CallLimits::begin(scope.node(), node, own, caller.limits(), &core.limits, &*core.clock)
 }
 
 fn record_call_begin<'a>(scope: &'a CallGuard<'_>) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async { scope.record_begin().await.map_err(|fault| Failure::unrecorded(fault).into_error()) })
-}
-
-/// A node that calls itself without an end is found before the stack is used up.
-fn check_depth(call: &CallGuard<'_>) -> Result<(), NodeError> {
-    if call.depth < MAX_NESTING {
-        return Ok(());
-    }
-    let message = format!("calls are nested more than {MAX_NESTING} deep: {}", shortened(&call.path()));
-    Err(NodeError::new(Category::ConfigError, message))
 }
 
 impl<T> fmt::Debug for Call<'_, T> {

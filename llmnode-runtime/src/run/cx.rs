@@ -1,21 +1,13 @@
 //! What a node sees of the run while it executes.
 
-use std::any::Any;
 use std::fmt;
 use std::pin::pin;
-use std::sync::Arc;
 
 use super::context::{CallContext, Caller};
-use super::core::RunCore;
-use super::resume::Origin;
 use crate::BoxError;
 use crate::category::Category;
 use crate::error::NodeError;
-use crate::ledger::{CallRecord, ToolRecord};
 use crate::limits::{Deadline, Limits};
-use crate::model::Message;
-use crate::node::{Node, path};
-use crate::pause::Paused;
 use crate::settings::Settings;
 use crate::validate::AttemptInfo;
 
@@ -88,72 +80,6 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         let outcome = deadline.limit(&*self.context.core.clock, calls).await;
         Ok(outcome.unwrap_or_else(|late| Err(NodeError::new(Category::Timeout, late)))?)
     }
-}
-
-/// The settings that a node which only stands for others passes on to each of them.
-pub fn forwarded_settings<S: ?Sized>(cx: &Cx<'_, S>) -> Settings {
-    cx.forwarded_settings()
-}
-
-/// What the run keeps for a node's type.
-pub fn node_data<'r, N: Node, S: ?Sized>(cx: &Cx<'r, S>) -> Option<&'r Arc<dyn Any + Send + Sync>> {
-    cx.context.core.node_data.get(path::<N>())
-}
-
-/// What runs of different states share, but with this kept for a node's type.
-pub fn core_with_node_data<N: Node, S: ?Sized>(cx: &Cx<'_, S>, value: Arc<dyn Any + Send + Sync>) -> RunCore {
-    let mut core = cx.context.core.clone();
-    core.node_data.insert(path::<N>(), value);
-    core
-}
-
-/// The calls that the node of this context made so far, with those that they made: the newest 64.
-pub fn child_calls<S: ?Sized>(cx: &Cx<'_, S>) -> Vec<Arc<CallRecord>> {
-    cx.context.call.children().calls.into()
-}
-
-/// The same context on another core, which shares ledger and limits with its own.
-pub fn with_core<'c, S: ?Sized>(cx: &'c Cx<'_, S>, core: &'c RunCore) -> Cx<'c, S> {
-    Cx { context: CallContext { core, ..cx.context }, state: cx.state }
-}
-
-/// What a flow within a node runs on.
-pub fn context<'c, S: ?Sized>(cx: &'c Cx<'_, S>) -> (&'c RunCore, Caller<'c>) {
-    (cx.context.core, cx.caller())
-}
-
-/// Yields to other tasks, and checks the time limit of the run and the deadline of the call.
-///
-/// # Errors
-/// There is none: a `limit_exceeded` or a `timeout`.
-pub async fn yield_in_time<S: ?Sized>(cx: &Cx<'_, S>) -> Result<(), NodeError> {
-    let CallContext { core, limits, deadline, .. } = cx.context;
-    limits.begin_time();
-    let ended = |category, late| NodeError::new(category, late);
-    let yielded = limits.in_time(tokio::task::yield_now()).await;
-    yielded.map_err(|late| ended(Category::LimitExceeded, late))?;
-    match deadline {
-        Some(deadline) => {
-            let yielded = deadline.limit(&*core.clock, std::future::ready(())).await;
-            yielded.map_err(|late| ended(Category::Timeout, late))
-        }
-        None => Ok(()),
-    }
-}
-
-/// The pause from which the call continues, if it does.
-pub fn paused<'c, S: ?Sized>(cx: &Cx<'c, S>) -> Option<&'c Paused> {
-    cx.context.origin?.pause()
-}
-
-/// The same context, for a call that continues another conversation.
-pub fn with_origin<'c, S: ?Sized>(cx: &'c Cx<'_, S>, origin: Option<&'c Origin<'c>>) -> Cx<'c, S> {
-    Cx { context: CallContext { origin, ..cx.context }, state: cx.state }
-}
-
-/// The conversation of a node with tools, once it has ended, and what came of the tools.
-pub fn tool_conversation<S: ?Sized>(cx: &Cx<'_, S>) -> (Vec<Message>, Vec<ToolRecord>) {
-    cx.context.call.tool_conversation()
 }
 
 impl<S: ?Sized> fmt::Debug for Cx<'_, S> {

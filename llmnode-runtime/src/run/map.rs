@@ -14,7 +14,7 @@ use super::context::Caller;
 use super::core::RunCore;
 use super::cx::Cx;
 use super::node::Exec;
-use super::progress::{BatchProgress, OnProgress, ProgressCounter, exact_size};
+use super::progress::{BatchProgress, OnProgress, ProgressCounter};
 use super::results::{InOrder, Results};
 use crate::BoxFuture;
 use crate::category::Category;
@@ -88,7 +88,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T> + Send + 'r,
     {
-        let total = exact_size(|| nodes.size_hint());
+        let total = ProgressCounter::exact_size(|| nodes.size_hint());
         let mut items = 0..;
         let calls = Box::new(move |_: &mut Context<'_>, shared: &Shared| {
             let caller = Caller { item: items.next(), ..caller };
@@ -107,7 +107,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T> + Send + 'r,
     {
-        let total = exact_size(|| nodes.size_hint());
+        let total = ProgressCounter::exact_size(|| nodes.size_hint());
         let (mut nodes, mut items) = (Box::pin(nodes), 0..);
         let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
             let node = ready!(nodes.as_mut().poll_next(cx));

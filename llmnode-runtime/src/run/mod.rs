@@ -16,6 +16,7 @@ mod exec_attempts;
 mod failure;
 mod fallback;
 mod feedback;
+mod internals;
 mod listener;
 mod llm_node;
 mod map;
@@ -39,32 +40,26 @@ mod usage_checks;
 
 pub use arc_state::exec_on_arc;
 pub use batch::Batch;
-pub use bounded::{BoundedFutures, CONCURRENCY, ItemOutcome, Source, items_panicked};
-pub use call::MAX_NESTING;
+pub use bounded::{BoundedFutures, CONCURRENCY, ItemOutcome, Source};
 pub use call::{Call, CallReport};
 pub use context::Caller;
 pub use core::RunCore;
-pub use cx::{
-    Cx, child_calls, context, core_with_node_data, forwarded_settings, node_data, paused, tool_conversation,
-    with_core, with_origin, yield_in_time,
-};
+pub use cx::Cx;
 pub use event::{Event, FlowContext, Observer};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
 pub use fallback::{FallbackFuture, fallback, fallback_with_state};
+pub use internals::{CxInternals, RunInternals};
 pub use llm_node::LlmNode;
 pub use map::{Map, recorded_by};
 pub use node::Exec;
-pub use other_request::{OtherRequest, request};
-pub use progress::BatchProgress;
-pub use progress::{OnProgress, ProgressCounter, exact_size};
+pub use other_request::OtherRequest;
+pub use progress::{BatchProgress, OnProgress, ProgressCounter};
 pub use results::Results;
 pub use resume::Origin;
 pub use run::Run;
-pub use run::{core, parts, with_node_data};
 pub use stream::{CallStream, Items};
 pub use tools::{
     CloneArgument, CloneNothing, CloneProbe, CloneValue, MAX_RESULT, Replied, ResultOf, Tool, ToolError,
-    ToolFn, ToolReply, ToolRun, Tools, Toolset, ask_handler, capped, execute_tool, fallible,
-    refused_arguments, reply,
+    ToolFn, ToolReply, ToolRun, Tools, Toolset, ToolsetInternals, capped, fallible, reply,
 };
 pub use typed_node::exec;

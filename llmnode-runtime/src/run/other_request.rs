@@ -9,9 +9,9 @@ use tracing::Instrument;
 use super::attempt::{AttemptSink, in_attempt_timeout, note_provider, settle_response, timed_out};
 use super::attempt_loop::{self, Attempts, Plan, PlannedAttempt, Success};
 use super::context::CallContext;
-use super::cx::Cx;
 use super::failure::Failure;
 use super::model_attempts::record_failure;
+use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ids::AttemptId;
@@ -21,7 +21,6 @@ use crate::model::{BudgetedRetries, Completion, ModelError, RetryBudget, Sink};
 use crate::output::AnswerKind;
 use crate::panics::catch_panic_async;
 use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Resolved};
-use crate::{BoxError, BoxFuture};
 
 /// What is asked of a server, and what the ledger says of it.
 pub trait OtherRequest: Send + Sync {
@@ -55,15 +54,10 @@ pub trait OtherRequest: Send + Sync {
     ) -> BoxFuture<'a, Result<Completion, ModelError>>;
 }
 
-/// Makes a request within the call of a node, and again after failures of the transport, as the settings say.
-///
-/// # Errors
-/// The last failure.
-pub async fn request<S: ?Sized>(cx: &Cx<'_, S>, of: &dyn OtherRequest) -> Result<(), BoxError> {
-    boxed(&cx.context, of).await.map_err(|error| NodeError::already_retried(error).into())
-}
-
-fn boxed<'a>(context: &'a CallContext<'a>, of: &'a dyn OtherRequest) -> BoxFuture<'a, Result<(), NodeError>> {
+pub(super) fn request<'a>(
+    context: &'a CallContext<'a>,
+    of: &'a dyn OtherRequest,
+) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async move {
         let node_kind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::RawText) };
         let settings = Resolved::new([context.settings, &context.core.settings, EMPTY_SETTINGS], node_kind)?;

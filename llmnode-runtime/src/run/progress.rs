@@ -38,6 +38,12 @@ impl<'r> ProgressCounter<'r> {
         ProgressCounter { on_progress, clock, began: None, so_far }
     }
 
+    /// How many items there are, where that is known.
+    pub fn exact_size(size_hint: impl FnOnce() -> (usize, Option<usize>)) -> Option<usize> {
+        let (least, most) = catch_panic(size_hint).ok()?;
+        most.filter(|most| *most == least)
+    }
+
     /// The first item is asked for now, if none was before.
     pub fn begin(&mut self) {
         if self.on_progress.is_some() && self.began.is_none() {
@@ -66,10 +72,4 @@ impl fmt::Debug for ProgressCounter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.so_far.fmt(f)
     }
-}
-
-/// How many items there are, where that is known.
-pub fn exact_size(size_hint: impl FnOnce() -> (usize, Option<usize>)) -> Option<usize> {
-    let (least, most) = catch_panic(size_hint).ok()?;
-    most.filter(|most| *most == least)
 }

@@ -1,6 +1,5 @@
 //! A run: a model, a state, and a book of what was spent.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use crate::clock::{Clock, TokioClock};
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{LimitedNode, Limits, RunLimits};
 use crate::model::ChatModel;
-use crate::node::{Node, path};
+use crate::node::Node;
 use crate::pause::{Approval, WaitingCall};
 use crate::prices::Prices;
 use crate::settings::Settings;
@@ -29,8 +28,8 @@ use crate::settings::Settings;
 /// Put it into an `Arc` to share the state as well: `Arc<Run<World>>` serves a whole process.
 #[derive(Clone)]
 pub struct Run<S = ()> {
-    core: Arc<RunCore>,
-    state: S,
+    pub(super) core: Arc<RunCore>,
+    pub(super) state: S,
 }
 
 impl Run {
@@ -299,22 +298,6 @@ impl<S> Run<S> {
     {
         Map::of_stream(&self.core, Caller::default(), &self.state, nodes)
     }
-}
-
-/// What runs of different states share.
-pub fn core<S>(run: &Run<S>) -> &RunCore {
-    &run.core
-}
-
-/// Keeps something for all calls of a node's type, in place of what was kept before.
-pub fn with_node_data<N: Node, S>(mut run: Run<S>, value: Arc<dyn Any + Send + Sync>) -> Run<S> {
-    Arc::make_mut(&mut run.core).node_data.insert(path::<N>(), value);
-    run
-}
-
-/// What runs of different states share, and the state.
-pub fn parts<S>(run: &mut Run<S>) -> (&RunCore, &mut S) {
-    (&run.core, &mut run.state)
 }
 
 impl<S> fmt::Debug for Run<S> {

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use llmnode_runtime::internal::{Caller, FlowContext, Position, UsageSum, parts};
+use llmnode_runtime::internal::{Caller, FlowContext, Position, RunInternals as _, UsageSum};
 use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Paused, Run};
 use tracing::Instrument;
 
@@ -44,7 +44,7 @@ where
     S: Send + Sync,
 {
     let (mut at, usage_sum, mut log) = (Position::default(), UsageSum::default(), SpanOnly);
-    let (core, state) = parts(run);
+    let (core, state) = run.parts();
     let (at, log, happened) = (&mut at, &mut log, &mut None);
     let of_flow = FlowContext { usage_sum: &usage_sum, observer: None };
     let within = Caller::default().of_flow(&of_flow);
@@ -183,7 +183,7 @@ where
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if let Some((run, runner)) = self.start.take() {
-            let (core, state) = parts(run);
+            let (core, state) = run.parts();
             let options = std::mem::take(&mut self.options);
             self.under_way = Some(Box::pin(async move {
                 let drive = FlowDriver::begin(core, state, runner, options)?;

@@ -1,7 +1,7 @@
 //! The cursor of a running flow: the state to change, and the position to move.
 
 use llmnode_runtime::internal::{
-    Caller, Label, MAX_NESTING, Position, PositionExt, RunCore, catch_panic, one_line, shortened,
+    Caller, ErrorInternals as _, Label, Position, PositionExt, RunCore, catch_panic, one_line,
 };
 use llmnode_runtime::{Call, Category, Exec, NodeError};
 use tracing::Span;
@@ -59,12 +59,8 @@ impl<'f, S> FlowCursor<'f, S> {
 
     /// A flow whose first step is itself would otherwise overflow the stack.
     pub(super) fn check_depth(&self) -> Result<(), NodeError> {
-        if self.depth < MAX_NESTING {
-            return Ok(());
-        }
         let path: Vec<_> = self.at.labels().collect();
-        let message = format!("flows are nested more than {MAX_NESTING} deep: {}", shortened(&path));
-        Err(NodeError::new(Category::ConfigError, message))
+        NodeError::check_nesting("flows", self.depth, &path)
     }
 
     /// Whether the step at this depth has begun, so that it must not be prepared again.

@@ -1,6 +1,6 @@
 //! A flow within a node.
 
-use llmnode_runtime::internal::context;
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::{BoxFuture, Cx, NodeError};
 use tracing::Instrument;
 
@@ -31,7 +31,7 @@ impl<S: ?Sized + Sync> CxExt for Cx<'_, S> {
     {
         let runner = flow.runner();
         Box::pin(async move {
-            let (core, within) = context(self);
+            let (core, within) = self.caller();
             let watchers = within.observed().map(Watchers::within).unwrap_or_default();
             let options = RunOptions { within, watchers, ..RunOptions::default() };
             let drive = FlowDriver::begin(core, &mut state, runner, options)?;

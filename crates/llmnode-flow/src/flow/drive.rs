@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_runtime::internal::{
-    CallLimits, Caller, FlowContext, Observer, Origin, Position, RunCore, UsageSum, error_at,
+    CallLimits, Caller, ErrorInternals as _, FlowContext, Observer, Origin, Position, RunCore, UsageSum,
 };
 use llmnode_runtime::{BoxFuture, Category, Limits, NodeError, Paused};
 
@@ -159,7 +159,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
     pub(super) async fn finish(mut self) -> Result<A, NodeError> {
         let outcome = self.run().await;
         self.recorder.end(outcome.as_ref().err().map(NodeError::category));
-        outcome.map_err(|error| error_at(error, &self.at))
+        outcome.map_err(|error| error.at(&self.at))
     }
 
     async fn run(&mut self) -> Result<A, NodeError> {

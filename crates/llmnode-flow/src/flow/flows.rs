@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use llmnode_runtime::internal::{
-    BoundedFutures, CONCURRENCY, ItemOutcome, OnProgress, ProgressCounter, catch_panic, core, error_of_item,
-    exact_size, items_panicked,
+    BoundedFutures, CONCURRENCY, ErrorInternals as _, ItemOutcome, OnProgress, ProgressCounter,
+    RunInternals as _, catch_panic,
 };
 use llmnode_runtime::{BatchProgress, BoxFuture, Category, NodeError, Run};
 
@@ -45,7 +45,7 @@ impl<'r, S, P, A> Fork<'r, S, P, A> {
     where
         F: RunFlow<'r, P, Action = A>,
     {
-        let total = exact_size(|| items.size_hint());
+        let total = ProgressCounter::exact_size(|| items.size_hint());
         let parts = Box::new(move |state: &S| {
             let item = items.next()?;
             let split = catch_panic(|| {
@@ -91,17 +91,18 @@ where
     /// Runs the flows in order until `take` returns `false`.
     async fn each(self, mut take: impl FnMut(Result<A, NodeError>) -> bool + Send) {
         let Flows { run, mut flows, max_steps, on_progress } = self;
-        let clock = Arc::clone(&core(run).clock);
-        let mut counter = ProgressCounter::new(on_progress, exact_size(|| flows.size_hint()), &*clock);
+        let clock = Arc::clone(&run.core().clock);
+        let mut counter =
+            ProgressCounter::new(on_progress, ProgressCounter::exact_size(|| flows.size_hint()), &*clock);
         counter.begin();
         for index in 0.. {
             let (outcome, further) = match catch_panic(|| flows.next()) {
                 Ok(None) => return,
                 Ok(Some(runner)) => (FlowCall::new(&mut *run, runner).at_most(max_steps).await, true),
-                Err(said) => (Err(items_panicked(&said)), false),
+                Err(said) => (Err(NodeError::items_panicked(&said)), false),
             };
             counter.ended(outcome.is_err());
-            if !take(outcome.map_err(|error| error_of_item(error, index))) || !further {
+            if !take(outcome.map_err(|error| error.of_item(index))) || !further {
                 return;
             }
         }
@@ -180,7 +181,7 @@ impl<P, A> ItemOutcome for ForkOutcome<P, A> {
     }
 
     fn of_item(self, index: usize) -> Self {
-        ForkOutcome { outcome: self.outcome.map_err(|error| error_of_item(error, index)), ..self }
+        ForkOutcome { outcome: self.outcome.map_err(|error| error.of_item(index)), ..self }
     }
 
     fn into_result(self) -> Result<(P, A), NodeError> {
@@ -235,7 +236,7 @@ where
         let parts = side_by_side(run, parts, options).try_all().await?;
         parts.into_iter().enumerate().try_for_each(|(index, (part, action))| {
             let joined = catch_panic(|| join(run.state_mut(), part, action));
-            joined.map_err(|said| error_of_item(panicked("the function that joins the states", said), index))
+            joined.map_err(|said| panicked("the function that joins the states", said).of_item(index))
         })
     }
 }
@@ -265,7 +266,7 @@ where
     A: Send + 'static,
 {
     let ForkOptions { total, concurrency, max_steps, on_progress } = options;
-    let counter = ProgressCounter::new(on_progress, total, &*core(run).clock);
+    let counter = ProgressCounter::new(on_progress, total, &*run.core().clock);
     let flow = move |split: Result<(P, Runner<'r, P, A>), NodeError>| -> BoxFuture<'x, ForkOutcome<P, A>> {
         let (part, runner) = match split {
             Ok(parts) => parts,
@@ -283,7 +284,9 @@ where
 
 impl<S, A> fmt::Debug for Flows<'_, S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Flows").field("total", &exact_size(|| self.flows.size_hint())).finish_non_exhaustive()
+        f.debug_struct("Flows")
+            .field("total", &ProgressCounter::exact_size(|| self.flows.size_hint()))
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs a step: prep, exec, post.
 
-use llmnode_runtime::internal::{catch_panic, catch_panic_async, error_of_node};
+use llmnode_runtime::internal::{ErrorInternals as _, catch_panic, catch_panic_async};
 use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 use tracing::Instrument;
 
@@ -65,9 +65,10 @@ where
 
 pub(super) async fn prep<S, N: Step<S>>(state: &S) -> Result<N, NodeError> {
     match catch_panic_async(|| N::prep(state)).await {
-        Ok(prepared) => prepared
-            .map_err(|error| error_of_node(step_error(Category::PrepError, "prep failed", error), N::NAME)),
-        Err(said) => Err(error_of_node(panicked("prep", said), N::NAME)),
+        Ok(prepared) => {
+            prepared.map_err(|error| step_error(Category::PrepError, "prep failed", error).of_node(N::NAME))
+        }
+        Err(said) => Err(panicked("prep", said).of_node(N::NAME)),
     }
 }
 
@@ -79,8 +80,8 @@ pub(super) fn post<S, N: Step<S>>(
     let name = node.name();
     match catch_panic(|| node.post(output, state)) {
         Ok(action) => {
-            action.map_err(|error| error_of_node(step_error(Category::Aborted, "post failed", error), name))
+            action.map_err(|error| step_error(Category::Aborted, "post failed", error).of_node(name))
         }
-        Err(said) => Err(error_of_node(panicked("post", said), name)),
+        Err(said) => Err(panicked("post", said).of_node(name)),
     }
 }

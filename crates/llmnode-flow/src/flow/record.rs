@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::internal::{Position, add_usage, milliseconds};
+use llmnode_runtime::internal::{Position, milliseconds};
 use llmnode_runtime::{Category, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ impl FlowRecord {
     /// Returns what all steps used together.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
-        self.steps.iter().for_each(|step| add_usage(&mut usage, &step.usage));
+        self.steps.iter().for_each(|step| usage += step.usage);
         usage
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use llmnode_runtime::Category;
-use llmnode_runtime::internal::{Position, add_usage};
+use llmnode_runtime::internal::Position;
 
 use super::outline::Outline;
 use super::record::{FlowRecord, StepRecord, StepStats};
@@ -171,7 +171,7 @@ impl StepStats {
     fn add(&mut self, step: &StepRecord) {
         self.visits = self.visits.saturating_add(1);
         self.failures = self.failures.saturating_add(u64::from(step.category.is_some()));
-        add_usage(&mut self.usage, &step.usage);
+        self.usage += step.usage;
         self.asking = self.asking.saturating_add(step.asking);
         self.elapsed = self.elapsed.saturating_add(step.elapsed);
     }

@@ -6,8 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use llmnode_runtime::internal::{
-    JournaledAnswer, JournaledConversation as Conversation, Recorder, RecorderEvent, without_attempts,
-    without_content,
+    JournalForm as _, JournaledAnswer, JournaledConversation as Conversation, Recorder, RecorderEvent,
 };
 use llmnode_runtime::{BoxError, BoxFuture, Message, Request, ToolCall, Usage};
 
@@ -144,10 +143,10 @@ impl Recorder for JournalRecorder {
                     parent: call.parent,
                     at: notes.at.clone(),
                     unix_ms: now(),
-                    attempt: without_content(attempt),
+                    attempt: attempt.for_journal(),
                 }))
             }
-            RecorderEvent::AttemptEnded(attempt) => Entry::AttemptEnded(Box::new(without_content(attempt))),
+            RecorderEvent::AttemptEnded(attempt) => Entry::AttemptEnded(Box::new(attempt.for_journal())),
             RecorderEvent::AttemptForgotten(id) => Entry::AttemptForgotten(id),
             RecorderEvent::Answered { call, conversation, request, answer } => Entry::Answered(Answered {
                 request: request.to_owned(),
@@ -170,7 +169,7 @@ impl Recorder for JournalRecorder {
                 }))
             }
             RecorderEvent::CallEnded { path, record } => {
-                let call = without_attempts(record);
+                let call = record.for_journal();
                 Entry::CallEnded(Box::new(CallEnded { path: path.to_owned(), call }))
             }
         };

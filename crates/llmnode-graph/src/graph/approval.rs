@@ -1,6 +1,6 @@
 //! Approval: a node that waits for a person, and the calls of tools within it.
 
-use llmnode_runtime::internal::{NodePause, ask_handler, paused, sha256_hex};
+use llmnode_runtime::internal::{CxInternals as _, NodePause, sha256_hex};
 use llmnode_runtime::{Category, Cx, NodeError, Paused, ToolCall};
 use serde_json::{Map, Value, json};
 
@@ -25,12 +25,12 @@ impl ApprovalGate {
         cx: &Cx<'_, State>,
         call: Option<&ToolCall>,
     ) -> Result<ApprovalGate, NodeError> {
-        let Some(paused) = paused(cx) else {
+        let Some(paused) = cx.paused() else {
             if !step.loaded_node().approval {
                 return Ok(ApprovalGate::Open);
             }
             let paused = step.pause(cx.state(), None, &Map::new(), call, call);
-            return match ask_handler(cx, paused.clone()).await? {
+            return match cx.ask_handler(paused.clone()).await? {
                 Some(decided) => decision(step, &decided, call),
                 None => Err(paused.into_error()),
             };

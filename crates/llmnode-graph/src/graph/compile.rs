@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use llmnode_flow::flow::{CxExt, Flow, Outline, Step, To};
-use llmnode_runtime::internal::{error_of_execution, one_line};
+use llmnode_runtime::internal::{ErrorInternals as _, one_line};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Group, Node, NodeError};
 use serde_json::json;
 
@@ -169,7 +169,7 @@ impl Exec<State> for ForkStep {
                 let writes = ends.into_iter().flat_map(|(state, _)| state.into_log()).collect();
                 return Ok(Output { writes, action: DEFAULT.into(), ..Output::default() });
             }
-            Err(error) => error_of_execution(error.into()),
+            Err(error) => NodeError::of_execution(error.into()),
         };
         if !self.catches || error.category().group() == Group::Stop {
             return Err(error.into());

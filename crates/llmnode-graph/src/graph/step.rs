@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{CxExt, Step};
-use llmnode_runtime::internal::{Origin, error_of_execution, one_line, with_origin, yield_in_time};
+use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _, Origin, one_line};
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, ToolCall};
 use serde_json::{Map, Value, json};
 
@@ -132,7 +132,7 @@ impl GraphStep {
 
     async fn visit(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, BoxError> {
         let visit = Visit { cx, step: self, approved };
-        yield_in_time(cx).await?;
+        cx.yield_in_time().await?;
         let mut update = self.loaded_node().node.exec(&visit).await?;
         update.untrusted |= self.loaded_node().untrusted;
         Ok(update)
@@ -142,7 +142,7 @@ impl GraphStep {
     async fn visited(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, NodeError> {
         let error = match self.visit(cx, approved).await {
             Ok(update) => return Ok(update),
-            Err(error) => error_of_execution(error),
+            Err(error) => NodeError::of_execution(error),
         };
         if !self.catches || error.category().group() == Group::Stop {
             return Err(error);
@@ -170,7 +170,7 @@ impl GraphStep {
             None => (None, false),
         };
         let origin = within.map(Origin::paused);
-        let seen = with_origin(cx, origin.as_ref());
+        let seen = cx.with_origin(origin.as_ref());
         let outcome = match &state {
             Some(state) => self.visited(&seen.with_state(state), approved).await,
             None => self.visited(&seen, approved).await,

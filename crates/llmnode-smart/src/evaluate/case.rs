@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llmnode_runtime::internal::child_calls;
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::{BoxError, CallRecord, Cx, Exec, Node, Settings, Usage};
 use serde::Serialize;
 use serde_json::Value;
@@ -59,6 +59,6 @@ where
         let output = serde_json::to_value(&answered.value)?;
         let record = &answered.record;
         let model = record.attempts.last().and_then(|attempt| attempt.model.clone());
-        Ok(Scored { score, output, replayed: replayed(child_calls(cx).iter()).0, model })
+        Ok(Scored { score, output, replayed: replayed(cx.child_calls().iter()).0, model })
     }
 }

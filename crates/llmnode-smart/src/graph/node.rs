@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use llmnode_graph::{GraphNode, State, Update, Visit};
-use llmnode_runtime::internal::{Answer, AnswerForm, ReadResult, error_of_execution};
+use llmnode_runtime::internal::{Answer, AnswerForm, ErrorInternals as _, ReadResult};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, Cx, Exec, Message, Node, NodeError, OutputSchema, Reader, Reading,
@@ -91,7 +91,7 @@ impl Tries for VisitTries<'_> {
             None => settings,
         };
         let asking = SmartTry { node: self.node, inputs: &self.inputs, hint, settings };
-        match ask(&asking, self.cx).await.map_err(error_of_execution)? {
+        match ask(&asking, self.cx).await.map_err(NodeError::of_execution)? {
             Value::Object(outputs) => Ok(outputs),
             other => Ok(Map::from_iter([(VALUE.to_owned(), other)])),
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{core_with_node_data, with_core};
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
 use serde::Serialize;
@@ -49,8 +49,8 @@ where
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<LessonOutcome, BoxError> {
-        let core = core_with_node_data::<N, S>(cx, Arc::new(self.program.clone()));
-        let cx = with_core(cx, &core);
+        let core = cx.core_with_node_data::<N>(Arc::new(self.program.clone()));
+        let cx = cx.with_core(&core);
         let mut learnt = LessonOutcome::default();
         for round in 0..self.rounds {
             match self.ask(&cx, round).await {

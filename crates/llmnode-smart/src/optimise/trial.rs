@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use llmnode_runtime::internal::{catch_panic, core_with_node_data, with_core};
+use llmnode_runtime::internal::{CxInternals as _, catch_panic};
 use llmnode_runtime::{Cx, Exec, NodeError, Settings, Usage};
 use serde::Serialize;
 
@@ -94,8 +94,8 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         N: Exec<S, Output: Serialize>,
         M: Metric<N, E, S>,
     {
-        let core = core_with_node_data::<N, S>(cx, Arc::new(program.clone()));
-        let (cx, settings) = (with_core(cx, &core), Settings::new());
+        let core = cx.core_with_node_data::<N>(Arc::new(program.clone()));
+        let (cx, settings) = (cx.with_core(&core), Settings::new());
         let nodes: Vec<_> = cases(on.into_iter(), self.metric, &settings).collect();
         let (cases, ended) = scored(cx.map(nodes).concurrency(self.concurrency)).await;
         let before = self.account().spent;

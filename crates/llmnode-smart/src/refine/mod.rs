@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::{Future, IntoFuture};
 
-use llmnode_runtime::internal::forwarded_settings;
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{
     BoxError, BoxFuture, CallReport, Category, Cx, Exec, Limits, Node, NodeError, Run, Settings,
@@ -255,7 +255,7 @@ where
 
     async fn attempt(&self, hint: Option<&str>) -> Result<Self::Value, NodeError> {
         let node = WithHint { node: self.refine.node, hint };
-        self.cx.call(&node).settings(forwarded_settings(self.cx)).await
+        self.cx.call(&node).settings(self.cx.forwarded_settings()).await
     }
 
     fn judge(&self, thought: &Self::Value) -> Assessment {

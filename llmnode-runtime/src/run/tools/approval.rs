@@ -8,6 +8,7 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::panics::catch_panic_async;
 use crate::pause::{CallState, Decision, Paused, WaitingCall};
+use crate::run::core::RunCore;
 use crate::run::cx::Cx;
 
 /// What has been decided about a call.
@@ -63,8 +64,11 @@ impl Permit {
 ///
 /// # Errors
 /// The handler panicked.
-pub async fn ask_handler<S: ?Sized>(cx: &Cx<'_, S>, mut paused: Paused) -> Result<Option<Paused>, NodeError> {
-    let Some(approver) = &cx.context.core.approver else { return Ok(None) };
+pub(in crate::run) async fn ask_handler(
+    core: &RunCore,
+    mut paused: Paused,
+) -> Result<Option<Paused>, NodeError> {
+    let Some(approver) = &core.approver else { return Ok(None) };
     for call in paused.waiting() {
         let id = call.id.clone();
         let approval = catch_panic_async(|| approver(call)).await.map_err(|said| panicked(&said))?;

@@ -1,5 +1,7 @@
 //! A tool of a set, executed outside of an agent's round.
 
+use std::future::Future;
+
 use super::dynamic::execute;
 use super::invocation::{ConversationId, Invocation};
 use super::outcome::{Outcome, ToolEffect};
@@ -20,11 +22,41 @@ pub struct ToolRun {
     pub failed: bool,
 }
 
-/// Executes a call of a tool, which needs no approval any more. `None`: its result comes from outside.
-///
-/// # Errors
-/// What ends the calling node: a limit is reached, the tool aborted, or it waits itself.
-pub async fn execute_tool<S: ?Sized + Sync>(
+/// The inside of a set of tools.
+pub trait ToolsetInternals {
+    /// Executes a call of a tool, which needs no approval any more. `None`: its result comes from outside.
+    ///
+    /// # Errors
+    /// What ends the calling node: a limit is reached, the tool aborted, or it waits itself.
+    fn execute<S: ?Sized + Sync>(
+        &self,
+        cx: &Cx<'_, S>,
+        call: &ToolCall,
+    ) -> impl Future<Output = Result<Option<ToolRun>, NodeError>> + Send;
+
+    /// What is wrong with the arguments of a call, before anything runs. A tool that is not there refuses none.
+    fn refused_arguments(&self, call: &ToolCall) -> Option<String>;
+}
+
+impl ToolsetInternals for Toolset {
+    fn execute<S: ?Sized + Sync>(
+        &self,
+        cx: &Cx<'_, S>,
+        call: &ToolCall,
+    ) -> impl Future<Output = Result<Option<ToolRun>, NodeError>> + Send {
+        execute_tool(self, cx, call)
+    }
+
+    fn refused_arguments(&self, call: &ToolCall) -> Option<String> {
+        let tool = self.tools().find(|tool| tool.spec.name == call.name)?;
+        match tool.argument_fault(&call.arguments)?.effect {
+            ToolEffect::Failure(said) => Some(said),
+            ToolEffect::Result(_) | ToolEffect::Waits(_) | ToolEffect::Stopped(_) => None,
+        }
+    }
+}
+
+async fn execute_tool<S: ?Sized + Sync>(
     tools: &Toolset,
     cx: &Cx<'_, S>,
     call: &ToolCall,
@@ -50,15 +82,6 @@ pub async fn execute_tool<S: ?Sized + Sync>(
         ToolEffect::Waits(CallState::Within(paused)) => Err(paused.into_error()),
         ToolEffect::Waits(_) => Ok(None),
         ToolEffect::Stopped(error) => Err(error),
-    }
-}
-
-/// What is wrong with the arguments of a call, before anything runs. A tool that is not there refuses none.
-pub fn refused_arguments(tools: &Toolset, call: &ToolCall) -> Option<String> {
-    let tool = tools.tools().find(|tool| tool.spec.name == call.name)?;
-    match tool.argument_fault(&call.arguments)?.effect {
-        ToolEffect::Failure(said) => Some(said),
-        ToolEffect::Result(_) | ToolEffect::Waits(_) | ToolEffect::Stopped(_) => None,
     }
 }
 

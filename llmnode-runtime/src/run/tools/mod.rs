@@ -16,8 +16,8 @@ mod toolset;
 mod typed;
 mod value;
 
-pub use approval::ask_handler;
-pub use call_tool::{ToolRun, execute_tool, refused_arguments};
+pub(super) use approval::ask_handler;
+pub use call_tool::{ToolRun, ToolsetInternals};
 pub use clone_args::{CloneArgument, CloneNothing, CloneProbe, CloneValue};
 pub use dynamic::ToolFn;
 pub(super) use invocation::{ConversationId, Invocation};

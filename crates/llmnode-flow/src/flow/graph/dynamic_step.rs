@@ -1,8 +1,6 @@
 //! A step whose node the flow makes, and whose name is known only at run time.
 
-use std::borrow::Cow;
-
-use llmnode_runtime::internal::{catch_panic, error_of_node};
+use llmnode_runtime::internal::{ErrorInternals as _, catch_panic};
 use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
 use tracing::Instrument;
 
@@ -49,7 +47,7 @@ where
                     Ok(made) => made.map_err(|error| step_error(Category::PrepError, "prep failed", error)),
                     Err(said) => Err(panicked("the function that makes the step", said)),
                 };
-                let node = made.map_err(|error| error_of_node(error, Cow::Owned(name.to_owned())))?;
+                let node = made.map_err(|error| error.of_node(name.to_owned()))?;
                 let output = executed(&mut flow, &node).await?;
                 post(node, output, flow.state)?
             };

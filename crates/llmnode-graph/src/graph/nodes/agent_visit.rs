@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use llmnode_runtime::internal::{error_of_execution, tool_conversation};
+use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, Exec, Message, NodeError, Paused, Primitive, Role, ToolCall, Toolset,
 };
@@ -66,7 +66,7 @@ impl GraphNode for Agent {
             match ask.exec(visit.cx()).await {
                 Ok(answer) => Ok(self.traced(visit, self.answered(visit, answer))),
                 Err(error) => {
-                    let error = error_of_execution(error);
+                    let error = NodeError::of_execution(error);
                     match error.paused().filter(|_| !visit.step.is_called()) {
                         Some(paused) => Ok(self.traced(
                             visit,
@@ -119,7 +119,7 @@ impl Agent {
         let Some(executor) = self.links.iter().find(|link| link.kind == LinkKind::Executor) else {
             return update;
         };
-        let (messages, records) = tool_conversation(visit.cx());
+        let (messages, records) = visit.cx().tool_conversation();
         let times: BTreeMap<&str, Duration> =
             records.iter().map(|record| (record.id.as_str(), record.elapsed)).collect();
         let own: Vec<&str> = self.tools.names().collect();

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::context;
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::{BoxError, BoxFuture, Category, Exec, Limits, Node, NodeError};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -99,7 +99,7 @@ where
             })?;
             // A node that retries by itself is part of the visit's call, so that its tokens count under the id.
             let is_own = N::TRIES_ITSELF && N::IDEMPOTENT && N::LIMITS == Limits::new();
-            let (core, within) = context(visit.cx());
+            let (core, within) = visit.cx().caller();
             let output = if is_own {
                 node.exec(visit.cx()).await?
             } else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{bounded_regex, one_line, yield_in_time};
+use llmnode_runtime::internal::{CxInternals as _, bounded_regex, one_line};
 use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -168,7 +168,7 @@ impl GraphNode for Router {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             for Route { source, test, handle } in &self.0 {
-                yield_in_time(visit.cx()).await?;
+                visit.cx().yield_in_time().await?;
                 let fits = match source {
                     Some(source) => visit.value(source).map(|value| test.fits(&text_of(value))),
                     None => Some(test.fits(visit.state().last_text())),

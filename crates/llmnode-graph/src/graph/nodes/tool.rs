@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_runtime::internal::{MAX_RESULT, capped, context, execute_tool, refused_arguments};
+use llmnode_runtime::internal::{CxInternals as _, MAX_RESULT, ToolsetInternals as _, capped};
 use llmnode_runtime::{BoxError, BoxFuture, Message, NodeError, ToolCall, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -83,7 +83,7 @@ impl ToolCallNode {
     }
 
     pub(crate) fn refuses(&self, call: &ToolCall) -> Option<String> {
-        refused_arguments(&self.tools, call)
+        self.tools.refused_arguments(call)
     }
 }
 
@@ -149,9 +149,9 @@ pub(super) struct ExecutedCall {
 }
 
 async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<ExecutedCall, NodeError> {
-    let clock = &context(visit.cx()).0.clock;
+    let clock = &visit.cx().caller().0.clock;
     let began = clock.now();
-    let run = execute_tool(tools, visit.cx(), call).await?;
+    let run = tools.execute(visit.cx(), call).await?;
     let (result, failed) = match run {
         Some(run) => (run.reply.to_string(), run.failed),
         None => ("the tool has no body of its own, so nothing executes it here".to_owned(), true),

@@ -1,0 +1,167 @@
+//! What the crates above may do with a context and a run, and a program may not.
+
+use std::any::Any;
+use std::future::Future;
+use std::sync::Arc;
+
+use super::context::{CallContext, Caller};
+use super::core::RunCore;
+use super::cx::Cx;
+use super::other_request::{OtherRequest, request};
+use super::resume::Origin;
+use super::run::Run;
+use super::tools::ask_handler;
+use crate::BoxError;
+use crate::category::Category;
+use crate::error::NodeError;
+use crate::ledger::{CallRecord, ToolRecord};
+use crate::model::Message;
+use crate::node::{Node, path};
+use crate::pause::Paused;
+use crate::settings::Settings;
+
+/// The inside of a context.
+pub trait CxInternals<'r, S: ?Sized> {
+    /// The settings that a node which only stands for others passes on to each of them.
+    fn forwarded_settings(&self) -> Settings;
+
+    /// What the run keeps for a node's type.
+    fn node_data<N: Node>(&self) -> Option<&'r Arc<dyn Any + Send + Sync>>;
+
+    /// What runs of different states share, but with this kept for a node's type.
+    fn core_with_node_data<N: Node>(&self, value: Arc<dyn Any + Send + Sync>) -> RunCore;
+
+    /// The same context on another core, which shares ledger and limits with its own.
+    #[must_use]
+    fn with_core<'c>(&'c self, core: &'c RunCore) -> Cx<'c, S>;
+
+    /// The same context, for a call that continues another conversation.
+    #[must_use]
+    fn with_origin<'c>(&'c self, origin: Option<&'c Origin<'c>>) -> Cx<'c, S>;
+
+    /// The calls that the node of this context made so far, with those that they made: the newest 64.
+    fn child_calls(&self) -> Vec<Arc<CallRecord>>;
+
+    /// What a flow within a node runs on.
+    fn caller(&self) -> (&RunCore, Caller<'_>);
+
+    /// The pause from which the call continues, if it does.
+    fn paused(&self) -> Option<&'r Paused>;
+
+    /// The conversation of a node with tools, once it has ended, and what came of the tools.
+    fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>);
+
+    /// Yields to other tasks, and checks the time limit of the run and the deadline of the call.
+    ///
+    /// # Errors
+    /// There is none: a `limit_exceeded` or a `timeout`.
+    fn yield_in_time(&self) -> impl Future<Output = Result<(), NodeError>> + Send;
+
+    /// Lets the run's handler decide about what waits. `None`: there is no handler, or it decides later.
+    ///
+    /// # Errors
+    /// The handler panicked.
+    fn ask_handler(&self, paused: Paused) -> impl Future<Output = Result<Option<Paused>, NodeError>> + Send;
+
+    /// Makes a request within the call of a node, and again after failures of the transport, as the settings say.
+    ///
+    /// # Errors
+    /// The last failure.
+    fn request(&self, of: &dyn OtherRequest) -> impl Future<Output = Result<(), BoxError>> + Send;
+}
+
+impl<'r, S: ?Sized> CxInternals<'r, S> for Cx<'r, S> {
+    fn forwarded_settings(&self) -> Settings {
+        Cx::forwarded_settings(self)
+    }
+
+    fn node_data<N: Node>(&self) -> Option<&'r Arc<dyn Any + Send + Sync>> {
+        self.context.core.node_data.get(path::<N>())
+    }
+
+    fn core_with_node_data<N: Node>(&self, value: Arc<dyn Any + Send + Sync>) -> RunCore {
+        let mut core = self.context.core.clone();
+        core.node_data.insert(path::<N>(), value);
+        core
+    }
+
+    fn with_core<'c>(&'c self, core: &'c RunCore) -> Cx<'c, S> {
+        Cx { context: CallContext { core, ..self.context }, state: self.state }
+    }
+
+    fn with_origin<'c>(&'c self, origin: Option<&'c Origin<'c>>) -> Cx<'c, S> {
+        Cx { context: CallContext { origin, ..self.context }, state: self.state }
+    }
+
+    fn child_calls(&self) -> Vec<Arc<CallRecord>> {
+        self.context.call.children().calls.into()
+    }
+
+    fn caller(&self) -> (&RunCore, Caller<'_>) {
+        (self.context.core, Cx::caller(self))
+    }
+
+    fn paused(&self) -> Option<&'r Paused> {
+        self.context.origin?.pause()
+    }
+
+    fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {
+        self.context.call.tool_conversation()
+    }
+
+    fn yield_in_time(&self) -> impl Future<Output = Result<(), NodeError>> + Send {
+        yield_in_time(self.context)
+    }
+
+    fn ask_handler(&self, paused: Paused) -> impl Future<Output = Result<Option<Paused>, NodeError>> + Send {
+        ask_handler(self.context.core, paused)
+    }
+
+    fn request(&self, of: &dyn OtherRequest) -> impl Future<Output = Result<(), BoxError>> + Send {
+        let context = self.context;
+        async move { request(&context, of).await.map_err(|error| NodeError::already_retried(error).into()) }
+    }
+}
+
+async fn yield_in_time(context: CallContext<'_>) -> Result<(), NodeError> {
+    let CallContext { core, limits, deadline, .. } = context;
+    limits.begin_time();
+    let ended = |category, late| NodeError::new(category, late);
+    let yielded = limits.in_time(tokio::task::yield_now()).await;
+    yielded.map_err(|late| ended(Category::LimitExceeded, late))?;
+    match deadline {
+        Some(deadline) => {
+            let yielded = deadline.limit(&*core.clock, std::future::ready(())).await;
+            yielded.map_err(|late| ended(Category::Timeout, late))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The inside of a run.
+pub trait RunInternals<S> {
+    /// What runs of different states share.
+    fn core(&self) -> &RunCore;
+
+    /// What runs of different states share, and the state.
+    fn parts(&mut self) -> (&RunCore, &mut S);
+
+    /// Keeps something for all calls of a node's type, in place of what was kept before.
+    #[must_use]
+    fn with_node_data<N: Node>(self, value: Arc<dyn Any + Send + Sync>) -> Self;
+}
+
+impl<S> RunInternals<S> for Run<S> {
+    fn core(&self) -> &RunCore {
+        &self.core
+    }
+
+    fn parts(&mut self) -> (&RunCore, &mut S) {
+        (&self.core, &mut self.state)
+    }
+
+    fn with_node_data<N: Node>(mut self, value: Arc<dyn Any + Send + Sync>) -> Self {
+        Arc::make_mut(&mut self.core).node_data.insert(path::<N>(), value);
+        self
+    }
+}
