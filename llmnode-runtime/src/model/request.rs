@@ -86,3 +86,29 @@ impl fmt::Debug for Request {
             .finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does not compile when a field is added: one that changes the answer has to be part of the keys by which journals
+    /// (`llmnode-flow`, `journal/replay.rs`) and cassettes (`llmnode-cassette`, `request_key.rs`) find an answer again.
+    #[test]
+    fn every_field_is_in_the_keys_of_answers_or_changes_none() {
+        let Request {
+            messages,
+            model: _,
+            output: _,
+            tools: _,
+            answer_now: _,
+            response_format: _,
+            temperature: _,
+            max_tokens: _,
+            extra: _,
+            // Do not change what is answered.
+            attempt_timeout: _,
+            correlation: _,
+        } = Request::new(Vec::new());
+        assert!(messages.is_empty());
+    }
+}
