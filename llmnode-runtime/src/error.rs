@@ -217,7 +217,7 @@ pub trait ErrorInternals: Sized {
     ///
     /// # Errors
     /// A `config_error` with the path to them.
-    fn check_nesting(what: &str, depth: usize, path: &[&str]) -> Result<(), Self>;
+    fn check_nesting<'p>(what: &str, depth: usize, path: impl FnOnce() -> Vec<&'p str>) -> Result<(), Self>;
 }
 
 impl ErrorInternals for NodeError {
@@ -246,11 +246,11 @@ impl ErrorInternals for NodeError {
         NodeError::new(Category::Panic, message)
     }
 
-    fn check_nesting(what: &str, depth: usize, path: &[&str]) -> Result<(), Self> {
+    fn check_nesting<'p>(what: &str, depth: usize, path: impl FnOnce() -> Vec<&'p str>) -> Result<(), Self> {
         if depth < MAX_NESTING {
             return Ok(());
         }
-        let message = format!("{what} are nested more than {MAX_NESTING} deep: {}", shortened(path));
+        let message = format!("{what} are nested more than {MAX_NESTING} deep: {}", shortened(&path()));
         Err(NodeError::new(Category::ConfigError, message))
     }
 }

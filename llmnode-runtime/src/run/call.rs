@@ -378,7 +378,7 @@ fn limits<'r>(
     node: LimitedNode,
 ) -> Result<CallLimits<'r>, NodeError> {
     // A node that calls itself without an end is found before the stack is used up.
-    NodeError::check_nesting("calls", scope.depth, &scope.path())?;
+    NodeError::check_nesting("calls", scope.depth, || scope.path())?;
     let own = settings.limits.or(core.settings.limits);
     CallLimits::begin(scope.node(), node, own, caller.limits(), &core.limits, &*core.clock)
 }

@@ -59,8 +59,7 @@ impl<'f, S> FlowCursor<'f, S> {
 
     /// A flow whose first step is itself would otherwise overflow the stack.
     pub(super) fn check_depth(&self) -> Result<(), NodeError> {
-        let path: Vec<_> = self.at.labels().collect();
-        NodeError::check_nesting("flows", self.depth, &path)
+        NodeError::check_nesting("flows", self.depth, || self.at.labels().collect())
     }
 
     /// Whether the step at this depth has begun, so that it must not be prepared again.
