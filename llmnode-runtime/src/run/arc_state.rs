@@ -7,7 +7,7 @@ use super::cx::Cx;
 use super::node::Exec;
 use crate::BoxError;
 
-/// Executes a node on the state behind the run's.
+/// Executes a node on the state inside the run's `Arc`.
 ///
 /// # Errors
 /// Those of [`Exec::exec`].

@@ -26,13 +26,12 @@ use crate::text::{PADDING, cut, is_document, one_line, padding};
 use crate::usage::TokenUsage;
 use crate::validate::{AttemptInfo, Violation};
 
-/// The longest text of a provider that is kept, such as the model's name or a request's id, in bytes.
+/// In bytes: a provider may report a name or an id of any length.
 const WORD: usize = 200;
 
-/// Stands for the text of an answer that calls tools, since it may have none.
+/// An answer that calls tools may have no text, and providers refuse an empty turn.
 const CALLS_PLACEHOLDER: &str = "(calls)";
 
-/// One request and the judgement on its answer.
 pub(super) async fn attempt(
     target: &Target<'_>,
     request: &Request,
@@ -86,7 +85,6 @@ pub(super) async fn in_attempt_timeout<F: Future>(
     timeout_at(clock, end, attempt).await.ok_or(timeout)
 }
 
-/// The failure of an attempt that took too long: it says what took the time.
 pub(super) fn timed_out(timeout: Duration, open: &OpenAttempt<'_>) -> Failure {
     let failure = |message: String| Failure::new(Category::Timeout, message);
     if !open.has_begun() {
@@ -121,7 +119,7 @@ async fn ask(
         }
     };
     let ModelAnswer { text, stopped, padding, round } = answer(outcome, request, open, reserved, settings)?;
-    // Behind less white space, further objects may follow on lines of their own.
+    // With less white space, further objects may follow on lines of their own.
     let cut = stopped && padding < PADDING;
     if let Some(round) = round {
         open.journal_answer(&round.content, round.calls(), true);
@@ -169,7 +167,6 @@ async fn ask(
     }
 }
 
-/// Asks the model, and shows what it writes to the listener.
 async fn complete_streamed(
     listener: &Listener<'_>,
     model: &dyn ChatModel,
@@ -188,19 +185,17 @@ async fn complete_streamed(
     outcome
 }
 
-/// What a model answered.
 struct ModelAnswer {
     text: String,
     /// It stopped at the length limit.
     stopped: bool,
     /// How many bytes of white space were written up to that limit, behind a whole document.
     padding: usize,
-    /// It calls tools, and the text is not the answer.
+    /// `Some`: the text is not the answer.
     round: Option<Box<Round>>,
 }
 
-/// Records what came back, and returns what there is to read. Apart from the request, so that the future has no room
-/// for it while it waits.
+/// Not part of the request's future, which would otherwise reserve space for it while it waits.
 fn answer(
     outcome: Result<Completion, ModelError>,
     request: &Request,
@@ -254,7 +249,6 @@ fn answer(
     Ok(ModelAnswer { text, stopped, padding, round })
 }
 
-/// Settles what an attempt used, and notes for the trace what came back.
 pub(super) fn settle_response(
     mut outcome: Result<Completion, ModelError>,
     open: &mut OpenAttempt<'_>,
@@ -266,7 +260,7 @@ pub(super) fn settle_response(
     }
     reserved.settle(&outcome);
     if outcome.is_ok() {
-        // The model may have asked another server after one that it had no connection to.
+        // After a server that could not be reached, the model may have asked another one.
         open.note(|record| record.unsent = false);
     }
     let completion = outcome.map_err(|error| failed(error, open))?;
@@ -274,7 +268,6 @@ pub(super) fn settle_response(
     Ok(completion)
 }
 
-/// Records what a provider reports about its answer.
 pub(super) fn note_provider(
     record: &mut AttemptRecord,
     usage: Option<TokenUsage>,
@@ -303,10 +296,10 @@ fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
     });
 }
 
-/// Whether an answer is not plain JSON of the schema, which shows that nothing bound the model to it.
+/// If it deviates, the server did not enforce the schema.
 fn deviates_from_schema(judged: &Result<(Vec<Flag>, Vec<Violation>), Failure>) -> bool {
     match judged {
-        // A response format does not bind thoughts before the answer.
+        // A response format does not bind the thinking before the answer.
         Ok((flags, _)) => flags.iter().any(|flag| *flag != Flag::AfterThinking),
         Err(failure) => failure.category == Category::SchemaError,
     }
@@ -401,7 +394,7 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         }
         replace(&mut record.request_id, error.request_id);
     });
-    // A model that returned no choice can still be told that an answer is required.
+    // Even a model that returned no choice can be reminded that an answer is required.
     let fault =
         if error.answer.is_some() { &error.message } else { "there was no answer; an answer is required" };
     let violations = vec![Violation::new("", fault)];
@@ -418,7 +411,7 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     }
 }
 
-/// A new value replaces an old one; a missing value replaces nothing.
+/// A missing value replaces nothing.
 fn replace(slot: &mut Option<String>, word: Option<String>) {
     if let Some(word) = word {
         *slot = Some(cut(word, WORD));
@@ -430,7 +423,7 @@ fn replace(slot: &mut Option<String>, word: Option<String>) {
 pub(super) struct AttemptSink<'a, 'o, 'c> {
     pub(super) open: &'a mut OpenAttempt<'o>,
     pub(super) reserved: &'a mut Reservation<'c>,
-    /// The listener, and how many characters it was shown.
+    /// With the number of characters that the listener was shown.
     pub(super) written: Option<(&'a Listener<'a>, usize)>,
 }
 

@@ -1,6 +1,6 @@
-//! The attempt loop: try, and continue as the recovery says. There is no other loop. It tries a request to a model
-//! (`model_attempts.rs`) or the execution of a node that asks none (`exec_attempts.rs`). It does not know the node's types, so it
-//! is compiled once, not for every node.
+//! The attempt loop: try, and continue as the recovery says. No other loop retries. It tries a request to a model
+//! (`model_attempts.rs`), another request (`other_request.rs`) or the execution of a node that asks no model
+//! (`exec_attempts.rs`). It does not know the node's types, so it is compiled once, not for every node.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -13,10 +13,8 @@ use crate::limits::Deadline;
 use crate::settings::{FailedAttempt, Next, Progress, Resolved};
 use crate::validate::AttemptInfo;
 
-/// What all attempts of a call have in common.
 pub(super) struct Plan<'r> {
     pub(super) context: CallContext<'r>,
-    /// Resolved over all levels.
     pub(super) settings: Resolved<'r>,
     /// The call's own deadline.
     deadline: Option<&'r Deadline>,
@@ -29,7 +27,6 @@ impl<'r> Plan<'r> {
         Plan { context: CallContext { deadline: earliest, ..context }, settings, deadline: own.as_ref() }
     }
 
-    /// Waits, then tries once, as long as the call has time.
     async fn once(&self, one: &PlannedAttempt, attempts: &mut impl Attempts) -> Result<(), Failure> {
         let clock = &*self.context.core.clock;
         // Pinned here: otherwise the future would hold it once for each branch below.
@@ -55,7 +52,6 @@ impl<'r> Plan<'r> {
     }
 }
 
-/// Why there is no output.
 pub(super) struct AttemptsError {
     error: NodeError,
     /// The node's fallback value may take its place.
@@ -63,7 +59,7 @@ pub(super) struct AttemptsError {
 }
 
 impl AttemptsError {
-    /// The error with the record so far, if a fallback value may take its place.
+    /// `Ok`, with the record so far, if a fallback value may take the error's place.
     pub(super) fn before_fallback(self, call: &CallGuard<'_>) -> Result<NodeError, NodeError> {
         let error = self.error;
         if !self.falls_back {
@@ -80,39 +76,30 @@ impl From<NodeError> for AttemptsError {
     }
 }
 
-/// One try, before it begins.
 pub(super) struct PlannedAttempt {
     pub(super) kind: AttemptKind,
-    /// The wait before it.
     pub(super) wait: Duration,
-    /// The number of the try, as nodes and validators see it.
     pub(super) attempt: AttemptInfo,
 }
 
-/// The result of a try that succeeded.
 pub(super) enum Success {
-    /// The output.
     Output,
-    /// Tool calls, after which the model is asked again.
+    /// After them the model is asked again.
     ToolCalls,
 }
 
-/// What the loop tries.
 pub(super) trait Attempts: Send {
-    /// Tries once.
     async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure>;
 
-    /// Records the success. A result that came in time is not lost to a deadline that passes meanwhile.
+    /// A result that came in time is not lost to a deadline that passes meanwhile.
     async fn succeeded(&mut self) -> Result<Success, NodeError> {
         Ok(Success::Output)
     }
 
-    /// Executes the tools that the answer calls.
     async fn run_tools(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Records the failure, and what follows.
     async fn failed(
         &mut self,
         one: &PlannedAttempt,
@@ -125,23 +112,20 @@ pub(super) trait Attempts: Send {
         None
     }
 
-    /// Changes to another model.
     fn change_model(&mut self, _name: &str) -> Result<(), NodeError> {
         Ok(())
     }
 
-    /// Takes one more try from the endpoint's retry budget, or says why there is none.
+    /// From the endpoint's retry budget. `Err`: why there is none.
     fn grant(&mut self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Whether it failed with the same bad answer as the last time.
     fn repeats(&mut self, _failure: &Failure) -> bool {
         false
     }
 }
 
-/// Tries until there is an output or the recovery ends.
 pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result<(), AttemptsError> {
     let Plan { context: CallContext { limits, deadline, .. }, settings, .. } = plan;
     let mut progress = Progress::new(&settings.stacks, settings.max_wait, attempts.model());
@@ -153,7 +137,7 @@ pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result
             if let Success::Output = attempts.succeeded().await? {
                 return Ok(());
             }
-            // Boxed, so that calls without tools have no room for it.
+            // Boxed: calls without tools should not reserve space for it.
             outcome = Box::pin(plan.in_time(attempts.run_tools())).await;
         }
         let Err(mut failure) = outcome else {

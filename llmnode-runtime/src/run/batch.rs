@@ -57,12 +57,12 @@ impl<N> Batch<N> {
         self
     }
 
-    /// The items.
+    /// Returns the items.
     pub fn items(&self) -> &[N] {
         &self.items
     }
 
-    /// The items, to keep.
+    /// Returns the items, and drops the batch.
     pub fn into_items(self) -> Vec<N> {
         self.items
     }

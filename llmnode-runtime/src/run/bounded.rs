@@ -10,27 +10,27 @@ use crate::BoxFuture;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::panics::catch_panic;
 
-/// How many items are under way at most, if nothing else is said.
+/// How many items are under way at most by default.
 pub const CONCURRENCY: usize = 8;
 
 /// Gives the future of the next item; `None`: there is no further one, and it is not asked again.
 pub type Source<'r, R> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<BoxFuture<'r, R>>> + Send + 'r>;
 
-/// What one item came to.
+/// The outcome of one item.
 pub trait ItemOutcome: Sized {
-    /// What there is if it ended well.
+    /// The output of an item that succeeded.
     type Output;
 
     /// Whether it is an error.
     fn has_failed(&self) -> bool;
 
-    /// An item that never began, and why.
+    /// Creates the outcome of an item that never began.
     fn failed(error: NodeError) -> Self;
 
-    /// Says in its error which item it was.
+    /// Adds the item's index to its error.
     fn of_item(self, index: usize) -> Self;
 
-    /// What there is, or the error.
+    /// Returns the output, or the error.
     fn into_result(self) -> Result<Self::Output, NodeError>;
 }
 
@@ -72,9 +72,9 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         BoundedFutures { source: Some(source), pool: Pool::new(), begun: 0, concurrency, counter }
     }
 
-    /// The next item that has ended, by its index. Those that have ended and `wait` to be taken count as under way.
+    /// `wait`: how many items have ended and are not yet taken; they count as under way.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, wait: usize) -> Poll<Option<(usize, R)>> {
-        // Gives other tasks a turn now and then, also if no item ever has to wait.
+        // Lets other tasks run now and then, even if no item ever has to wait.
         ready!(pin!(tokio::task::consume_budget()).poll(cx));
         self.counter.begin();
         while self.pool.len() + wait < self.concurrency {
@@ -86,7 +86,7 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 }
                 Ok(Poll::Ready(None)) => self.source = None,
                 Ok(Poll::Pending) => break,
-                // It is not asked again: what panicked once may do so for ever.
+                // The source is not polled again: what panicked once may do so for ever.
                 Err(said) => {
                     self.source = None;
                     self.begun += 1;

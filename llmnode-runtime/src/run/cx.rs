@@ -61,14 +61,13 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Caller { execution: Some(&self.context), ..Caller::default() }
     }
 
-    /// What a node that only stands for others hands on to each of them, `attempts` included: it is not executed again
-    /// as a whole. The limits and the deadline hold for all together.
+    /// Settings that a node made of others passes on to each of them. `attempts` is one of them, since the node is not
+    /// executed again as a whole. Limits and deadline are not: they hold for all together.
     pub(crate) fn forwarded_settings(&self) -> Settings {
         Settings { limits: Limits::new(), deadline: None, ..self.context.settings.clone() }
     }
 
-    /// What such a node does with them, as long as the deadline that this call sets leaves time. That of a run or a
-    /// node is for each of them.
+    /// Bounds such a node by the deadline that this call sets. The deadline of a run or a node holds for each call within.
     pub(crate) async fn with_call_deadline<T>(
         &self,
         calls: impl Future<Output = Result<T, NodeError>>,

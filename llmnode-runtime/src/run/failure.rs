@@ -11,7 +11,6 @@ use crate::pause::{Paused, PausedError};
 use crate::text::one_line;
 use crate::validate::Violation;
 
-/// Why a try failed, and what should follow.
 pub(super) struct Failure {
     pub(super) category: Category,
     pub(super) message: String,
@@ -47,7 +46,7 @@ impl Failure {
     pub(super) fn from_exec_error(error: NodeError) -> Self {
         let mut failure = Failure::new(error.category(), error.message());
         failure.retry_after = error.retry_after();
-        // A call within has already been retried, as its own settings say.
+        // A call within was already retried, as its own settings say.
         failure.retry = error.has_failed_call().then_some(Retry::No);
         failure.error = Some(error);
         failure
@@ -57,20 +56,19 @@ impl Failure {
         Failure { too_late: true, ..Failure::new(Category::Timeout, message) }
     }
 
-    /// The next event could not be recorded, so it does not happen.
+    /// An event that cannot be recorded must not happen.
     pub(super) fn unrecorded(fault: BoxError) -> Self {
         let (message, source) = (fault.to_string(), Some(fault));
         Failure { sent: false, source, ..Failure::new(Category::Aborted, message) }
     }
 
-    /// A tool failed in a way that is not reported to the model.
+    /// For a failure that is not reported to the model.
     pub(super) fn of_tool(error: NodeError) -> Self {
         let message = one_line(format!("a tool failed: {}", error.message()), 700);
         let category = error.category();
         Failure { source: Some(error.into()), ..Failure::new(category, message) }
     }
 
-    /// Tool calls wait for a decision.
     pub(super) fn paused(paused: Paused) -> Self {
         let waits = PausedError(paused);
         let message = waits.message();
@@ -90,7 +88,7 @@ impl Failure {
         Failure { violations, ..Failure::new(category, one_line(message, 1000)) }
     }
 
-    /// Adds to the message why there is no further try. This part is never cut.
+    /// Adds why there is no further try. Unlike the rest of the message, this part is never cut.
     pub(super) fn add(&mut self, note: &str) {
         if !note.is_empty() {
             self.message = one_line(std::mem::take(&mut self.message), 700) + note;

@@ -20,8 +20,7 @@ pub(super) fn append(
     answer: Option<String>,
     violations: &[Violation],
 ) {
-    // Some providers refuse an empty turn of the assistant. The pair stays a pair: a text in place of the answer says
-    // that there was none.
+    // Some providers refuse an empty turn of the assistant, so a text takes the place of a missing answer.
     let answer = answer.filter(|answer| !answer.trim().is_empty());
     messages.push(Message::new(Role::Assistant, answer.unwrap_or_else(|| NO_ANSWER.to_owned())));
     messages.push(Message::new(Role::User, complaint(violations)));
@@ -29,8 +28,7 @@ pub(super) fn append(
     messages.drain(prompt..prompt + surplus);
 }
 
-/// One line for each violation: where, what, and what is allowed. Text of the answer that validators quote stays on
-/// its line, so that it cannot look like a message of its own.
+/// Text of the answer that validators quote stays on its line, so that it cannot look like a message of its own.
 fn complaint(violations: &[Violation]) -> String {
     let mut text = String::with_capacity(256);
     text.push_str(HEAD);

@@ -16,8 +16,7 @@ use crate::output::{OutputSchema, WRAPPER};
 use crate::panics::lock;
 use crate::text::one_line;
 
-/// Collects the pieces of an answer for the stream of a call. The loop writes to it, the stream reads it. Who observes a flow is told
-/// at once instead.
+/// The attempt loop writes to it, the stream reads it. An observer of a flow gets each event at once instead.
 #[derive(Default)]
 pub(crate) struct Listener<'r> {
     state: Mutex<ListenerState>,
@@ -29,36 +28,33 @@ struct ListenerState {
     events: VecDeque<Event>,
     /// The members that lead to the JSON of the answer. `None`: the answer is text.
     json: Option<&'static [&'static str]>,
-    /// The members that lead to a list, where its items are asked for.
+    /// The members that lead to a list, if its items are asked for.
     list: Option<Vec<String>>,
-    /// How many requests have begun.
     requests: u32,
     /// Why the last request failed; the next one reports it as `Restarted`.
     failed: Option<Category>,
-    /// The length of the answer so far.
+    /// Of the answer so far.
     bytes: usize,
 }
 
 impl<'r> Listener<'r> {
-    /// For who observes the flow of this call. None, if nobody reads along.
+    /// `None` if nobody observes the flow.
     pub(super) fn observed(flow: Option<&'r FlowContext<'r>>, call: &'r CallGuard<'r>) -> Option<Box<Self>> {
         let observer = flow?.observer.filter(|observer| observer.listens())?;
         Some(Box::new(Listener { state: Mutex::default(), observer: Some((observer, call)) }))
     }
 
-    /// Hands on what happened.
     fn emit(&self, mut state: MutexGuard<'_, ListenerState>, event: Event) {
         let Some((observer, call)) = self.observer else { return state.events.push_back(event) };
         drop(state);
         observer.event(&call.observed_path(), &event);
     }
 
-    /// Requires that the answer has a list at this path.
     pub(super) fn require_list(&self, path: &[String]) {
         self.lock().list = Some(path.to_vec());
     }
 
-    /// Takes the schema of the answer, before the first request.
+    /// Called before the first request.
     pub(super) fn set_schema(&self, schema: Option<&OutputSchema>) -> Result<(), NodeError> {
         let mut state = self.lock();
         state.json = schema.map(|schema| if schema.is_wrapped() { &[WRAPPER][..] } else { &[] });
@@ -76,7 +72,7 @@ impl<'r> Listener<'r> {
         Err(NodeError::new(Category::ConfigError, message))
     }
 
-    /// A request goes out. What was written before it no longer counts.
+    /// What was written before it no longer counts.
     pub(super) fn request_began(&self) {
         let mut state = self.lock();
         state.bytes = 0;
@@ -87,7 +83,6 @@ impl<'r> Listener<'r> {
         }
     }
 
-    /// The request failed, and another one may follow.
     pub(super) fn failed(&self, category: Category) {
         self.lock().failed = Some(category);
     }
@@ -105,7 +100,7 @@ impl<'r> Listener<'r> {
         }
     }
 
-    /// The whole answer, where the model gave no pieces of it.
+    /// For a model that gave no pieces of its answer.
     pub(super) fn emit_unstreamed(&self, answer: &str) {
         if self.lock().bytes == 0 {
             self.delta(Delta::Text(answer));
@@ -129,7 +124,7 @@ impl<'r> Listener<'r> {
         .await
     }
 
-    /// The answer calls tools, so the text so far was not the answer.
+    /// The text so far was not the answer.
     pub(super) fn emit_tool_calls(&self, calls: &[ToolCall]) {
         self.emit(self.lock(), Event::ToolCalls(calls.to_vec()));
     }

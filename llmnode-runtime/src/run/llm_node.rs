@@ -26,8 +26,8 @@ pub trait LlmNode<S: ?Sized>: Node {
         let _ = to;
     }
 
-    /// What takes the place of an answer when the recovery comes to its step `fallback`; `None`: there is nothing.
-    /// The error has the record of the call so far.
+    /// The value that takes the place of an answer at the recovery's step `fallback`; `None`: the node has none. The error
+    /// has the record of the call so far.
     fn fallback<'a>(
         &'a self,
         state: &'a S,

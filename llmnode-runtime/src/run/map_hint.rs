@@ -1,4 +1,4 @@
-//! What the compiler says of `for result in run.map(nodes)`, without `.await`.
+//! The compiler's message for `for result in run.map(nodes)` without `.await`.
 
 use super::map::Map;
 use crate::error::NodeError;
@@ -11,7 +11,7 @@ use crate::error::NodeError;
 )]
 pub trait Awaited {}
 
-/// Stands for the map in the bound. With a bound on the map itself, rustc would only say that it is not an iterator.
+/// Takes the map's place in the bound. With a bound on the map itself, rustc would only report that it is not an iterator.
 pub struct Unawaited<T>(T);
 
 #[doc(hidden)]

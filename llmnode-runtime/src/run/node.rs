@@ -54,7 +54,7 @@ pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: S
     /// thiserror's `#[error(transparent)]` and [`std::io::Error::other`] hide theirs.
     fn exec(&self, cx: &Cx<'_, S>) -> impl Future<Output = Result<Self::Output, BoxError>> + Send;
 
-    /// Whether the node has tries of its own, as one that asks a model or stands for other nodes.
+    /// Whether the node has tries of its own, as one that asks a model or runs other nodes in its place.
     #[doc(hidden)]
     const TRIES_ITSELF: bool = false;
 
@@ -76,8 +76,8 @@ pub trait Exec<S: ?Sized>: Node + Sync + Reads<S, State = S> + Reads<S, State: S
     }
 }
 
-/// That a state is `Sync`, as a fact that follows from `Exec`: the compiler asks for it where a node names its state,
-/// and not again in each place that calls the node. Everything has it.
+/// A state that is `Sync`, as a fact that follows from `Exec`: the compiler asks for it where a node names its state, and not
+/// again in each place that calls the node. Every type implements it.
 pub trait Reads<S: ?Sized> {
     /// The state.
     type State: ?Sized;

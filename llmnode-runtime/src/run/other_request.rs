@@ -1,5 +1,5 @@
-//! A request that is no chat, such as one for embeddings, as the attempt loop tries it: it counts in limits, ledger and spans as
-//! any other.
+//! A request that is not a chat, such as one for embeddings, as the attempt loop tries it. It counts in limits, ledger and
+//! spans as any other.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::output::AnswerKind;
 use crate::panics::catch_panic_async;
 use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Resolved};
 
-/// What is asked of a server, and what the ledger says of it.
+/// A request to a server that is not a chat.
 pub trait OtherRequest: Send + Sync {
     /// The operation, as OpenTelemetry calls it: `embeddings`.
     fn operation(&self) -> &'static str;
@@ -42,10 +42,11 @@ pub trait OtherRequest: Send + Sync {
     /// About how many tokens are sent.
     fn tokens(&self) -> u64;
 
-    /// How many bytes the texts have that are sent.
+    /// The size of the texts that are sent, in bytes.
     fn bytes(&self) -> u64;
 
-    /// Sends the request once and keeps what came back. The completion has no text: it says what was used, and of whom.
+    /// Sends the request once and keeps the response. The completion has no text: it says what was used, and which model
+    /// answered.
     fn send<'a>(
         &'a self,
         id: AttemptId,
@@ -80,9 +81,8 @@ struct OtherRequestAttempts<'r> {
     of: &'r dyn OtherRequest,
     timeout: Option<Duration>,
     retries: BudgetedRetries<'r>,
-    /// The attempt that was begun last, until it is written down.
+    /// The latest attempt, until it is recorded.
     open: Option<OpenAttempt<'r>>,
-    /// Why it failed last.
     last: Option<NodeError>,
 }
 
@@ -115,7 +115,7 @@ impl Attempts for OtherRequestAttempts<'_> {
         self.plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
-    /// The other models are for chats.
+    /// Fallback models are for chats only.
     fn change_model(&mut self, _: &str) -> Result<(), NodeError> {
         self.last.take().map_or(Ok(()), Err)
     }

@@ -20,7 +20,6 @@ struct Slot<'r, T> {
     waker: Arc<SlotWaker>,
 }
 
-/// The slots to poll, and the task to tell.
 #[derive(Default)]
 struct Woken {
     queue: Mutex<VecDeque<usize>>,
@@ -28,7 +27,7 @@ struct Woken {
 }
 
 impl Woken {
-    /// Keeps the waker of the task. Wakers are code of the executor: none wakes or is dropped under the lock.
+    /// Wakers are code of the executor: none wakes or is dropped under the lock.
     fn set_task_waker(&self, waker: &Waker) {
         let mut task = lock(&self.task);
         if task.as_ref().is_some_and(|known| known.will_wake(waker)) {
@@ -42,7 +41,7 @@ impl Woken {
 
 struct SlotWaker {
     slot: usize,
-    /// So that a slot stands in the queue at most once.
+    /// Keeps a slot from being queued twice.
     queued: AtomicBool,
     woken: Arc<Woken>,
 }
@@ -63,7 +62,7 @@ impl Wake for SlotWaker {
 }
 
 impl SlotWaker {
-    /// Puts the slot into the queue. `false`: it stands there already.
+    /// `false`: it is queued already.
     fn enqueue(&self) -> bool {
         let queued = self.queued.swap(true, Ordering::AcqRel);
         if !queued {
@@ -97,8 +96,8 @@ impl<'r, T> Pool<'r, T> {
     /// The next future that has ended. Pending for ever if the pool is empty.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<(usize, T)> {
         self.woken.set_task_waker(cx.waker());
-        // Those that are woken meanwhile wait for the next time: a future that always wakes itself would
-        // otherwise keep the task here for ever.
+        // Futures that are woken meanwhile wait for the next poll: one that always wakes itself would otherwise keep the task
+        // here for ever.
         let woken = lock(&self.woken.queue).len();
         for _ in 0..woken {
             let Some(slot) = lock(&self.woken.queue).pop_front() else { break };
@@ -111,7 +110,7 @@ impl<'r, T> Pool<'r, T> {
 
     fn poll_slot(&mut self, index: usize) -> Option<(usize, T)> {
         let slot = &mut self.slots[index];
-        // Not a mere store: what a waker did before it found the slot queued has to be seen by this poll.
+        // Not a mere store: what a waker did before it found the slot queued has to be visible to this poll.
         slot.waker.queued.swap(false, Ordering::AcqRel);
         let (tag, future) = slot.future.as_mut()?;
         let waker = Waker::from(Arc::clone(&slot.waker));

@@ -1,4 +1,4 @@
-//! How far many items are.
+//! The progress of many items.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::panics::catch_panic;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BatchProgress {
-    /// How many items have ended, with those that failed.
+    /// How many items have ended, including those that failed.
     pub done: usize,
     /// How many of them failed.
     pub failed: usize,
@@ -20,10 +20,10 @@ pub struct BatchProgress {
     pub elapsed: Duration,
 }
 
-/// The program's function that is told.
+/// The program's callback.
 pub type OnProgress<'r> = Box<dyn FnMut(&BatchProgress) + Send + 'r>;
 
-/// Counts what ends, and tells of it.
+/// Counts the items that end, and reports them to the callback.
 pub struct ProgressCounter<'r> {
     on_progress: Option<OnProgress<'r>>,
     clock: &'r dyn Clock,
@@ -32,26 +32,26 @@ pub struct ProgressCounter<'r> {
 }
 
 impl<'r> ProgressCounter<'r> {
-    /// Nothing has ended yet.
+    /// Creates a counter at zero.
     pub fn new(on_progress: Option<OnProgress<'r>>, total: Option<usize>, clock: &'r dyn Clock) -> Self {
         let so_far = BatchProgress { done: 0, failed: 0, total, elapsed: Duration::ZERO };
         ProgressCounter { on_progress, clock, began: None, so_far }
     }
 
-    /// How many items there are, where that is known.
+    /// Returns the number of items, where it is known.
     pub fn exact_size(size_hint: impl FnOnce() -> (usize, Option<usize>)) -> Option<usize> {
         let (least, most) = catch_panic(size_hint).ok()?;
         most.filter(|most| *most == least)
     }
 
-    /// The first item is asked for now, if none was before.
+    /// Starts the time when the first item is asked for.
     pub fn begin(&mut self) {
         if self.on_progress.is_some() && self.began.is_none() {
             self.began = catch_panic(|| self.clock.now()).ok();
         }
     }
 
-    /// An item has ended. A panic of the program's function is its own.
+    /// Counts an item that has ended. A panic of the callback does not affect the items.
     pub fn ended(&mut self, failed: bool) {
         let Some(on_progress) = &mut self.on_progress else { return };
         self.so_far.done += 1;

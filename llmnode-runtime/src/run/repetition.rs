@@ -4,14 +4,12 @@ use super::failure::Failure;
 use crate::category::Group;
 use crate::model::Retry;
 
-/// The last bad answer, by its hash.
 #[derive(Default)]
 pub(super) struct Repetition(Option<[u8; 32]>);
 
 impl Repetition {
-    /// Whether the failure is a bad answer that is the same as the last one.
     pub(super) fn repeats(&mut self, failure: &Failure) -> bool {
-        // Without a choice there is no answer: that is a failure of the transport.
+        // Without a choice (OpenAI's `choices`) there is no answer: that is a failure of the transport.
         if failure.category.group() != Group::Answer || failure.retry == Some(Retry::Transport) {
             return false;
         }

@@ -43,28 +43,25 @@ where
         let spec = node.output();
         let mut asked = TypedNode { node, state: cx.state, tools, spec, schema: None, value: None };
         boxed(&mut asked, &cx.context).await.map_err(NodeError::already_retried)?;
-        // It succeeds only with a value: one that the judge accepted, or the fallback's.
+        // The loop succeeds only with a value: one that the judge accepted, or the fallback's.
         Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
     }
 }
 
-/// A node that is asked, without its types.
 pub(super) trait ErasedNode<'r>: AnswerReader {
     fn settings(&self) -> &'r Settings;
     fn node_kind(&self) -> NodeKind;
 
-    /// The model that the node holds.
     fn model(&self) -> Option<&'r dyn ChatModel>;
 
-    /// The schema to send. The judge reads by it.
+    /// The schema to send, and to judge answers by.
     fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
 
     fn render(&self, to: &mut Prompt);
 
-    /// The tools that the model may call, and how many responses there are at most.
+    /// With the maximum number of responses.
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError>;
 
-    /// Keeps the fallback value, if there is one.
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
 }
 
@@ -110,7 +107,6 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
     }
 }
 
-/// Asks the node for the value that replaces this failure, and records that the output is a fallback.
 async fn fall_back(
     call: &CallGuard<'_>,
     error: &NodeError,
@@ -155,7 +151,6 @@ fn render(asked: &dyn ErasedNode<'_>) -> Result<Vec<Message>, NodeError> {
     }
 }
 
-/// Renders the node, reads answers as its output, checks them against the state, and keeps the accepted one.
 struct TypedNode<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
     node: &'r N,
     state: &'r S,

@@ -1,4 +1,4 @@
-//! Doubts about an answer that the provider's figures raise.
+//! Flags that the provider's token counts raise about an answer.
 
 use crate::flag::Flag;
 use crate::ledger::text_tokens;
@@ -8,7 +8,6 @@ use crate::usage::TokenUsage;
 /// Below this many tokens, the estimate of a prompt's length is too rough.
 const SHORTEST: u64 = 1024;
 
-/// The doubts about an accepted answer.
 pub(super) fn usage_flags(request: &Request, usage: Option<TokenUsage>) -> impl Iterator<Item = Flag> {
     let usage = usage.unwrap_or_default();
     let short = prompt_was_cut(request, usage).then_some(Flag::ShortPrompt);
