@@ -15,7 +15,7 @@ pub(super) trait AnswerReader: Send + Sync {
 
     fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>>;
 
-    /// Executes the tool at this place of the node's list; within this context.
+    /// `index` counts in the node's list.
     fn execute<'a>(
         &'a self,
         tool: usize,
@@ -55,7 +55,7 @@ pub(super) async fn judge(
     Err(Failure::rejected(Category::ValidationError, violations))
 }
 
-/// The changes that were made to read an answer, each once.
+/// Each kind of change once.
 fn flags(notes: &[Note]) -> Vec<Flag> {
     let mut flags: Vec<Flag> = Vec::with_capacity(notes.len());
     for note in notes {

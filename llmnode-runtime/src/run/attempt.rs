@@ -29,7 +29,7 @@ use crate::validate::{AttemptInfo, Violation};
 /// In bytes: a provider may report a name or an id of any length.
 const WORD: usize = 200;
 
-/// An answer that calls tools may have no text, and providers refuse an empty turn.
+/// An answer that calls tools may have no text.
 const CALLS_PLACEHOLDER: &str = "(calls)";
 
 pub(super) async fn attempt(

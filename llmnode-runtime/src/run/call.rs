@@ -41,11 +41,9 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
     overrides: Overrides,
-    /// What its answer is shown to while it is written.
     pub(super) listener: Option<Arc<Listener<'r>>>,
-    /// The conversation that it continues.
     paused: Option<Paused>,
-    /// What starts it; none once it has.
+    /// `None` once it has started.
     start: Option<Start<'r, T>>,
     under_way: Option<BoxFuture<'r, Outcome<T>>>,
 }
@@ -57,7 +55,7 @@ type Start<'r, T> = Box<
 type Overrides = Option<Box<Settings>>;
 
 impl RunCore {
-    /// Calls a node, with nothing set.
+    /// Calls a node, without settings of its own.
     pub fn call<'r, S, N>(&'r self, caller: Caller<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
     where
         S: ?Sized,
@@ -228,7 +226,7 @@ impl<T> Call<'_, T> {
         }
         match &mut self.under_way {
             Some(call) => call.as_mut().poll(cx),
-            // It has what starts it until it is under way.
+            // `start` is taken on the first poll; until then `under_way` is `None`.
             None => Poll::Pending,
         }
     }
@@ -291,7 +289,7 @@ where
         let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
         let scope = begin(core, caller, settings, &mut || NodeKey::of(node))?;
         let outcome = {
-            // One that is streamed is read by whoever streams it.
+            // A streamed call already has a listener.
             let read = if listener.is_none() { Listener::observed(caller.flow(), &scope) } else { None };
             let listener = listener.as_deref().or(read.as_deref());
             let execution = execution((core, caller, listener), &scope, settings, state, node);
@@ -315,8 +313,7 @@ where
     })
 }
 
-/// Executes the node until it has an output, or no further try follows. It is compiled anew for every node, so what needs
-/// nothing of the node's types stands elsewhere.
+/// Monomorphised per node: keep type-independent code out of it.
 async fn execution<S, N>(
     (core, caller, listener): (&RunCore, Caller<'_>, Option<&Listener<'_>>),
     call: &CallGuard<'_>,
@@ -352,7 +349,7 @@ fn begin<'r>(
     let sinks = Sinks { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
     let usage_sum = caller.flow().map(|flow| flow.usage_sum);
     let around = Parent { parent: caller.call(), usage_sum, item: caller.item };
-    // Those of a call around it have the run's among them.
+    // The labels of a call around it already contain the run's.
     let mut labels = caller.call().map_or(&core.settings.labels, CallGuard::labels).clone();
     labels.extend(settings.labels.clone());
     let (key, now) = catch_panic(|| (key(), clock.now())).map_err(|said| {

@@ -14,21 +14,19 @@ use crate::validate::AttemptInfo;
 pub(crate) struct CallContext<'r> {
     pub(super) core: &'r RunCore,
     pub(super) call: &'r CallGuard<'r>,
-    /// Of the call alone: what the program set for it.
+    /// Only what the program set for this call, not resolved with other levels.
     pub(super) settings: &'r Settings,
     pub(super) limits: &'r CallLimits<'r>,
     /// When this call, or one around it, has to end.
     pub(super) deadline: Option<&'r Deadline>,
-    /// The flow whose step it is within.
     pub(super) flow: Option<&'r FlowContext<'r>>,
-    /// What the answer is shown to while it is written. Not that of calls within.
+    /// Calls within have a listener of their own, or none.
     pub(super) listener: Option<&'r Listener<'r>>,
     pub(super) attempt: AttemptInfo,
-    /// The conversation that it belongs to.
     pub(super) origin: Option<&'r Origin<'r>>,
 }
 
-/// Who makes a call: by default the run, else a node's execution, a map or a flow. What it leaves open is that of the
+/// Who makes a call: by default the run, else a node's execution, a map or a flow. A field that is `None` is that of the
 /// execution.
 #[derive(Clone, Copy, Default)]
 pub struct Caller<'r> {
@@ -36,45 +34,44 @@ pub struct Caller<'r> {
     pub(super) limits: Option<&'r CallLimits<'r>>,
     pub(super) flow: Option<&'r FlowContext<'r>>,
     pub(super) origin: Option<&'r Origin<'r>>,
-    /// Which item of a map it is.
     pub(super) item: Option<u32>,
 }
 
 impl<'r> Caller<'r> {
-    /// The same for the steps of a flow.
+    /// Returns the same caller for the steps of a flow.
     #[must_use]
     pub fn of_flow(self, flow: &'r FlowContext<'r>) -> Self {
         Caller { flow: Some(flow), ..self }
     }
 
-    /// The same for what goes on with a conversation.
+    /// Returns the same caller for a conversation that continues.
     #[must_use]
     pub fn with_origin(self, origin: Option<&'r Origin<'r>>) -> Self {
         Caller { origin: origin.or(self.origin), ..self }
     }
 
-    /// The same, within these limits.
+    /// Returns the same caller within these limits.
     #[must_use]
     pub fn limited(self, limits: Option<&'r CallLimits<'r>>) -> Self {
         Caller { limits: limits.or(self.limits), ..self }
     }
 
-    /// The flow whose step it is within.
+    /// Returns the flow whose step it is within.
     pub fn flow(&self) -> Option<&'r FlowContext<'r>> {
         self.flow.or_else(|| self.execution?.flow)
     }
 
-    /// Who observes it, and the names of the calls that lead here.
+    /// Returns the observer, and the names of the calls that lead here.
     pub fn observed(&self) -> Option<(&'r dyn Observer, Vec<String>)> {
         Some((self.flow()?.observer?, self.call().map(CallGuard::observed_path).unwrap_or_default()))
     }
 
-    /// How many calls stand around.
+    /// Returns how many calls are around a new call.
     pub fn depth(&self) -> usize {
         self.call().map_or(0, |call| call.depth + 1)
     }
 
-    /// The limits around.
+    /// Returns the limits of the calls around it.
     pub fn limits(&self) -> Option<&'r CallLimits<'r>> {
         self.limits.or(self.execution.map(|execution| execution.limits))
     }

@@ -19,26 +19,25 @@ pub struct RunCore {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) models: BTreeMap<String, (Arc<dyn ChatModel>, Settings)>,
     pub(super) settings: Settings,
-    /// What was spent.
+    /// What was spent so far.
     pub ledger: Ledger,
     pub(super) hooks: Hooks,
     pub(super) content_in_traces: bool,
-    /// What all waits go through.
+    /// All waits go through it.
     pub clock: Arc<dyn Clock>,
     /// What may be spent.
     pub limits: RunLimits,
-    /// Who is asked before a tool runs that needs an approval.
+    /// Asked before a tool runs that needs an approval.
     pub(super) approver: Option<Arc<Approver>>,
     /// What crates above keep for their nodes, by the node's type.
     pub(super) node_data: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
 }
 
-/// A model to ask, by the name under which it was asked for.
 pub(super) struct Target<'r> {
     pub(super) model: &'r dyn ChatModel,
     /// A name registered on the run, or else an id; `None`: the node's or the run's own model as it is.
     pub(super) name: Option<String>,
-    /// Its own settings, where the name is registered.
+    /// `None` if the name is not registered.
     settings: Option<&'r Settings>,
 }
 
@@ -53,25 +52,26 @@ impl RunCore {
         }
     }
 
-    /// The same, but what its calls do is kept by this recorder.
+    /// Returns the same core, whose calls are recorded by this recorder.
     pub fn recorded_by(&self, recorder: Arc<dyn Recorder>) -> RunCore {
         let mut core = self.clone();
         core.hooks.record(recorder);
         core
     }
 
-    /// The model that a node holds, unless the run only shows what would be asked.
+    /// `None` also where the run only shows what would be asked.
     pub(super) fn held_model<'r>(&self, held: Option<&'r dyn ChatModel>) -> Option<&'r dyn ChatModel> {
         held.filter(|_| !self.limits.ignored)
     }
 
-    /// The name by which the same model would be asked once more; of `own`, its id.
+    /// The name by which the same model is found again; for `own`, its id.
     pub(super) fn model_name(&self, target: &Target<'_>, own: &dyn ChatModel) -> Option<String> {
         let own = || own.model().filter(|id| !self.models.contains_key(*id)).map(str::to_owned);
         target.name.clone().or_else(own)
     }
 
-    /// That a model which is not found may have been meant as a registered one; empty where that cannot be.
+    /// A hint for a model that was not found: its name may be misspelt. Empty if the target has no name or a registered one, or no
+    /// model is registered.
     pub(super) fn unregistered_hint(&self, target: &Target<'_>) -> String {
         match &target.name {
             Some(name) if target.settings.is_none() && !self.models.is_empty() => {
@@ -87,14 +87,13 @@ impl RunCore {
 }
 
 impl Target<'_> {
-    /// What the model is known as before it answers, the surest first. The id of the handle is that of another model
-    /// where the request names one.
+    /// The names of the model before it answers, the most reliable first. If the request names a model, the handle's id may
+    /// be that of another one.
     pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
         let asked = request.model.as_deref();
         [asked, self.name.as_deref(), self.model.model().filter(|_| asked.is_none())]
     }
 
-    /// Says in a request what holds when this model is asked.
     pub(super) fn apply_to(&self, request: &mut Request, settings: &Resolved<'_>) -> Result<(), NodeError> {
         let id = if self.settings.is_some() { None } else { self.name.clone() };
         settings.apply_to(request, id, self.settings)

@@ -40,18 +40,19 @@ pub trait Observer: Sync {
     /// Whether somebody reads answers while they are written.
     fn listens(&self) -> bool;
 
-    /// Something happened to the answer of a call. `calls`: the names of the calls that lead to it, the outermost first, and its own.
+    /// Called when something happened to the answer of a call. `calls`: the names of the calls around it, the outermost
+    /// first, and its own.
     fn event(&self, calls: &[String], event: &Event);
 
-    /// A flow within the call of these names began or ended a step. Flows know what they hand on here.
+    /// Called when a flow within the call of these names began or ended a step. The type of `step` is known to flows only.
     fn step(&self, calls: &[String], step: &mut dyn Any);
 }
 
 /// What all calls within a step of a flow have in common.
 #[derive(Clone, Copy)]
 pub struct FlowContext<'r> {
-    /// What adds up their attempts.
+    /// Adds up the usage of their attempts.
     pub usage_sum: &'r UsageSum<'r>,
-    /// Who observes them.
+    /// Observes them.
     pub observer: Option<&'r dyn Observer>,
 }

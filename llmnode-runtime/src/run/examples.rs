@@ -176,7 +176,7 @@ impl<N> fmt::Debug for Input<N> {
     }
 }
 
-/// An output as the model would write it, or why the model must not.
+/// `Err`: why the model must not answer so.
 fn answer<T: Serialize, S: ?Sized>(
     output: &T,
     spec: &OutputSpec<T, S>,

@@ -1,5 +1,5 @@
-//! A node that asks no model itself, as the attempt loop tries it: one try is one execution.
-//! All counts belong to one call, so parallel calls do not disturb each other, even of the same node.
+//! A node that asks no model itself, as the attempt loop tries it: one try is one execution. The counts belong to one call,
+//! so parallel calls of the same node do not disturb each other.
 
 use super::attempt_loop::{self, Attempts, Plan, PlannedAttempt};
 use super::context::CallContext;
@@ -13,7 +13,6 @@ use crate::limits::Deadline;
 use crate::settings::{Next, NodeKind, Resolved, Settings};
 use crate::{BoxError, BoxFuture};
 
-/// Executes a node that asks no model itself, again after an error as often as `attempts` says.
 pub(super) async fn exec_with_attempts<N, S>(node: &N, cx: &Cx<'_, S>) -> Result<N::Output, NodeError>
 where
     N: Exec<S>,
@@ -22,16 +21,14 @@ where
     let node_kind = NodeKind { fallback: true, ..NodeKind::of::<N>(None) };
     let mut own = TypedExec { node, state: cx.state, value: None };
     boxed(&mut own, node.settings(), node_kind, &cx.context).await?;
-    // It succeeds only with a value.
+    // The loop succeeds only with a value.
     own.value.ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
 }
 
-/// A node without its types: the box proves once that the future is `Send`, and not for every node.
+/// The box proves once, and not for every node, that the future is `Send`.
 trait ErasedExec: Send {
-    /// Executes it, and keeps the output.
     fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
 
-    /// Keeps the fallback value as the output.
     fn fall_back<'a>(
         &'a mut self,
         error: NodeError,
@@ -90,7 +87,6 @@ fn boxed<'a>(
     })
 }
 
-/// The fallback's result is the call's result.
 fn record_fallback(call: &CallGuard<'_>, outcome: Result<(), BoxError>) -> Result<(), NodeError> {
     let error = match outcome {
         Ok(()) => {
@@ -99,7 +95,7 @@ fn record_fallback(call: &CallGuard<'_>, outcome: Result<(), BoxError>) -> Resul
         }
         Err(error) => NodeError::of_execution(error),
     };
-    // The whole record comes with the call's end.
+    // The record is complete only when the call ends, so an unfinished one of this call is removed.
     let own = error.record().is_some_and(|record| record.id == call.id);
     Err(if own { error.without_record() } else { error })
 }
@@ -108,7 +104,6 @@ struct ExecAttempts<'r> {
     /// As the last execution saw it.
     context: CallContext<'r>,
     node: &'r mut dyn ErasedExec,
-    /// How many tries have failed.
     failed: u32,
 }
 

@@ -22,7 +22,7 @@ use crate::settings::Settings;
 
 /// The inside of a context.
 pub trait CxInternals<'r, S: ?Sized> {
-    /// The settings that a node which only stands for others passes on to each of them.
+    /// Returns the settings that a node made of others passes on to each of them.
     fn forwarded_settings(&self) -> Settings;
 
     /// What the run keeps for a node's type.
@@ -54,10 +54,10 @@ pub trait CxInternals<'r, S: ?Sized> {
     /// Yields to other tasks, and checks the time limit of the run and the deadline of the call.
     ///
     /// # Errors
-    /// There is none: a `limit_exceeded` or a `timeout`.
+    /// `limit_exceeded` or `timeout`.
     fn yield_in_time(&self) -> impl Future<Output = Result<(), NodeError>> + Send;
 
-    /// Lets the run's handler decide about what waits. `None`: there is no handler, or it decides later.
+    /// Lets the run's handler decide about the calls that wait. `None`: there is no handler, or it decides later.
     ///
     /// # Errors
     /// The handler panicked.

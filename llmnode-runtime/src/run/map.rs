@@ -27,11 +27,10 @@ use crate::text::impl_debug;
 type Outcome<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
 type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Shared) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
 
-/// What all calls of a map have in common.
 struct Shared {
     settings: Settings,
     limits: Option<MapLimits>,
-    /// Instead of the run's.
+    /// Takes the place of the run's.
     core: Option<Arc<RunCore>>,
 }
 
@@ -252,7 +251,6 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     }
 }
 
-/// One call, with the node that it is of.
 fn call<'r, S, N>(
     core: &'r RunCore,
     caller: Caller<'r>,
@@ -272,7 +270,7 @@ where
             .map(|limits| CallLimits::for_map_call(&limits, caller.limits(), &core.limits, &*core.clock));
         let caller = caller.limited(around.as_ref());
         let outcome = Call::new(core, caller, state, &node).settings(settings).report().await;
-        // That the call has ended is kept, too. An error of its own says more than one of its recorder.
+        // The end of the call is recorded, too. The call's own error says more than one of its recorder.
         if other.is_some()
             && let Err(fault) = core.hooks.flush().await
             && outcome.is_ok()
@@ -283,10 +281,10 @@ where
     })
 }
 
-/// What keeps the calls of a map, once it is there, and what earlier processes spent on the map.
+/// The recorder of a map's calls, and what earlier processes spent on the map.
 type RecorderFuture<'r> = BoxFuture<'r, Result<(Arc<dyn Recorder>, PriorSpend), NodeError>>;
 
-/// The map with its calls kept by a recorder. Where that fails, its error is the map's only result.
+/// Records the calls of a map. If the recorder fails to start, its error is the map's only result.
 pub fn recorded_by<'r, T: Send + 'r>(
     map: Map<'r, T>,
     recorder: impl FnOnce(&'r RunCore) -> RecorderFuture<'r>,
@@ -318,7 +316,7 @@ pub fn recorded_by<'r, T: Send + 'r>(
     Map { core, calls, total, concurrency, settings, limits, on_progress }
 }
 
-/// Whether something else keeps the calls of a map already, and what to do.
+/// Why a second journal is refused, and what to do instead.
 fn second_journal_fault(core: &RunCore, shared: &Shared) -> Option<&'static str> {
     if shared.core.is_some() {
         return Some("the map has more than one journal; leave out one `resume`");
@@ -335,7 +333,6 @@ fn value<T>(outcome: Result<CallReport<T>, NodeError>) -> Result<T, NodeError> {
     outcome.map(|report| report.value)
 }
 
-/// The report as the value.
 fn reported<'r, T: Send + 'r>(call: Outcome<'r, T>) -> Outcome<'r, CallReport<T>> {
     Box::pin(async move {
         let report = call.await?;

@@ -24,40 +24,35 @@ const UNKNOWN: u32 = 2;
 
 const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
 
-/// The names under which answers are kept.
 struct ReplayKeys {
     conversation: String,
-    /// The request that the turn began with. Corrections have its name, too.
+    /// The request that the turn began with. Corrections share its name.
     turn: Option<String>,
 }
 
-/// The model that is asked now, and the request.
 pub(super) struct ModelAttempts<'r> {
     plan: &'r Plan<'r>,
-    /// The model to ask if no registered one is named: the node's own, or else the run's.
     model: &'r dyn ChatModel,
     judge: &'r mut dyn AnswerReader,
     request: Request,
-    /// How many messages there were before the first answer.
+    /// Messages before the first answer.
     first: usize,
-    /// How many messages are the prompt and the rounds so far. The messages after them are feedback.
+    /// Messages of the prompt and of the rounds so far; those after them are feedback.
     prompt: usize,
     target: Target<'r>,
     retries: BudgetedRetries<'r>,
     answers: Repetition,
-    /// The calls of tools in the last answer, until they are executed.
     round: Option<Box<Round>>,
-    /// How many responses there may be at most, and how many there were.
+    /// The limit, and the responses so far.
     turns: (u32, u32),
-    /// How many rounds in a row called unknown tools only.
+    /// Rounds in a row that called unknown tools only.
     unknown: u32,
-    /// What tells the conversation from others, if another process may continue it.
+    /// Id of the conversation across processes; `None` if nothing is journaled.
     root: Option<Box<str>>,
-    /// The ids of the calls around it.
     around: Option<Box<str>>,
-    /// If answers are kept: their names.
+    /// `Some` if answers are kept.
     journal: Option<Box<ReplayKeys>>,
-    /// The attempt that was begun last, until it is recorded.
+    /// The latest attempt, until it is recorded.
     open: Option<OpenAttempt<'r>>,
 }
 
@@ -120,7 +115,7 @@ impl ModelAttempts<'_> {
                 return Ok(Some(Some(Box::new(JournalKey { conversation, request: name, model }))));
             };
             let JournaledAnswer { text, calls, accepted, model } = answer;
-            // The model that gave it is asked from here on, as it was then.
+            // From here on the model that gave it is asked, as it was then.
             if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
                 self.change_model(&model).map_err(Failure::from_exec_error)?;
             }
@@ -138,7 +133,7 @@ impl ModelAttempts<'_> {
                     }
                     return Ok(None);
                 }
-                // It was good once. Its replacement comes next, or has to be asked for.
+                // It was accepted once. Its replacement comes next in the journal, or has to be asked for.
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
                     self.plan.context.call.replayed(usage);
@@ -148,12 +143,12 @@ impl ModelAttempts<'_> {
         }
     }
 
-    /// The name of the model that is asked in place of the call's.
+    /// `Some` if it is not the call's.
     fn other_model(&self) -> Option<String> {
         self.target.name.clone().filter(|name| self.plan.settings.model != Some(name))
     }
 
-    /// Continues a round that was begun before. Calls whose results were kept get them.
+    /// Calls whose results were kept get them.
     fn resume_round(&mut self, content: &str, mut calls: Vec<OpenCall>) {
         if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.context.call.recorder()) {
             for OpenCall { call, state } in calls.iter_mut().filter(|open| open.state.result().is_none()) {
@@ -173,7 +168,6 @@ impl ModelAttempts<'_> {
         self.round = Some(Round::open(content, &calls));
     }
 
-    /// Executes the calls of an answer, and continues the conversation.
     async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
         let within = self.plan.context.origin.and_then(|origin| origin.tool.as_ref());
         let around = self.around.as_deref().unwrap_or_default();
@@ -194,7 +188,6 @@ impl ModelAttempts<'_> {
         Ok(())
     }
 
-    /// Adds a round to the conversation.
     fn next_turn(&mut self, round: Vec<Message>, all_unknown: bool) {
         self.unknown = if all_unknown { self.unknown.saturating_add(1) } else { 0 };
         self.turns.1 = self.turns.1.saturating_add(1);
@@ -211,7 +204,7 @@ impl ModelAttempts<'_> {
         self.answers = Repetition::default();
     }
 
-    /// Says in the message that the model called a tool when only an answer was allowed.
+    /// For an answer that called a tool when only an answer was allowed.
     fn explain_tool_call(&mut self, failure: &mut Failure) {
         if !self.request.answer_now || failure.category.group() != Group::Answer {
             return;
@@ -231,7 +224,7 @@ impl ModelAttempts<'_> {
         });
     }
 
-    /// The conversation as it stands in a round that has not ended.
+    /// Snapshot of the conversation in the middle of a round.
     fn paused(&self, root: String, content: String, calls: Vec<OpenCall>) -> Paused {
         let ModelAttempts { plan, request, .. } = self;
         let messages = request.messages.clone();
@@ -252,7 +245,7 @@ impl ModelAttempts<'_> {
         }))
     }
 
-    /// Passes the conversation of a node with tools to the report.
+    /// For the report of a node with tools.
     pub(super) fn finish(self) {
         let ModelAttempts { plan, request, .. } = self;
         if !request.tools.is_empty() {
@@ -261,7 +254,7 @@ impl ModelAttempts<'_> {
         }
     }
 
-    /// Continues the conversation if an earlier call of the node paused in it.
+    /// Does nothing unless an earlier call of the node paused.
     pub(super) fn resume(&mut self) -> Result<(), NodeError> {
         let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
             return Ok(());
@@ -287,7 +280,7 @@ impl ModelAttempts<'_> {
 
 impl Attempts for ModelAttempts<'_> {
     async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
-        // If there is a round already, it comes from a conversation that paused.
+        // A round before the first request comes from a conversation that paused.
         if self.round.is_some() {
             return Ok(());
         }
@@ -296,7 +289,7 @@ impl Attempts for ModelAttempts<'_> {
         let open = self.open.insert(plan.context.call.attempt(one.kind, one.wait, target.name.clone()));
         open.journal_key = journal_key;
         request.correlation = Some(open.id);
-        // A panic is a failure like any other, so an attempt that is dropped was always cancelled.
+        // A panic is caught, so an attempt that is dropped was always cancelled.
         let outcome =
             catch_panic_async(|| attempt(target, request, open, &mut **judge, &one.attempt, plan)).await;
         let panicked =
@@ -304,7 +297,7 @@ impl Attempts for ModelAttempts<'_> {
         self.round = match outcome.unwrap_or_else(|message| Err(panicked(message))) {
             Ok(round) => round,
             Err(mut failure) => {
-                // Validators may also take too long.
+                // The timeout may also have passed in the validators.
                 let judging = failure.category == Category::Timeout && open.has_answer();
                 retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
                 if failure.category == Category::NotFound {
@@ -390,7 +383,7 @@ impl Attempts for ModelAttempts<'_> {
     }
 }
 
-/// Records a failed attempt, unless no request was begun. What only the record needs moves there.
+/// Nothing is recorded if no request was begun. What only the record needs is moved there.
 pub(super) fn record_failure(mut open: OpenAttempt<'_>, failure: &mut Failure) {
     if !failure.sent || !open.has_begun() {
         return open.forget(failure.category);

@@ -44,7 +44,6 @@ impl<I> fmt::Debug for Results<'_, I> {
     }
 }
 
-/// Results in the order of their nodes.
 pub(super) struct InOrder<'r, T> {
     bounded: BoundedFutures<'r, Result<T, NodeError>>,
     /// From the next result on, as far as calls have ended; `None`: one that is under way.
@@ -67,7 +66,7 @@ impl<'r, T> InOrder<'r, T> {
                 self.taken += 1;
                 return Poll::Ready(Some(result));
             }
-            // What is asked for next is under way, or has not begun: something will end.
+            // The next result is under way or has not begun, so something will end.
             match self.bounded.poll_next(cx, self.waiting) {
                 Poll::Ready(Some((index, result))) => {
                     let at = index - self.taken;

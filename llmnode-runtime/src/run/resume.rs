@@ -14,18 +14,17 @@ use crate::text::sha256_hex;
 /// The conversation that a call belongs to.
 #[derive(Default)]
 pub struct Origin<'r> {
-    /// The conversation that it, or a call within, continues.
+    /// Continued by the call itself, or by a call within it.
     paused: Option<&'r Paused>,
-    /// A call has taken it: only one continues it.
+    /// Only one call continues the conversation.
     taken: AtomicBool,
-    /// How many calls are around the one that it is made for.
+    /// How many calls are around the call that this is made for.
     depth: usize,
     /// How many agents that call has begun.
     agents: AtomicUsize,
-    /// The call of a tool that it is, or is within: what tells the conversation from others, and the ids of the calls around it and
-    /// its own.
+    /// If the call is one of a tool or within one: the id of the conversation, and the ids of the calls around it and its
+    /// own.
     pub(super) tool: Option<(&'r str, String)>,
-    /// The name of that call where results are kept, if they are.
     pub(super) journal: Option<String>,
 }
 
@@ -35,20 +34,20 @@ impl<'r> Origin<'r> {
         Origin { paused: Some(paused), ..Origin::default() }
     }
 
-    /// Of a call of a tool, with so many calls around it.
+    /// `depth`: how many calls are around it.
     pub(super) fn tool(depth: usize, tool: (&'r str, String), paused: Option<&'r Paused>) -> Self {
         Origin { paused, depth, tool: Some(tool), ..Origin::default() }
     }
 
-    /// The call that it is made for, which stands within so many, is executed: its agents have the same places as the last time.
+    /// Resets the counter at this depth, so that nested agents get the ids they had before.
     pub(super) fn restart_agents(&self, depth: usize) {
         if depth == self.depth {
             self.agents.store(0, Ordering::Relaxed);
         }
     }
 
-    /// The ids of the calls around those of an agent that begins now. A function may call several agents, and each of them numbers its
-    /// calls on its own. `~+1` is no id: in one, `~` is escaped.
+    /// The ids of the calls around those of an agent that begins now. A function may call several agents, each of which
+    /// numbers its calls on its own. `~+1` cannot be an id: ids escape `~`.
     pub(super) fn around(&self) -> Option<String> {
         let (_, path) = self.tool.as_ref()?;
         Some(match self.agents.fetch_add(1, Ordering::Relaxed) {
@@ -57,12 +56,10 @@ impl<'r> Origin<'r> {
         })
     }
 
-    /// The conversation to continue.
     pub(super) fn pause(&self) -> Option<&'r Paused> {
         self.paused
     }
 
-    /// Whether there is a conversation to continue.
     pub(super) fn is_paused(&self) -> bool {
         self.paused.is_some()
     }
@@ -72,7 +69,7 @@ impl<'r> Origin<'r> {
         self.paused?.0.edited.as_deref()
     }
 
-    /// The conversation, if this call is the one that paused. `root`: what tells this call's conversation from others, where a journal
+    /// The conversation, if this call is the one that paused. `root`: the id of this call's conversation, where a journal
     /// knows it.
     pub(super) fn take(
         &self,
@@ -88,7 +85,7 @@ impl<'r> Origin<'r> {
         let (conversation, node) = (&*paused.0, call.node());
         let further_in = call.depth > self.depth;
         if conversation.node != *node {
-            // A node that stands for others, or calls them, has the one that paused further in.
+            // In a node that passes on to others, or calls them, the one that paused is further in.
             if further_in {
                 return Ok(None);
             }
@@ -126,7 +123,7 @@ impl<'r> Origin<'r> {
     }
 }
 
-/// What tells what is asked from anything else: the prompt, the tools, the output.
+/// Fingerprint of prompt, tools and output schema.
 pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {
     let Request { messages, output, tools, .. } = request;
     let output = output.as_ref().map(|output| (output.name(), output.plain()));

@@ -1,4 +1,4 @@
-//! A run: a model, a state, and a book of what was spent.
+//! A run: models, a state, and a ledger of what was spent.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -190,7 +190,7 @@ impl<S> Run<S> {
         self
     }
 
-    /// Ignores all limits and the models that nodes hold, to show what a node would ask.
+    /// Shows what a node would ask: limits and the models that nodes hold are ignored.
     pub(crate) fn without_limits(mut self) -> Self {
         Arc::make_mut(&mut self.core).limits.ignored = true;
         self
@@ -264,7 +264,7 @@ impl<S> Run<S> {
     /// - the program is at fault: `config_error`, `prep_error`, `aborted`, `panic`.
     ///
     /// A node without a model fails with `exec_error`.
-    // The output is a parameter of its own: named as `N::Output`, what is no node would be two errors.
+    // The output is a parameter of its own: with `N::Output`, a type that is not a node would be two errors.
     pub fn call<'r, N, T>(&'r self, node: &'r N) -> Call<'r, T>
     where
         N: Exec<S, Output = T>,
@@ -272,7 +272,6 @@ impl<S> Run<S> {
         Call::new(&self.core, Caller::default(), &self.state, node)
     }
 
-    /// Calls a node on a state that the run does not own.
     pub(crate) fn call_on<'r, T, N>(&'r self, state: &'r T, node: &'r N) -> Call<'r, N::Output>
     where
         T: ?Sized,

@@ -58,7 +58,7 @@ pub struct CallStream<'r, T> {
     call: Call<'r, T>,
     listener: Arc<Listener<'r>>,
     outcome: Option<Outcome<T>>,
-    /// The answer's JSON, and what of its text is not yet read.
+    /// With the part of its text that is not read yet.
     growing: IncrementalParser,
     unread: String,
 }
@@ -176,7 +176,7 @@ impl<'r, T> CallStream<'r, T> {
         }
     }
 
-    /// Reads what was written since the last time. It is done only where somebody looks.
+    /// Parses only where somebody looks at the result.
     fn read(&mut self) {
         self.growing.push(&self.unread);
         self.unread.clear();
@@ -210,7 +210,6 @@ impl<T> fmt::Debug for CallStream<'_, T> {
 pub struct Items<'r, T, I> {
     stream: CallStream<'r, T>,
     path: Vec<String>,
-    /// How many items were looked at.
     taken: usize,
     item: PhantomData<fn() -> I>,
 }
@@ -251,7 +250,6 @@ impl<T, I: DeserializeOwned> Items<'_, T, I> {
         }
     }
 
-    /// The next item that is complete and can be read.
     fn take(&mut self) -> Option<(usize, I)> {
         let wrapper = self.stream.listener.json()?;
         self.stream.read();

@@ -11,9 +11,8 @@ use crate::pause::{CallState, Decision, Paused, WaitingCall};
 use crate::run::core::RunCore;
 use crate::run::cx::Cx;
 
-/// What has been decided about a call.
 pub(super) struct Permit {
-    /// The arguments that a person wrote in place of the model's.
+    /// By a person, in place of the model's.
     edited: Option<String>,
     decided: bool,
 }
@@ -28,17 +27,15 @@ impl Permit {
         Permit { edited, decided }
     }
 
-    /// The arguments that are to be read.
     pub(super) fn arguments<'a>(&'a self, invocation: &'a Invocation<'_>) -> &'a str {
         self.edited.as_deref().unwrap_or(&invocation.call.arguments)
     }
 
-    /// Those that a person wrote.
     pub(super) fn edited(&self) -> Option<&str> {
         self.edited.as_deref()
     }
 
-    /// Whether the call may run with the arguments that were read. If not, there are others to be read.
+    /// `false`: a person edited the arguments, so they have to be read again.
     pub(super) async fn is_granted<S: ?Sized>(
         &mut self,
         cx: &Cx<'_, S>,
@@ -84,7 +81,6 @@ fn panicked(said: &str) -> NodeError {
     NodeError::new(Category::Panic, format!("the handler of `with_approval` panicked: {said}"))
 }
 
-/// Asks the run's handler, if there is one.
 async fn ask<S: ?Sized>(cx: &Cx<'_, S>, invocation: &Invocation<'_>) -> Result<Option<Decision>, Outcome> {
     let Some(approver) = &cx.context.core.approver else { return Ok(None) };
     let call = WaitingCall {

@@ -14,7 +14,7 @@ use crate::model::{ToolCall, ToolSpec};
 use crate::pause::{CallState, Decision};
 use crate::run::cx::Cx;
 
-/// What a call of a tool came to.
+/// The outcome of a call of a tool.
 pub struct ToolRun {
     /// What a model would read.
     pub reply: ToolReply,
@@ -34,7 +34,8 @@ pub trait ToolsetInternals {
         call: &ToolCall,
     ) -> impl Future<Output = Result<Option<ToolRun>, NodeError>> + Send;
 
-    /// What is wrong with the arguments of a call, before anything runs. A tool that is not there refuses none.
+    /// Returns what is wrong with the arguments of a call, before anything runs. The arguments of an unknown tool are not
+    /// checked.
     fn refused_arguments(&self, call: &ToolCall) -> Option<String>;
 }
 

@@ -33,13 +33,12 @@ pub(super) struct Dynamic {
 
 #[derive(Clone)]
 pub(super) enum Body {
-    /// A function.
     Function(Arc<ArgumentParser>),
-    /// A tool that is known when the program is compiled, of any state.
+    /// From `#[tool]` or a node, for any state.
     Typed(Execute<()>),
-    /// It is given the context of the agent's call, and calls nodes itself.
+    /// Gets the context of the agent's call, and calls nodes itself.
     ToolFn(Untyped, Arc<ToolFn>),
-    /// The program gives its results.
+    /// Its results come from the program.
     External,
 }
 
@@ -48,14 +47,12 @@ pub type ToolFn = dyn for<'c> Fn(&'c Cx<'c, ()>, Value) -> BoxFuture<'c, Result<
     + Send
     + Sync;
 
-/// Reads the arguments of a function, and gives what calls it, or says what is wrong with them.
+/// `Err`: what is wrong with the arguments.
 pub(super) type ArgumentParser =
     dyn Fn(&str, &OutputSchema) -> Result<PreparedCall, Vec<Violation>> + Send + Sync;
 
-/// Calls a function with arguments that were read.
 type PreparedCall = Box<dyn FnOnce() -> BoxFuture<'static, Result<ToolReply, BoxError>> + Send>;
 
-/// A function, and how its arguments are read.
 pub(super) fn function<A, T, E, F>(
     read: impl Fn(&str, &OutputSchema) -> Result<A, Vec<Violation>> + Send + Sync + 'static,
     function: impl Fn(A) -> F + Send + Sync + 'static,
@@ -76,7 +73,6 @@ where
     }))
 }
 
-/// Executes a call of it.
 pub(super) async fn execute<S: ?Sized + Sync>(
     tool: &Dynamic,
     cx: &Cx<'_, S>,
@@ -99,7 +95,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     let parser = match &tool.body {
         Body::Function(parser) => &**parser,
         Body::ToolFn(_, calls) => {
-            // They were read before.
+            // They were read before, so this does not fail.
             let arguments =
                 serde_json::from_str(or_empty_object(permit.arguments(invocation))).unwrap_or_default();
             return match calls(&cx.on(&()), arguments).await {
@@ -126,7 +122,6 @@ pub(super) async fn execute<S: ?Sized + Sync>(
 }
 
 impl Dynamic {
-    /// What is wrong with these arguments.
     pub(super) fn argument_fault(&self, arguments: &str) -> Option<Outcome> {
         if !is_object(or_empty_object(arguments)) {
             return Some(no_object(arguments));
@@ -148,7 +143,7 @@ impl Dynamic {
     }
 }
 
-/// A function with its arguments, as a node; `AGAIN`: it may be executed again.
+/// `AGAIN`: it may be executed again.
 struct FunctionNode<'t, const AGAIN: bool> {
     spec: &'t ToolSpec,
     arguments: &'t str,

@@ -1,4 +1,4 @@
-//! Calls of tools that a model writes as its text, since its server does not know them as calls.
+//! Calls of tools that a model writes as text, because its server does not recognise them as calls.
 //!
 //! Only a whole answer is one: a call inside prose, or in the result of a tool, is data.
 
@@ -8,7 +8,7 @@ use crate::model::{ToolCall, ToolSpec};
 
 /// The calls that a text consists of: one object or a list, each with the name of a listed tool and its arguments.
 pub(super) fn calls(text: &str, tools: &[ToolSpec]) -> Option<Vec<ToolCall>> {
-    // Most answers are seen by their first character to be none.
+    // For most answers the first character shows that they are not calls.
     let text = text.trim();
     if !text.starts_with(['{', '[']) {
         return None;

@@ -4,22 +4,20 @@ use crate::model::ToolCall;
 use crate::pause::{CallState, Decision, segment};
 use crate::run::resume::Origin;
 
-/// One call of a tool.
 pub(in crate::run) struct Invocation<'c> {
     pub(super) call: &'c ToolCall,
-    /// What was decided about it, where it waited.
+    /// `Some` if it waited and was decided.
     pub(super) decision: Option<&'c Decision>,
     pub(in crate::run) origin: Origin<'c>,
 }
 
-/// The conversation that a call belongs to.
 #[derive(Clone, Copy)]
 pub(in crate::run) struct ConversationId<'c> {
-    /// What tells it from others, and the ids of the calls that it is within.
+    /// The id of the conversation, and the ids of the calls that it is within.
     pub(in crate::run) conversation: (&'c str, &'c str),
-    /// How deep the call stands that it is held in.
+    /// The depth of the call that holds the conversation.
     pub(in crate::run) depth: usize,
-    /// The name under which results are kept, where they are.
+    /// The name under which results are kept, if they are.
     pub(in crate::run) journal: Option<&'c str>,
 }
 

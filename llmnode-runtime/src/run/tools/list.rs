@@ -17,14 +17,14 @@ use crate::panics::catch_panic_async;
 use crate::run::context::CallContext;
 use crate::run::cx::Cx;
 
-/// How many responses of a model there are at most, the answer included.
+/// Responses of the model, the answer included.
 const TURNS: u32 = 10;
 
 /// The tools that a model may call in one call of a node. Generated code fills it.
 pub struct Tools<S: ?Sized> {
     list: Vec<Entry<S>>,
     turns: u32,
-    /// What is wrong with tools that are not in the list.
+    /// Of tools that were left out of the list.
     faults: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ impl<S: ?Sized> Tools<S> {
         self.turns
     }
 
-    /// As a model is told of them. A node without tools allocates nothing for them.
+    /// A node without tools allocates nothing for them.
     pub(in crate::run) fn listed(&self) -> Arc<[ToolSpec]> {
         if self.list.is_empty() { Arc::default() } else { self.specs().cloned().collect() }
     }
@@ -88,7 +88,6 @@ impl<S: ?Sized> Tools<S> {
         self.list.iter().map(|entry| &entry.spec)
     }
 
-    /// Executes the tool at this place.
     pub(in crate::run) fn execute<'c>(
         &self,
         at: usize,

@@ -17,26 +17,20 @@ pub const MAX_RESULT: usize = 64 * 1024;
 /// The most of an error or of complaints that the model reads, in bytes.
 const FAULT: usize = 2048;
 
-/// What a call of a tool came to.
 pub(in crate::run) struct Outcome {
     pub(super) effect: ToolEffect,
-    /// The word of the ledger.
+    /// As in the ledger.
     pub(super) label: Cow<'static, str>,
-    /// The call of the tool's node.
     pub(super) call: Option<CallId>,
-    /// A person has changed the arguments.
     pub(super) edited: bool,
 }
 
-/// What follows from it.
 pub(super) enum ToolEffect {
-    /// The model reads this result.
     Result(ToolReply),
     /// The model reads that the tool failed, or did not run.
     Failure(String),
-    /// Nothing yet.
     Waits(CallState),
-    /// The call of the agent ends with this error.
+    /// The agent's call ends with this error.
     Stopped(NodeError),
 }
 
@@ -45,22 +39,18 @@ impl Outcome {
         Outcome { effect, label: label.into(), call: None, edited: false }
     }
 
-    /// The tool ran, and the model reads its result.
     pub(super) fn done(reply: ToolReply, call: Option<CallId>) -> Self {
         Outcome { call, ..Outcome::new(ToolEffect::Result(reply), "ok") }
     }
 
-    /// The tool did not run.
     pub(super) fn refused(label: &'static str, said: impl Into<String>) -> Self {
         Outcome::new(ToolEffect::Failure(said.into()), label)
     }
 
-    /// A person does not want it to run.
     pub(super) fn denied(why: &str) -> Self {
         Outcome::refused("denied", format!("not allowed: {}", one_line(why, FAULT)))
     }
 
-    /// The arguments are not those of the tool.
     pub(super) fn invalid_arguments(complaints: &str) -> Self {
         Outcome::refused("invalid_arguments", format!("These arguments were not accepted:{complaints}"))
     }
@@ -74,12 +64,12 @@ impl Outcome {
         Outcome { call, ..Outcome::new(ToolEffect::Stopped(error), "aborted") }
     }
 
-    /// What belongs to the tool, and is executed outside of its node, panicked.
+    /// Code of the tool outside of its node panicked, such as its serialization.
     pub(super) fn panicked() -> Self {
         Outcome::of_error(NodeError::new(Category::Panic, ""), None)
     }
 
-    /// The node of the tool failed. A tool's own words are for the model; those of a transport are not.
+    /// A tool's own message is for the model; that of a transport is not.
     pub(super) fn of_error(error: NodeError, deadline: Option<Duration>) -> Self {
         let call = error.record().map(|record| record.id);
         let category = error.category();
@@ -103,7 +93,7 @@ impl Outcome {
         Outcome { call, ..Outcome::new(ToolEffect::Failure(words), label) }
     }
 
-    /// The arguments are these, and not those of the model, if there are any.
+    /// Records arguments that a person edited.
     pub(super) fn edited(mut self, arguments: Option<&str>) -> Self {
         self.edited |= arguments.is_some();
         if let (ToolEffect::Waits(CallState::Within(paused)), Some(arguments)) = (&mut self.effect, arguments)
@@ -115,7 +105,7 @@ impl Outcome {
 }
 
 impl ToolEffect {
-    /// How the call with this id stands now, or the error that ends the agent's.
+    /// `Err`: it ends the agent's call.
     pub(super) fn into_state(self, id: &str) -> Result<CallState, NodeError> {
         match self {
             ToolEffect::Result(ToolReply { text, images }) => {

@@ -25,29 +25,25 @@ use crate::run::failure::Failure;
 use crate::run::pool::Pool;
 use crate::text::{nearest, one_line, same_name};
 
-/// Of one answer, further calls are not executed.
+/// More calls than this in one answer are ignored.
 const CALLS: usize = 32;
 
-/// How many run side by side.
 const CONCURRENCY: usize = 8;
 
-/// The longest id and name of a call that are kept, in bytes.
+/// In bytes.
 const WORD: usize = 200;
 
-/// An answer that calls tools.
 pub(in crate::run) struct Round {
-    /// What the model wrote beside the calls.
+    /// The text beside the calls.
     pub(in crate::run) content: String,
     calls: Vec<ToolCall>,
-    /// How the calls stood when the round paused; of a new one, nothing.
+    /// Empty, unless the round paused before.
     states: Vec<CallState>,
 }
 
-/// What tools are executed with.
 pub(in crate::run) struct Executor<'r> {
     pub(in crate::run) judge: &'r dyn AnswerReader,
     pub(in crate::run) context: &'r CallContext<'r>,
-    /// The conversation that the calls belong to.
     pub(in crate::run) around: ConversationId<'r>,
 }
 
@@ -59,7 +55,7 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
         return None;
     }
     if request.answer_now || calls.iter().all(|call| answers(&call)) {
-        // Calls are not wanted any more, but an answer by its function is one.
+        // Calls are not wanted any more, but the function of the answer is called like one.
         if let Some(answer) = calls.iter().find(answers) {
             completion.text.clone_from(&answer.arguments);
         }
@@ -69,7 +65,7 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
     Some(Box::new(Round { content: completion.text.clone(), calls, states: Vec::new() }))
 }
 
-/// The calls in an answer to a request that forbids them, as the record has them; they are dropped.
+/// For the record only: they are dropped.
 pub(in crate::run) fn forbidden_calls(completion: &Completion, request: &Request) -> Vec<ToolRecord> {
     if !request.answer_now || request.tools.is_empty() {
         return Vec::new();
@@ -110,11 +106,11 @@ pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
     })
 }
 
-/// The calls, each with an id that no other call of the conversation has.
+/// No two calls of a conversation may share an id.
 fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
     let known = messages.iter().flat_map(Message::calls).map(|call| call.id.clone());
     let mut known: HashSet<String> = known.collect();
-    // Each number is looked at once, however many calls there are.
+    // Keeps the search linear in the number of calls.
     let mut number = 0;
     for call in &mut calls {
         if call.id.is_empty() || call.id.len() > WORD || known.contains(&call.id) {
@@ -133,7 +129,7 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
 }
 
 impl Round {
-    /// The round that a conversation paused in.
+    /// A round in which the conversation paused before.
     pub(in crate::run) fn open(content: &str, open: &[OpenCall]) -> Box<Self> {
         let (calls, states) =
             open.iter().map(|OpenCall { call, state }| (call.clone(), state.clone())).unzip();
@@ -144,7 +140,6 @@ impl Round {
         &self.calls
     }
 
-    /// How many characters the model wrote.
     pub(in crate::run) fn characters(&self) -> usize {
         let of_calls =
             self.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count());
@@ -187,7 +182,7 @@ impl Round {
             }
             Ok(state)
         };
-        // Part of the tool's future: while its result is written down, the others go on, and so does what they write down.
+        // Part of the tool's future: while its result is recorded, the others continue, and so does their recording.
         let run = async |index: usize, tool: BoxFuture<'_, Outcome>| -> Result<CallState, Failure> {
             let began = scope.now();
             let outcome = tool.instrument(span(&self.calls[index])).await;
@@ -225,13 +220,12 @@ impl Round {
         Ok(states.into_iter().flatten().collect())
     }
 
-    /// Each call as its tool sees it.
     fn called<'c>(&'c self, around: ConversationId<'c>) -> Vec<Invocation<'c>> {
         let states = self.states.iter().map(Some).chain(std::iter::repeat(None));
         self.calls.iter().zip(states).map(|(call, state)| Invocation::new(call, state, around)).collect()
     }
 
-    /// What is to be said of a call that is not to run any more; none: it has its result.
+    /// Outcome of a call that must not run: `Some(None)` if it already has a result.
     fn already_decided(&self, index: usize) -> Option<Option<Outcome>> {
         match self.states.get(index)? {
             CallState::Ended { .. } => Some(None),
@@ -249,7 +243,7 @@ impl Round {
         }
     }
 
-    /// The messages that the round adds to the conversation, or how its calls stand, if some wait.
+    /// `Err`: some calls wait.
     pub(in crate::run) fn to_messages(&self, states: Vec<CallState>) -> Result<Vec<Message>, Vec<OpenCall>> {
         let results: Option<Vec<Message>> = states.iter().map(CallState::result).collect();
         let Some(results) = results else {
@@ -262,18 +256,16 @@ impl Round {
         Ok(messages)
     }
 
-    /// No call is of a tool that is there.
     pub(in crate::run) fn has_only_unknown_tools(&self, request: &Request) -> bool {
         self.calls.iter().all(|call| tool_index(&request.tools, &call.name).is_none())
     }
 
-    /// Why a call is not executed.
     fn not_executed(&self, index: usize, known: Option<usize>, request: &Request, own: &str) -> Outcome {
         let name = &self.calls[index].name;
         if request.output.as_ref().is_some_and(|output| output.name() == name) {
             return Outcome::refused("not_executed", "not used: answer after the results of the tools");
         }
-        // Names are not listed for each of any number of calls.
+        // An answer may have any number of calls: only the first ones get a message that lists names.
         if known.is_some() || index >= CALLS {
             let why = format!("not executed: at most {CALLS} calls of one answer are");
             return Outcome::refused("not_executed", why);
@@ -282,7 +274,7 @@ impl Round {
     }
 }
 
-/// Ranges of calls that run side by side: a tool that runs alone is a range of its own.
+/// A tool that runs alone is a range of its own.
 fn concurrent_ranges(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<usize>> {
     let alone = |index: usize| known[index].is_some_and(|tool| tools[tool].alone);
     let mut concurrent_ranges: Vec<Range<usize>> = Vec::new();
@@ -295,7 +287,7 @@ fn concurrent_ranges(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<u
     concurrent_ranges
 }
 
-/// The span of one execution, by the conventions of OpenTelemetry.
+/// As the conventions of OpenTelemetry have it.
 fn span(call: &ToolCall) -> Span {
     tracing::info_span!(
         target: "llmnode::call",
@@ -311,7 +303,7 @@ fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {
     tools.iter().position(|tool| tool.name == name)
 }
 
-/// A call as it stands in the conversation: some servers refuse a whole conversation over arguments that are no object.
+/// Some servers refuse a whole conversation if the arguments of one call are not an object.
 fn for_history(call: &ToolCall) -> ToolCall {
     let mut call = call.clone();
     call.name = one_line(&call.name, WORD);
@@ -321,7 +313,6 @@ fn for_history(call: &ToolCall) -> ToolCall {
     call
 }
 
-/// What the model is told of a tool that is not there.
 pub(super) fn unknown_tool_message(tools: &[ToolSpec], name: &str, own: &str) -> String {
     let names = || tools.iter().map(|tool| &*tool.name);
     let listed = names().take(64).collect::<Vec<_>>().join(", ");

@@ -115,7 +115,7 @@ impl Toolset {
     where
         N: Tool<(), Output: ToolValue>,
     {
-        // A schema that cannot be sent is told of when the tools are checked, before the first request.
+        // A schema that cannot be sent is reported when the tools are checked, before the first request.
         let schema = N::arguments().schema().ok().flatten();
         let schema =
             schema.unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));
@@ -165,7 +165,7 @@ impl Toolset {
         self.tools.iter().any(|tool| tool.require_approval || matches!(tool.body, Body::External))
     }
 
-    /// The same names, descriptions and schemas, whose results the program gives.
+    /// Returns the same names, descriptions and schemas as tools whose results the program gives.
     #[doc(hidden)]
     #[must_use]
     pub fn as_external(mut self) -> Self {
@@ -232,7 +232,6 @@ impl Toolset {
     }
 }
 
-/// Reads typed arguments.
 fn read<A: Argument>(arguments: &str, schema: &OutputSchema) -> Result<A, Vec<Violation>> {
     let spec: OutputSpec<A, ()> = OutputSpec::json(|_| {}, |_, _| {});
     let mut value = None;

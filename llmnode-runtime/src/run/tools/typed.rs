@@ -17,7 +17,7 @@ use crate::run::node::Exec;
 use crate::text::one_line;
 use crate::validate::{self, AttemptInfo, CheckOutcome, Checks, Violation};
 
-/// How deep agents may stand within each other.
+/// How deep agents may be nested.
 const DEPTH: usize = 8;
 
 /// A node that a model may call, with a state of type `S`. The model writes its fields.
@@ -31,7 +31,7 @@ pub trait Tool<S: ?Sized>: Exec<S> + Sized + Send + 'static {
     /// No other tool runs at the same time.
     const ALONE: bool = false;
 
-    /// No call of it runs before a person has said so.
+    /// No call of it runs before a person has approved it.
     const REQUIRE_APPROVAL: bool = false;
 
     /// How its arguments are read and checked.
@@ -87,8 +87,8 @@ where
     })
 }
 
-/// An agent that a function calls has paused. To go on, the function would have to run once more from its start. The pause is not
-/// the source of the error: nothing goes on from it.
+/// An agent that a function calls has paused. To continue, the function would have to run once more from its start. The pause
+/// is not kept as source, because it cannot be resumed.
 fn would_run_again(name: &str) -> NodeError {
     let why = format!(
         "an agent that the tool `{name}` calls has paused, and `{name}` must not run twice (`idempotent = false`); list the agent as \
@@ -97,7 +97,6 @@ fn would_run_again(name: &str) -> NodeError {
     NodeError::new(Category::ConfigError, why)
 }
 
-/// The node of the call, once it may run.
 async fn ready<N, S>(cx: &Cx<'_, S>, invocation: &Invocation<'_>) -> Result<(N, Permit), Outcome>
 where
     N: Tool<S>,
@@ -116,7 +115,6 @@ where
     }
 }
 
-/// Reads the arguments, and checks them against the state.
 async fn read<N, S>(cx: &Cx<'_, S>, name: &str, arguments: &str) -> Result<N, Outcome>
 where
     N: Tool<S>,
@@ -126,7 +124,7 @@ where
     let mut node = None;
     let schema = spec.schema().ok().flatten();
     let read = spec.read(or_empty_object(arguments), schema.as_deref(), Reader::new(), &mut node);
-    // Those of the schema come first; validators say theirs in the same result, where there is a value to look at.
+    // Violations of the schema come first; validators add theirs if there is a value to check.
     let (node, mut found) = match (read, node) {
         (Ok(_), Some(node)) => (node, Vec::new()),
         (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
@@ -151,7 +149,7 @@ where
     }
 }
 
-/// The arguments; none are an empty object.
+/// No arguments are an empty object.
 pub(super) fn or_empty_object(arguments: &str) -> &str {
     match arguments.trim() {
         "" | "null" => "{}",
@@ -160,7 +158,7 @@ pub(super) fn or_empty_object(arguments: &str) -> &str {
 }
 
 pub(super) fn no_object(arguments: &str) -> Outcome {
-    // The complaint about broken JSON has its line and column.
+    // Unlike a violation, the syntax error has line and column.
     if let Err(broken) = Reader::new().value(arguments)
         && arguments.trim_start().starts_with('{')
     {
@@ -169,7 +167,6 @@ pub(super) fn no_object(arguments: &str) -> Outcome {
     Outcome::invalid_arguments(&format!("\n- they are not a JSON object: `{}`", one_line(arguments, 200)))
 }
 
-/// Whether these arguments are an object, as they stand.
 pub(super) fn is_object(arguments: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
 }
@@ -179,7 +176,7 @@ pub(super) fn refused(violations: Vec<Violation>) -> Outcome {
     Outcome::invalid_arguments(&complaints(&violations))
 }
 
-/// An agent that is at work on this already, or too many within each other.
+/// Refuses an agent that is already at work on the same node, or is nested too deeply.
 fn too_deep<N, S>(cx: &Cx<'_, S>, node: &N) -> Option<Outcome>
 where
     N: Tool<S>,

@@ -92,7 +92,7 @@ impl ToolReply {
         self
     }
 
-    /// A text that a tool returned; it may be an image.
+    /// The text of a tool may be an image.
     pub(super) fn of_text(text: String) -> Self {
         let is_image = text.starts_with("data:image/") && !text.contains(char::is_whitespace);
         match Image::url(&text) {

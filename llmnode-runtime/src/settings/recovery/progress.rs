@@ -38,7 +38,8 @@ pub(crate) struct FailedAttempt {
     /// Set where it differs from its category's default.
     pub(crate) decision: Option<Retry>,
     pub(crate) retry_after: Option<Duration>,
-    /// The bad answer is the same as the last one, which ends the call.
+    /// The bad answer is the same as the last one, which ends the tries of this model; another model or the fallback may
+    /// follow.
     pub(crate) repeats: bool,
     pub(crate) time_left: Option<TimeLeft>,
     pub(crate) too_late: bool,
