@@ -71,7 +71,7 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 fn hint(name: &str) -> Option<String> {
     let setter = match name {
         "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
-        "dialect" | "response_format" => {
+        "response_format" => {
             "`Call::response_format`, `Settings::response_format` or `OpenAiBuilder::response_format`"
                 .to_owned()
         }
