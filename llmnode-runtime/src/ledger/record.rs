@@ -382,4 +382,14 @@ mod tests {
             assert_eq!(serde_json::to_value(degraded).unwrap(), degraded.as_str());
         }
     }
+
+    #[test]
+    fn the_old_name_of_the_response_format_is_read() {
+        let id = crate::ids::Ids::default().next().attempt(0);
+        let record = AttemptRecord::new(id, AttemptKind::First, Duration::ZERO, None);
+        let mut json = serde_json::to_value(record).unwrap();
+        json["dialect"] = "tool".into();
+        let read: AttemptRecord = serde_json::from_value(json).unwrap();
+        assert_eq!(read.response_format, Some(ResponseFormat::Tool));
+    }
 }
