@@ -6,11 +6,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_reader::internal::{one_line, plural, same_name};
+
 use crate::category::{Category, Group};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
 use crate::media::AttachmentError;
 use crate::position::Position;
-use crate::text::{one_line, plural, same_name, shortened};
+use crate::text::shortened;
 
 /// Why a call has no output.
 ///

@@ -20,7 +20,7 @@ pub use crate::ledger::{
     UsageSum, cut_short, milliseconds,
 };
 pub use crate::limits::{CallLimits, PriorSpend, RunLimits};
-pub use crate::output::{Answer, AnswerForm, ReadResult};
+pub use crate::output::AnswerForm;
 pub use crate::panics::{catch_panic, catch_panic_async};
 pub use crate::pause::NodePause;
 pub use crate::position::{Label, Position, PositionExt};
@@ -30,11 +30,11 @@ pub use crate::run::{
     ToolsetInternals, capped, recorded_by,
 };
 pub use crate::testing::guard::check as check_request;
-pub use crate::text::{
-    PADDING, bounded_regex, fnv, is_old_hash, nearest, one_line, padding, same_name, sha256_hex,
-};
+pub use crate::text::{PADDING, bounded_regex, fnv, is_old_hash, padding, sha256_hex};
+pub use llmnode_reader::internal::{Answer, ReadResult};
+pub use llmnode_reader::internal::{nearest, one_line, same_name, with_remedy};
 
-use crate::{Attachment, Request, StrictError};
+use crate::{Attachment, Request};
 
 /// How many bytes an attachment adds to a request.
 pub fn sent_bytes(attachment: &Attachment) -> usize {
@@ -44,9 +44,4 @@ pub fn sent_bytes(attachment: &Attachment) -> usize {
 /// Returns the faults of extra fields that llmnode sets itself.
 pub fn reserved_fields_in_extra(request: &Request) -> impl Iterator<Item = String> {
     request.reserved_fields_in_extra()
-}
-
-/// Returns the error with its remedy, for a response format that the program chose.
-pub fn with_remedy(error: &StrictError) -> String {
-    error.with_remedy()
 }

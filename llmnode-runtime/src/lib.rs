@@ -10,7 +10,6 @@ mod clock;
 mod credential;
 mod error;
 mod files;
-mod flag;
 mod format;
 mod ids;
 #[doc(hidden)]
@@ -41,7 +40,6 @@ mod validate;
 pub use category::{Category, Group};
 pub use clock::{Clock, TestClock};
 pub use error::NodeError;
-pub use flag::{Flag, Note};
 pub use format::FormatError;
 pub use ids::{AttemptId, CallId};
 pub use ledger::{
@@ -49,13 +47,14 @@ pub use ledger::{
     LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage,
 };
 pub use limits::Limits;
+pub use llmnode_reader::{Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation};
 pub use media::{Attachment, Audio, File, Image};
 pub use model::{
     ChatModel, Completion, Delta, FinishReason, FnModel, Message, ModelError, Part, Reply, Request,
     ResponseFormat, Retry, RetryBudget, Role, ScriptedModel, Sink, ToolCall, ToolSpec,
 };
 pub use node::{Node, recovery_of};
-pub use output::{LlmOutput, OutputSchema, ReadError, Reader, Reading, StrictError};
+pub use output::LlmOutput;
 pub use pause::{Approval, Paused, WaitingCall};
 pub use prices::{Price, Prices};
 pub use primitive::Primitive;
@@ -65,7 +64,7 @@ pub use run::{
 };
 pub use settings::{Backoff, Failures, Recovery, Settings};
 pub use usage::TokenUsage;
-pub use validate::{AttemptInfo, Invalid, Violation};
+pub use validate::{AttemptInfo, Invalid};
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

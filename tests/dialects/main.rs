@@ -8,7 +8,7 @@
 mod conforms;
 mod docs;
 mod random;
-#[path = "../../llmnode-runtime/src/output/schema/tests/rules.rs"]
+#[path = "../../crates/llmnode-reader/src/schema/tests/rules.rs"]
 mod rules;
 mod shape;
 mod shapes;

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
+use llmnode_reader::internal::one_line;
 use tracing::Span;
 
 use super::hooks::Hooks;
@@ -21,7 +22,6 @@ use crate::ids::{AttemptId, CallId};
 use crate::model::{Message, ToolCall};
 use crate::panics::{catch_panic, lock};
 use crate::prices::Prices;
-use crate::text::one_line;
 
 /// How many attempts keep answer and violations. This bound and the next two keep a record small however long a call runs.
 const ANSWERS: usize = 8;

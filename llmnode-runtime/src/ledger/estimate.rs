@@ -1,10 +1,10 @@
 //! What is assumed where nothing was reported. An estimate is never added to what is known.
 
+use llmnode_reader::OutputSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::media::Attachment;
 use crate::model::{Message, Request};
-use crate::output::OutputSchema;
 
 /// What an attempt may have used, estimated from its characters, a quarter of a token each. It is made if the
 /// provider reported no total, and is kept apart from what is known. An attachment counts a flat figure that depends

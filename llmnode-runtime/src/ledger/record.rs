@@ -4,18 +4,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
+use llmnode_reader::{Flag, Violation};
 use serde::{Deserialize, Serialize};
 
 use super::estimate::{Estimate, answer_tokens};
 use super::milliseconds;
 use super::usage::{Replayed, Usage};
 use crate::category::Category;
-use crate::flag::Flag;
 use crate::ids::{AttemptId, CallId};
 use crate::model::ResponseFormat;
 use crate::text::{cut, impl_debug};
 use crate::usage::TokenUsage;
-use crate::validate::Violation;
 
 /// Why an attempt was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

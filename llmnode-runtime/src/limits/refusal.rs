@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use llmnode_reader::internal::{one_line, plural};
+
 use super::quantity::Quantity;
 use crate::category::Category;
 use crate::money::Money;
-use crate::text::{one_line, plural};
 
 pub(super) enum Scope {
     Call(Cow<'static, str>),

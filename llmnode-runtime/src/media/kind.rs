@@ -1,7 +1,8 @@
 //! Media types: as declared, and as the bytes show.
 
+use llmnode_reader::internal::one_line;
+
 use super::error::AttachmentError;
-use crate::text::one_line;
 
 /// In lower case, without parameters, by its usual name.
 pub(super) fn media_type(given: &str) -> Result<String, AttachmentError> {

@@ -1,7 +1,9 @@
 //! The short form of an attachment, shown in place of its content.
 
+use llmnode_reader::internal::one_line;
+
 use super::data::Data;
-use crate::text::{fnv, one_line};
+use crate::text::fnv;
 
 /// FNV-1a: snapshots of tests contain it, so it must not change.
 fn short_hash(content: &str) -> u32 {

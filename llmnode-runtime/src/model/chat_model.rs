@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use llmnode_reader::Flag;
+
 use super::completion::Completion;
 use super::error::ModelError;
 use super::request::Request;
 use super::response_format::ResponseFormat;
 use super::retry_budget::{BudgetedRetries, RetryBudget};
 use crate::BoxFuture;
-use crate::flag::Flag;
 use crate::usage::TokenUsage;
 
 /// A language model of any provider.

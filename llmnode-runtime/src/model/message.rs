@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use llmnode_reader::internal::floor_char_boundary;
 use serde::{Deserialize, Serialize};
 
 use super::tool::ToolCall;
 use crate::media::Attachment;
-use crate::text::floor_char_boundary;
 
 /// The role of a message. It serializes as its name in lower case, such as `"user"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

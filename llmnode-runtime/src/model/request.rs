@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_reader::OutputSchema;
 use serde_json::{Map, Value};
 
 use super::message::Message;
 use super::response_format::ResponseFormat;
 use super::tool::ToolSpec;
 use crate::ids::AttemptId;
-use crate::output::OutputSchema;
 use crate::text::names;
 
 /// A request to a model. The attempt loop builds it once per call and lends it to every attempt.

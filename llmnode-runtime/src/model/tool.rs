@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use llmnode_reader::OutputSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::output::OutputSchema;
 
 /// One call of a tool, as the model wrote it. Its `Debug` form does not show the arguments.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use llmnode_reader::internal::one_line;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use crate::error::NodeError;
 use crate::format;
 use crate::model::Message;
 use crate::position::Position;
-use crate::text::{is_old_hash, one_line};
+use crate::text::is_old_hash;
 
 const FORMAT: &str = "llmnode/conversation";
 const VERSION: u64 = 2;

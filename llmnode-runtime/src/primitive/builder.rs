@@ -4,17 +4,19 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::{self, read_json_of};
 use serde_json::Value;
 
 use super::{Inner, Primitive, supported};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::ResponseFormat;
-use crate::output::{LlmOutput, OutputSchema, Untyped, read_json_of};
+use crate::output::{LlmOutput, Untyped};
 use crate::run::Toolset;
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
 use crate::text::impl_debug;
-use crate::validate::Uncovered;
+use crate::validate::uncovered;
 
 /// Builds a [`Primitive`]. [`build`](Self::build) checks everything together.
 #[must_use = "a builder does nothing until `build`"]
@@ -138,9 +140,9 @@ impl PrimitiveBuilder {
         let is_text = matches!(output, Some(Output::Text));
         let output = match output {
             Some(Output::Text) => Some(None),
-            Some(Output::Typed(typed)) => match typed.schema.uncovered(|_| {}).as_deref() {
+            Some(Output::Typed(typed)) => match uncovered(&typed.schema, |_| {}).as_deref() {
                 None => Some(Some(typed)),
-                Some(Uncovered { mark, .. }) => {
+                Some(internal::Uncovered { mark, .. }) => {
                     found.push(format!(
                         "the validators of `{mark}` would never run; use `#[llm_node]` for this output"
                     ));

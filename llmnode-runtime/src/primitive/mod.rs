@@ -25,10 +25,11 @@ use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::Message;
 use crate::node::Node;
-use crate::output::{AnswerKind, OutputSchema, OutputSpec, Untyped};
+use crate::output::{AnswerKind, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
 use crate::run::{Cx, Exec, LlmNode, Run, Tools, Toolset};
 use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
+use llmnode_reader::OutputSchema;
 
 /// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It is
 /// immutable, and clones share it.

@@ -3,6 +3,7 @@
 use std::error::Error as _;
 use std::fmt;
 
+use llmnode_reader::internal::one_line;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -12,7 +13,6 @@ use crate::error::NodeError;
 use crate::ids::CallId;
 use crate::ledger::{CallRecord, Usage, milliseconds};
 use crate::run::CallReport;
-use crate::text::one_line;
 
 /// Bounds of what a failure reports: bytes of a text, items of a list.
 const TEXT: usize = 256;

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
+use llmnode_reader::internal::{is_annotation, target};
 use serde_json::Value;
-
-use crate::output::{is_annotation, target};
 
 pub(super) fn faults(schema: &Value) -> Vec<String> {
     let mut faults = Vec::new();

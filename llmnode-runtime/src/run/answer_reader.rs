@@ -1,13 +1,14 @@
 //! The judgement on one answer, for any type.
 
+use llmnode_reader::internal::{Answer, in_json_names};
+use llmnode_reader::{Flag, Note, OutputSchema, Reader, Violation};
+
 use super::context::CallContext;
 use super::failure::Failure;
 use super::tools::{Invocation, Outcome};
 use crate::BoxFuture;
 use crate::category::Category;
-use crate::flag::{Flag, Note};
-use crate::output::{Answer, OutputSchema, Reader, in_json_names};
-use crate::validate::{AttemptInfo, CheckOutcome, Violation};
+use crate::validate::{AttemptInfo, CheckOutcome};
 
 /// Reads and checks answers: the part of a call that knows the node's types.
 pub(super) trait AnswerReader: Send + Sync {

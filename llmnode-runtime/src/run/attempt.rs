@@ -3,6 +3,8 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use llmnode_reader::internal::{is_met_by, one_line};
+use llmnode_reader::{Flag, Violation};
 use tracing::Instrument;
 
 use super::answer_reader::{AnswerReader, judge};
@@ -15,16 +17,15 @@ use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls};
 use super::usage_checks::usage_flags;
 use crate::category::{Category, Group};
 use crate::clock::{Clock, timeout_at};
-use crate::flag::Flag;
 use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, most_tokens, prompt_tokens};
 use crate::limits::{PromptTokens, Reservation};
 use crate::model::{
     ChatModel, Completion, Delta, FinishReason, ModelError, Request, ResponseFormat, Retry, Sink,
 };
 use crate::settings::Resolved;
-use crate::text::{PADDING, cut, is_document, one_line, padding};
+use crate::text::{PADDING, cut, is_document, padding};
 use crate::usage::TokenUsage;
-use crate::validate::{AttemptInfo, Violation};
+use crate::validate::AttemptInfo;
 
 /// In bytes: a provider may report a name or an id of any length.
 const WORD: usize = 200;
@@ -142,7 +143,7 @@ async fn ask(
     let judged = judge(asked, &text, reader, attempt).await;
     if !cut
         && let Some(schema) = request.output.as_ref().filter(|_| deviates_from_schema(&judged))
-        && !schema.is_met_by(&text)
+        && !is_met_by(schema, &text)
     {
         model.unenforced(request);
     }

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use llmnode_reader::{OutputSchema, Reader};
 use serde::Serialize;
 
 use super::llm_node::LlmNode;
 use crate::model::Message;
 use crate::node::Node;
-use crate::output::{OutputSchema, OutputSpec, Reader};
+use crate::output::OutputSpec;
 use crate::prompt::Section;
 use crate::prompt::generated::Prompt;
 use crate::text::impl_debug;

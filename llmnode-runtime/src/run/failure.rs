@@ -3,13 +3,14 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use llmnode_reader::Violation;
+use llmnode_reader::internal::{one_line, shortened};
+
 use crate::BoxError;
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::model::Retry;
 use crate::pause::{Paused, PausedError};
-use crate::text::one_line;
-use crate::validate::Violation;
 
 pub(super) struct Failure {
     pub(super) category: Category,
@@ -122,7 +123,7 @@ pub(super) fn normalize_violations(mut violations: Vec<Violation>) -> Vec<Violat
         violations.truncate(LISTED);
         violations.shrink_to_fit();
     }
-    violations.into_iter().map(Violation::shortened).collect()
+    violations.into_iter().map(shortened).collect()
 }
 
 #[cfg(test)]
@@ -131,7 +132,11 @@ mod tests {
 
     #[test]
     fn the_message_lists_complaints_up_to_a_kilobyte() {
-        let warning = || Violation { warning: true, ..Violation::new("", "odd") };
+        let warning = || {
+            let mut warning = Violation::new("", "odd");
+            warning.warning = true;
+            warning
+        };
         let some = vec![warning(), Violation::new("a", "is one"), Violation::new("b", "is two")];
         let failure = Failure::rejected(Category::ValidationError, some);
         assert_eq!(failure.message, "a: is one; b: is two");

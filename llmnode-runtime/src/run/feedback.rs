@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use llmnode_reader::Violation;
+use llmnode_reader::internal::remedy;
+
 use crate::model::{Message, Role};
-use crate::validate::Violation;
 
 const CAP: usize = 2048;
 const HEAD: &str = "That answer was not accepted:";
@@ -47,7 +49,7 @@ pub(super) fn complaints(violations: &[Violation]) -> String {
 fn add_lines(text: &mut String, violations: &[Violation]) {
     // Warnings are for the program, not for the model.
     for violation in violations.iter().filter(|one| !one.warning) {
-        let (length, remedy) = (text.len(), &violation.remedy);
+        let (length, remedy) = (text.len(), remedy(violation));
         // The request concerns the whole answer, but would seem to concern the place of a path. Writing to a `String`
         // does not fail.
         let _ = match (remedy.is_empty(), violation.path.is_empty()) {
@@ -65,11 +67,13 @@ fn add_lines(text: &mut String, violations: &[Violation]) {
 
 #[cfg(test)]
 mod tests {
+    use llmnode_reader::internal::shortened;
+
     use super::*;
     use crate::validate::Invalid;
 
     fn violation(message: &str) -> Violation {
-        Violation::new("item", message).shortened()
+        shortened(Violation::new("item", message))
     }
 
     #[test]
@@ -111,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_allowed_values_that_are_left_out_are_mentioned() {
-        let shortened = |invalid: Invalid| invalid.into_violations().unwrap().remove(0).shortened();
+        let shortened = |invalid: Invalid| shortened(invalid.into_violations().unwrap().remove(0));
         let text = complaint(&[shortened(Invalid::at("item", "is unknown").allowed(0..))]);
         assert!(text.contains("\"99\", …\n"), "{text}");
         let long = Invalid::new("is unknown").allowed(["a".repeat(300), "b".repeat(300)]);

@@ -6,15 +6,16 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard};
 use std::task::Poll;
 
+use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::{WRAPPER, has_list_at, one_line};
+
 use super::event::{Event, FlowContext, Observer};
 use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::CallGuard;
 use crate::model::{Delta, ModelError, ToolCall};
-use crate::output::{OutputSchema, WRAPPER};
 use crate::panics::lock;
-use crate::text::one_line;
 
 /// The attempt loop writes to it, the stream reads it. An observer of a flow gets each event at once instead.
 #[derive(Default)]
@@ -59,7 +60,7 @@ impl<'r> Listener<'r> {
         let mut state = self.lock();
         state.json = schema.map(|schema| if schema.is_wrapped() { &[WRAPPER][..] } else { &[] });
         let Some(path) = state.list.as_deref() else { return Ok(()) };
-        if schema.is_some_and(|schema| schema.has_list_at(path)) {
+        if schema.is_some_and(|schema| has_list_at(schema, path)) {
             return Ok(());
         }
         let message = match (schema, path) {

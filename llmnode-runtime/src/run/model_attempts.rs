@@ -1,5 +1,7 @@
 //! A node that asks models, as the attempt loop tries it: one try is one request.
 
+use llmnode_reader::internal::one_line;
+
 use super::answer_reader::{AnswerReader, judge};
 use super::attempt::attempt;
 use super::attempt_loop::{Attempts, Plan, PlannedAttempt, Success};
@@ -16,7 +18,6 @@ use crate::model::{BudgetedRetries, ChatModel, Message, Request, Role};
 use crate::panics::catch_panic_async;
 use crate::pause::{CallState, Conversation, OpenCall, Paused};
 use crate::settings::Next;
-use crate::text::one_line;
 use crate::validate::AttemptInfo;
 
 /// After this many rounds in a row with unknown tools only, the model has to answer.

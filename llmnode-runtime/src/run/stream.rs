@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use llmnode_reader::IncrementalParser;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -15,7 +16,6 @@ use super::call::{Call, CallReport, Outcome};
 use super::event::Event;
 use super::listener::Listener;
 use crate::error::NodeError;
-use crate::output::IncrementalParser;
 
 impl<'r, T> Call<'r, T> {
     /// Streams the answer: its text while it is written, its JSON so far, and the output at the end.

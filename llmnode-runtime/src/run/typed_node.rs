@@ -4,6 +4,9 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use llmnode_reader::internal::{Answer, WRAPPER};
+use llmnode_reader::{OutputSchema, Reader, Violation};
+
 use super::answer_reader::AnswerReader;
 use super::attempt_loop::{self, Plan};
 use super::context::CallContext;
@@ -17,11 +20,11 @@ use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded};
 use crate::limits::Deadline;
 use crate::model::{ChatModel, Message, Request, ToolSpec};
-use crate::output::{Answer, OutputSchema, OutputSpec, Reader, WRAPPER};
+use crate::output::OutputSpec;
 use crate::panics::{catch_panic, catch_panic_async};
 use crate::prompt::generated::Prompt;
 use crate::settings::{NodeKind, Resolved, Settings};
-use crate::validate::{self, AttemptInfo, CheckOutcome, Checks, Violation};
+use crate::validate::{self, AttemptInfo, CheckOutcome, Checks};
 use crate::{BoxError, BoxFuture};
 
 /// Runs a node that asks a model: what `#[llm_node]` delegates to.

@@ -1,6 +1,7 @@
 //! Flags that the provider's token counts raise about an answer.
 
-use crate::flag::Flag;
+use llmnode_reader::Flag;
+
 use crate::ledger::text_tokens;
 use crate::model::Request;
 use crate::usage::TokenUsage;

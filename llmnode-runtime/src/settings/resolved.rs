@@ -3,12 +3,15 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use llmnode_reader::Reader;
+use llmnode_reader::internal::with_remedy;
+
 use super::recovery::{Failures, NodeKind, Recovery, Stacks, check};
 use super::settings::{EMPTY_SETTINGS, Settings};
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::model::{Request, ResponseFormat};
-use crate::output::{AnswerKind, Reader, StrictError};
+use crate::output::AnswerKind;
 
 pub(crate) struct Resolved<'p> {
     call: &'p Settings,
@@ -245,7 +248,7 @@ fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
 fn strict_fault(request: &Request) -> Option<String> {
     let schema =
         request.output.as_deref().filter(|_| request.response_format == Some(ResponseFormat::Strict))?;
-    schema.strict().err().map(StrictError::with_remedy)
+    schema.strict().err().map(with_remedy)
 }
 
 fn invalid_values(

@@ -7,10 +7,11 @@
 use std::any::type_name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
+use std::sync::Arc;
 
+use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::{self, Uncovered, marks_in};
 use schemars::JsonSchema;
-
-use super::marks::marks_in;
 
 /// A type with validators of its own, from `#[validate]` on an impl block.
 pub trait Validated: ValidatedFields {}
@@ -83,7 +84,7 @@ impl Coverage {
     }
 
     /// The first of these marks that traversal misses, with what is known of the place.
-    pub(crate) fn missing(&self, marks: &[String]) -> Option<Uncovered> {
+    fn missing(&self, marks: &[String]) -> Option<Uncovered> {
         marks.iter().find_map(|mark| {
             let place = self.skipped.get(mark).cloned();
             let unknown = || "it is held by a type that llmnode cannot dive into".to_owned();
@@ -93,11 +94,13 @@ impl Coverage {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct Uncovered {
-    pub(crate) mark: String,
-    /// Where it is held, and as what.
-    pub(crate) place: String,
+/// The first type inside an output whose validators would never run.
+pub(crate) fn uncovered(schema: &OutputSchema, coverage: fn(&mut Coverage)) -> Option<Arc<Uncovered>> {
+    internal::uncovered(schema, coverage as usize, |marks| {
+        let mut covered = Coverage::default();
+        coverage(&mut covered);
+        covered.missing(marks)
+    })
 }
 
 /// A type that generated code traverses, before there is a value of it.

@@ -1,85 +1,10 @@
 //! What a validator returns about a bad answer.
 
-use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::{self, Display};
 
-use serde::Serialize;
-
-use crate::text::{one_line, one_line_shortened, write_joined};
-
-/// One thing that is wrong with an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Violation {
-    /// The path in the JSON's own names, such as `steps[2].item`. Empty for the whole answer.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub path: String,
-    /// What is wrong.
-    pub message: String,
-    /// The allowed values, if there is a list of them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub allowed: Vec<String>,
-    /// Whether the answer is accepted anyway.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub warning: bool,
-    /// More is allowed than `allowed` lists.
-    #[serde(skip)]
-    pub(crate) more: bool,
-    /// What the model is asked to do about it; empty if that is obvious.
-    #[serde(skip)]
-    pub(crate) remedy: Cow<'static, str>,
-}
-
-const MAX_LISTED: usize = 100;
-
-impl Violation {
-    /// Creates a violation at a path. An empty path is the whole answer.
-    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        let (path, message) = (path.into(), message.into());
-        Violation {
-            path,
-            message,
-            allowed: Vec::new(),
-            warning: false,
-            more: false,
-            remedy: Cow::Borrowed(""),
-        }
-    }
-
-    /// On one line of about a kilobyte. The allowed values have their own share of it, so that a long quotation before them
-    /// does not push them out.
-    pub(crate) fn shortened(mut self) -> Self {
-        let mut room = 400_usize;
-        let fits = |value: &&String| {
-            let left = room.checked_sub(value.len());
-            room = left.unwrap_or(room);
-            left.is_some()
-        };
-        let fitting = self.allowed.iter().take_while(fits).count();
-        if fitting < self.allowed.len() {
-            self.more = true;
-            self.allowed.truncate(fitting);
-            self.allowed.shrink_to_fit();
-        }
-        self.path = one_line(self.path, 200);
-        self.message = one_line_shortened(self.message, 600);
-        self
-    }
-}
-
-impl Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
-        }
-        f.write_str(&self.message)?;
-        for (index, value) in self.allowed.iter().enumerate() {
-            write!(f, "{}{value:?}", if index == 0 { "; allowed: " } else { ", " })?;
-        }
-        f.write_str(if self.more && !self.allowed.is_empty() { ", …" } else { "" })
-    }
-}
+use llmnode_reader::Violation;
+use llmnode_reader::internal::{list_allowed, write_joined};
 
 /// Why a validator rejects an answer.
 ///
@@ -127,7 +52,8 @@ impl Invalid {
 
     /// Like [`warn`](Invalid::warn), at a path.
     pub fn warn_at(path: impl Into<String>, message: impl Into<String>) -> Self {
-        let warning = Violation { warning: true, ..Violation::new(path, message) };
+        let mut warning = Violation::new(path, message);
+        warning.warning = true;
         Invalid(Inner::Answer(vec![warning]))
     }
 
@@ -142,9 +68,7 @@ impl Invalid {
         if let Inner::Answer(violations) = &mut self.0
             && let Some(last) = violations.last_mut()
         {
-            let mut values = values.into_iter();
-            last.allowed = values.by_ref().take(MAX_LISTED).map(|value| value.to_string()).collect();
-            last.more = values.next().is_some();
+            list_allowed(last, values);
         }
         self
     }

@@ -8,19 +8,17 @@ mod containers;
 mod coverage;
 mod function;
 mod invalid;
-mod marks;
 mod run;
 mod traverse;
 
 pub use checks::{AttemptInfo, Checks};
-pub(crate) use coverage::Uncovered;
+pub(crate) use coverage::uncovered;
 pub use coverage::{
     CoverFields, CoverNothing, CoverSchema, CoverValidators, Coverage, CoverageProbe, Marked, Unmarked,
     Validated, ValidatedFields,
 };
 pub use function::{validate, validate_with_state};
-pub use invalid::{Invalid, Violation};
-pub(crate) use marks::{MARK, marks_of, schema_with_marks};
+pub use invalid::Invalid;
 pub(crate) use run::{CheckOutcome, run};
 pub use traverse::{
     Traverse, TraverseFields, TraverseNothing, TraverseValidators, Validate, ValidateFields,

@@ -2,8 +2,10 @@
 
 use std::error::Error;
 
+use llmnode_reader::Violation;
+
 use super::checks::{AttemptInfo, Check, Checks, PendingCheck, join};
-use super::invalid::{Invalid, Violation};
+use super::invalid::Invalid;
 use crate::panics::{catch_panic, catch_panic_async};
 
 pub(crate) enum CheckOutcome {
@@ -26,9 +28,10 @@ pub(crate) async fn run<'a, S: ?Sized>(
         };
         match outcome.map(|said| said.map_err(Invalid::into_violations)) {
             Ok(Ok(())) => {}
-            Ok(Err(Ok(found))) => violations.extend(
-                found.into_iter().map(|one| Violation { path: join(&path, names, &one.path), ..one }),
-            ),
+            Ok(Err(Ok(found))) => violations.extend(found.into_iter().map(|mut one| {
+                one.path = join(&path, names, &one.path);
+                one
+            })),
             Ok(Err(Err(error))) => return CheckOutcome::Aborted(error),
             Err(said) => return CheckOutcome::Panicked(format!("validator `{validator}` panicked: {said}")),
         }

@@ -1,6 +1,8 @@
 //! Chooses the response format for a type, given the formats that the model is known to refuse.
 
-use llmnode_runtime::{OutputSchema, ResponseFormat, StrictError};
+use llmnode_reader::internal::take_strict_error;
+use llmnode_reader::{OutputSchema, StrictError};
+use llmnode_runtime::ResponseFormat;
 
 use super::unsupported::UnsupportedFeature;
 
@@ -55,6 +57,11 @@ pub(crate) fn response_format(
     let expresses = |response_format: ResponseFormat| {
         response_format != ResponseFormat::Strict || schema.strict().is_ok()
     };
+    if first == ResponseFormat::Strict
+        && let Some(error) = take_strict_error(schema)
+    {
+        tracing::info!(target: "llmnode::schema", name = schema.name(), "{error}");
+    }
     let from = ORDER.iter().skip_while(|one| **one != first);
     let mut left = from.copied().filter(|one| !refused.contains(*one));
     Ok(left.find(|one| expresses(*one)).unwrap_or(ResponseFormat::Prompt))
@@ -189,5 +196,39 @@ mod tests {
             }
         }
         assert!(all.into_iter().all(|refused| ruled_out(refused, ResponseFormat::Prompt).is_empty()));
+    }
+
+    /// Counts the events of schemas.
+    #[derive(Clone, Default)]
+    struct Events(std::sync::Arc<std::sync::Mutex<Vec<&'static str>>>);
+
+    impl tracing::Subscriber for Events {
+        fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+            true
+        }
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+        fn event(&self, event: &tracing::Event<'_>) {
+            self.0.lock().unwrap().push(event.metadata().target());
+        }
+        fn enter(&self, _: &tracing::span::Id) {}
+        fn exit(&self, _: &tracing::span::Id) {}
+    }
+
+    #[test]
+    fn that_strict_mode_cannot_say_a_type_is_told_once() {
+        let events = Events::default();
+        tracing::subscriber::with_default(events.clone(), || {
+            let told = OutputSchema::from_value("Any", serde_json::json!({}));
+            let fits = OutputSchema::from_value("Text", serde_json::json!({"type": "string"}));
+            for _ in 0..3 {
+                let chosen = |schema| response_format(None, schema, ResponseFormats::default()).unwrap();
+                assert_eq!((chosen(&told), chosen(&fits)), (ResponseFormat::Schema, ResponseFormat::Strict));
+            }
+        });
+        assert_eq!(*events.0.lock().unwrap(), ["llmnode::schema"]);
     }
 }

@@ -1,5 +1,6 @@
 //! The span of an attempt: a client's request to a model, by the conventions of OpenTelemetry.
 
+use llmnode_reader::internal::floor_char_boundary;
 use tracing::Span;
 use tracing::field::{self, Empty};
 
@@ -8,7 +9,6 @@ use super::names::*;
 use crate::category::Category;
 use crate::ledger::{AttemptRecord, milliseconds};
 use crate::model::{ChatModel, Completion, Request};
-use crate::text::floor_char_boundary;
 use crate::usage::TokenUsage;
 
 pub(crate) struct RequestInfo<'a> {

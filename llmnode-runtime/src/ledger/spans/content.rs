@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use llmnode_reader::internal::floor_char_boundary;
 use serde::Serialize;
 
 use crate::model::{Completion, FinishReason, Message, Part, Role};
-use crate::text::floor_char_boundary;
 
 const SHOWN: usize = 64 * 1024;
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use llmnode_reader::{OutputSchema, Violation};
 use serde_json::Value;
 
 use super::approval::Permit;
@@ -14,12 +15,11 @@ use crate::error::NodeError;
 use crate::ids::CallId;
 use crate::model::ToolSpec;
 use crate::node::Node;
-use crate::output::{OutputSchema, Untyped};
+use crate::output::Untyped;
 use crate::pause::{CallState, Decision};
 use crate::run::cx::Cx;
 use crate::run::node::Exec;
 use crate::settings::Settings;
-use crate::validate::Violation;
 use crate::{BoxError, BoxFuture};
 
 /// A tool that is known at run time only.

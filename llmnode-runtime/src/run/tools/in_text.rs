@@ -39,8 +39,9 @@ fn one(call: Value, tools: &[ToolSpec]) -> Option<ToolCall> {
 
 #[cfg(test)]
 mod tests {
+    use llmnode_reader::OutputSchema;
+
     use super::*;
-    use crate::output::OutputSchema;
 
     fn names(text: &str) -> Option<Vec<String>> {
         let tools = ["search", "count"].map(|name| ToolSpec::new(name, "", OutputSchema::of::<bool>()));

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use llmnode_reader::OutputSchema;
+
 use super::dynamic::{self, Dynamic};
 use super::invocation::Invocation;
 use super::outcome::Outcome;
@@ -12,7 +14,6 @@ use super::typed::{Execute, StatelessTool, Tool, execute};
 use crate::BoxFuture;
 use crate::error::NodeError;
 use crate::model::ToolSpec;
-use crate::output::OutputSchema;
 use crate::panics::catch_panic_async;
 use crate::run::context::CallContext;
 use crate::run::cx::Cx;

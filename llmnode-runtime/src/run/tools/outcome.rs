@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use llmnode_reader::internal::one_line;
+
 use super::value::ToolReply;
 use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ids::CallId;
 use crate::model::Message;
 use crate::pause::CallState;
-use crate::text::{cut, one_line};
+use crate::text::cut;
 
 /// The most of a result that the model reads, in bytes.
 pub const MAX_RESULT: usize = 64 * 1024;

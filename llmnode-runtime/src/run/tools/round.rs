@@ -5,6 +5,8 @@ use std::future::poll_fn;
 use std::ops::Range;
 use std::time::Instant;
 
+use llmnode_reader::Reader;
+use llmnode_reader::internal::{nearest, one_line, same_name};
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
@@ -17,13 +19,11 @@ use crate::BoxFuture;
 use crate::category::Category;
 use crate::ledger::ToolRecord;
 use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
-use crate::output::Reader;
 use crate::pause::{CallState, Decision, OpenCall};
 use crate::run::answer_reader::AnswerReader;
 use crate::run::context::CallContext;
 use crate::run::failure::Failure;
 use crate::run::pool::Pool;
-use crate::text::{nearest, one_line, same_name};
 
 /// More calls than this in one answer are ignored.
 const CALLS: usize = 32;

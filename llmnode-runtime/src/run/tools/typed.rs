@@ -1,5 +1,7 @@
 //! One call of a tool: its arguments are read and checked, and its node is called.
 
+use llmnode_reader::internal::{one_line, shortened};
+use llmnode_reader::{Reader, Violation};
 use serde_json::{Map, Value};
 
 use super::approval::Permit;
@@ -10,12 +12,11 @@ use crate::BoxFuture;
 use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
-use crate::output::{OutputSpec, Reader};
+use crate::output::OutputSpec;
 use crate::run::cx::Cx;
 use crate::run::feedback::complaints;
 use crate::run::node::Exec;
-use crate::text::one_line;
-use crate::validate::{self, AttemptInfo, CheckOutcome, Checks, Violation};
+use crate::validate::{self, AttemptInfo, CheckOutcome, Checks};
 
 /// How deep agents may be nested.
 const DEPTH: usize = 8;
@@ -172,7 +173,7 @@ pub(super) fn is_object(arguments: &str) -> bool {
 }
 
 pub(super) fn refused(violations: Vec<Violation>) -> Outcome {
-    let violations: Vec<_> = violations.into_iter().map(Violation::shortened).collect();
+    let violations: Vec<_> = violations.into_iter().map(shortened).collect();
     Outcome::invalid_arguments(&complaints(&violations))
 }
 

@@ -1,0 +1,126 @@
+//! The marks that models write around their thinking.
+
+use std::ops::Range;
+
+use super::super::repair::is_quote;
+use crate::text::floor_char_boundary;
+
+/// Tags: `<think>..</think>`. `think` also with another name: `<think:name>` and `<name:think>`.
+const NAMES: [&str; 10] = [
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reason",
+    "reasoning",
+    "reflection",
+    "scratchpad",
+    "analysis",
+    "antthinking",
+];
+
+/// Marks of other forms, each with those that close it.
+const PAIRS: [(&str, &[&str]); 10] = [
+    ("◁think▷", &["◁/think▷"]),
+    ("[THINK]", &["[/THINK]"]),
+    ("<|think|>", &["<|/think|>", "<|content|>"]),
+    ("<|START_THINKING|>", &["<|END_THINKING|>"]),
+    ("<|begin_of_thought|>", &["<|end_of_thought|>"]),
+    ("<|think_start|>", &["<|think_end|>"]),
+    ("<|inner_prefix|>", &["<|inner_suffix|>"]),
+    ("<|open|>think<|sep|>", &["<|close|>think<|sep|>"]),
+    ("<|channel>thought", &["<channel|>"]),
+    ("<unused94>thought", &["<unused95>"]),
+];
+
+/// Begins a message on one of several channels, of which `final` is the answer:
+/// `<|start|>assistant<|channel|>analysis<|message|>`.
+const CHANNEL: &str = "<|channel|>";
+const MESSAGE: &str = "<|message|>";
+const START: &str = "<|start|>assistant";
+#[derive(Debug)]
+pub(crate) struct Tag {
+    pub(crate) at: Range<usize>,
+    /// The same for the opening and the closing mark.
+    pub(super) name: &'static str,
+    pub(crate) opens: bool,
+}
+
+/// `None` if the thinking never ends.
+pub(crate) fn find_closing(text: &str, open: &Tag) -> Option<usize> {
+    let mut at = open.at.end;
+    loop {
+        at += text.as_bytes()[at..].iter().position(|byte| matches!(byte, b'<' | b'[' | 0xe2))?;
+        match tag_at(text, at, open.at.end) {
+            Some(tag) if !tag.opens && tag.name == open.name => return Some(tag.at.end),
+            Some(tag) => at = tag.at.end,
+            None => at += 1,
+        }
+    }
+}
+
+/// Skips marks in quotation marks, which only mention a tag. The header of a message may begin before `at`, but not before
+/// `from`.
+pub(crate) fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
+    mark_at(text, at, from).filter(|tag| !is_quoted(text, &tag.at))
+}
+
+fn mark_at(text: &str, at: usize, from: usize) -> Option<Tag> {
+    // Cheap filter: JSON has many brackets, and prose many dashes.
+    if !matches!(text.as_bytes()[at..], [b'<', ..] | [b'[', b'T' | b'/', ..] | [0xe2, 0x97, ..]) {
+        return None;
+    }
+    let rest = &text[at..];
+    if let Some(header) = rest.strip_prefix(CHANNEL) {
+        return channel(text, at, from, header);
+    }
+    let pair = PAIRS.iter().find_map(|(open, closers)| {
+        let closes =
+            || closers.iter().find(|close| rest.starts_with(**close)).map(|close| (close.len(), false));
+        let (length, opens) = if rest.starts_with(open) { Some((open.len(), true)) } else { closes() }?;
+        Some(Tag { at: at..at + length, name: open, opens })
+    });
+    pair.or_else(|| named(at, rest))
+}
+
+/// `<think>`, `</think>`.
+fn named(at: usize, rest: &str) -> Option<Tag> {
+    const LONGEST: usize = 40;
+    let inner = rest.strip_prefix('<')?;
+    let (opens, inner) = inner.strip_prefix('/').map_or((true, inner), |inner| (false, inner));
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-');
+    let length = inner.bytes().take(LONGEST).take_while(is_part).count();
+    if !inner[length..].starts_with('>') {
+        return None;
+    }
+    let whole = &inner[..length];
+    let is = |part: &str| NAMES.into_iter().find(|name| part.eq_ignore_ascii_case(name));
+    let name = match whole.split_once(':') {
+        None => is(whole)?,
+        Some((first, second)) => [first, second].into_iter().filter_map(is).find(|name| *name == "think")?,
+    };
+    let end = at + rest.len() - inner.len() + length + 1;
+    Some(Tag { at: at..end, name, opens })
+}
+
+/// The header of the answer ends thinking, any other begins it.
+fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
+    const LONGEST: usize = 200;
+    let (all, name) = (header.len(), header.trim_start_matches(' '));
+    let length = name.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let before = text[..at].trim_end_matches(' ');
+    let begin = before.strip_suffix(START).map(str::len).filter(|begin| *begin >= from).unwrap_or(at);
+    let opens = !name[..length].eq_ignore_ascii_case("final");
+    let header = header[..floor_char_boundary(header, LONGEST)].split('\n').next().unwrap_or("");
+    let message = header.find(MESSAGE);
+    let end = match message {
+        Some(found) => found + MESSAGE.len(),
+        None if opens => all - name.len() + length,
+        None => return None,
+    };
+    Some(Tag { at: begin..at + CHANNEL.len() + end, name: CHANNEL, opens })
+}
+
+fn is_quoted(text: &str, at: &Range<usize>) -> bool {
+    text[..at.start].ends_with(is_quote) && text[at.end..].starts_with(is_quote)
+}

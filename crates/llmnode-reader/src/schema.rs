@@ -1,0 +1,255 @@
+//! The JSON schema of an output type, in the dialects that providers accept.
+
+mod depth;
+mod kinds;
+mod limits;
+mod merge;
+mod normalize;
+mod nulls;
+mod strict;
+mod strict_error;
+mod tagged;
+mod tree;
+
+use std::any::TypeId;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use schemars::JsonSchema;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::check::{CheckMode, Rules, faults, states_bounds};
+use crate::marks::{MARK, marks_of, schema_with_marks};
+
+pub use strict_error::StrictError;
+pub use tree::is_annotation;
+pub(super) use tree::{Node, children, percent_decoded};
+
+/// The only member of the object that wraps an answer whose type is not an object.
+pub const WRAPPER: &str = "value";
+
+/// The JSON schema of an output type, in the dialects that providers accept. It is built once per type.
+///
+/// It has two dialects:
+///
+/// - [`plain`](Self::plain): JSON Schema 2020-12 as schemars gives it, without titles and `$schema`, and
+///   with what some readers of schemas overlook made explicit: `allOf`, constraints beside a `$ref` and
+///   properties beside a union are merged into one object each, 32-bit integers carry their bounds, enums
+///   of documented unit variants are one `enum` whose description lists the variants.
+/// - [`strict`](Self::strict): OpenAI's strict subset of it, if that can express the type.
+///
+/// A type that is not a JSON object (a list, a scalar, an enum, an `Option`) becomes `{"value": ..}` in both dialects,
+/// since providers require an object; see [`is_wrapped`](Self::is_wrapped).
+///
+/// ```
+/// # use llmnode_reader as llmnode;
+/// use llmnode::OutputSchema;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Choice {
+///     /// One of the items.
+///     item: String,
+/// }
+///
+/// let schema = OutputSchema::of::<Choice>();
+/// assert_eq!(schema.name(), "Choice");
+/// assert_eq!(
+///     schema.strict().unwrap().get(),
+///     r#"{"type":"object","properties":{"item":{"type":"string","description":"One of the items."}},"required":["item"],"additionalProperties":false}"#
+/// );
+/// ```
+pub struct OutputSchema {
+    name: String,
+    /// Everything else is derived from this one.
+    tree: Value,
+    /// The rules for answers: of the type itself, without the wrapper.
+    pub(super) rules: Rules,
+    plain: Box<RawValue>,
+    strict: OnceLock<Result<Box<RawValue>, StrictError>>,
+    strict_error_was_taken: AtomicBool,
+    wrapped: bool,
+    /// Levels beyond the limit of depth were cut off.
+    truncated: bool,
+    /// The `x-llmnode-validated` keywords of the schema, in order and without duplicates.
+    marks: Vec<String>,
+    /// Why no answer can ever be of this type.
+    pub(super) unanswerable: Option<String>,
+    /// A range or a length, which serde does not check.
+    pub(super) states_bounds: bool,
+    /// serde may read a part of the answer several times (nested untagged enums), so depth is limited.
+    pub(super) may_read_again: bool,
+    /// Optional members whose `null` is read as absence.
+    pub(super) absent_as_null: Vec<String>,
+    /// Results by address of the traversing function. Functions that the linker merged do the same, so they may share one.
+    uncovered: Mutex<Vec<(usize, Option<Arc<Uncovered>>)>>,
+}
+
+impl OutputSchema {
+    /// Returns the schema of `T`, from a cache of the process.
+    pub fn of<T: JsonSchema + 'static>() -> Arc<OutputSchema> {
+        Self::cached(TypeId::of::<T>(), || (T::schema_name(), schema_with_marks::<T>()))
+    }
+
+    /// Not generic, so that it is compiled once.
+    fn cached(id: TypeId, make: fn() -> (Cow<'static, str>, Value)) -> Arc<OutputSchema> {
+        static CACHE: OnceLock<RwLock<HashMap<TypeId, Arc<OutputSchema>>>> = OnceLock::new();
+        let cache = CACHE.get_or_init(RwLock::default);
+        if let Some(known) = cache.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Arc::clone(known);
+        }
+        // Built outside the lock: the type's `JsonSchema` is foreign code. If two threads build it, the first one in wins.
+        let (name, schema) = make();
+        let built = Arc::new(Self::from_value(&name, schema));
+        let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(cache.entry(id).or_insert(built))
+    }
+
+    /// Creates a schema that is known only at run time. `name` is cleaned as in [`name`](Self::name). What is nested
+    /// more than 56 levels deep allows anything, since no provider reads it; in the strict dialect it is a
+    /// [problem](StrictError::problems).
+    ///
+    /// ```
+    /// # use llmnode_reader as llmnode;
+    /// use llmnode::OutputSchema;
+    /// let schema = OutputSchema::from_value("list of names", serde_json::json!({
+    ///     "type": "array", "items": {"type": "string"}
+    /// }));
+    /// assert_eq!(schema.name(), "list_of_names");
+    /// assert!(schema.is_wrapped());
+    /// ```
+    pub fn from_value(name: &str, mut schema: Value) -> OutputSchema {
+        let name = sanitised(name);
+        let truncated = depth::bound(&mut schema);
+        let marks = marks_of(&schema);
+        let states_bounds = states_bounds(&schema);
+        let unanswerable = tagged::unanswerable(&schema);
+        let normal = normalize::normalise(schema, &name);
+        let wrapper = normal.tree.get("properties").filter(|_| normal.wrapped);
+        let own = wrapper.and_then(|all| all.get(WRAPPER)).unwrap_or(&normal.tree);
+        let rules = Rules::of(&normal.tree, own);
+        OutputSchema {
+            plain: raw(&normal.tree),
+            states_bounds,
+            unanswerable,
+            may_read_again: rules.may_read_again(),
+            absent_as_null: rules.absent_as_null(),
+            rules,
+            strict: OnceLock::new(),
+            strict_error_was_taken: AtomicBool::new(false),
+            uncovered: Mutex::default(),
+            truncated: truncated || normal.truncated,
+            tree: normal.tree,
+            wrapped: normal.wrapped,
+            marks,
+            name,
+        }
+    }
+
+    /// Returns the type's name as OpenAI accepts it: 1 to 64 characters of `a-z A-Z 0-9 _ -`, others replaced by `_`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn has_list_at(&self, path: &[String]) -> bool {
+        let mut forms = self.rules.leaves(self.rules.own());
+        for name in path {
+            let members = forms.into_iter().filter_map(|form| form.named(name));
+            forms = members.flat_map(|member| self.rules.leaves(self.rules.at(member.rule))).collect();
+        }
+        forms.iter().any(|form| form.has_type("array"))
+    }
+
+    /// The first marked type that traversal does not reach, whose validators would therefore never run. Cached per
+    /// traversal, because each caller has its own.
+    pub(crate) fn uncovered(
+        &self,
+        traversal: usize,
+        find: impl FnOnce(&[String]) -> Option<Uncovered>,
+    ) -> Option<Arc<Uncovered>> {
+        if self.marks.is_empty() {
+            return None;
+        }
+        let known = || self.uncovered.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = known().iter().find(|(one, _)| *one == traversal) {
+            return found.clone();
+        }
+        // Outside the lock: `find` calls foreign code.
+        let found = find(&self.marks).map(Arc::new);
+        known().push((traversal, found.clone()));
+        found
+    }
+
+    /// Returns the schema as plain JSON Schema (2020-12).
+    pub fn plain(&self) -> &RawValue {
+        &self.plain
+    }
+
+    /// Returns the schema in OpenAI's strict dialect.
+    ///
+    /// Every object requires all its properties and allows no others. An optional property becomes nullable, and a
+    /// `null` in an answer is read as its absence. Constraints without a keyword in strict mode (`minLength`,
+    /// `uniqueItems`, ..) and defaults go into the description.
+    ///
+    /// # Errors
+    /// All places that strict mode cannot express (maps, tuples of mixed types, free-form values), each with its
+    /// remedy. Send the plain dialect then.
+    pub fn strict(&self) -> Result<&RawValue, &StrictError> {
+        let write = || strict::strict(&self.tree, &self.name, self.truncated).map(|tree| raw(&tree));
+        self.strict.get_or_init(write).as_ref().map(|raw| &**raw)
+    }
+
+    /// Why strict mode cannot express it; `None` from the second time on.
+    pub(crate) fn take_strict_error(&self) -> Option<&StrictError> {
+        let error = self.strict().err()?;
+        (!self.strict_error_was_taken.swap(true, Ordering::Relaxed)).then_some(error)
+    }
+
+    /// Returns whether both dialects have `{"value": ..}`, because the type is not a JSON object.
+    pub fn is_wrapped(&self) -> bool {
+        self.wrapped
+    }
+
+    /// Checks the schema only; serde may still refuse the value.
+    pub(crate) fn is_met_by(&self, text: &str) -> bool {
+        let met =
+            |json| faults(&self.rules, self.rules.root_rule(), CheckMode::Schema, &json, false).is_empty();
+        super::repair::parse_strict(text).is_some_and(met)
+    }
+}
+
+/// A marked type that a traversal misses.
+#[derive(Debug)]
+pub struct Uncovered {
+    /// The type's mark.
+    pub mark: String,
+    /// Where it is held, and as what.
+    pub place: String,
+}
+
+impl std::fmt::Debug for OutputSchema {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OutputSchema")
+            .field("name", &self.name)
+            .field("plain", &self.plain.get())
+            .field("wrapped", &self.wrapped)
+            .field("marks", &self.marks)
+            .finish_non_exhaustive()
+    }
+}
+
+fn sanitised(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = name.chars().map(plain).take(64).collect();
+    if name.is_empty() { "output".to_owned() } else { name }
+}
+
+/// Serializing a `Value` cannot fail; `true` is the schema that allows anything.
+fn raw(tree: &Value) -> Box<RawValue> {
+    to_raw_value(tree).unwrap_or_else(|_| RawValue::TRUE.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

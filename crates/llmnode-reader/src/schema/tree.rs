@@ -1,0 +1,123 @@
+//! Traversal of JSON schemas: which members of a schema are schemas, and where a reference leads.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+pub(crate) type Node = Map<String, Value>;
+
+/// Keywords whose value is one schema.
+const ONE: [&str; 11] = [
+    "items",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "propertyNames",
+    "contains",
+    "contentSchema",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+/// Keywords whose value is a list of schemas.
+const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Keywords whose value is a map from names to schemas.
+const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
+
+pub(crate) fn children(node: &Node) -> impl Iterator<Item = &Value> {
+    node.iter().flat_map(|(key, value)| -> Box<dyn Iterator<Item = &Value>> {
+        match value {
+            value if ONE.contains(&key.as_str()) => Box::new(std::iter::once(value)),
+            Value::Array(list) if LIST.contains(&key.as_str()) => Box::new(list.iter()),
+            Value::Object(named) if NAMED.contains(&key.as_str()) => Box::new(named.values()),
+            _ => Box::new(std::iter::empty()),
+        }
+    })
+}
+
+pub(super) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut Value)> {
+    node.iter_mut().flat_map(|(key, value)| -> Box<dyn Iterator<Item = (&str, &mut Value)>> {
+        let key = key.as_str();
+        match value {
+            value if ONE.contains(&key) => Box::new(std::iter::once((key, value))),
+            Value::Array(list) if LIST.contains(&key) => {
+                Box::new(list.iter_mut().map(move |value| (key, value)))
+            }
+            Value::Object(named) if NAMED.contains(&key) => {
+                Box::new(named.values_mut().map(move |value| (key, value)))
+            }
+            _ => Box::new(std::iter::empty()),
+        }
+    })
+}
+
+pub(super) fn holds_schemas(key: &str, value: &Value) -> bool {
+    ONE.contains(&key)
+        || (value.is_array() && LIST.contains(&key))
+        || (value.is_object() && NAMED.contains(&key))
+}
+
+pub(super) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
+    let encoded = reference.strip_prefix("#/$defs/")?;
+    if encoded.contains('/') {
+        return None;
+    }
+    if !encoded.contains(['%', '~']) {
+        return Some(Cow::Borrowed(encoded));
+    }
+    Some(Cow::Owned(percent_decoded(encoded)?.replace("~1", "/").replace("~0", "~")))
+}
+
+pub(crate) fn percent_decoded(encoded: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut rest = encoded.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(if byte == b'%' {
+            let (high, low) = (rest.next()?, rest.next()?);
+            let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+            digit(high)? * 16 + digit(low)?
+        } else {
+            byte
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+pub(super) fn target<'a>(defs: Option<&'a Node>, node: &Node) -> Option<&'a Value> {
+    defs?.get(def_name(node.get("$ref")?.as_str()?)?.as_ref())
+}
+
+pub(super) fn branches(node: &Node) -> Option<&Vec<Value>> {
+    node.get("anyOf").or_else(|| node.get("oneOf"))?.as_array()
+}
+
+pub(super) fn has_type(node: &Node, kind: &str) -> bool {
+    match node.get("type") {
+        Some(Value::String(only)) => only == kind,
+        Some(Value::Array(kinds)) => kinds.iter().any(|k| k == kind),
+        _ => false,
+    }
+}
+
+pub(super) fn required(node: &Node) -> HashSet<&str> {
+    let names = node.get("required").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).collect()
+}
+
+/// Keywords that allow and forbid nothing.
+/// Whether the keyword describes, and constrains nothing.
+pub fn is_annotation(key: &str) -> bool {
+    matches!(
+        key,
+        "description"
+            | "default"
+            | "examples"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "$comment"
+            | "$defs"
+    ) || key.starts_with("x-")
+}

@@ -1,0 +1,422 @@
+//! Chooses the answer among the candidates: each is coerced and read by serde, and the type decides.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::check::{CheckMode, Fault, Rule, Severity, faults, into_violations};
+use super::coerce::{CoerceOptions, Coerced, coerce, coerce_text};
+use super::error;
+use super::find::{self, Candidate, Content, Enclosure, trimmed};
+use super::json::{Json, canonical};
+use super::repair::{self, Repairs};
+use super::schema::WRAPPER;
+use super::serde_error;
+use super::serde_observer::Observed;
+use super::target::{Slot, Target, wrapped_value};
+use crate::flag::{Flag, Note};
+use crate::text::same_letters;
+use crate::violation::Violation;
+
+/// Limit for types that serde may read several times at each level (an untagged enum that contains itself), which takes
+/// exponential time.
+const MAX_REREAD_DEPTH: usize = 12;
+
+type Refused = Vec<Violation>;
+
+pub(super) struct Accepted<'t> {
+    pub(super) origin: Origin,
+    json: Cow<'t, str>,
+    /// To compare candidates: equal for values that the type reads alike.
+    canonical_json: String,
+    pub(super) notes: Vec<Note>,
+    pub(super) wrapped: bool,
+}
+
+struct Mismatch<'t> {
+    coerced: Coerced<'t>,
+    found: Vec<Fault>,
+}
+
+pub(super) struct Origin {
+    pub(super) place: Enclosure,
+    pub(super) begin: usize,
+    pub(super) repairs: Repairs,
+}
+
+enum Verdict<'t> {
+    Accepted(Box<Accepted<'t>>),
+    Refused(Refused),
+    Broken(usize, repair::SyntaxError),
+}
+
+pub(super) struct Selector<'p, 't> {
+    pub(super) only_candidate: bool,
+    pub(super) after_thinking: bool,
+    pub(super) text: &'t str,
+    pub(super) target: &'p Target<'p>,
+    pub(super) slot: &'p mut dyn Slot,
+}
+
+impl<'t> Selector<'_, 't> {
+    pub(super) fn select(
+        mut self,
+        candidates: Vec<Candidate<'t>>,
+        unclosed_thinking: Option<usize>,
+    ) -> Result<Accepted<'t>, Refused> {
+        let only_words = candidates.iter().all(|candidate| matches!(candidate.content, Content::Text));
+        let mut verdicts = Vec::with_capacity(candidates.len());
+        let candidates = self.resolve_lines(candidates);
+        self.only_candidate = candidates.len() == 1;
+        for candidate in candidates {
+            verdicts.push(self.evaluate(candidate));
+        }
+        if let Some(begin) = unclosed_thinking {
+            return Err(vec![error::unclosed_thinking(self.text, begin)]);
+        }
+        let chosen = choose(self.text, &verdicts)?;
+        if let Some(Verdict::Accepted(taken)) = chosen.map(|chosen| verdicts.swap_remove(chosen)) {
+            // The slot holds the candidate that was read last, which need not be the chosen one.
+            if !self.only_candidate {
+                self.fill(&taken.json)?;
+            }
+            return Ok(*taken);
+        }
+        Err(if only_words {
+            vec![error::nothing(self.text, self.target.expected_answer())]
+        } else {
+            self.least_wrong(verdicts)
+        })
+    }
+
+    /// Several objects (one per line, fence or numbered item) become one list if the type wants a list; otherwise each is a
+    /// candidate.
+    fn resolve_lines(&self, mut candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
+        let rules = self.target.rules();
+        let leaves = rules.leaves(rules.own());
+        let wants_list = !self.target.exact
+            && self.target.schema.is_some()
+            && leaves.iter().any(|rule| rule.has_type("array"));
+        if wants_list && !leaves.iter().any(|rule| rule.has_type("object")) {
+            candidates = find::join_objects(self.text, candidates);
+        }
+        let mut all = Vec::with_capacity(candidates.len());
+        for Candidate { place, part, content } in candidates {
+            match content {
+                Content::Lines(objects, mut repairs) if wants_list => {
+                    repairs.add(repair::kind::LINES, part.start);
+                    let objects = objects.into_iter().map(|(_, object)| object).collect();
+                    all.push(Candidate {
+                        place,
+                        part,
+                        content: Content::Json(Json::Array(objects), repairs),
+                    });
+                }
+                Content::Lines(objects, repairs) => {
+                    all.extend(objects.into_iter().map(|(part, object)| Candidate {
+                        place: Enclosure::Prose,
+                        part,
+                        content: Content::Json(object, repairs.clone()),
+                    }))
+                }
+                content => all.push(Candidate { place, part, content }),
+            }
+        }
+        all
+    }
+
+    /// The candidate with the fewest violations; among equals, the last.
+    fn least_wrong(&self, verdicts: Vec<Verdict<'t>>) -> Refused {
+        let mut broken = None;
+        let mut least: Option<Refused> = None;
+        for one in verdicts {
+            match one {
+                Verdict::Refused(found) if least.as_ref().is_none_or(|least| found.len() <= least.len()) => {
+                    least = Some(found);
+                }
+                Verdict::Broken(begin, fault) => drop(broken.get_or_insert((begin, fault))),
+                _ => {}
+            }
+        }
+        least
+            .or_else(|| broken.map(|(begin, fault)| vec![error::broken(self.text, begin, &fault)]))
+            .unwrap_or_else(|| vec![error::nothing(self.text, self.target.expected_answer())])
+    }
+
+    fn evaluate(&mut self, candidate: Candidate<'t>) -> Verdict<'t> {
+        let Candidate { place, part, content } = candidate;
+        let outcome = match content {
+            Content::Broken(fault) => return Verdict::Broken(part.start, fault),
+            Content::Text | Content::Lines(..) => self.bare_text(place, part),
+            Content::Json(json, repairs) => self.json(place, part, json, &repairs),
+        };
+        match outcome {
+            Ok(taken) => Verdict::Accepted(Box::new(taken)),
+            Err(violations) => Verdict::Refused(violations),
+        }
+    }
+
+    /// Plain text may still name an allowed value of an enum.
+    fn bare_text(&mut self, place: Enclosure, part: Range<usize>) -> Result<Accepted<'t>, Refused> {
+        let text = self.text;
+        let bare_text = &text[part.clone()];
+        let may_be = !self.target.exact && self.target.schema.is_some();
+        let coerced = may_be.then(|| coerce_text(self.target.rules(), bare_text)).flatten();
+        let Some(coerced) = coerced else {
+            return Err(vec![error::nothing(text, self.target.expected_answer())]);
+        };
+        let origin = Origin { place, begin: part.start, repairs: Repairs::default() };
+        self.take(origin, coerced, false, None)
+    }
+
+    fn json(
+        &mut self,
+        place: Enclosure,
+        part: Range<usize>,
+        json: Json<'t>,
+        repairs: &Repairs,
+    ) -> Result<Accepted<'t>, Refused> {
+        let origin = Origin { place, begin: part.start, repairs: repairs.clone() };
+        let plain = repairs.is_empty().then(|| &self.text[part.clone()]);
+        let (json, wrapped) = match json {
+            Json::Object(members) if self.target.is_wrapped() => unwrapped(members),
+            json => (json, false),
+        };
+        let plain = plain.and_then(|plain| if wrapped { wrapped_value(plain) } else { Some(plain) });
+        if let Some(plain) =
+            plain.filter(|_| self.only_candidate && (self.after_thinking || place != Enclosure::WholeText))
+            && self.target.try_fast_path(plain, self.slot)
+        {
+            let json = Cow::Borrowed(plain);
+            return Ok(Accepted { origin, json, canonical_json: String::new(), notes: Vec::new(), wrapped });
+        }
+        let inner = self.inner(&json, place, wrapped);
+        let refused = match self.coerced(place, json, wrapped) {
+            Ok(coerced) => return self.take(origin, coerced, wrapped, plain),
+            Err(misfit) => misfit,
+        };
+        if let Some((within, kind)) = inner {
+            match self.coerced(place, within, false) {
+                Ok(mut coerced) => {
+                    let note =
+                        Note { flag: Flag::Fitted(Cow::Borrowed(kind)), place: String::new(), times: 1 };
+                    coerced.notes.insert(0, note);
+                    coerced.changed = true;
+                    return self.take(origin, coerced, false, None);
+                }
+                Err(within) if self.is_value(&within.coerced.json) => {
+                    return Err(into_violations(within.found));
+                }
+                Err(_) => {}
+            }
+        }
+        self.retry_with_serde(
+            refused,
+            plain,
+            Accepted {
+                origin,
+                json: Cow::Borrowed(""),
+                canonical_json: String::new(),
+                notes: Vec::new(),
+                wrapped,
+            },
+        )
+    }
+
+    /// Models wrap a value in an object with one member of any name, or write the JSON as a string.
+    fn inner(&self, json: &Json<'t>, place: Enclosure, wrapped: bool) -> Option<(Json<'t>, &'static str)> {
+        if self.target.exact || self.target.schema.is_none() || wrapped {
+            return None;
+        }
+        match json {
+            Json::Object(members) => match &members[..] {
+                [(_, Json::Object(inner))] if inner.is_empty() => None,
+                [(name, inner)] if !is_error(name) && !self.is_known(name) => {
+                    Some((inner.clone(), "wrapper"))
+                }
+                _ => None,
+            },
+            Json::String(text) if place != Enclosure::Prose => {
+                let inner = trimmed(text);
+                let tree = inner.starts_with(['{', '[']).then(|| repair::parse_strict(inner)).flatten();
+                tree.map(|tree| (tree.into_owned(), "quoted"))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_value(&self, json: &Json<'_>) -> bool {
+        matches!(json, Json::Object(members) if members.iter().any(|(name, _)| self.is_known(name)))
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        let rules = self.target.rules();
+        let has =
+            |rule: &&Rule| rule.additional.is_some() || rule.names().any(|known| same_letters(known, name));
+        rules.leaves(rules.own()).iter().any(has)
+    }
+
+    fn coerced(&self, place: Enclosure, json: Json<'t>, wrapped: bool) -> Result<Coerced<'t>, Mismatch<'t>> {
+        let rules = self.target.rules();
+        let allow = CoerceOptions { changes: !self.target.exact, lists: place != Enclosure::Prose };
+        let coerced = coerce(rules, self.target.mode, json, allow);
+        let mut found = faults(rules, rules.own(), CheckMode::Type, &coerced.json, wrapped);
+        if self.target.mode == CheckMode::Schema {
+            found.retain(|fault| fault.severity == Severity::Lossy);
+        }
+        let extra_check = (self.target.extra_check)(&coerced.json, wrapped);
+        found.extend(extra_check.into_iter().map(Fault::from_extra_check));
+        if found.is_empty() { Ok(coerced) } else { Err(Mismatch { coerced, found }) }
+    }
+
+    /// The type may accept what its schema refuses, such as a member by its alias.
+    fn retry_with_serde(
+        &mut self,
+        misfit: Mismatch<'t>,
+        plain: Option<&'t str>,
+        mut taken: Accepted<'t>,
+    ) -> Result<Accepted<'t>, Refused> {
+        let Mismatch { coerced, found } = misfit;
+        let json = text_for_serde(&coerced, plain);
+        if self.target.mode == CheckMode::Schema
+            || found.iter().any(|fault| fault.severity == Severity::TooDeep)
+        {
+            return Err(into_violations(found));
+        }
+        match self.fill(&json) {
+            Ok(()) if found.iter().all(|fault| fault.severity == Severity::Type) => {}
+            Ok(()) => return Err(into_violations(found)),
+            Err(more) => {
+                let mut found = into_violations(found);
+                let is_told = |one: &Violation| {
+                    found
+                        .iter()
+                        .any(|told| is_within(&told.path, &one.path) || is_within(&one.path, &told.path))
+                };
+                // For a list in place of a struct, serde reports the position of the previous value.
+                let is_list =
+                    |one: &Violation| one.message.starts_with("invalid type: sequence, expected struct");
+                let more: Vec<_> = more.into_iter().filter(|one| !is_told(one) && !is_list(one)).collect();
+                found.extend(more);
+                return Err(found);
+            }
+        }
+        taken.notes.extend(coerced.notes);
+        Ok(Accepted { json, canonical_json: canonical(coerced.json), ..taken })
+    }
+
+    /// serde has the last word, even on values that fit the schema.
+    fn take(
+        &mut self,
+        origin: Origin,
+        coerced: Coerced<'t>,
+        wrapped: bool,
+        plain: Option<&'t str>,
+    ) -> Result<Accepted<'t>, Refused> {
+        let json = text_for_serde(&coerced, plain);
+        self.fill(&json)?;
+        let canonical_json = if self.only_candidate { String::new() } else { canonical(coerced.json) };
+        Ok(Accepted { origin, json, canonical_json, notes: coerced.notes, wrapped })
+    }
+
+    fn fill(&mut self, json: &str) -> Result<(), Refused> {
+        #[cfg(test)]
+        super::counts::add(|counts| counts.read += 1);
+        if self.target.schema.is_some_and(|schema| schema.may_read_again) && depth(json) > MAX_REREAD_DEPTH {
+            let message = "is nested too deeply in forms that have members in common";
+            return Err(vec![Violation {
+                remedy: "write it with fewer levels".into(),
+                ..Violation::new("", message)
+            }]);
+        }
+        let observed = Observed::default();
+        self.slot.fill(json, &observed).map_err(|error| vec![serde_error::violation(json, &error)])?;
+        if observed.rounded.get() {
+            return Err(vec![Violation::new("", "has a whole number that its type cannot hold exactly")]);
+        }
+        Ok(())
+    }
+}
+
+fn depth(json: &str) -> usize {
+    let (mut depth, mut most) = (0_usize, 0);
+    for (_, opens) in find::brackets(json) {
+        depth = if opens { depth + 1 } else { depth.saturating_sub(1) };
+        most = most.max(depth);
+    }
+    most
+}
+
+fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused> {
+    let taken = || {
+        verdicts.iter().enumerate().filter_map(|(at, one)| match one {
+            Verdict::Accepted(taken) => Some((at, taken)),
+            _ => None,
+        })
+    };
+    let Some((first, one)) = taken().next() else { return Ok(None) };
+    let broken = verdicts.iter().find(|one| matches!(one, Verdict::Broken(..)));
+    let other = taken().find(|(_, other)| other.canonical_json != one.canonical_json);
+    if broken.is_none() && other.is_none() {
+        return Ok(Some(first));
+    }
+    // A single fence that the type accepts wins over everything before it.
+    let mut fences = taken()
+        .filter(|(_, taken)| taken.origin.place == Enclosure::Fence && taken.json.starts_with(['{', '[']));
+    if let (Some((fence, _)), None) = (fences.next(), fences.next()) {
+        let behind = verdicts[fence + 1..].iter();
+        if behind.into_iter().all(|one| matches!(one, Verdict::Refused(_))) {
+            return Ok(Some(fence));
+        }
+    }
+    match (other, broken) {
+        (Some((_, other)), _) => Err(vec![error::two(text, one.origin.begin, other.origin.begin)]),
+        (None, Some(Verdict::Broken(begin, fault))) => Err(vec![error::broken(text, *begin, fault)]),
+        (None, _) => Ok(Some(first)),
+    }
+}
+
+/// Unchanged text is passed to serde as it is, without serializing it again.
+fn text_for_serde<'t>(coerced: &Coerced<'_>, plain: Option<&'t str>) -> Cow<'t, str> {
+    match plain {
+        Some(plain) if !coerced.changed => Cow::Borrowed(plain),
+        _ => Cow::Owned(coerced.json.to_string()),
+    }
+}
+
+fn is_within(inner: &str, outer: &str) -> bool {
+    let rest = inner.strip_prefix(outer);
+    rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// Such a member explains why there is no value, so it does not wrap one.
+fn is_error(name: &str) -> bool {
+    ["error", "errors", "refusal"].iter().any(|one| name.eq_ignore_ascii_case(one))
+}
+
+fn unwrapped<'t>(mut members: Vec<(Cow<'t, str>, Json<'t>)>) -> (Json<'t>, bool) {
+    if let [(name, _)] = &members[..]
+        && name == WRAPPER
+        && let Some((_, value)) = members.pop()
+    {
+        return (value, true);
+    }
+    (Json::Object(members), false)
+}
+
+impl Origin {
+    pub(super) fn notes_for(&self, text: &str) -> Vec<Note> {
+        let at = |at| error::line_and_column(text, at);
+        let origin = match self.place {
+            Enclosure::WholeText => None,
+            Enclosure::Fence => Some(Flag::Fenced),
+            Enclosure::Tag | Enclosure::Prose => Some(Flag::InProse),
+        };
+        let origin = origin.map(|flag| Note { flag, place: at(self.begin), times: 1 });
+        let repairs = self.repairs.iter().map(|one| Note {
+            flag: Flag::Repaired(Cow::Borrowed(one.kind)),
+            place: at(one.at),
+            times: one.times,
+        });
+        origin.into_iter().chain(repairs).collect()
+    }
+}

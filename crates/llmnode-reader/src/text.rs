@@ -1,0 +1,187 @@
+//! Text helpers: cutting without breaking characters or lines, and names that are alike.
+
+use std::borrow::Cow;
+use std::fmt::{self, Display};
+
+/// The last boundary between characters at or before `at`.
+pub fn floor_char_boundary(text: &str, at: usize) -> usize {
+    if at >= text.len() {
+        return text.len();
+    }
+    (0..=at).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
+}
+
+/// The text on one line, cut at `cap` bytes: control characters and line ends become spaces. A text that is so
+/// already is not copied.
+pub fn one_line<'t>(text: impl Into<Cow<'t, str>>, cap: usize) -> String {
+    let text = text.into();
+    let end = floor_char_boundary(&text, cap);
+    if end == text.len() && !text.contains(breaks_line) {
+        return text.into_owned();
+    }
+    let mut line = String::with_capacity(end + " …".len());
+    line.extend(text[..end].chars().map(|c| if breaks_line(c) { ' ' } else { c }));
+    if end < text.len() {
+        line.push_str(" …");
+    }
+    line
+}
+
+/// About `cap` bytes on one line: of a longer text the start, which says what is wrong, and the end, which often has what
+/// would be right.
+pub fn one_line_shortened(text: String, cap: usize) -> String {
+    if text.len() <= cap {
+        return one_line(text, cap);
+    }
+    let head = floor_char_boundary(&text, cap / 4);
+    let tail = floor_char_boundary(&text, text.len() - cap * 3 / 4);
+    format!("{} … {}", one_line(&text[..head], head), one_line(&text[tail..], text.len()))
+}
+
+/// Whether they are one name, written as types are and as nodes are: `ReadFile`, `read_file`.
+pub fn same_name(one: &str, other: &str) -> bool {
+    let letters =
+        |name: &str| -> String { name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect() };
+    letters(one) == letters(other)
+}
+
+/// Ignores case and what separates words: `unitPrice`, `Unit price`.
+pub(crate) fn same_letters(one: &str, other: &str) -> bool {
+    let letters = |name: &str| -> Vec<char> {
+        let kept = name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
+        kept.flat_map(char::to_lowercase).collect()
+    };
+    // `A-` is not `A`, and `-1` is not `1`.
+    let edges = |name: &str| (name.trim().starts_with('-'), name.trim().ends_with('-'));
+    edges(one) == edges(other) && letters(one) == letters(other)
+}
+
+/// The one known name of which this is a misspelling: it has the same letters, or differs by typos in at most one letter of
+/// five. `None` where two are as near: a wrong hint is worse than none.
+pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    /// Anything longer is not a typo.
+    const LONGEST: usize = 64;
+    let letters = |name: &str| name.to_lowercase().chars().collect::<Vec<_>>();
+    let (given, mut near) = (letters(name), Vec::new());
+    for known in known.into_iter().filter(|known| known.len() <= LONGEST && name.len() <= LONGEST) {
+        let other = letters(known);
+        let allowed = given.len().min(other.len()) / 5;
+        if same_letters(name, known) {
+            near.push((0, known));
+        } else if given.len().abs_diff(other.len()) <= allowed {
+            let distance = distance(&given, &other);
+            near.extend((distance <= allowed).then_some((distance, known)));
+        }
+    }
+    let least = near.iter().map(|(distance, _)| *distance).min()?;
+    let mut nearest = near.into_iter().filter(|(distance, _)| *distance == least).map(|(_, known)| known);
+    nearest.next().filter(|_| nearest.next().is_none())
+}
+
+/// The known name that was most likely intended; `None`: none is near.
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    /// Anything longer is not a typo.
+    const LONGEST: usize = 64;
+    let letters: Vec<char> = name.to_lowercase().chars().collect();
+    if letters.len() > LONGEST {
+        return None;
+    }
+    let near = known.into_iter().filter(|known| known.len() <= 4 * LONGEST).filter_map(|known| {
+        let other: Vec<char> = known.to_lowercase().chars().collect();
+        let allowed = letters.len().max(other.len()).div_ceil(3);
+        let distance = distance(&letters, &other);
+        (distance <= allowed && distance < other.len()).then_some((distance, known))
+    });
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+/// Counts edits; two swapped neighbors are one.
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut above: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.iter().enumerate() {
+        let mut next = vec![index + 1];
+        for (column, candidate) in other.iter().enumerate() {
+            let changed = row[column] + usize::from(letter != candidate);
+            let mut least = changed.min(row[column + 1] + 1).min(next[column] + 1);
+            let is_swapped =
+                index > 0 && column > 0 && one[index - 1] == *candidate && other[column - 1] == *letter;
+            if is_swapped {
+                least = least.min(above[column - 1] + 1);
+            }
+            next.push(least);
+        }
+        above = std::mem::replace(&mut row, next);
+    }
+    row[other.len()]
+}
+
+/// Writes all, with the text between each two.
+///
+/// # Errors
+/// The formatter's.
+pub fn write_joined<T: Display>(all: &[T], between: &str, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut parts = all.iter().enumerate();
+    parts.try_for_each(|(index, one)| write!(to, "{}{one}", if index == 0 { "" } else { between }))
+}
+
+/// `1 call`, `2 calls`.
+pub fn plural(number: impl Into<u128>, what: &str) -> String {
+    let number = number.into();
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn breaks_line(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_between_characters() {
+        assert_eq!(one_line("häuser\nboot", 2), "h …");
+        assert_eq!(one_line("häuser\nboot\u{2028}x", 100), "häuser boot x");
+    }
+
+    #[test]
+    fn the_nearest_name_is_one_slip_away() {
+        let known = ["search", "answer", "end"];
+        for (name, meant) in [("serch", Some("search")), ("Answer", Some("answer")), ("x", None), ("", None)]
+        {
+            assert_eq!(nearest(name, known), meant, "{name}");
+        }
+        assert_eq!(distance(&['a', 'b', 'c'], &['a', 'c']), 1);
+        assert_eq!(distance(&['a', 'b', 'c'], &['b', 'a', 'c']), 1);
+        assert!(
+            same_letters("unitPrice", "Unit price") && !same_letters("c++", "c") && !same_letters("A-", "a")
+        );
+        assert!(same_name("ReadFile", "read_file") && !same_name("Read", "read_file"));
+    }
+
+    #[test]
+    fn a_misspelled_name_is_known_again_and_another_word_is_not() {
+        let known = ["Paid", "unit_price", "quantity", "Sad", "Bad", "node-1", "node-2"];
+        for (name, meant) in [
+            ("paid", Some("Paid")),
+            ("Unit Price", Some("unit_price")),
+            ("quantitiy", Some("quantity")),
+            ("Mad", None),
+            ("node-3", None),
+            ("", None),
+        ] {
+            assert_eq!(misspelling_of(name, known), meant, "{name}");
+        }
+    }
+
+    #[test]
+    fn keeps_both_ends_of_a_long_text() {
+        assert_eq!(one_line_shortened("äöü\n".to_owned(), 8), "äöü ");
+        assert_eq!(one_line_shortened("aaaabbbbccccääää".to_owned(), 8), "aa … äää");
+        for cap in 0..20 {
+            let line = one_line_shortened("ä€".repeat(9), cap);
+            assert!(line.len() <= cap + 8, "{line}");
+        }
+    }
+}
