@@ -75,7 +75,7 @@ pub(crate) async fn answer(row: &Value, log: &Log) -> Result<Value, Box<dyn Erro
             );
             (outcome, run.ledger().to_json().to_string())
         }
-        Err(error) => (Outcome::failed(&error), String::new()),
+        Err(error) => (Outcome::failed(&error.into()), String::new()),
     };
     let key = client["api_key"].as_str().unwrap_or(CANARY);
     let query = base_url.split_once('?').map(|(_, query)| query.rsplit('=').next().unwrap_or(query));

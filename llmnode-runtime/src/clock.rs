@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use llmnode_model::BoxFuture;
 use tokio::sync::Notify;
-
-use crate::BoxFuture;
 
 /// The time of a run, and its waits. The default is tokio's clock, which tokio's tests can pause.
 pub trait Clock: Send + Sync {

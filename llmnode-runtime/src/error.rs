@@ -6,11 +6,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_model::media::AttachmentError;
+use llmnode_model::{Category, Group, ModelError};
 use llmnode_reader::internal::{one_line, plural, same_name};
 
-use crate::category::{Category, Group};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
-use crate::media::AttachmentError;
 use crate::position::Position;
 use crate::text::shortened;
 
@@ -386,6 +386,17 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
             }
         }
     })
+}
+
+/// For what a model reports before any call, such as `OpenAi::from_env()`.
+impl From<ModelError> for NodeError {
+    fn from(error: ModelError) -> Self {
+        let converted = NodeError::new(error.category, error.message).with_retry_after(error.retry_after);
+        match error.source {
+            Some(source) => converted.with_source(source),
+            None => converted,
+        }
+    }
 }
 
 impl From<AttachmentError> for NodeError {

@@ -3,7 +3,7 @@
 use std::future::{Future, ready};
 use std::marker::PhantomData;
 
-use crate::BoxFuture;
+use llmnode_model::BoxFuture;
 
 /// A `T`, or a `Result` of it with any error that becomes an `E`. `Kind` only distinguishes the two.
 #[diagnostic::on_unimplemented(

@@ -5,24 +5,18 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
-mod category;
 mod clock;
-mod credential;
 mod error;
 mod files;
 mod format;
-mod ids;
 #[doc(hidden)]
 pub mod internal;
 mod into_outcome;
 mod ledger;
 mod limits;
-pub mod media;
-mod model;
 mod money;
 mod node;
 mod output;
-mod panics;
 mod pause;
 mod position;
 mod prices;
@@ -34,25 +28,22 @@ mod run;
 mod settings;
 pub mod testing;
 mod text;
-mod usage;
 mod validate;
 
-pub use category::{Category, Group};
 pub use clock::{Clock, TestClock};
 pub use error::NodeError;
 pub use format::FormatError;
-pub use ids::{AttemptId, CallId};
 pub use ledger::{
     AttemptKind, AttemptRecord, CallInfo, CallRecord, Cost, Degraded, Estimate, FailedTry, Ledger,
     LedgerSnapshot, NodeStats, Tokens, ToolRecord, Usage,
 };
 pub use limits::Limits;
-pub use llmnode_reader::{Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation};
-pub use media::{Attachment, Audio, File, Image};
-pub use model::{
-    ChatModel, Completion, Delta, FinishReason, FnModel, Message, ModelError, Part, Reply, Request,
-    ResponseFormat, Retry, RetryBudget, Role, ScriptedModel, Sink, ToolCall, ToolSpec,
+pub use llmnode_model::{
+    Attachment, AttemptId, Audio, BoxError, BoxFuture, CallId, Category, ChatModel, Completion, Delta, File,
+    FinishReason, FnModel, Group, Image, Message, ModelError, Part, Reply, Request, ResponseFormat, Retry,
+    RetryBudget, Role, ScriptedModel, Sink, TokenUsage, ToolCall, ToolSpec, media,
 };
+pub use llmnode_reader::{Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation};
 pub use node::{Node, recovery_of};
 pub use output::LlmOutput;
 pub use pause::{Approval, Paused, WaitingCall};
@@ -63,11 +54,4 @@ pub use run::{
     ToolReply, Toolset,
 };
 pub use settings::{Backoff, Failures, Recovery, Settings};
-pub use usage::TokenUsage;
 pub use validate::{AttemptInfo, Invalid};
-
-/// A boxed future that can move between threads.
-pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Any error of the program.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::category::Category;
+use llmnode_model::Category;
+
 use crate::ledger::{Ledger, NodeKey, NodeStats};
 use crate::limits::{LimitedNode, Limits};
 use crate::output::AnswerKind;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use llmnode_model::TokenUsage;
+
 use crate::money::Money;
-use crate::usage::TokenUsage;
 
 /// The price of a model's tokens, in any unit that is the same for all prices and limits of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]

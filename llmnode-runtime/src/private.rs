@@ -14,15 +14,17 @@ pub use crate::run::{
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name appears in the compiler's message about a second block.
-pub use crate::validate::Validated as OneValidateBlock;
+pub use std::borrow::Cow;
+
+pub use llmnode_model::{Category, ChatModel};
+pub use {schemars, serde};
+
 pub use crate::validate::{
     AttemptInfo, Checks, Coverage, CoverageProbe, Invalid, Traverse, Validate, ValidateFields,
-    ValidateFieldsWithAnyState, ValidateWithAnyState, ValidatedFields, validate, validate_with_state,
+    ValidateFieldsWithAnyState, ValidateWithAnyState, Validated as OneValidateBlock, ValidatedFields,
+    validate, validate_with_state,
 };
-pub use crate::{Category, ChatModel, Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
-pub use schemars;
-pub use serde;
-pub use std::borrow::Cow;
+pub use crate::{Cx, Exec, Limits, LlmOutput, Node, NodeError, Settings};
 
 /// The result of running a node.
 pub type ExecResult<N> = Result<<N as Node>::Output, crate::BoxError>;

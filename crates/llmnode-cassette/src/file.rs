@@ -1,9 +1,8 @@
 //! The entries of a cassette, and its file.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use llmnode_runtime::internal::{read_format, write_atomically};
 use llmnode_runtime::{Category, NodeError};

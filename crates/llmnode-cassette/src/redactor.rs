@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{Secret, is_credential, redact};
+use llmnode_model::internal::{Secret, is_credential, redact};
 use serde_json::Value;
 
 /// Shorter values are hardly keys.

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use llmnode_flow::flow::{Flow, Outline};
 use llmnode_flow::private::{RunFlow, Runner};
-use llmnode_runtime::internal::{nearest, one_line};
+use llmnode_reader::internal::{nearest, one_line};
 use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 

@@ -82,7 +82,7 @@ impl Connection {
             Transport::Http { url, .. } => {
                 let token = self.token()?;
                 let http = llmnode_http::__private::client(url, token.is_some())
-                    .map_err(|error| self.fault(Category::ConfigError, error.message()))?;
+                    .map_err(|error| self.fault(Category::ConfigError, &error.message))?;
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(MAX_MESSAGE_BYTES)
                     .max_json_response_size(MAX_MESSAGE_BYTES)

@@ -1,6 +1,6 @@
 //! Vectors without a model, for tests and examples.
 
-use llmnode_runtime::internal::fnv;
+use llmnode_model::internal::fnv;
 use llmnode_runtime::{BoxFuture, ModelError, Sink};
 
 use crate::embed::{EmbedRequest, Embedded, Embedder};

@@ -77,8 +77,8 @@ impl Embeddings {
             (None, _) => OpenAi::from_env()?,
             (Some(url), Some(key)) => OpenAi::builder().base_url(url).api_key(key).build()?,
             (Some(url), None) => OpenAi::builder().base_url(url).build().map_err(|error| {
-                let remedy = format!("{BASE_URL}: {}; {KEY} is not set", error.message());
-                NodeError::new(error.category(), remedy)
+                let remedy = format!("{BASE_URL}: {}; {KEY} is not set", error.message);
+                NodeError::new(error.category, remedy)
             })?,
         };
         Ok(Self::new(&endpoint, read(MODEL)?.unwrap_or_else(|| DEFAULT_MODEL.to_owned())))

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::sha256_hex;
+use llmnode_model::internal::sha256_hex;
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError};
 
 use crate::collection_config::CollectionConfig;

@@ -8,8 +8,8 @@ pub use crate::check::{in_json_names, target};
 pub use crate::marks::{MARK, marks_in};
 pub use crate::schema::{Uncovered, WRAPPER, is_annotation};
 pub use crate::text::{
-    floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural, same_name,
-    write_joined,
+    bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
+    same_name, write_joined,
 };
 
 use crate::{Flag, Note, OutputSchema, StrictError, Violation};

@@ -135,6 +135,23 @@ fn breaks_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
+/// Builds a regex, given the limit of its program in bytes, and returns it with the longest text to search in. The time of a
+/// search is at most the size of the program times that of the text. A regex does not report its size, so this finds the
+/// smallest limit that lets it pass.
+///
+/// # Errors
+/// The pattern is invalid, or its program is larger than 16 KiB.
+pub fn bounded_regex<R, E>(build: impl Fn(usize) -> Result<R, E>) -> Result<(R, usize), E> {
+    let (step, most, work) = (256, 16 * 1024, 50 << 20);
+    let regex = build(most)?;
+    let (mut low, mut high) = (1, most / step);
+    while low < high {
+        let middle = (low + high) / 2;
+        if build(middle * step).is_ok() { high = middle } else { low = middle + 1 }
+    }
+    Ok((regex, work / (high * step)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

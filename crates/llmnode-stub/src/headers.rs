@@ -1,6 +1,6 @@
 use std::fmt;
 
-use llmnode_runtime::internal::is_credential;
+use llmnode_model::internal::is_credential;
 
 /// In the order sent. `Debug` redacts the values of those that carry credentials.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use llmnode_runtime::TokenUsage;
+use llmnode_model::TokenUsage;
 use serde_json::{Value, json};
 
 use super::headers::LoggedHeaders;

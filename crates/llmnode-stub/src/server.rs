@@ -1,11 +1,10 @@
 use std::collections::VecDeque;
-use std::fmt;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use std::{fmt, io};
 
-use llmnode_runtime::TokenUsage;
+use llmnode_model::TokenUsage;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use llmnode_model::{AttemptId, BoxError, Category, Completion, ToolCall};
 use tracing::Span;
 
 use super::call::CallGuard;
@@ -9,10 +10,6 @@ use super::estimate::Estimate;
 use super::record::{AttemptKind, AttemptRecord};
 use super::recorder::{JournaledAnswer, RecorderEvent};
 use super::spans::{AttemptSpan, RequestInfo};
-use crate::BoxError;
-use crate::category::Category;
-use crate::ids::AttemptId;
-use crate::model::{Completion, ToolCall};
 use crate::money::Money;
 use crate::prices::Price;
 

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
+use llmnode_model::internal::{catch_panic, lock};
+use llmnode_model::{AttemptId, BoxError, CallId, Category, Message, ToolCall};
 use llmnode_reader::internal::one_line;
 use tracing::Span;
 
@@ -15,12 +17,7 @@ use super::spans::CallSpan;
 use super::store::{Ledger, NodeKey, Slot};
 use super::usage::{Replayed, Usage};
 use super::usage_sum::UsageSum;
-use crate::BoxError;
-use crate::category::Category;
 use crate::clock::Clock;
-use crate::ids::{AttemptId, CallId};
-use crate::model::{Message, ToolCall};
-use crate::panics::{catch_panic, lock};
 use crate::prices::Prices;
 
 /// How many attempts keep answer and violations. This bound and the next two keep a record small however long a call runs.

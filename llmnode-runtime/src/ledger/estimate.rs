@@ -1,10 +1,8 @@
 //! What is assumed where nothing was reported. An estimate is never added to what is known.
 
+use llmnode_model::{Attachment, Message, Request};
 use llmnode_reader::OutputSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::media::Attachment;
-use crate::model::{Message, Request};
 
 /// What an attempt may have used, estimated from its characters, a quarter of a token each. It is made if the
 /// provider reported no total, and is kept apart from what is known. An attachment counts a flat figure that depends
@@ -65,8 +63,9 @@ fn quarter(characters: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use llmnode_model::Role;
+
     use super::*;
-    use crate::model::Role;
 
     #[test]
     fn four_characters_are_a_token_whatever_their_bytes() {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use llmnode_model::BoxError;
+use llmnode_model::internal::catch_panic;
+
 use super::record::{AttemptRecord, CallRecord};
 use super::recorder::{CallInfo, Recorder, RecorderEvent};
-use crate::BoxError;
-use crate::panics::catch_panic;
 
 type OnAttempt = dyn Fn(&CallInfo<'_>, &AttemptRecord) + Send + Sync;
 type OnCall = dyn Fn(&CallRecord) + Send + Sync;

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use llmnode_model::{CallId, Category};
+
 use super::record::{AttemptRecord, CallRecord, Labels};
 use super::snapshot::NodeStats;
 use super::store::{Ledger, NodeKey};
 use super::usage::Replayed;
-use crate::category::Category;
-use crate::ids::CallId;
 
 impl NodeKey {
     /// A node that another process called.

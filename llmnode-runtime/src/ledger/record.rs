@@ -4,17 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
+use llmnode_model::{AttemptId, CallId, Category, ResponseFormat, TokenUsage};
 use llmnode_reader::{Flag, Violation};
 use serde::{Deserialize, Serialize};
 
 use super::estimate::{Estimate, answer_tokens};
 use super::milliseconds;
 use super::usage::{Replayed, Usage};
-use crate::category::Category;
-use crate::ids::{AttemptId, CallId};
-use crate::model::ResponseFormat;
 use crate::text::{cut, impl_debug};
-use crate::usage::TokenUsage;
 
 /// Why an attempt was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -384,7 +381,7 @@ mod tests {
 
     #[test]
     fn the_old_name_of_the_response_format_is_read() {
-        let id = crate::ids::Ids::default().next().attempt(0);
+        let id = llmnode_model::internal::Ids::default().next().attempt(0);
         let record = AttemptRecord::new(id, AttemptKind::First, Duration::ZERO, None);
         let mut json = serde_json::to_value(record).unwrap();
         json["dialect"] = "tool".into();

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use llmnode_model::{AttemptId, BoxError, BoxFuture, CallId, Message, Request, ToolCall};
+
 use super::record::{AttemptRecord, CallRecord};
 use super::usage::Usage;
-use crate::ids::{AttemptId, CallId};
-use crate::model::{Message, Request, ToolCall};
-use crate::{BoxError, BoxFuture};
 
 /// The call that an attempt belongs to.
 #[derive(Clone, Copy, Debug)]

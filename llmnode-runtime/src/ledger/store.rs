@@ -7,12 +7,13 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use llmnode_model::CallId;
+use llmnode_model::internal::{Ids, lock};
+
 use super::milliseconds;
 use super::record::{AttemptRecord, CallRecord};
 use super::snapshot::{LedgerSnapshot, NodeStats};
 use super::usage::Usage;
-use crate::ids::{CallId, Ids};
-use crate::panics::lock;
 
 const REMEMBERED: usize = 256;
 

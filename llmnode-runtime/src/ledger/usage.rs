@@ -2,10 +2,10 @@
 
 use std::ops::AddAssign;
 
+use llmnode_model::TokenUsage;
 use serde::{Deserialize, Serialize};
 
 use crate::money::Money;
-use crate::usage::TokenUsage;
 
 /// A sum of figures, some of which may be unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,12 +202,12 @@ impl From<UsageJson> for Usage {
 
 #[cfg(test)]
 mod tests {
-    use crate::ledger::AttemptRecord;
     use std::time::Duration;
 
+    use llmnode_model::internal::Ids;
+
     use super::*;
-    use crate::ids::Ids;
-    use crate::ledger::{AttemptKind, Estimate};
+    use crate::ledger::{AttemptKind, AttemptRecord, Estimate};
 
     fn request(usage: Option<TokenUsage>, estimate: Option<Estimate>) -> AttemptRecord {
         let id = Ids::default().next().attempt(0);

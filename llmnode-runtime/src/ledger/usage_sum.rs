@@ -3,9 +3,10 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use llmnode_model::internal::lock;
+
 use super::record::AttemptRecord;
 use super::usage::Usage;
-use crate::panics::lock;
 
 /// Adds up the attempts of all calls that are made within it, those that nodes make through their
 /// [`Cx`](crate::Cx) included.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_model::internal::lock;
+
 use super::deadline::{Deadline, TimeLeft};
 use super::limits::Limits;
 use super::meter::{Capacity, Hold, Intent, Meter, QueueTicket};
@@ -12,7 +14,6 @@ use super::refusal::{Refusal, Scope};
 use super::run::{LimitedNode, RunLimits};
 use crate::clock::{Clock, timeout_at};
 use crate::error::NodeError;
-use crate::panics::lock;
 
 /// Ceilings for the outermost call of a node with tools, if nothing else is set.
 const REQUESTS: u64 = 100;

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use llmnode_model::internal::lock;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::limits::Limits;
@@ -11,7 +12,6 @@ use super::prompt::PromptTokens;
 use super::quantity::Quantity;
 use super::refusal::{Refusal, Scope, Unknown};
 use crate::money::Money;
-use crate::panics::lock;
 use crate::prices::Price;
 
 /// Tokens assumed for an answer while the scope has seen none and `max_tokens` is not set.

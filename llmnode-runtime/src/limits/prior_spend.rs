@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use llmnode_model::Category;
+
 use super::refusal::Unknown;
-use crate::category::Category;
 use crate::ledger::{AttemptRecord, NodeKey};
 use crate::money::Money;
 use crate::prices::{Price, Prices};

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use llmnode_model::Category;
 use llmnode_reader::internal::{one_line, plural};
 
 use super::quantity::Quantity;
-use crate::category::Category;
 use crate::money::Money;
 
 pub(super) enum Scope {

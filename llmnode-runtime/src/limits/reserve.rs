@@ -1,14 +1,13 @@
 //! What one request has reserved, until its spending is known.
 
+use llmnode_model::internal::lock;
+use llmnode_model::{Category, Completion, ModelError, TokenUsage};
+
 use super::call::CallLimits;
 use super::meter::{Capacity, Hold, Intent, QueueTicket, Spent};
 use super::prompt::PromptTokens;
 use super::refusal::Unknown;
-use crate::category::Category;
-use crate::model::{Completion, ModelError};
 use crate::money::Money;
-use crate::panics::lock;
-use crate::usage::TokenUsage;
 
 /// Dropped before it is settled, it counts the usage reported so far, or else the estimate.
 pub(crate) struct Reservation<'c> {

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use llmnode_model::internal::lock;
+
 use super::limits::Limits;
 use super::meter::Meter;
 use super::prior_spend::{PriorSpend, Spending};
 use super::prompt::Counted;
 use super::refusal::Scope;
-use crate::panics::lock;
 use crate::prices::Prices;
 
 /// The limits of a run and of its nodes, with their counters. Clones share the counters; setting a limit again resets its

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use llmnode_model::BoxFuture;
 use serde_json::Value;
 
 use super::call_state::Decision;
 use super::waiting::WaitingCall;
-use crate::BoxFuture;
 
 /// What is decided about the call of a tool that needs an approval.
 ///

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use llmnode_model::{Message, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{Message, ToolCall};
 use crate::position::Position;
 
 /// The conversation of an agent that waits: for approvals of calls, or for results of tools without a body.

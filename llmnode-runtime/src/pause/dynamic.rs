@@ -1,10 +1,10 @@
 //! The pause of a node that is known only at run time: the node itself waits, or a call in it does.
 
+use llmnode_model::{Category, Message, ToolCall};
+
 use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
 use super::paused::PausedError;
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{Message, ToolCall};
 
 /// What was decided about a node that continues from a pause.
 #[derive(Debug)]

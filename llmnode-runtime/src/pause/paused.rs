@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use llmnode_model::internal::is_old_hash;
+use llmnode_model::{Category, Message};
 use llmnode_reader::internal::one_line;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -10,12 +12,9 @@ use serde_json::Value;
 use super::approval::Approval;
 use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
 use super::waiting::{WaitingCall, segment};
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::format;
-use crate::model::Message;
 use crate::position::Position;
-use crate::text::is_old_hash;
 
 const FORMAT: &str = "llmnode/conversation";
 const VERSION: u64 = 2;

@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_model::{Category, ResponseFormat};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{self, read_json_of};
 use serde_json::Value;
 
 use super::{Inner, Primitive, supported};
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::ResponseFormat;
 use crate::output::{LlmOutput, Untyped};
 use crate::run::Toolset;
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};

@@ -20,15 +20,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::BoxError;
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::Message;
 use crate::node::Node;
 use crate::output::{AnswerKind, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
 use crate::run::{Cx, Exec, LlmNode, Run, Tools, Toolset};
 use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
+use llmnode_model::BoxError;
+use llmnode_model::Category;
+use llmnode_model::Message;
 use llmnode_reader::OutputSchema;
 
 /// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It is

@@ -3,14 +3,13 @@
 use std::error::Error as _;
 use std::fmt;
 
+use llmnode_model::{CallId, Category};
 use llmnode_reader::internal::one_line;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::payload::InvalidPayload;
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::ids::CallId;
 use crate::ledger::{CallRecord, Usage, milliseconds};
 use crate::run::CallReport;
 

@@ -1,6 +1,6 @@
 //! What fills `{field:attach}`: images, files and audio as parts of the message.
 
-use crate::media::{Attachment, Audio, File, Image};
+use llmnode_model::{Attachment, Audio, File, Image};
 
 /// A value that fills `{field:attach}`: an image, a file or audio, or several.
 ///

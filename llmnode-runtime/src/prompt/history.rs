@@ -1,6 +1,6 @@
 //! Earlier messages of a conversation in a node's field.
 
-use crate::model::Message;
+use llmnode_model::Message;
 
 /// Operations on a history. It is in the prelude.
 pub trait History {

@@ -5,12 +5,12 @@
 
 use std::fmt::{self, Write};
 
+use llmnode_model::{Attachment, Message, Role};
+
 use super::attach::Attachments;
 use super::history::PromptHistory;
 use super::section::Section;
 use super::segment::Segment;
-use crate::media::Attachment;
-use crate::model::{Message, Role};
 
 const MAX_TOTAL: usize = Attachment::MAX_TOTAL;
 
@@ -158,8 +158,9 @@ impl Write for Counter {
 
 #[cfg(test)]
 mod tests {
+    use llmnode_model::{File, Image};
+
     use super::*;
-    use crate::media::{File, Image};
 
     fn text(segments: &[Segment<'_>]) -> String {
         let mut prompt = Prompt::new();

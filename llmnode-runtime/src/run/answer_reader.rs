@@ -1,13 +1,12 @@
 //! The judgement on one answer, for any type.
 
+use llmnode_model::{BoxFuture, Category};
 use llmnode_reader::internal::{Answer, in_json_names};
 use llmnode_reader::{Flag, Note, OutputSchema, Reader, Violation};
 
 use super::context::CallContext;
 use super::failure::Failure;
 use super::tools::{Invocation, Outcome};
-use crate::BoxFuture;
-use crate::category::Category;
 use crate::validate::{AttemptInfo, CheckOutcome};
 
 /// Reads and checks answers: the part of a call that knows the node's types.

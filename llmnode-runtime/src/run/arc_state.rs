@@ -3,9 +3,10 @@
 use std::future::Future;
 use std::ops::Deref;
 
+use llmnode_model::BoxError;
+
 use super::cx::Cx;
 use super::node::Exec;
-use crate::BoxError;
 
 /// Executes a node on the state inside the run's `Arc`.
 ///

@@ -3,6 +3,11 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use llmnode_model::internal::{PADDING, is_document, padding};
+use llmnode_model::{
+    Category, ChatModel, Completion, Delta, FinishReason, Group, ModelError, Request, ResponseFormat, Retry,
+    Sink, TokenUsage,
+};
 use llmnode_reader::internal::{is_met_by, one_line};
 use llmnode_reader::{Flag, Violation};
 use tracing::Instrument;
@@ -15,16 +20,11 @@ use super::failure::{Failure, normalize_violations};
 use super::listener::Listener;
 use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls};
 use super::usage_checks::usage_flags;
-use crate::category::{Category, Group};
 use crate::clock::{Clock, timeout_at};
 use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, most_tokens, prompt_tokens};
 use crate::limits::{PromptTokens, Reservation};
-use crate::model::{
-    ChatModel, Completion, Delta, FinishReason, ModelError, Request, ResponseFormat, Retry, Sink,
-};
 use crate::settings::Resolved;
-use crate::text::{PADDING, cut, is_document, padding};
-use crate::usage::TokenUsage;
+use crate::text::cut;
 use crate::validate::AttemptInfo;
 
 /// In bytes: a provider may report a name or an id of any length.
@@ -462,8 +462,7 @@ impl Sink for AttemptSink<'_, '_, '_> {
 
     fn delta(&mut self, delta: Delta<'_>) {
         let Some((listener, characters)) = &mut self.written else { return };
-        let (Delta::Text(text) | Delta::Reasoning(text)) = delta;
-        *characters = characters.saturating_add(text.chars().count());
+        *characters = characters.saturating_add(delta.text().chars().count());
         self.open.note(|record| record.estimate_written(*characters));
         listener.delta(delta);
     }

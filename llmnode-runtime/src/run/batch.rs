@@ -1,10 +1,11 @@
 //! A node over many items: each is a call of its own.
 
+use llmnode_model::BoxError;
+
 use super::bounded::CONCURRENCY;
 use super::cx::Cx;
 use super::name::ConstName;
 use super::node::Exec;
-use crate::BoxError;
 use crate::node::Node;
 
 /// A node over many items: it executes them concurrently, with a bound, and returns their outputs in order.

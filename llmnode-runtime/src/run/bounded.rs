@@ -4,11 +4,12 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
+use llmnode_model::BoxFuture;
+use llmnode_model::internal::catch_panic;
+
 use super::pool::Pool;
 use super::progress::ProgressCounter;
-use crate::BoxFuture;
 use crate::error::{ErrorInternals as _, NodeError};
-use crate::panics::catch_panic;
 
 /// How many items are under way at most by default.
 pub const CONCURRENCY: usize = 8;

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use llmnode_model::internal::catch_panic;
+use llmnode_model::{BoxFuture, Category, Message, ResponseFormat};
 use serde_json::Value;
 use tracing::Instrument;
 
@@ -19,13 +21,9 @@ use super::failure::Failure;
 use super::listener::Listener;
 use super::node::Exec;
 use super::resume::Origin;
-use crate::BoxFuture;
-use crate::category::Category;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{CallGuard, CallRecord, NodeKey, Parent, Replayed, Sinks, Usage};
 use crate::limits::{CallLimits, LimitedNode, Limits};
-use crate::model::{Message, ResponseFormat};
-use crate::panics::catch_panic;
 use crate::pause::Paused;
 use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, setters};
 use crate::text::impl_debug;

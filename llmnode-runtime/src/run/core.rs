@@ -4,11 +4,12 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use llmnode_model::{ChatModel, Request};
+
 use crate::clock::Clock;
 use crate::error::NodeError;
 use crate::ledger::{Hooks, Ledger, Recorder};
 use crate::limits::RunLimits;
-use crate::model::{ChatModel, Request};
 use crate::pause::Approver;
 use crate::settings::{Resolved, Settings};
 use crate::text::impl_debug;

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::pin::pin;
 
+use llmnode_model::{BoxError, Category};
+
 use super::context::{CallContext, Caller};
-use crate::BoxError;
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::limits::{Deadline, Limits};
 use crate::settings::Settings;

@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::borrow::Cow;
 
-use crate::category::Category;
+use llmnode_model::{Category, ToolCall};
+
 use crate::ledger::UsageSum;
-use crate::model::ToolCall;
 
 /// What happens while an answer is written: see [`Call::stream`](crate::Call::stream).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use llmnode_model::Message;
 use llmnode_reader::{OutputSchema, Reader};
 use serde::Serialize;
 
 use super::llm_node::LlmNode;
-use crate::model::Message;
 use crate::node::Node;
 use crate::output::OutputSpec;
 use crate::prompt::Section;

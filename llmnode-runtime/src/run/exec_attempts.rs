@@ -1,17 +1,17 @@
 //! A node that asks no model itself, as the attempt loop tries it: one try is one execution. The counts belong to one call,
 //! so parallel calls of the same node do not disturb each other.
 
+use llmnode_model::{BoxError, BoxFuture, Category};
+
 use super::attempt_loop::{self, Attempts, Plan, PlannedAttempt};
 use super::context::CallContext;
 use super::cx::Cx;
 use super::failure::Failure;
 use super::node::Exec;
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded};
 use crate::limits::Deadline;
 use crate::settings::{Next, NodeKind, Resolved, Settings};
-use crate::{BoxError, BoxFuture};
 
 pub(super) async fn exec_with_attempts<N, S>(node: &N, cx: &Cx<'_, S>) -> Result<N::Output, NodeError>
 where

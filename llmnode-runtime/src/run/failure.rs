@@ -3,13 +3,11 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use llmnode_model::{BoxError, Category, Group, Retry};
 use llmnode_reader::Violation;
 use llmnode_reader::internal::{one_line, shortened};
 
-use crate::BoxError;
-use crate::category::{Category, Group};
 use crate::error::NodeError;
-use crate::model::Retry;
 use crate::pause::{Paused, PausedError};
 
 pub(super) struct Failure {

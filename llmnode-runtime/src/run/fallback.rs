@@ -1,9 +1,10 @@
 //! The value that takes the place of an answer.
 
+use llmnode_model::{BoxError, BoxFuture};
+
 use crate::error::NodeError;
 use crate::into_outcome::IntoOutcome;
 use crate::node::Node;
-use crate::{BoxError, BoxFuture};
 
 /// A fallback value under way.
 pub type FallbackFuture<'a, T> = BoxFuture<'a, Result<T, BoxError>>;

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
+use llmnode_model::{Message, Role};
 use llmnode_reader::Violation;
 use llmnode_reader::internal::remedy;
-
-use crate::model::{Message, Role};
 
 const CAP: usize = 2048;
 const HEAD: &str = "That answer was not accepted:";

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::future::Future;
 use std::sync::Arc;
 
+use llmnode_model::{BoxError, Category, Message};
+
 use super::context::{CallContext, Caller};
 use super::core::RunCore;
 use super::cx::Cx;
@@ -11,11 +13,8 @@ use super::other_request::{OtherRequest, request};
 use super::resume::Origin;
 use super::run::Run;
 use super::tools::ask_handler;
-use crate::BoxError;
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallRecord, ToolRecord};
-use crate::model::Message;
 use crate::node::{Node, path};
 use crate::pause::Paused;
 use crate::settings::Settings;

@@ -6,16 +6,14 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard};
 use std::task::Poll;
 
+use llmnode_model::internal::lock;
+use llmnode_model::{BoxFuture, Category, Delta, ModelError, ToolCall};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{WRAPPER, has_list_at, one_line};
 
 use super::event::{Event, FlowContext, Observer};
-use crate::BoxFuture;
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::CallGuard;
-use crate::model::{Delta, ModelError, ToolCall};
-use crate::panics::lock;
 
 /// The attempt loop writes to it, the stream reads it. An observer of a flow gets each event at once instead.
 #[derive(Default)]
@@ -89,15 +87,15 @@ impl<'r> Listener<'r> {
     }
 
     pub(super) fn delta(&self, delta: Delta<'_>) {
-        let (Delta::Text(text) | Delta::Reasoning(text)) = delta;
         let mut state = self.lock();
-        state.bytes = state.bytes.saturating_add(text.len());
+        state.bytes = state.bytes.saturating_add(delta.text().len());
         match (delta, state.events.back_mut()) {
             (Delta::Text("") | Delta::Reasoning(""), _) => {}
             (Delta::Text(text), Some(Event::Text(last)))
             | (Delta::Reasoning(text), Some(Event::Reasoning(last))) => last.push_str(text),
             (Delta::Text(text), _) => self.emit(state, Event::Text(text.to_owned())),
             (Delta::Reasoning(text), _) => self.emit(state, Event::Reasoning(text.to_owned())),
+            _ => {}
         }
     }
 

@@ -1,9 +1,10 @@
 //! A node that asks a model.
 
+use llmnode_model::ChatModel;
+
 use super::fallback::FallbackFuture;
 use super::tools::Tools;
 use crate::error::NodeError;
-use crate::model::ChatModel;
 use crate::node::Node;
 use crate::output::OutputSpec;
 use crate::prompt::generated::Prompt;

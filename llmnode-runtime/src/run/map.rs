@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
+use llmnode_model::{BoxFuture, Category};
 
 use super::bounded::{BoundedFutures, CONCURRENCY};
 use super::call::{Call, CallReport};
@@ -16,8 +17,6 @@ use super::cx::Cx;
 use super::node::Exec;
 use super::progress::{BatchProgress, OnProgress, ProgressCounter};
 use super::results::{InOrder, Results};
-use crate::BoxFuture;
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::Recorder;
 use crate::limits::{CallLimits, Limits, MapLimits, PriorSpend};

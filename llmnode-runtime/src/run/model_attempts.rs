@@ -1,5 +1,7 @@
 //! A node that asks models, as the attempt loop tries it: one try is one request.
 
+use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
+use llmnode_model::{Category, ChatModel, Group, Message, Request, Role};
 use llmnode_reader::internal::one_line;
 
 use super::answer_reader::{AnswerReader, judge};
@@ -11,11 +13,8 @@ use super::feedback;
 use super::repetition::Repetition;
 use super::resume::{Origin, fingerprint};
 use super::tools::{ConversationId, Executor, Round};
-use crate::category::{Category, Group};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, ToolRecord};
-use crate::model::{BudgetedRetries, ChatModel, Message, Request, Role};
-use crate::panics::catch_panic_async;
 use crate::pause::{CallState, Conversation, OpenCall, Paused};
 use crate::settings::Next;
 use crate::validate::AttemptInfo;

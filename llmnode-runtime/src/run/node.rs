@@ -2,8 +2,9 @@
 
 use std::future::Future;
 
+use llmnode_model::BoxError;
+
 use super::cx::Cx;
-use crate::BoxError;
 use crate::error::NodeError;
 use crate::node::Node;
 

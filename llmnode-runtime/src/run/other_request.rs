@@ -4,6 +4,8 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
+use llmnode_model::{AttemptId, BoxFuture, Category, Completion, ModelError, RetryBudget, Sink};
 use tracing::Instrument;
 
 use super::attempt::{AttemptSink, in_attempt_timeout, note_provider, settle_response, timed_out};
@@ -11,15 +13,10 @@ use super::attempt_loop::{self, Attempts, Plan, PlannedAttempt, Success};
 use super::context::CallContext;
 use super::failure::Failure;
 use super::model_attempts::record_failure;
-use crate::BoxFuture;
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::ids::AttemptId;
 use crate::ledger::{OpenAttempt, RequestInfo};
 use crate::limits::{Deadline, PromptTokens};
-use crate::model::{BudgetedRetries, Completion, ModelError, RetryBudget, Sink};
 use crate::output::AnswerKind;
-use crate::panics::catch_panic_async;
 use crate::settings::{EMPTY_SETTINGS, Next, NodeKind, Resolved};
 
 /// A request to a server that is not a chat.

@@ -1,9 +1,10 @@
 //! Nodes side by side: a tuple of nodes is a node.
 
+use llmnode_model::BoxError;
+
 use super::cx::Cx;
 use super::name::ConstName;
 use super::node::Exec;
-use crate::BoxError;
 use crate::node::Node;
 
 /// A tuple of nodes executes them all side by side and gives all outputs. Each is a call of its own, on one state that

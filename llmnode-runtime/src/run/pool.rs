@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-use crate::BoxFuture;
-use crate::panics::lock;
+use llmnode_model::BoxFuture;
+use llmnode_model::internal::lock;
 
 /// A set of futures with tags. Polling costs time for the woken ones, not for all.
 pub(super) struct Pool<'r, T> {

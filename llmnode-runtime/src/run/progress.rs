@@ -3,8 +3,9 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use llmnode_model::internal::catch_panic;
+
 use crate::clock::Clock;
-use crate::panics::catch_panic;
 
 /// The progress of a map or of a batch of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! Whether a model repeats its bad answer.
 
+use llmnode_model::internal::sha256_hex;
+use llmnode_model::{Group, Retry};
+
 use super::failure::Failure;
-use crate::category::Group;
-use crate::model::Retry;
 
 #[derive(Default)]
-pub(super) struct Repetition(Option<[u8; 32]>);
+pub(super) struct Repetition(Option<String>);
 
 impl Repetition {
     pub(super) fn repeats(&mut self, failure: &Failure) -> bool {
@@ -13,15 +14,17 @@ impl Repetition {
         if failure.category.group() != Group::Answer || failure.retry == Some(Retry::Transport) {
             return false;
         }
-        let answer = hmac_sha256::Hash::hash(failure.answer.as_deref().unwrap_or_default().trim().as_bytes());
-        self.0.replace(answer) == Some(answer)
+        let answer = sha256_hex(failure.answer.as_deref().unwrap_or_default().trim().as_bytes());
+        let last = self.0.replace(answer);
+        last.is_some() && last == self.0
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use llmnode_model::Category;
+
     use super::*;
-    use crate::category::Category;
 
     #[test]
     fn only_the_same_bad_answer_in_a_row_repeats() {

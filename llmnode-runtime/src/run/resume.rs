@@ -2,14 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use llmnode_model::internal::sha256_hex;
+use llmnode_model::{Category, Request};
 use serde_json::json;
 
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::CallGuard;
-use crate::model::Request;
 use crate::pause::{Conversation, Paused};
-use crate::text::sha256_hex;
 
 /// The conversation that a call belongs to.
 #[derive(Default)]

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_core::Stream;
+use llmnode_model::ChatModel;
 
 use super::call::Call;
 use super::context::Caller;
@@ -14,7 +15,6 @@ use super::node::Exec;
 use crate::clock::{Clock, TokioClock};
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{LimitedNode, Limits, RunLimits};
-use crate::model::ChatModel;
 use crate::node::Node;
 use crate::pause::{Approval, WaitingCall};
 use crate::prices::Prices;

@@ -4,6 +4,8 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use llmnode_model::internal::{catch_panic, catch_panic_async};
+use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, Message, Request, ToolSpec};
 use llmnode_reader::internal::{Answer, WRAPPER};
 use llmnode_reader::{OutputSchema, Reader, Violation};
 
@@ -15,17 +17,13 @@ use super::llm_node::LlmNode;
 use super::model_attempts::ModelAttempts;
 use super::node::Exec;
 use super::tools::{Invocation, Outcome, Tools, unanswered_call};
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded};
 use crate::limits::Deadline;
-use crate::model::{ChatModel, Message, Request, ToolSpec};
 use crate::output::OutputSpec;
-use crate::panics::{catch_panic, catch_panic_async};
 use crate::prompt::generated::Prompt;
 use crate::settings::{NodeKind, Resolved, Settings};
 use crate::validate::{self, AttemptInfo, CheckOutcome, Checks};
-use crate::{BoxError, BoxFuture};
 
 /// Runs a node that asks a model: what `#[llm_node]` delegates to.
 ///
@@ -90,7 +88,8 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
         listener.set_schema(schema.as_deref())?;
     }
     let (tools, turns) = asked.tools()?;
-    let request = Request { output: schema, tools, ..Request::new(render(asked)?) };
+    let mut request = Request::new(render(asked)?);
+    (request.output, request.tools) = (schema, tools);
     let of_agent = (!request.tools.is_empty()).then(|| context.limits.of_agent(context.call.node().clone()));
     let limits = of_agent.as_ref().unwrap_or(context.limits);
     let own = settings.deadline.and_then(|given| Deadline::of_call(context.call, given));

@@ -1,10 +1,9 @@
 //! Flags that the provider's token counts raise about an answer.
 
+use llmnode_model::{Request, TokenUsage};
 use llmnode_reader::Flag;
 
 use crate::ledger::text_tokens;
-use crate::model::Request;
-use crate::usage::TokenUsage;
 
 /// Below this many tokens, the estimate of a prompt's length is too rough.
 const SHORTEST: u64 = 1024;
@@ -42,8 +41,9 @@ fn total_is_no_sum(usage: TokenUsage) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use llmnode_model::{Message, Role};
+
     use super::*;
-    use crate::model::{Message, Role};
 
     fn of(characters: usize, usage: TokenUsage) -> Vec<Flag> {
         let half = |role| Message::new(role, "é".repeat(characters / 2));

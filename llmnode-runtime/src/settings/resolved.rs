@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use llmnode_model::{Category, Request, ResponseFormat};
 use llmnode_reader::Reader;
 use llmnode_reader::internal::with_remedy;
 
 use super::recovery::{Failures, NodeKind, Recovery, Stacks, check};
 use super::settings::{EMPTY_SETTINGS, Settings};
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{Request, ResponseFormat};
 use crate::output::AnswerKind;
 
 pub(crate) struct Resolved<'p> {
@@ -282,10 +281,11 @@ pub(crate) fn faults(own: &Settings) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::category::Category;
-    use crate::limits::Limits;
+    use llmnode_model::Category;
     use serde_json::{Value, json};
+
+    use super::*;
+    use crate::limits::Limits;
 
     const PLAIN: NodeKind = NodeKind { fallback: false, idempotent: true, answers: Some(AnswerKind::Json) };
 

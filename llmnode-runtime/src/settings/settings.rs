@@ -6,11 +6,11 @@ use std::fmt;
 use std::mem::{forget, replace};
 use std::time::Duration;
 
+use llmnode_model::ResponseFormat;
 use serde_json::Value;
 
 use super::recovery::{Backoff, Failures, Recovery};
 use crate::limits::Limits;
-use crate::model::ResponseFormat;
 use crate::text::const_setters;
 
 /// How a model is asked, and what follows a failure. All levels have this one type:

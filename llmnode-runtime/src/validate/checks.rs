@@ -3,8 +3,9 @@
 use std::fmt;
 use std::future::Future;
 
+use llmnode_model::BoxFuture;
+
 use super::invalid::Invalid;
-use crate::BoxFuture;
 
 /// Which answer of a call a validator sees, or which execution of a node without a model [it is](crate::Cx::attempt).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

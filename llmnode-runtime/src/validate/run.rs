@@ -2,11 +2,11 @@
 
 use std::error::Error;
 
+use llmnode_model::internal::{catch_panic, catch_panic_async};
 use llmnode_reader::Violation;
 
 use super::checks::{AttemptInfo, Check, Checks, PendingCheck, join};
 use super::invalid::Invalid;
-use crate::panics::{catch_panic, catch_panic_async};
 
 pub(crate) enum CheckOutcome {
     Completed(Vec<Violation>),

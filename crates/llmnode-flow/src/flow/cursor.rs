@@ -1,8 +1,8 @@
 //! The cursor of a running flow: the state to change, and the position to move.
 
-use llmnode_runtime::internal::{
-    Caller, ErrorInternals as _, Label, Position, PositionExt, RunCore, catch_panic, one_line,
-};
+use llmnode_model::internal::catch_panic;
+use llmnode_reader::internal::one_line;
+use llmnode_runtime::internal::{Caller, ErrorInternals as _, Label, Position, PositionExt, RunCore};
 use llmnode_runtime::{Call, Category, Exec, NodeError};
 use tracing::Span;
 

@@ -5,9 +5,10 @@ use std::future::{IntoFuture, ready};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use llmnode_model::internal::catch_panic;
 use llmnode_runtime::internal::{
     BoundedFutures, CONCURRENCY, ErrorInternals as _, ItemOutcome, OnProgress, ProgressCounter,
-    RunInternals as _, catch_panic,
+    RunInternals as _,
 };
 use llmnode_runtime::{BatchProgress, BoxFuture, Category, NodeError, Run};
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use llmnode_runtime::internal::{Position, PositionExt, UsageSum, catch_panic};
+use llmnode_model::internal::catch_panic;
+use llmnode_runtime::internal::{Position, PositionExt, UsageSum};
 use llmnode_runtime::{Category, Clock};
 use tracing::Span;
 

@@ -1,6 +1,7 @@
 //! Runs a step: prep, exec, post.
 
-use llmnode_runtime::internal::{ErrorInternals as _, catch_panic, catch_panic_async};
+use llmnode_model::internal::{catch_panic, catch_panic_async};
+use llmnode_runtime::internal::ErrorInternals as _;
 use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 use tracing::Instrument;
 

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use llmnode_runtime::internal::{Label, PositionExt, catch_panic, one_line};
+use llmnode_model::internal::catch_panic;
+use llmnode_reader::internal::one_line;
+use llmnode_runtime::internal::{Label, PositionExt};
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 
 use super::action::DEFAULT;

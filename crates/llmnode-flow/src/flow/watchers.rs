@@ -3,8 +3,9 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use llmnode_model::internal::catch_panic;
 use llmnode_runtime::Event;
-use llmnode_runtime::internal::{Observer, Position, PositionExt, catch_panic};
+use llmnode_runtime::internal::{Observer, Position, PositionExt};
 
 use super::event::FlowEvent;
 use super::record::StepRecord;

@@ -5,8 +5,9 @@ use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use llmnode_model::internal::fnv;
 use llmnode_runtime::Message;
-use llmnode_runtime::internal::{create_new, fnv};
+use llmnode_runtime::internal::create_new;
 
 use super::error::JournalError;
 use super::line::{self, LineContent};

@@ -3,7 +3,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{LedgerImport, RunCore, catch_panic};
+use llmnode_model::internal::catch_panic;
+use llmnode_runtime::internal::{LedgerImport, RunCore};
 use llmnode_runtime::{BoxFuture, Category, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

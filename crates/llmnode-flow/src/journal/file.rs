@@ -1,10 +1,9 @@
 //! A journal in a file.
 
-use std::fmt;
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, io};
 
 use llmnode_runtime::BoxFuture;
 

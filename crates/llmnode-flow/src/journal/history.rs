@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, SystemTime};
 
-use llmnode_runtime::internal::{LedgerImport, NodeKey, PriorSpend, RunCore, cut_short, is_old_hash};
+use llmnode_model::internal::is_old_hash;
+use llmnode_runtime::internal::{LedgerImport, NodeKey, PriorSpend, RunCore, cut_short};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger, Usage};
 
 use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped, ToolEnded};

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use llmnode_runtime::internal::{JournaledAnswer, sha256_hex};
+use llmnode_model::internal::sha256_hex;
+use llmnode_runtime::internal::JournaledAnswer;
 use llmnode_runtime::{Message, Request, ToolCall, Usage};
 use serde_json::json;
 

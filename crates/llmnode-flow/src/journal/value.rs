@@ -1,6 +1,6 @@
 //! Writes and reads the program's values; errors and panics of their serde code become a `NodeError`.
 
-use llmnode_runtime::internal::catch_panic;
+use llmnode_model::internal::catch_panic;
 use llmnode_runtime::{BoxError, Category, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,8 +1,9 @@
 //! A flow as `flow!` declares it, over steps that are written by hand.
 
 use llmnode_flow::flow::{Outline, Position, RunExt, RunFlow, Step, To, outline_of};
-use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
-use llmnode_flow::private::{Runnable, Startable};
+use llmnode_flow::private::{
+    Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
+};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 #[derive(Default)]

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, Outline, RunExt, RunFlow, Step};
-use llmnode_flow::private::Runnable;
-use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
+use llmnode_flow::private::{
+    Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Table, Target,
+};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 /// What the flows work on.

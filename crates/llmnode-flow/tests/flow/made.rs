@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use llmnode_flow::flow::{CxExt, Flow, Outline, RunExt, Step, To};
-use llmnode_flow::private::RunFlow;
-use llmnode_flow::private::{Bounds, Runner};
+use llmnode_flow::private::{Bounds, RunFlow, Runner};
 use llmnode_runtime::primitive::Ask;
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Limits, Node, NodeError, Primitive, Run, ScriptedModel};
 

@@ -1,10 +1,10 @@
 //! Journals of flows that have changed since.
 
 use llmnode_flow::flow::{Outline, RunExt, RunFlow};
-use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
-use llmnode_flow::private::{Runnable, Startable};
-use llmnode_runtime::Category;
-use llmnode_runtime::{BoxFuture, NodeError};
+use llmnode_flow::private::{
+    Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
+};
+use llmnode_runtime::{BoxFuture, Category, NodeError};
 
 use crate::support::{Ask, Memory, Outcome, Research, World, fails_after, model, run, runs_by_hand};
 

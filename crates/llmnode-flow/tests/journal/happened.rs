@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use llmnode_flow::flow::{Batch, BatchStep, Outline, RunExt, RunFlow, Step};
 use llmnode_flow::journal::{Fsync, JournalFile};
-use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
-use llmnode_flow::private::{Runnable, Startable};
+use llmnode_flow::private::{
+    Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
+};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, path, run, runs_by_hand};

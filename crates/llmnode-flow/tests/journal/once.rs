@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
-use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
-use llmnode_flow::private::{Runnable, Startable};
+use llmnode_flow::private::{
+    Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
+};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, run, runs_by_hand};

@@ -1,8 +1,9 @@
 //! A step whose `post` fails is not in the journal, whatever it wrote.
 
 use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
-use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
-use llmnode_flow::private::{Runnable, Startable};
+use llmnode_flow::private::{
+    Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
+};
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError};
 
 use crate::support::{Memory, World, model, run, runs_by_hand};

@@ -180,8 +180,7 @@ fn as_text<S: serde::Serializer>(figure: &f64, to: S) -> Result<S::Ok, S::Error>
 async fn a_state_that_cannot_be_read_back_is_an_error_before_anything_runs() {
     use llmnode_flow::flow::{Outline, RunFlow};
     use llmnode_flow::private as flow;
-    use llmnode_flow::private::Runnable;
-    use llmnode_flow::private::{FlowCursor, Progress, Runner};
+    use llmnode_flow::private::{FlowCursor, Progress, Runnable, Runner};
     use llmnode_runtime::BoxFuture;
 
     struct Nothing;

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::journal::{Journal, JournalError, Record};
-use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runner, Table, Target};
-use llmnode_flow::private::{Runnable, Startable};
+use llmnode_flow::private::{
+    Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
+};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, FnModel, Node, NodeError, Reply, Run, TokenUsage};
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use llmnode_runtime::internal::nearest;
+use llmnode_reader::internal::nearest;
 use serde_json::Value;
 
 use super::reads_writes::ERROR;

@@ -1,6 +1,6 @@
 //! Collects faults and warnings while a graph is loaded.
 
-use llmnode_runtime::internal::nearest;
+use llmnode_reader::internal::nearest;
 
 use super::{Fault, FaultKind, GraphFaults, LISTED, shown};
 

@@ -6,7 +6,7 @@ mod kind;
 use std::error::Error;
 use std::fmt;
 
-use llmnode_runtime::internal::one_line;
+use llmnode_reader::internal::one_line;
 use serde::Serialize;
 
 pub(crate) use self::collect::Faults;

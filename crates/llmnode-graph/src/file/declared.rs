@@ -1,6 +1,6 @@
 //! The types that a file declares for its inputs and its state.
 
-use llmnode_runtime::internal::nearest;
+use llmnode_reader::internal::nearest;
 use serde_json::{Map, Value};
 
 use super::describe::describe;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use llmnode_runtime::internal::nearest;
+use llmnode_reader::internal::nearest;
 use serde_json::{Map, Value};
 
 use super::describe::describe;

@@ -1,6 +1,7 @@
 //! Approval: a node that waits for a person, and the calls of tools within it.
 
-use llmnode_runtime::internal::{CxInternals as _, NodePause, sha256_hex};
+use llmnode_model::internal::sha256_hex;
+use llmnode_runtime::internal::{CxInternals as _, NodePause};
 use llmnode_runtime::{Category, Cx, NodeError, Paused, ToolCall};
 use serde_json::{Map, Value, json};
 

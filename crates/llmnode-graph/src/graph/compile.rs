@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use llmnode_flow::flow::{CxExt, Flow, Outline, Step, To};
-use llmnode_runtime::internal::{ErrorInternals as _, one_line};
+use llmnode_reader::internal::one_line;
+use llmnode_runtime::internal::ErrorInternals as _;
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Group, Node, NodeError};
 use serde_json::json;
 

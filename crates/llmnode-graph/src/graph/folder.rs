@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use llmnode_runtime::internal::one_line;
+use llmnode_reader::internal::one_line;
 
 use crate::faults::{FaultKind, Faults, shown};
 use crate::graph::registry::{Registered, is_name};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use llmnode_flow::private::Bounds;
+use llmnode_model::internal::sha256_hex;
 use llmnode_runtime::Limits;
-use llmnode_runtime::internal::sha256_hex;
 use serde_json::json;
 
 use crate::check;

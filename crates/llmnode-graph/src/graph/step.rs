@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{CxExt, Step};
-use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _, Origin, one_line};
+use llmnode_reader::internal::one_line;
+use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _, Origin};
 use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, ToolCall};
 use serde_json::{Map, Value, json};
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use llmnode_runtime::internal::one_line;
+use llmnode_reader::internal::one_line;
 use schemars::JsonSchema;
 use serde_json::Value;
 

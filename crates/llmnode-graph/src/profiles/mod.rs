@@ -11,7 +11,6 @@ use llmnode_http::{OpenAi, OpenAiBuilder};
 use llmnode_runtime::{Category, NodeError, Settings};
 
 use self::text::{ProfileText, listed};
-
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
 const OPENAI_KEY: &str = "OPENAI_API_KEY";
@@ -183,7 +182,7 @@ impl ProfileRules {
         builder
             .build()
             .map_err(|error| {
-                faults.fault(at, FaultKind::Setting, error.message());
+                faults.fault(at, FaultKind::Setting, error.message);
             })
             .ok()
     }
@@ -192,7 +191,7 @@ impl ProfileRules {
     fn place(&self, builder: OpenAiBuilder, url: &str, at: &str, faults: &mut Faults) -> OpenAiBuilder {
         let at = format!("{at}/base_url");
         if let Err(error) = builder.clone().without_key().build() {
-            faults.fault(at, FaultKind::Setting, error.message());
+            faults.fault(at, FaultKind::Setting, error.message);
             return builder;
         }
         // `http:name` is a URL as well, but `host` would read it differently.
@@ -215,7 +214,7 @@ impl ProfileRules {
         }
         let builder = builder.public_only();
         if let Err(error) = builder.clone().without_key().build() {
-            let message = format!("{}; the program can allow the host with `allow_host`", error.message());
+            let message = format!("{}; the program can allow the host with `allow_host`", error.message);
             faults.fault(at, FaultKind::Setting, message);
         } else if !url.trim().to_lowercase().starts_with("https:") {
             let message = "is plain http to another machine: write https, or let the program allow the host with `allow_host`";

@@ -1,10 +1,8 @@
-use serde_json::json;
-
 use std::time::Duration;
 
 use llmnode_runtime::{Primitive, ResponseFormat, Run};
 use llmnode_stub::{StubReply, StubServer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
 

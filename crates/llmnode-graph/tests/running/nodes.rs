@@ -1,11 +1,11 @@
 //! Routers, iterators, tools, subgraphs, forks.
 
-use serde_json::{Value, json};
 use std::time::Duration;
 
 use llmnode_flow::flow::RunExt;
 use llmnode_graph::{Graph, Registered};
 use llmnode_runtime::{BoxError, Category, Clock, Limits, NodeError, Run, ScriptedModel, TestClock, Toolset};
+use serde_json::{Value, json};
 
 use crate::support::{file, graph, graph_of, registry, run_with};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use llmnode_runtime::{CallId, ResponseFormat};
+use llmnode_model::{CallId, ResponseFormat};
 
 use super::response_formats::{ResponseFormats, ruled_out};
 use super::unsupported::UnsupportedFeature;

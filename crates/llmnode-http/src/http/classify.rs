@@ -1,6 +1,6 @@
 //! Assigns an error response to a category.
 
-use llmnode_runtime::Category;
+use llmnode_model::Category;
 
 use super::error_body::ErrorBody;
 use super::rules::{BodyPattern, EXCLUDED_WORDS, RULES, Rule, by_class};
@@ -44,8 +44,9 @@ fn is(field: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use llmnode_model::Category::*;
+
     use super::*;
-    use llmnode_runtime::Category::*;
 
     fn of(status: u16, body: &str) -> Category {
         classify(status, &ErrorBody::read(body.as_bytes()))

@@ -1,7 +1,7 @@
 //! Where requests go.
 
-use llmnode_runtime::internal::{Secret, is_credential};
-use llmnode_runtime::{Category, NodeError};
+use llmnode_model::internal::{Secret, is_credential};
+use llmnode_model::{Category, ModelError};
 use reqwest::Url;
 
 use super::headers::ConfigSource;
@@ -16,10 +16,10 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(crate) fn new(base: &str, source: &str) -> Result<Endpoint, NodeError> {
+    pub(crate) fn new(base: &str, source: &str) -> Result<Endpoint, ModelError> {
         let fault = |fault: &str| {
             let example = "write it like https://api.openai.com/v1";
-            NodeError::new(Category::ConfigError, format!("the base URL in {source} {fault}; {example}"))
+            ModelError::unsent(Category::ConfigError, format!("the base URL in {source} {fault}; {example}"))
         };
         let mut url = parse_url(base).map_err(|why| fault(&why))?;
         let path = url.path().trim_end_matches('/').trim_end_matches(PATH).to_owned();
@@ -28,11 +28,11 @@ impl Endpoint {
     }
 
     /// Uses the URL of the configuration unchanged.
-    pub(crate) fn from_config(config: &dyn ConfigSource) -> Result<Endpoint, NodeError> {
+    pub(crate) fn from_config(config: &dyn ConfigSource) -> Result<Endpoint, ModelError> {
         let url = config.url(PATH).and_then(|url| parse_url(&url)).map_err(|why| {
             let message =
                 format!("the URL of `config` for {PATH} {why}; its base is like https://api.openai.com/v1");
-            NodeError::new(Category::ConfigError, message)
+            ModelError::unsent(Category::ConfigError, message)
         })?;
         Ok(Endpoint { shown: shown(&url), url })
     }
@@ -135,8 +135,8 @@ mod tests {
             ["", "api.openai.com/v1", "ftp://h/v1", "http://", "https://me:secret@h/v1", "http://h:99999"]
         {
             let error = Endpoint::new(base, "OPENAI_BASE_URL").err().unwrap();
-            assert_eq!(error.category(), Category::ConfigError);
-            assert!(error.message().contains("OPENAI_BASE_URL") && !error.message().contains("secret"));
+            assert_eq!(error.category, Category::ConfigError);
+            assert!(error.message.contains("OPENAI_BASE_URL") && !error.message.contains("secret"));
         }
     }
 

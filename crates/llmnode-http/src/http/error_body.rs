@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::TokenUsage;
+use llmnode_model::TokenUsage;
 use reqwest::StatusCode;
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{Secret, catch_panic, is_credential};
-use llmnode_runtime::{Category, NodeError};
+use llmnode_model::internal::{Secret, catch_panic, is_credential};
+use llmnode_model::{Category, ModelError};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 /// Headers that route a request or frame it on the connection; the HTTP client sets them.
@@ -67,7 +67,7 @@ impl Headers {
         program: HeaderSettings<'_>,
         secrets: Vec<Secret>,
         key_exposure: Option<String>,
-    ) -> Result<Headers, NodeError> {
+    ) -> Result<Headers, ModelError> {
         let mut custom = HeaderMap::new();
         let HeaderSettings { key_header, key, headers, config_source } = program;
         if let Some(key) = key {
@@ -162,15 +162,15 @@ fn mark_credentials(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result
     Ok(headers)
 }
 
-fn program_header(name: &str, given: &Secret) -> Result<(HeaderName, HeaderValue), NodeError> {
+fn program_header(name: &str, given: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
     let fault = |part| {
         let message =
             format!("the {part} of the header {name:?} contains a character that headers cannot have");
-        NodeError::new(Category::ConfigError, message)
+        ModelError::unsent(Category::ConfigError, message)
     };
     let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault("name"))?;
     if FRAMING.contains(&header.as_str()) {
-        return Err(NodeError::new(Category::ConfigError, framing(name)));
+        return Err(ModelError::unsent(Category::ConfigError, framing(name)));
     }
     let mut value = HeaderValue::from_str(given.reveal()).map_err(|_| fault("value"))?;
     value.set_sensitive(is_secret(name, given));
@@ -193,7 +193,7 @@ fn credential_forms(value: &str) -> Vec<Secret> {
     std::iter::once(value).chain(credential).map(Secret::new).collect()
 }
 
-fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, NodeError> {
+fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, ModelError> {
     let value = key.value.reveal();
     // Quotation marks and `\n` are left over from files whose reader did not strip them.
     let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');
@@ -203,11 +203,11 @@ fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, 
              character that no key has",
             key.source
         );
-        return Err(NodeError::new(Category::ApiKeyError, message));
+        return Err(ModelError::unsent(Category::ApiKeyError, message));
     }
     let scheme = if header == "authorization" { "Bearer " } else { "" };
     let mut header = HeaderValue::from_str(&format!("{scheme}{value}")).map_err(|_| {
-        NodeError::new(Category::ApiKeyError, format!("the key in {} cannot be sent", key.source))
+        ModelError::unsent(Category::ApiKeyError, format!("the key in {} cannot be sent", key.source))
     })?;
     header.set_sensitive(true);
     Ok(header)

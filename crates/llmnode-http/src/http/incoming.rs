@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use llmnode_runtime::{ModelError, Retry};
+use llmnode_model::{ModelError, Retry};
 use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 

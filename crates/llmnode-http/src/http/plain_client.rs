@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::{Category, NodeError};
+use llmnode_model::{Category, ModelError};
 use reqwest::{Client, Url, redirect, retry};
 
 use super::endpoint::is_loopback;
@@ -13,8 +13,8 @@ use super::tls;
 ///
 /// # Errors
 /// If the URL is not for HTTP, has a password, or is not safe for a secret; if TLS is not possible.
-pub fn client(url: &str, secret: bool) -> Result<Client, NodeError> {
-    let fault = |why: &str| NodeError::new(Category::ConfigError, why.to_owned());
+pub fn client(url: &str, secret: bool) -> Result<Client, ModelError> {
+    let fault = |why: &str| ModelError::unsent(Category::ConfigError, why.to_owned());
     let url = Url::parse(url)
         .map_err(|_| fault("the URL cannot be read; write it like https://mcp.example/mcp"))?;
     if !matches!(url.scheme(), "http" | "https") {

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper_util::client::proxy::matcher::Matcher;
-use llmnode_runtime::internal::Secret;
+use llmnode_model::internal::Secret;
 use reqwest::Url;
 
 const VARIABLES: [&str; 6] =

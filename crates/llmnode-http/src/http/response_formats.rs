@@ -1,8 +1,8 @@
 //! Chooses the response format for a type, given the formats that the model is known to refuse.
 
+use llmnode_model::ResponseFormat;
 use llmnode_reader::internal::take_strict_error;
 use llmnode_reader::{OutputSchema, StrictError};
-use llmnode_runtime::ResponseFormat;
 
 use super::unsupported::UnsupportedFeature;
 

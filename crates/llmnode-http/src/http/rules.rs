@@ -4,7 +4,7 @@
 //! that leaves open what happened. Each row is for a provider whose documentation or source is named beside it, or at the row
 //! of `errors.jsonl` that shows it. Unknown errors are classified by their status.
 
-use llmnode_runtime::Category::{
+use llmnode_model::Category::{
     self, ApiKeyError, BadRequest, BadResponse, ContentFilter, ContextLengthError, NotFound, QuotaError,
     RateLimitError, SchemaError, ServerError, Timeout,
 };

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http_body::{Frame, SizeHint};
-use llmnode_runtime::{AttemptId, Category, ModelError, Retry, Sink};
+use llmnode_model::{AttemptId, Category, ModelError, Retry, Sink};
 use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Client, Method, Response, Url};
 use tokio::time::{Instant, timeout_at};

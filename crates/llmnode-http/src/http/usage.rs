@@ -1,6 +1,6 @@
 //! The tokens that a server reports.
 
-use llmnode_runtime::TokenUsage;
+use llmnode_model::TokenUsage;
 use serde::Deserialize;
 use serde_json::Value;
 

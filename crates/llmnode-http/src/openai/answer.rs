@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use llmnode_runtime::internal::one_line;
-use llmnode_runtime::{Category, Completion, FinishReason, Flag, ModelError, Retry};
+use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
+use llmnode_reader::Flag;
+use llmnode_reader::internal::one_line;
 
 use super::calls::{self, AnswerCall, ExpectedCalls, called};
 use super::response::{Choice, Choices, Message, OTHER_CHOICES, Response};
@@ -145,8 +146,9 @@ fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
 
 #[cfg(test)]
 mod tests {
+    use llmnode_model::TokenUsage;
+
     use super::*;
-    use llmnode_runtime::TokenUsage;
 
     fn answer_of(function: &str) -> ExpectedCalls<'_> {
         ExpectedCalls { function: Some(function), tools: false }

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use llmnode_runtime::internal::Secret;
-use llmnode_runtime::{Category, NodeError};
+use llmnode_model::internal::Secret;
+use llmnode_model::{Category, ModelError};
 use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 
@@ -25,7 +25,7 @@ const LOOPBACK: [SocketAddr; 2] = [
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 impl OpenAiBuilder {
-    pub(super) fn assemble(self) -> Result<OpenAi, NodeError> {
+    pub(super) fn assemble(self) -> Result<OpenAi, ModelError> {
         let endpoint = self.endpoint()?;
         self.check_address(&endpoint)?;
         let key = self.resolve_key()?;
@@ -78,7 +78,7 @@ impl OpenAiBuilder {
         endpoint.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
     }
 
-    fn endpoint(&self) -> Result<Endpoint, NodeError> {
+    fn endpoint(&self) -> Result<Endpoint, ModelError> {
         match (&self.base_url, &self.config_source) {
             (Some(base), _) => Endpoint::new(&base.value, base.source),
             (None, Some(config)) => Endpoint::from_config(&**config),
@@ -86,9 +86,9 @@ impl OpenAiBuilder {
         }
     }
 
-    fn check_address(&self, endpoint: &Endpoint) -> Result<(), NodeError> {
+    fn check_address(&self, endpoint: &Endpoint) -> Result<(), ModelError> {
         let fault = |what: String| {
-            NodeError::new(Category::ConfigError, format!("{what}; it is refused by `public_only`"))
+            ModelError::unsent(Category::ConfigError, format!("{what}; it is refused by `public_only`"))
         };
         match address_guard::literal(&endpoint.url) {
             Err(private) if self.public_only => Err(fault(private.to_string())),
@@ -114,9 +114,9 @@ impl OpenAiBuilder {
         endpoint: &Endpoint,
         has_key: bool,
         key_exposure: Option<String>,
-    ) -> Result<(), NodeError> {
+    ) -> Result<(), ModelError> {
         if has_key {
-            return key_exposure.map_or(Ok(()), |why| Err(NodeError::new(Category::ConfigError, why)));
+            return key_exposure.map_or(Ok(()), |why| Err(ModelError::unsent(Category::ConfigError, why)));
         }
         // The headers of a configuration are checked with each request.
         if endpoint.is_loopback() || self.without_key || self.config_source.is_some() {
@@ -127,7 +127,7 @@ impl OpenAiBuilder {
             endpoint.host(),
             self.key_source.remedy()
         );
-        Err(NodeError::new(Category::ApiKeyError, message))
+        Err(ModelError::unsent(Category::ApiKeyError, message))
     }
 
     /// Why no key may be sent to the endpoint.
@@ -153,14 +153,14 @@ impl OpenAiBuilder {
         ))
     }
 
-    fn check_limits(&self) -> Result<(), NodeError> {
+    fn check_limits(&self) -> Result<(), ModelError> {
         let zeros = [
             ("connect_timeout", self.connect_timeout.is_zero()),
             ("attempt_timeout", self.attempt_timeout.is_zero()),
             ("max_body_bytes", self.body_cap == 0),
         ];
         match zeros.iter().find(|(_, is_zero)| *is_zero) {
-            Some((name, _)) => Err(NodeError::new(
+            Some((name, _)) => Err(ModelError::unsent(
                 Category::ConfigError,
                 format!("`{name}` is zero; no request could succeed"),
             )),
@@ -168,8 +168,8 @@ impl OpenAiBuilder {
         }
     }
 
-    fn client(&self, endpoint: &Endpoint) -> Result<reqwest::Client, NodeError> {
-        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
+    fn client(&self, endpoint: &Endpoint) -> Result<reqwest::Client, ModelError> {
+        let fault = |fault: String| ModelError::unsent(Category::ConfigError, fault);
         let mut builder = reqwest::Client::builder()
             .connect_timeout(self.connect_timeout)
             // The service handles redirects: it names the target, and keeps the key.
@@ -200,8 +200,8 @@ impl OpenAiBuilder {
             .map_err(|error| fault(format!("the HTTP client cannot be made: {}", error.without_url())))
     }
 
-    fn explicit_proxy(&self) -> Result<Option<reqwest::Proxy>, NodeError> {
-        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
+    fn explicit_proxy(&self) -> Result<Option<reqwest::Proxy>, ModelError> {
+        let fault = |fault: String| ModelError::unsent(Category::ConfigError, fault);
         let Some(url) = self.proxy.as_ref().map(Secret::reveal) else { return Ok(None) };
         if let Some(scheme) =
             Url::parse(url).ok().map(|url| url.scheme().to_owned()).filter(|one| !proxy::is_http(one))
@@ -213,8 +213,8 @@ impl OpenAiBuilder {
         })
     }
 
-    fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, NodeError> {
-        let fault = |fault: String| NodeError::new(Category::ConfigError, fault);
+    fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, ModelError> {
+        let fault = |fault: String| ModelError::unsent(Category::ConfigError, fault);
         let mut extra: Vec<CertificateDer<'static>> = Vec::new();
         for pem in &self.root_certificates {
             let found = tls::certificates(pem)

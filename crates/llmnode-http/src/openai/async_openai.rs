@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_openai::config::Config;
-use llmnode_runtime::internal::Secret;
+use llmnode_model::internal::Secret;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
@@ -25,7 +25,7 @@ impl OpenAiBuilder {
     /// panics, as `OpenAIConfig` does over a key with a line break.
     ///
     /// ```
-    /// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_http::*; }
+    /// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
     /// use llmnode::OpenAi;
     /// use llmnode::async_openai::config::AzureConfig;
     ///

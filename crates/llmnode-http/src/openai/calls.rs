@@ -54,13 +54,13 @@ pub(super) fn collect_tool_calls(
     tool_calls: &[ToolCall<'_>],
     single: Option<&FunctionCall<'_>>,
     wanted: ExpectedCalls<'_>,
-) -> Vec<llmnode_runtime::ToolCall> {
+) -> Vec<llmnode_model::ToolCall> {
     let called = tool_calls.iter().filter_map(|call| Some((call.id.as_deref(), call.function.as_ref()?)));
     let called = called.chain(single.map(|function| (None, function)));
     let is_answer = |name: &str| name.is_empty() || Some(name) == wanted.function;
     let calls = called.map(|(id, function)| {
         let name = function.name.as_deref().unwrap_or_default();
-        llmnode_runtime::ToolCall::new(id.unwrap_or_default(), name, function.arguments())
+        llmnode_model::ToolCall::new(id.unwrap_or_default(), name, function.arguments())
     });
     let calls: Vec<_> = calls.filter(|_| wanted.tools).collect();
     if wanted.function.is_some() && calls.iter().all(|call| is_answer(&call.name)) {

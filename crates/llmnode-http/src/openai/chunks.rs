@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use llmnode_runtime::internal::{PADDING, padding};
-use llmnode_runtime::{Category, Delta, ModelError, Retry, Sink};
+use llmnode_model::internal::{PADDING, padding};
+use llmnode_model::{Category, Delta, ModelError, Retry, Sink};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -281,7 +281,7 @@ impl PartialCompletion {
         Ok(answer::completion(response, || false, wanted))
     }
 
-    pub(super) fn usage(&self) -> Option<llmnode_runtime::TokenUsage> {
+    pub(super) fn usage(&self) -> Option<llmnode_model::TokenUsage> {
         self.usage.as_ref().and_then(|usage| usage.figures().0)
     }
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_runtime::internal::Secret;
-use llmnode_runtime::{Category, NodeError, ResponseFormat, RetryBudget};
+use llmnode_model::internal::Secret;
+use llmnode_model::{Category, ModelError, ResponseFormat, RetryBudget};
 
 use super::OpenAi;
 use crate::http::headers::{ConfigSource, Sourced, is_secret};
@@ -18,7 +18,7 @@ const MODEL: &str = "OPENAI_MODEL";
 ///
 /// ```
 /// use std::time::Duration;
-/// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_http::*; }
+/// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
 /// use llmnode::OpenAi;
 ///
 /// let model = OpenAi::builder()
@@ -26,7 +26,7 @@ const MODEL: &str = "OPENAI_MODEL";
 ///     .model("local")
 ///     .attempt_timeout(Duration::from_secs(30))
 ///     .build()?;
-/// # Ok::<(), llmnode_runtime::NodeError>(())
+/// # Ok::<(), llmnode_model::ModelError>(())
 /// ```
 #[derive(Clone)]
 #[must_use = "a builder does nothing until `build`"]
@@ -108,12 +108,12 @@ impl OpenAiBuilder {
     ///
     /// # Errors
     /// `api_key_error` if there is neither key nor base URL; `config_error` for a variable that is not Unicode.
-    pub fn from_env() -> Result<Self, NodeError> {
+    pub fn from_env() -> Result<Self, ModelError> {
         Self::from_variables(env_var)
     }
 
     /// Takes the source of variables, for tests.
-    fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, NodeError> {
+    fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
         let read = |name| read(name, &variable);
         let mut builder = OpenAiBuilder { key_source: KeySource::Environment, ..OpenAiBuilder::default() };
         builder.model = read(MODEL)?;
@@ -124,7 +124,7 @@ impl OpenAiBuilder {
                 "neither {KEY} nor {BASE_URL} is set: set {KEY} to a key of OpenAI, or {BASE_URL} to the base URL \
                  of a compatible server, such as http://127.0.0.1:8080/v1"
             );
-            return Err(NodeError::new(Category::ApiKeyError, message));
+            return Err(ModelError::unsent(Category::ApiKeyError, message));
         }
         Ok(builder)
     }
@@ -133,7 +133,7 @@ impl OpenAiBuilder {
         self.headers.iter().any(|(name, value)| is_secret(name, value))
     }
 
-    pub(super) fn resolve_key(&self) -> Result<Option<Sourced<Secret>>, NodeError> {
+    pub(super) fn resolve_key(&self) -> Result<Option<Sourced<Secret>>, ModelError> {
         match (&self.key, self.key_source) {
             (None, KeySource::Variable(name)) if !self.without_key && !self.has_credential() => {
                 let value = read(name, env_var)?;
@@ -201,7 +201,7 @@ impl OpenAiBuilder {
     }
 
     /// Sends no `x-client-request-id`. By default each request has the id of its attempt
-    /// ([`AttemptId`](llmnode_runtime::AttemptId)) in that header, so that a provider can find a request whose
+    /// ([`AttemptId`](llmnode_model::AttemptId)) in that header, so that a provider can find a request whose
     /// response was lost.
     pub fn without_client_request_id(mut self) -> Self {
         self.client_request_id = false;
@@ -292,7 +292,7 @@ impl OpenAiBuilder {
     /// # Errors
     /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
     /// `config_error` for any other impossible setting.
-    pub fn build(self) -> Result<OpenAi, NodeError> {
+    pub fn build(self) -> Result<OpenAi, ModelError> {
         self.assemble()
     }
 }
@@ -301,10 +301,10 @@ impl OpenAiBuilder {
 fn read(
     name: &str,
     variable: impl Fn(&str) -> Option<Result<String, ()>>,
-) -> Result<Option<String>, NodeError> {
+) -> Result<Option<String>, ModelError> {
     match variable(name).transpose() {
         Ok(value) => Ok(value.filter(|value| !value.is_empty())),
-        Err(()) => Err(NodeError::new(Category::ConfigError, format!("{name} is not Unicode text"))),
+        Err(()) => Err(ModelError::unsent(Category::ConfigError, format!("{name} is not Unicode text"))),
     }
 }
 
@@ -336,7 +336,7 @@ impl fmt::Debug for OpenAiBuilder {
 mod tests {
     use super::*;
 
-    fn from(variables: &[(&str, &str)]) -> Result<OpenAiBuilder, NodeError> {
+    fn from(variables: &[(&str, &str)]) -> Result<OpenAiBuilder, ModelError> {
         let variables = variables.to_vec();
         OpenAiBuilder::from_variables(|name| {
             variables.iter().find(|(own, _)| *own == name).map(|(_, value)| Ok((*value).to_owned()))
@@ -347,8 +347,8 @@ mod tests {
     fn neither_key_nor_base_url_names_both() {
         for variables in [&[][..], &[(MODEL, "m")], &[(KEY, ""), (BASE_URL, "")]] {
             let error = from(variables).unwrap_err();
-            assert_eq!(error.category(), Category::ApiKeyError);
-            assert!(error.message().contains(KEY) && error.message().contains(BASE_URL));
+            assert_eq!(error.category, Category::ApiKeyError);
+            assert!(error.message.contains(KEY) && error.message.contains(BASE_URL));
         }
     }
 
@@ -372,10 +372,10 @@ mod tests {
             ([(BASE_URL, "https://models.example"), (MODEL, "m")], Category::ApiKeyError, KEY),
         ] {
             let error = from(&variables).unwrap().build().unwrap_err();
-            assert_eq!(error.category(), category);
-            assert!(error.message().contains(name) && !error.message().contains("secret"), "{error}");
+            assert_eq!(error.category, category);
+            assert!(error.message.contains(name) && !error.message.contains("secret"), "{error}");
         }
         let error = OpenAiBuilder::from_variables(|_| Some(Err(()))).unwrap_err();
-        assert!(error.message().contains("not Unicode"));
+        assert!(error.message.contains("not Unicode"));
     }
 }

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_runtime::internal::check_request;
-use llmnode_runtime::{
-    AttemptId, Category, Completion, Flag, ModelError, Request, Retry, RetryBudget, Sink, TokenUsage,
+use llmnode_model::internal::check_request;
+use llmnode_model::{
+    AttemptId, Category, Completion, ModelError, Request, Retry, RetryBudget, Sink, TokenUsage,
 };
+use llmnode_reader::Flag;
 use serde::{Deserialize, Serialize};
 
 use super::receive::ResponseBody;

@@ -2,8 +2,10 @@
 
 use std::time::SystemTime;
 
-use llmnode_runtime::internal::{one_line, redact};
-use llmnode_runtime::{Category, Flag, Group, ModelError, Retry, Sink};
+use llmnode_model::internal::redact;
+use llmnode_model::{Category, Group, ModelError, Retry, Sink};
+use llmnode_reader::Flag;
+use llmnode_reader::internal::one_line;
 
 use super::{Inner, PreparedRequest, ResponseHead, request};
 use crate::http::error_body::ErrorBody;

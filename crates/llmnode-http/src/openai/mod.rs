@@ -26,13 +26,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{
-    Secret, check_request, one_line, redact, redact_secrets, reserved_fields_in_extra, with_remedy,
+use llmnode_model::internal::{Secret, check_request, redact, redact_secrets};
+use llmnode_model::{
+    BoxFuture, Category, ChatModel, Completion, FinishReason, ModelError, Request, ResponseFormat, Retry,
+    RetryBudget, Sink,
 };
-use llmnode_runtime::{
-    BoxFuture, Category, ChatModel, Completion, FinishReason, ModelError, NodeError, Request, ResponseFormat,
-    Retry, RetryBudget, Sink,
-};
+use llmnode_reader::internal::{one_line, with_remedy};
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
@@ -52,10 +51,10 @@ use crate::http::{endpoint, response_formats};
 /// into the system message.
 ///
 /// ```no_run
-/// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_http::*; }
+/// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
 /// use llmnode::OpenAi;
 ///
-/// # fn main() -> Result<(), llmnode_runtime::NodeError> {
+/// # fn main() -> Result<(), llmnode_model::ModelError> {
 /// let model = OpenAi::from_env()?; // OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL
 /// # let _ = model;
 /// # Ok(())
@@ -83,7 +82,7 @@ impl OpenAi {
     ///
     /// # Errors
     /// The errors of [`OpenAiBuilder::from_env`] and [`OpenAiBuilder::build`].
-    pub fn from_env() -> Result<OpenAi, NodeError> {
+    pub fn from_env() -> Result<OpenAi, ModelError> {
         OpenAiBuilder::from_env()?.build()
     }
 
@@ -241,7 +240,7 @@ impl Inner {
         let model = self.model_of(request).ok_or(
             "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
         )?;
-        if let Some(fault) = reserved_fields_in_extra(request).next() {
+        if let Some(fault) = request.reserved_fields_in_extra().next() {
             return Err(fault);
         }
         let shape = self.shape(request, model)?;

@@ -89,7 +89,7 @@ impl OpenAiBuilder {
 
 #[cfg(test)]
 mod tests {
-    use llmnode_runtime::{ChatModel, Message, Request, Sink, TokenUsage};
+    use llmnode_model::{ChatModel, Message, Request, Sink, TokenUsage};
     use llmnode_stub::StubServer;
     use reqwest::Url;
 
@@ -139,7 +139,7 @@ mod tests {
             assert_eq!(request_of(builder).await, (path.to_owned(), None, Some("key-1234".to_owned())));
         }
         let error = OpenAi::azure("a.openai.azure.com", "m", "1").api_key("k").build().unwrap_err();
-        assert!(error.message().contains("`azure`"), "{error}");
+        assert!(error.message.contains("`azure`"), "{error}");
     }
 
     /// The table of the page on endpoints.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use llmnode_runtime::{Category, ModelError, Sink};
+use llmnode_model::{Category, ModelError, Sink};
 use reqwest::Response;
 
 use super::chunks::PartialCompletion;

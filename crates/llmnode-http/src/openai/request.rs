@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use llmnode_runtime::internal::sent_bytes;
-use llmnode_runtime::{Message, OutputSchema, Request, ResponseFormat, Role};
+use llmnode_model::{Message, Request, ResponseFormat, Role};
+use llmnode_reader::OutputSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -188,7 +188,7 @@ pub(super) fn encode(
 }
 
 fn estimated_bytes(message: &Message) -> usize {
-    let attached: usize = message.attachments().map(|one| sent_bytes(one) + 64).sum();
+    let attached: usize = message.attachments().map(|one| one.sent_bytes() + 64).sum();
     let calls: usize = message.calls().iter().map(|call| call.arguments.len() + call.name.len() + 96).sum();
     message.content.len() + attached + calls + 64
 }

@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use llmnode_runtime::{Flag, TokenUsage};
+use llmnode_model::TokenUsage;
+use llmnode_reader::Flag;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use llmnode_model::internal::{Secret, redact};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use reqwest::header::{HeaderMap, HeaderValue};
@@ -11,7 +12,6 @@ use super::answer;
 use super::calls::ExpectedCalls;
 use crate::http::error_body::ErrorBody;
 use crate::http::{classify, retry_after, unsupported, wait_hint};
-use llmnode_runtime::internal::{Secret, redact};
 
 /// The calls that a request may ask for.
 const WANTED: [ExpectedCalls<'_>; 3] = [

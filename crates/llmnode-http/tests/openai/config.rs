@@ -207,8 +207,8 @@ async fn what_a_configuration_cannot_give_is_an_error_of_the_call() {
     assert_eq!(server.requests_seen(), 0);
     for base_url in ["models.example/v1", "ftp://models.example"] {
         let error = OpenAi::builder().config(openai(base_url)).build().unwrap_err();
-        assert_eq!(error.category(), Category::ConfigError);
-        assert!(error.message().contains("the URL of `config`"), "{error}");
+        assert_eq!(error.category, Category::ConfigError);
+        assert!(error.message.contains("the URL of `config`"), "{error}");
     }
 }
 

@@ -94,8 +94,8 @@ async fn malformed_keys_are_named_not_shown() {
     for key in ["sk-canary\n", r"sk-canary\n", "\"sk-canary\"", "'sk-canary'", "sk canary", "", "sk-canaryé"]
     {
         let error = OpenAi::builder().api_key(key).build().unwrap_err();
-        assert_eq!(error.category().as_str(), "api_key_error");
-        assert!(error.message().contains("`api_key`"), "{error}");
+        assert_eq!(error.category.as_str(), "api_key_error");
+        assert!(error.message.contains("`api_key`"), "{error}");
         assert_clean([error.to_string(), format!("{error:?}")]);
     }
 }

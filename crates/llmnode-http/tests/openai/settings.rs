@@ -12,7 +12,7 @@ use crate::tls::AUTHORITY;
 
 fn fault(builder: OpenAiBuilder) -> (Category, String) {
     let error = builder.build().unwrap_err();
-    (error.category(), error.message().to_owned())
+    (error.category, error.message.to_owned())
 }
 
 /// A builder for https that needs no certificates on the machine.

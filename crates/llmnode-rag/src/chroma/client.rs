@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use llmnode_http::__private::client;
-use llmnode_runtime::internal::one_line;
+use llmnode_reader::internal::one_line;
 use llmnode_runtime::{Category, NodeError};
 use reqwest::Method;
 use serde_json::Value;
@@ -29,7 +29,7 @@ impl Client {
             return Err(NodeError::new(Category::ConfigError, message));
         }
         let http = client(base, token.is_some()).map_err(|fault| {
-            NodeError::new(Category::ConfigError, format!("Chroma's server: {}", fault.message()))
+            NodeError::new(Category::ConfigError, format!("Chroma's server: {}", fault.message))
         })?;
         Ok(Client { http, base: base.to_owned(), token: token.map(str::to_owned) })
     }

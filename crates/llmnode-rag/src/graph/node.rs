@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_graph::{GraphNode, NodeLoader, NodeType, Template, Update, Visit};
-use llmnode_runtime::internal::sha256_hex;
+use llmnode_model::internal::sha256_hex;
 use llmnode_runtime::{BoxError, BoxFuture, NodeError};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use llmnode_rag::*;
 use llmnode_runtime::{BoxFuture, Category, ModelError, Run, ScriptedModel, Sink};

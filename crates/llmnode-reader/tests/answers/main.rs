@@ -14,7 +14,6 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
 use types::*;
 
 #[derive(Deserialize)]

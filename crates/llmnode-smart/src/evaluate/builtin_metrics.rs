@@ -1,6 +1,6 @@
 //! Metrics that compare the output with the expected output.
 
-use llmnode_runtime::internal::one_line;
+use llmnode_reader::internal::one_line;
 use llmnode_runtime::{BoxError, Cx, Node};
 use serde::Serialize;
 use serde_json::Value;

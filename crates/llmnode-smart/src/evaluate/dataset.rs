@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use llmnode_model::internal::sha256_hex;
 use llmnode_runtime::Node;
-use llmnode_runtime::internal::sha256_hex;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_runtime::internal::one_line;
+use llmnode_reader::internal::one_line;
 use llmnode_runtime::{Tokens, Usage};
 
 use super::report::{EvaluatedCase, Evaluation};

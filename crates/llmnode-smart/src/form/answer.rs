@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use llmnode_runtime::internal::{Answer, AnswerForm, ReadResult};
+use llmnode_reader::internal::{Answer, ReadResult};
+use llmnode_runtime::internal::AnswerForm;
 use llmnode_runtime::{OutputSchema, Reader, Violation};
 use serde_json::Value;
 

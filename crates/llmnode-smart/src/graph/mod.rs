@@ -9,12 +9,11 @@ mod signature;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use llmnode_graph::{GraphNode, NodeLoader, NodeType, Registry};
-use serde_json::Value;
-
 use data::Data;
+use llmnode_graph::{GraphNode, NodeLoader, NodeType, Registry};
 use node::SmartNode;
 use programs::Programs;
+use serde_json::Value;
 
 /// Methods of [`Registry`] for smart nodes.
 ///

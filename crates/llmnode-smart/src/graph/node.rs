@@ -5,7 +5,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use llmnode_graph::{GraphNode, State, Update, Visit};
-use llmnode_runtime::internal::{Answer, AnswerForm, ErrorInternals as _, ReadResult};
+use llmnode_reader::internal::{Answer, ReadResult};
+use llmnode_runtime::internal::{AnswerForm, ErrorInternals as _};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, exec as ask};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, Cx, Exec, Message, Node, NodeError, OutputSchema, Reader, Reading,

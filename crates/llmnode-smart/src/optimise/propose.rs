@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llmnode_runtime::internal::one_line;
+use llmnode_reader::internal::one_line;
 use llmnode_runtime::{NodeError, Primitive};
 use serde_json::{Map, Value, json};
 

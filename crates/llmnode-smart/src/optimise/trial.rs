@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use llmnode_runtime::internal::{CxInternals as _, catch_panic};
+use llmnode_model::internal::catch_panic;
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::{Cx, Exec, NodeError, Settings, Usage};
 use serde::Serialize;
 

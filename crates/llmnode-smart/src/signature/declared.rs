@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{Answer, ReadResult};
+use llmnode_reader::internal::{Answer, ReadResult};
 use llmnode_runtime::{LlmOutput, OutputSchema, Reader, Reading};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use llmnode_runtime::internal::Answer;
+use llmnode_reader::internal::Answer;
 use llmnode_runtime::{Reader, Violation};
 use serde_json::{Map, Value};
 

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use llmnode_model::TokenUsage;
 use serde_json::{Value, json};
 
 use super::client::{Client, Response, ask};
 use super::{chat, post};
 use crate::{StubReply, StubServer};
-use llmnode_runtime::TokenUsage;
 
 /// The answer to "hello there" (11 characters, so 3 tokens) by a server whose script is this reply.
 async fn answer(reply: StubReply) -> (StubServer, Response) {

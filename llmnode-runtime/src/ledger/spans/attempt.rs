@@ -1,15 +1,13 @@
 //! The span of an attempt: a client's request to a model, by the conventions of OpenTelemetry.
 
+use llmnode_model::{Category, ChatModel, Completion, Request, TokenUsage};
 use llmnode_reader::internal::floor_char_boundary;
 use tracing::Span;
 use tracing::field::{self, Empty};
 
 use super::content;
 use super::names::*;
-use crate::category::Category;
 use crate::ledger::{AttemptRecord, milliseconds};
-use crate::model::{ChatModel, Completion, Request};
-use crate::usage::TokenUsage;
 
 pub(crate) struct RequestInfo<'a> {
     pub(crate) operation: &'static str,

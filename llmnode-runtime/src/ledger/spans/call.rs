@@ -1,10 +1,10 @@
 //! The span of a call.
 
+use llmnode_model::CallId;
 use tracing::Span;
 use tracing::field::{self, Empty};
 
 use super::names::*;
-use crate::ids::CallId;
 use crate::ledger::{CallRecord, Labels};
 
 pub(crate) struct CallSpan(Span);

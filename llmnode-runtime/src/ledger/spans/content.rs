@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use llmnode_model::{Completion, FinishReason, Message, Part, Role};
 use llmnode_reader::internal::floor_char_boundary;
 use serde::Serialize;
-
-use crate::model::{Completion, FinishReason, Message, Part, Role};
 
 const SHOWN: usize = 64 * 1024;
 
@@ -32,6 +31,7 @@ impl<'a> SpanPart<'a> {
         match part {
             Part::Text(text) => SpanPart::text(text),
             Part::Attachment(one) => SpanPart { r#type: one.kind(), content: Cow::Owned(one.label()) },
+            _ => SpanPart::text(""),
         }
     }
 }

@@ -8,12 +8,11 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use llmnode_model::{Category, Completion, ModelError, TokenUsage};
+
 use super::{CallLimits, Deadline, LimitedNode, Limits, PromptTokens, Reservation, RunLimits};
-use crate::category::Category;
 use crate::clock::{Clock, TestClock};
-use crate::model::{Completion, ModelError};
 use crate::prices::{Price, Prices};
-use crate::usage::TokenUsage;
 
 const PLAIN: LimitedNode = LimitedNode { path: "tests::Plain", name: "plain", limits: Limits::new() };
 
@@ -32,12 +31,16 @@ fn of_run(limits: Limits) -> RunLimits {
 
 fn answer(input: u64, output: u64) -> Result<Completion, ModelError> {
     let usage = TokenUsage { input: Some(input), output: Some(output), ..TokenUsage::default() };
-    Ok(Completion { usage: Some(usage), ..Completion::new("yes") })
+    let mut completion = Completion::new("yes");
+    completion.usage = Some(usage);
+    Ok(completion)
 }
 
 fn total(total: u64) -> Result<Completion, ModelError> {
     let usage = TokenUsage { total: Some(total), ..TokenUsage::default() };
-    Ok(Completion { usage: Some(usage), ..Completion::new("yes") })
+    let mut completion = Completion::new("yes");
+    completion.usage = Some(usage);
+    Ok(completion)
 }
 
 fn unreported() -> Result<Completion, ModelError> {
@@ -143,7 +146,9 @@ fn the_mean_answer_takes_the_place_of_the_first_estimate() {
 fn what_came_back_decides_what_was_spent() {
     let used = || {
         let usage = TokenUsage { total: Some(7), ..TokenUsage::default() };
-        Err(ModelError { usage: Some(usage), ..ModelError::new(Category::BadResponse, "no") })
+        let mut error = ModelError::new(Category::BadResponse, "no");
+        error.usage = Some(usage);
+        Err(error)
     };
     let outcomes: [(fn() -> _, _, _); 8] = [
         (|| answer(10, 20), 1, 30),
@@ -233,8 +238,12 @@ fn a_model_without_a_price_makes_money_unenforceable() {
 
     // An alias is priced by what it stands for, or by itself.
     assert!(at_once(&call, 1, None, [None, Some("small"), Some("m")]).unwrap().is_ok());
-    let reported =
-        |model: &str| answer(1, 1).map(|answer| Completion { model: Some(model.into()), ..answer });
+    let reported = |model: &str| {
+        answer(1, 1).map(|mut answer| {
+            answer.model = Some(model.into());
+            answer
+        })
+    };
     settled(&call, reported("m-2025-01-31"));
     settled(&call, reported("served by somebody"));
 

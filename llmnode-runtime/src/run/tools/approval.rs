@@ -1,12 +1,12 @@
 //! Whether a call may run: a tool may need an approval.
 
+use llmnode_model::Category;
+use llmnode_model::internal::catch_panic_async;
 use serde_json::Value;
 
 use super::invocation::Invocation;
 use super::outcome::Outcome;
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::panics::catch_panic_async;
 use crate::pause::{CallState, Decision, Paused, WaitingCall};
 use crate::run::core::RunCore;
 use crate::run::cx::Cx;

@@ -2,15 +2,15 @@
 
 use std::future::Future;
 
+use llmnode_model::{Category, ToolCall, ToolSpec};
+
 use super::dynamic::execute;
 use super::invocation::{ConversationId, Invocation};
 use super::outcome::{Outcome, ToolEffect};
 use super::round::unknown_tool_message;
 use super::toolset::Toolset;
 use super::value::ToolReply;
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::model::{ToolCall, ToolSpec};
 use crate::pause::{CallState, Decision};
 use crate::run::cx::Cx;
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use llmnode_model::{BoxError, BoxFuture, CallId, ToolSpec};
 use llmnode_reader::{OutputSchema, Violation};
 use serde_json::Value;
 
@@ -12,15 +13,12 @@ use super::outcome::Outcome;
 use super::typed::{Execute, is_object, no_object, or_empty_object, refused};
 use super::value::{ToolFailure, ToolReply, ToolValue};
 use crate::error::NodeError;
-use crate::ids::CallId;
-use crate::model::ToolSpec;
 use crate::node::Node;
 use crate::output::Untyped;
 use crate::pause::{CallState, Decision};
 use crate::run::cx::Cx;
 use crate::run::node::Exec;
 use crate::settings::Settings;
-use crate::{BoxError, BoxFuture};
 
 /// A tool that is known at run time only.
 #[derive(Clone)]

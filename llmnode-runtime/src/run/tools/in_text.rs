@@ -2,9 +2,8 @@
 //!
 //! Only a whole answer is one: a call inside prose, or in the result of a tool, is data.
 
+use llmnode_model::{ToolCall, ToolSpec};
 use serde_json::{Map, Value};
-
-use crate::model::{ToolCall, ToolSpec};
 
 /// The calls that a text consists of: one object or a list, each with the name of a listed tool and its arguments.
 pub(super) fn calls(text: &str, tools: &[ToolSpec]) -> Option<Vec<ToolCall>> {

@@ -1,6 +1,7 @@
 //! A call of a tool, as the tool's side sees it.
 
-use crate::model::ToolCall;
+use llmnode_model::ToolCall;
+
 use crate::pause::{CallState, Decision, segment};
 use crate::run::resume::Origin;
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use llmnode_model::internal::catch_panic_async;
+use llmnode_model::{BoxFuture, ToolSpec};
 use llmnode_reader::OutputSchema;
 
 use super::dynamic::{self, Dynamic};
@@ -11,10 +13,7 @@ use super::invocation::Invocation;
 use super::outcome::Outcome;
 use super::toolset::Toolset;
 use super::typed::{Execute, StatelessTool, Tool, execute};
-use crate::BoxFuture;
 use crate::error::NodeError;
-use crate::model::ToolSpec;
-use crate::panics::catch_panic_async;
 use crate::run::context::CallContext;
 use crate::run::cx::Cx;
 

@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use llmnode_model::{CallId, Category, Group, Message};
 use llmnode_reader::internal::one_line;
 
 use super::value::ToolReply;
-use crate::category::{Category, Group};
 use crate::error::NodeError;
-use crate::ids::CallId;
-use crate::model::Message;
 use crate::pause::CallState;
 use crate::text::cut;
 

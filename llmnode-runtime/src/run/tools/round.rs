@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::ops::Range;
 use std::time::Instant;
 
+use llmnode_model::{BoxFuture, Category, Completion, Message, Request, ToolCall, ToolSpec};
 use llmnode_reader::Reader;
 use llmnode_reader::internal::{nearest, one_line, same_name};
 use serde_json::Value;
@@ -15,10 +16,7 @@ use super::invocation::{ConversationId, Invocation};
 use super::outcome::Outcome;
 use super::typed::is_object;
 use super::value::ToolReply;
-use crate::BoxFuture;
-use crate::category::Category;
 use crate::ledger::ToolRecord;
-use crate::model::{Completion, Message, Request, ToolCall, ToolSpec};
 use crate::pause::{CallState, Decision, OpenCall};
 use crate::run::answer_reader::AnswerReader;
 use crate::run::context::CallContext;

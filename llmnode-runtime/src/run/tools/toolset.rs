@@ -5,13 +5,13 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use llmnode_model::ToolSpec;
 use llmnode_reader::{OutputSchema, Reader, Violation};
 use serde_json::Value;
 
 use super::dynamic::{self, Body, Dynamic, ToolFn};
 use super::typed::{Tool, execute as typed_execute};
 use super::value::{ToolFailure, ToolValue};
-use crate::model::ToolSpec;
 use crate::output::{Argument, OutputSpec, Untyped};
 
 /// Tools that are known only at run time: functions, and tools whose results the program gives. Clones share them.

@@ -1,5 +1,6 @@
 //! One call of a tool: its arguments are read and checked, and its node is called.
 
+use llmnode_model::{BoxFuture, Category};
 use llmnode_reader::internal::{one_line, shortened};
 use llmnode_reader::{Reader, Violation};
 use serde_json::{Map, Value};
@@ -8,8 +9,6 @@ use super::approval::Permit;
 use super::invocation::Invocation;
 use super::outcome::Outcome;
 use super::value::Replied;
-use crate::BoxFuture;
-use crate::category::Category;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
 use crate::output::OutputSpec;

@@ -3,13 +3,11 @@
 use std::any::Any;
 use std::fmt;
 
+use llmnode_model::{BoxError, Category, Image};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::BoxError;
-use crate::category::Category;
 use crate::error::NodeError;
-use crate::media::Image;
 
 /// The output of a tool, as the model reads it: a text as it is, `()` as "done", anything else as JSON.
 #[diagnostic::on_unimplemented(

@@ -1,7 +1,8 @@
 //! Which stacks make sense. `#[llm_node]` refuses the same ones at compile time.
 
+use llmnode_model::{Category, Group};
+
 use super::recovery::{Failures, Recovery};
-use crate::category::{Category, Group};
 use crate::output::AnswerKind;
 
 pub(crate) fn check(

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use llmnode_model::{Category, Group, Retry};
+
 use super::recovery::{Backoff, Failures, Recovery};
 use super::stacks::{NOT_REPEATED, Stacks, is_transport};
 use super::wait::{jitter, wait_before_retry};
-use crate::category::{Category, Group};
 use crate::ledger::AttemptKind;
 use crate::limits::TimeLeft;
-use crate::model::Retry;
 use crate::validate::AttemptInfo;
 
 /// How many adapted requests a call may send. A model's handle learns from each refusal once; this bound holds even if it

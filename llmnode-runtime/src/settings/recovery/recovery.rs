@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::category::Category;
+use llmnode_model::Category;
 
 /// The failures that a stack of steps is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use llmnode_model::{Category, Group, Retry};
+
 use super::recovery::{Backoff, Failures, Recovery};
-use crate::category::{Category, Group};
-use crate::model::Retry;
 use crate::output::AnswerKind;
 use crate::settings::Settings;
 
@@ -80,7 +80,8 @@ impl<'p> Stacks<'p> {
             (Some(Retry::Feedback), _) | (_, Group::Answer) => Some(Failures::Answer),
             (_, Group::Transport) => Some(Failures::Transport),
             (_, Group::Final) => Some(Failures::Final),
-            (_, Group::Node | Group::Stop) => None,
+            // Nodes and what ends a call have no steps of a group.
+            _ => None,
         };
         for level in self.levels {
             for key in [Some(own), group].into_iter().flatten() {

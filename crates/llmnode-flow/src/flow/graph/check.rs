@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use llmnode_runtime::internal::nearest;
+use llmnode_reader::internal::nearest;
 
 use super::builder::{BuilderEdge, BuilderStep, FlowBuilder};
 use super::faults::FlowFault;

@@ -1,6 +1,7 @@
 //! A step whose node the flow makes, and whose name is known only at run time.
 
-use llmnode_runtime::internal::{ErrorInternals as _, catch_panic};
+use llmnode_model::internal::catch_panic;
+use llmnode_runtime::internal::ErrorInternals as _;
 use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
 use tracing::Instrument;
 

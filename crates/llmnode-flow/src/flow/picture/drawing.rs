@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use llmnode_runtime::internal::{Label, Position, PositionExt, one_line, same_name};
+use llmnode_reader::internal::{one_line, same_name};
+use llmnode_runtime::internal::{Label, Position, PositionExt};
 
 use crate::flow::outline::{Outline, OutlineStep, To};
 use crate::flow::record::{FlowRecord, StepStats};

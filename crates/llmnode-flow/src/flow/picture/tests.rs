@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use llmnode_runtime::Category;
 use proptest::prelude::*;
 
@@ -5,7 +7,6 @@ use super::*;
 use crate::flow::Position;
 use crate::flow::outline::{OutlineStep, To};
 use crate::flow::record::StepStats;
-use std::time::Duration;
 
 fn step(label: &str, place: Outline, edges: &[(&str, Option<&str>)]) -> OutlineStep {
     let target = |to: &Option<&str>| match to {

@@ -1,6 +1,6 @@
 //! Checks the members of an object against a schema.
 
-use llmnode_runtime::internal::nearest;
+use llmnode_reader::internal::nearest;
 use serde_json::{Map, Value};
 
 use super::{At, FRONT_END, SchemaChecker, X_ALSO, X_INNER, X_SEED};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use llmnode_runtime::internal::{CxInternals as _, bounded_regex, one_line};
+use llmnode_reader::internal::{bounded_regex, one_line};
+use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use llmnode_runtime::{ChatModel, Run, Settings, Toolset};
-
 use serde_json::Value;
 
 use super::Extensions;

@@ -1,4 +1,4 @@
-use llmnode_runtime::TokenUsage;
+use llmnode_model::TokenUsage;
 
 use super::*;
 use crate::http::sse::Decoder;

@@ -2,24 +2,18 @@
 
 use std::time::Duration;
 
+use crate::{Category, Completion, Delta, FinishReason, ModelError, Sink, TokenUsage, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::chat_model::{Delta, Sink};
-use super::completion::{Completion, FinishReason};
-use super::error::ModelError;
-use super::tool::ToolCall;
-use crate::category::Category;
-use crate::usage::TokenUsage;
-
-/// A reply of a [`ScriptedModel`](crate::ScriptedModel) or an [`FnModel`](crate::FnModel).
+/// A reply of a [`ScriptedModel`](super::ScriptedModel) or an [`FnModel`](super::FnModel).
 ///
 /// Texts, completions and errors convert to replies: `model.reply("Hello!")`. So does any value with `Serialize`, such as
 /// one of the node's output: the model writes its JSON.
 ///
 /// ```
 /// use std::time::Duration;
-/// # use llmnode_runtime as llmnode;
+/// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
 /// use llmnode::{Category, FinishReason, Reply, ScriptedModel};
 /// use serde_json::json;
 ///
@@ -76,7 +70,7 @@ impl Reply {
     /// Creates an answer that is streamed in these pieces. Without a stream it is one text. Every other answer is one piece.
     ///
     /// ```
-    /// # use llmnode_runtime as llmnode;
+    /// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
     /// use std::time::Duration;
     ///
     /// use llmnode::{Category, ModelError, Reply};
@@ -122,7 +116,7 @@ impl Reply {
     /// `call_1`, `call_2`, and so on. It has no effect on a failure.
     ///
     /// ```
-    /// # use llmnode_runtime as llmnode;
+    /// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
     /// use llmnode::Reply;
     /// use serde_json::json;
     ///

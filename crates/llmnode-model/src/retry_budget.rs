@@ -25,7 +25,7 @@ const REWARD: u64 = 1;
 /// may send all of them into their retry at once. Corrections and adapted requests are not counted.
 ///
 /// ```
-/// # use llmnode_runtime as llmnode;
+/// # use llmnode_model as llmnode;
 /// use llmnode::{RetryBudget, ScriptedModel};
 ///
 /// let budget = RetryBudget::new(500);
@@ -120,18 +120,20 @@ impl Drop for Withdrawal {
     }
 }
 
-pub(crate) struct BudgetedRetries<'m> {
+/// The retries of one call.
+pub struct BudgetedRetries<'m> {
     budget: Option<&'m RetryBudget>,
     pending: Option<Withdrawal>,
 }
 
 impl<'m> BudgetedRetries<'m> {
-    pub(crate) fn of_budget(budget: Option<&'m RetryBudget>) -> Self {
+    /// Those of a budget; without one they are unlimited.
+    pub fn of_budget(budget: Option<&'m RetryBudget>) -> Self {
         BudgetedRetries { budget, pending: None }
     }
 
     /// `answered`: whether the endpoint answered, however bad the answer; `None` if that is unknown.
-    pub(crate) fn settle(&mut self, answered: Option<bool>) {
+    pub fn settle(&mut self, answered: Option<bool>) {
         match (self.pending.take(), answered) {
             (Some(withdrawal), Some(false)) => withdrawal.spend(),
             (None, Some(true)) => self.budget.into_iter().for_each(|budget| budget.add(REWARD)),
@@ -141,7 +143,7 @@ impl<'m> BudgetedRetries<'m> {
     }
 
     /// `Err` is appended to the message of the failure.
-    pub(crate) fn grant(&mut self) -> Result<(), String> {
+    pub fn grant(&mut self) -> Result<(), String> {
         let Some(budget) = self.budget else { return Ok(()) };
         self.pending = budget.withdraw();
         match self.pending {
@@ -162,10 +164,26 @@ impl<'m> BudgetedRetries<'m> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ChatModel, ScriptedModel};
+    use crate::{BoxFuture, Category, ChatModel, Completion, ModelError, Request, Sink};
 
-    fn model(budget: &RetryBudget) -> ScriptedModel {
-        ScriptedModel::new().with_retry_budget(budget.clone())
+    struct Model(Option<RetryBudget>);
+
+    impl ChatModel for Model {
+        fn complete<'a>(
+            &'a self,
+            _: &'a Request,
+            _: &'a mut dyn Sink,
+        ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+            Box::pin(async { Err(ModelError::unsent(Category::ConfigError, "it has a budget alone")) })
+        }
+
+        fn retry_budget(&self) -> Option<&RetryBudget> {
+            self.0.as_ref()
+        }
+    }
+
+    fn model(budget: &RetryBudget) -> Model {
+        Model(Some(budget.clone()))
     }
 
     #[test]
@@ -241,11 +259,11 @@ mod tests {
             retries.settle(Some(false));
         }
         assert_eq!(format!("{:?}", model.retry_budget().unwrap()), "RetryBudget(unlimited)");
-        let model = ScriptedModel::new();
+        let model = Model(None);
         assert!(BudgetedRetries::of(&model).grant().is_ok());
         let none = RetryBudget::new(0);
         assert_eq!((none.available(), none.withdraw().is_none()), (Some(0), true));
-        let model = ScriptedModel::new().with_retry_budget(none);
+        let model = Model(Some(none));
         assert!(BudgetedRetries::of(&model).grant().unwrap_err().ends_with("has no room"));
         assert_eq!(format!("{:?}", RetryBudget::default()), "RetryBudget(100 of 100 retries)");
         assert_eq!(RetryBudget::new(u32::MAX).capacity(), Some(u32::MAX));

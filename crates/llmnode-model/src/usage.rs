@@ -29,7 +29,8 @@ impl TokenUsage {
     }
 
     /// A total below one of its parts cannot be, and so is unknown.
-    pub(crate) fn possible(self) -> TokenUsage {
+    #[doc(hidden)]
+    pub fn possible(self) -> TokenUsage {
         let most = self.input.max(self.output);
         TokenUsage { total: self.total.filter(|total| Some(*total) >= most), ..self }
     }

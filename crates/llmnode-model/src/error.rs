@@ -37,7 +37,7 @@ impl Retry {
 ///
 /// ```
 /// use std::time::Duration;
-/// # use llmnode_runtime as llmnode;
+/// # use llmnode_model as llmnode;
 /// use llmnode::{Category, ModelError};
 ///
 /// let error = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(20));
@@ -62,7 +62,7 @@ pub struct ModelError {
     /// Whether a request was begun. Only then does the ledger have an entry.
     pub sent: bool,
     /// Whether the request may have reached the server. `false`: no connection was made, so there was no request: see
-    /// [`AttemptRecord::unsent`](crate::AttemptRecord::unsent).
+    /// `AttemptRecord::unsent`.
     pub reached: bool,
     /// The source of the error.
     pub source: Option<Box<dyn Error + Send + Sync>>,
@@ -100,7 +100,8 @@ impl ModelError {
     }
 
     /// A request that never reached the server used no tokens, nor did one that failed in a category that counts none.
-    pub(crate) fn may_have_used_tokens(&self) -> bool {
+    #[doc(hidden)]
+    pub fn may_have_used_tokens(&self) -> bool {
         self.reached && !self.category.counts_no_tokens()
     }
 

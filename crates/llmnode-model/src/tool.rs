@@ -45,7 +45,8 @@ pub struct ToolSpec {
     /// The schema of its arguments.
     pub schema: Arc<OutputSchema>,
     /// No other tool runs at the same time.
-    pub(crate) alone: bool,
+    #[doc(hidden)]
+    pub alone: bool,
 }
 
 impl ToolSpec {

@@ -2,7 +2,7 @@
 
 /// Why something cannot be attached. It shows no content, but the path of a file that cannot be read.
 ///
-/// In a function that returns [`NodeError`](crate::NodeError), `?` makes it a `prep_error`.
+/// In a function that returns `NodeError`, `?` makes it a `prep_error`.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct AttachmentError {

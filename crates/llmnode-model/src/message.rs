@@ -29,7 +29,7 @@ pub enum Role {
 /// if there are attachments. It is read back from the same form:
 ///
 /// ```
-/// # use llmnode_runtime as llmnode;
+/// # use llmnode_model as llmnode;
 /// use llmnode::Message;
 ///
 /// # fn main() -> Result<(), serde_json::Error> {
@@ -154,7 +154,8 @@ impl Message {
         self
     }
 
-    pub(crate) fn push(&mut self, attachment: Attachment) {
+    #[doc(hidden)]
+    pub fn push(&mut self, attachment: Attachment) {
         self.attachments.push(InlineAttachment { at: self.content.len(), attachment });
     }
 
@@ -187,7 +188,8 @@ impl Message {
         })
     }
 
-    pub(crate) fn shown(&self) -> String {
+    #[doc(hidden)]
+    pub fn shown(&self) -> String {
         let labels = |attachment: Option<&Attachment>| attachment.map(Attachment::label).unwrap_or_default();
         self.pieces().map(|(text, attachment)| text.to_owned() + &labels(attachment)).collect()
     }

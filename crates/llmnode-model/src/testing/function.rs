@@ -2,13 +2,10 @@
 
 use std::fmt;
 
-use super::chat_model::{ChatModel, Sink};
-use super::completion::Completion;
-use super::error::ModelError;
+use crate::{BoxFuture, ChatModel, Completion, ModelError, Request, Sink};
+
 use super::reply::Reply;
-use super::request::Request;
 use super::scripted::ScriptedModel;
-use crate::BoxFuture;
 
 /// A model that answers by a function, for tests. It records its requests.
 ///
@@ -16,7 +13,7 @@ use crate::BoxFuture;
 /// on the prompt. Clones share the function and the record.
 ///
 /// ```
-/// # use llmnode_runtime as llmnode;
+/// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
 /// use llmnode::{Category, FnModel, Reply};
 ///
 /// let model = FnModel::new(|request| match request.messages.last() {

@@ -3,8 +3,6 @@
 use std::panic::Location;
 use std::sync::OnceLock;
 
-use super::variable;
-
 const VARIABLE: &str = "LLMNODE_FORBID_REQUESTS";
 
 /// The caller that forbade requests that leave the machine.
@@ -22,7 +20,7 @@ static ALL: OnceLock<String> = OnceLock::new();
 /// It does not see models that are not `OpenAi`, nor the proxies of a custom HTTP client.
 ///
 /// ```
-/// # use llmnode_runtime as llmnode;
+/// # mod llmnode { pub mod testing { pub use crate::internal::*; } }
 /// llmnode::testing::forbid_requests();
 /// ```
 #[track_caller]
@@ -58,4 +56,9 @@ pub fn check(local: bool, host: impl FnOnce() -> String) -> Result<(), String> {
             if local { "" } else { " or a `StubServer` on loopback" },
         )),
     }
+}
+
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name)?.to_string_lossy().trim().to_ascii_lowercase();
+    Some(value).filter(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }

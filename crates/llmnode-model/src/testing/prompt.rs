@@ -1,6 +1,6 @@
 //! Compares a request with a text in the test.
 
-use crate::model::Request;
+use crate::Request;
 
 /// Asserts that the [`transcript`](Request::transcript) of a request is the expected text.
 ///
@@ -11,7 +11,7 @@ use crate::model::Request;
 /// line do not count.
 ///
 /// ```
-/// # use llmnode_runtime as llmnode;
+/// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
 /// use llmnode::testing::assert_prompt;
 /// # let request = llmnode::Request::new(vec![llmnode::Message::new(llmnode::Role::User, "Greet Ada.")]);
 ///

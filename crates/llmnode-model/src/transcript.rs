@@ -7,13 +7,13 @@ use super::request::Request;
 
 impl Request {
     /// Returns the whole request as text: a line for each setting, then each message below its role. A schema appears
-    /// by its name; its text is [`OutputSchema::plain`](crate::OutputSchema::plain). An attachment appears in its
+    /// by its name; its text is [`OutputSchema::plain`](llmnode_reader::OutputSchema::plain). An attachment appears in its
     /// short form, such as `[image image/png, 68 bytes, #1f3a9c02]`.
     ///
     /// The form is stable, so that it can be kept in a file and compared:
     ///
     /// ```
-    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode_model as llmnode;
     /// use llmnode::{Message, Request, Role};
     ///
     /// let mut request = Request::new(vec![

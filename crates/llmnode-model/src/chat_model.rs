@@ -76,7 +76,7 @@ pub trait Sink: Send {
     }
 
     /// A part of the request that is not sent, because the model is known to refuse it: see
-    /// [`AttemptRecord::refused`](crate::AttemptRecord::refused). Default: does nothing.
+    /// `AttemptRecord::refused`. Default: does nothing.
     fn refused(&mut self, part: &str) {
         let _ = part;
     }
@@ -112,13 +112,22 @@ pub enum Delta<'a> {
     Reasoning(&'a str),
 }
 
+impl<'a> Delta<'a> {
+    /// Returns the piece, of whatever kind.
+    pub fn text(&self) -> &'a str {
+        match self {
+            Delta::Text(text) | Delta::Reasoning(text) => text,
+        }
+    }
+}
+
 impl fmt::Debug for Delta<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, text) = match self {
-            Delta::Text(text) => ("Text", text),
-            Delta::Reasoning(text) => ("Reasoning", text),
+        let kind = match self {
+            Delta::Text(_) => "Text",
+            Delta::Reasoning(_) => "Reasoning",
         };
-        write!(f, "{kind}({} bytes)", text.len())
+        write!(f, "{kind}({} bytes)", self.text().len())
     }
 }
 
@@ -158,7 +167,8 @@ macro_rules! forward {
 forward!(Arc<M>, Box<M>);
 
 impl<'m> BudgetedRetries<'m> {
-    pub(crate) fn of(model: &'m dyn ChatModel) -> Self {
+    /// Those of a model.
+    pub fn of(model: &'m dyn ChatModel) -> Self {
         BudgetedRetries::of_budget(model.retry_budget())
     }
 }

@@ -1,7 +1,7 @@
 //! Images, files and audio as parts of a message.
 //!
 //! ```
-//! # use llmnode_runtime as llmnode;
+//! # use llmnode_model as llmnode;
 //! use llmnode::media::Detail;
 //! use llmnode::{Image, Message};
 //!
@@ -66,7 +66,8 @@ impl Attachment {
         }
     }
 
-    pub(crate) fn kind(&self) -> &'static str {
+    #[doc(hidden)]
+    pub fn kind(&self) -> &'static str {
         match self {
             Attachment::Image(_) => "image",
             Attachment::File(_) => "file",
@@ -74,7 +75,8 @@ impl Attachment {
         }
     }
 
-    pub(crate) fn sent_bytes(&self) -> usize {
+    #[doc(hidden)]
+    pub fn sent_bytes(&self) -> usize {
         match self {
             Attachment::Image(image) => image.as_url().len(),
             Attachment::File(file) => file.sent_bytes(),
@@ -83,7 +85,8 @@ impl Attachment {
     }
 
     /// A flat figure, as only the provider knows the real one.
-    pub(crate) fn tokens(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn tokens(&self) -> u64 {
         match self {
             Attachment::Image(image) => image.tokens(),
             Attachment::File(file) => file.tokens(),

@@ -7,7 +7,7 @@ macro_rules! categories {
         /// The category of a failure. Its name is stable, and it selects what follows.
         ///
         /// ```
-        /// # use llmnode_runtime as llmnode;
+        /// # use llmnode_model as llmnode;
         /// use llmnode::{Category, Group};
         ///
         /// assert_eq!(Category::RateLimitError.as_str(), "rate_limit_error");
@@ -105,7 +105,8 @@ categories! {
 
 impl Category {
     /// A provider that answers so counts no tokens, unless it reports some.
-    pub(crate) const fn counts_no_tokens(self) -> bool {
+    #[doc(hidden)]
+    pub const fn counts_no_tokens(self) -> bool {
         match self {
             Category::TruncatedOutput | Category::BadResponse => false,
             Category::RateLimitError | Category::ServerError => true,

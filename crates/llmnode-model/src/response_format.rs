@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 ///
 /// If an endpoint refuses a response format, the same call asks with the next one, and later calls begin with that: `Tool`,
 /// `Strict`, `Schema`, `JsonObject`, `Prompt`. The record of an attempt has the response format
-/// ([`AttemptRecord::response_format`](crate::AttemptRecord::response_format)).
+/// (`AttemptRecord::response_format`).
 ///
 /// ```
-/// # use llmnode_runtime as llmnode;
+/// # use llmnode_model as llmnode;
 /// use llmnode::{ResponseFormat, Settings};
 ///
 /// let call = Settings::new().response_format(ResponseFormat::Tool);

@@ -25,17 +25,21 @@ pub struct AttemptId {
     index: u32,
 }
 
-pub(crate) struct Ids {
+/// Counts the calls of one run.
+pub struct Ids {
     run: u64,
     calls: u64,
 }
 
 impl Ids {
-    pub(crate) fn issued(&self, call: CallId) -> bool {
+    /// Whether the id is one of this run.
+    pub fn issued(&self, call: CallId) -> bool {
         call.run == self.run
     }
 
-    pub(crate) fn next(&mut self) -> CallId {
+    /// The id of the next call.
+    #[expect(clippy::should_implement_trait, reason = "it never ends")]
+    pub fn next(&mut self) -> CallId {
         self.calls = self.calls.wrapping_add(1);
         CallId { run: self.run, call: self.calls }
     }
@@ -49,7 +53,8 @@ impl Default for Ids {
 }
 
 impl CallId {
-    pub(crate) fn attempt(self, index: u32) -> AttemptId {
+    #[doc(hidden)]
+    pub fn attempt(self, index: u32) -> AttemptId {
         AttemptId { call: self, index }
     }
 

@@ -1,14 +1,29 @@
-//! Renders the request of a node without a model.
+//! What tests of nodes use: models that answer by a script or a function, requests as text to compare, a clock whose
+//! waits take no time, and a guard against real requests.
+//!
+//! `use llmnode::testing::*;` imports everything. The page `docs/testing.md` is the guide.
+//!
+//! | variable | |
+//! |---|---|
+//! | `LLMNODE_FORBID_REQUESTS=1` | as [`forbid_requests`], for the whole process |
+//! | `LLMNODE_FORBID_REQUESTS=all` | as [`forbid_all_requests`], for the whole process |
+//!
+//! A variable that is empty, `0` or `false` counts as not set.
 
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use crate::category::Category;
-use crate::clock::TestClock;
-use crate::model::{FnModel, ModelError, Request};
-use crate::run::Exec;
-use crate::run::Run;
+use crate::run::{Exec, Run};
+use llmnode_model::Category;
+use llmnode_model::{ModelError, Request};
+
+pub use llmnode_model::TokenUsage;
+pub use llmnode_model::testing::{
+    FnModel, Reply, ScriptedModel, assert_prompt, forbid_all_requests, forbid_requests,
+};
+
+pub use crate::clock::TestClock;
 
 /// Returns the first request of a node with this state, exactly as a run would send it.
 ///

@@ -52,7 +52,7 @@ fn text(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// Ignores poisoning: nothing panics while such a mutex is locked.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -4,15 +4,10 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use super::chat_model::{ChatModel, Sink};
-use super::completion::Completion;
-use super::error::ModelError;
-use super::reply::{IntoReply, Reply};
-use super::request::Request;
-use super::retry_budget::RetryBudget;
-use crate::BoxFuture;
-use crate::category::Category;
 use crate::panics::lock;
+use crate::{BoxFuture, Category, ChatModel, Completion, ModelError, Request, RetryBudget, Sink};
+
+use super::reply::{IntoReply, Reply};
 
 /// A model with scripted replies, for tests. It records its requests.
 ///
@@ -21,7 +16,7 @@ use crate::panics::lock;
 /// record.
 ///
 /// ```
-/// # use llmnode_runtime as llmnode;
+/// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
 /// use llmnode::ScriptedModel;
 ///
 /// let model = ScriptedModel::new().reply("not JSON").reply(r#"{"item": "key"}"#);
@@ -54,7 +49,7 @@ impl ScriptedModel {
     /// Sets the name of the model, for prices and spans. Default: none.
     ///
     /// ```
-    /// # use llmnode_runtime as llmnode;
+    /// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
     /// use llmnode::{ChatModel, ScriptedModel};
     ///
     /// assert_eq!(ScriptedModel::new().named("small").model(), Some("small"));
@@ -75,7 +70,7 @@ impl ScriptedModel {
     /// Answers every request after the end of the script.
     ///
     /// ```
-    /// # use llmnode_runtime as llmnode;
+    /// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
     /// # use llmnode::ScriptedModel;
     /// let model = ScriptedModel::new().reply("the first answer").otherwise(|_| "all the others");
     /// # let _ = model;

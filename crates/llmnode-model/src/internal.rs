@@ -1,0 +1,8 @@
+//! What llmnode's crates need from inside. Not part of the public interface: it may change in any release.
+
+pub use crate::credential::{Secret, is_credential, redact, redact_secrets};
+pub use crate::ids::Ids;
+pub use crate::panics::{catch_panic, catch_panic_async, lock};
+pub use crate::retry_budget::BudgetedRetries;
+pub use crate::testing::guard::check as check_request;
+pub use crate::text::{PADDING, fnv, is_document, is_old_hash, padding, sha256_hex};

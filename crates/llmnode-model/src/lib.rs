@@ -1,0 +1,49 @@
+//! The interface to a language model: one object-safe trait, its request and its response.
+//!
+//! [`ChatModel`] is what a provider implements: `llmnode-http` has one, [`testing`] those that answer by a script. Use it
+//! through the `llmnode` crate, unless you write a provider.
+
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
+#[cfg(feature = "async-openai")]
+mod async_openai;
+mod category;
+mod chat_model;
+mod completion;
+mod credential;
+mod error;
+mod ids;
+#[doc(hidden)]
+pub mod internal;
+pub mod media;
+mod message;
+mod openai_content;
+mod panics;
+mod request;
+mod response_format;
+mod retry_budget;
+pub mod testing;
+mod text;
+mod tool;
+mod transcript;
+mod usage;
+
+pub use category::{Category, Group};
+pub use chat_model::{ChatModel, Delta, Sink};
+pub use completion::{Completion, FinishReason};
+pub use error::{ModelError, Retry};
+pub use ids::{AttemptId, CallId};
+pub use media::{Attachment, Audio, File, Image};
+pub use message::{Message, Part, Role};
+pub use request::Request;
+pub use response_format::ResponseFormat;
+pub use retry_budget::RetryBudget;
+pub use testing::{FnModel, Reply, ScriptedModel};
+pub use tool::{ToolCall, ToolSpec};
+pub use usage::TokenUsage;
+
+/// A boxed future that can move between threads.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Any error of the program.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
