@@ -36,18 +36,14 @@ pub(crate) struct FlowStart<'f, S> {
 #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only a journal follows flows"))]
 pub(crate) enum StartPoint<A> {
     Steps {
-        /// Records into the journal.
         core: Box<RunCore>,
         /// How many steps earlier processes completed.
         taken: u64,
-        /// The output that the first step had before a crash.
         happened: Option<ReplayedOutput>,
     },
-    /// The run has ended in an earlier process.
     Ended(A),
 }
 
-/// The output of a node before a crash, as given to `Resume::happened`.
 pub(crate) struct ReplayedOutput {
     node: TypeId,
     name: &'static str,

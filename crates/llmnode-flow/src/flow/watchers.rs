@@ -88,7 +88,6 @@ impl<'r> ActiveWatchers<'r> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The names of calls below that of the step.
     fn below<'c>(&self, calls: &'c [String]) -> &'c [String] {
         calls.get(self.depth + 1..).unwrap_or_default()
     }
