@@ -88,7 +88,6 @@ impl Reflect {
 
     common!(Reflect);
 
-    /// Both candidates on the minibatch, the proposal, and the validation.
     fn proposal_cost(&self, train: usize, validation: usize, per_case: u64) -> u64 {
         (2 * self.minibatch.min(train) + validation) as u64 * per_case + 1
     }
