@@ -53,7 +53,6 @@ pub struct OpenAiBuilder {
     pub(super) retry_budget: RetryBudget,
 }
 
-/// Where the key comes from if the program sets none.
 #[derive(Clone, Copy)]
 pub(super) enum KeySource {
     Program,
@@ -112,7 +111,6 @@ impl OpenAiBuilder {
         Self::from_variables(env_var)
     }
 
-    /// Takes the source of variables, for tests.
     fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, NodeError> {
         let read = |name| read(name, &variable);
         let mut builder = OpenAiBuilder { key_source: KeySource::Environment, ..OpenAiBuilder::default() };
