@@ -141,7 +141,6 @@ fn is_unit(ty: &Type) -> bool {
     matches!(bare(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-/// Returns whether all targets are known.
 fn targets(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) -> bool {
     let mut known = true;
     for target in flow.step_list.iter().flat_map(|stop| stop.exit.targets()) {
@@ -169,7 +168,7 @@ fn unknown(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
     }
 }
 
-/// Dead ends are reported only if every step is reachable.
+/// A dead end may only seem to be one while some step is unreachable.
 fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
     let graph = graph(flow, checked);
     let at = |step: usize| flow.step_list[step].label.as_ref().unwrap_or(&flow.ident);

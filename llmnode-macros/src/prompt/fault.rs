@@ -19,7 +19,6 @@ pub(crate) struct Fault {
 pub(crate) enum FaultKind {
     Unclosed,
     UnmatchedClose,
-    /// A brace that opens text, such as JSON.
     Text,
     Positional(String),
     Spaces(String),

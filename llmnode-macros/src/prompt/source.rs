@@ -66,8 +66,7 @@ impl Source {
         self.file.as_ref()
     }
 
-    /// A type named after the file, for errors that name a type: `choose_md` for `prompts/choose.md`. A name without a
-    /// dot might be that of a type in scope, and is replaced.
+    /// For errors that name a type: `choose_md` for `prompts/choose.md`. A name without a dot might be a type in scope.
     pub(crate) fn file_type(&self) -> Option<Ident> {
         let path = self.file.as_ref()?.value();
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
