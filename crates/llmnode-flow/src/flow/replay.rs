@@ -7,7 +7,6 @@ use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 
 use super::outline::Outline;
 
-/// Follows a flow from step to step, and may start it where an earlier process stopped.
 pub(crate) trait Replayer<S, A>: Send {
     fn begin<'f>(&'f mut self, flow: FlowStart<'f, S>) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>>;
 

@@ -46,7 +46,6 @@ pub(super) struct ActiveWatchers<'r> {
     /// How many calls are around those of the flow's steps.
     depth: usize,
     listens: bool,
-    /// Whether anyone wants events from within a step.
     pub(super) observes: bool,
     state: Mutex<WatcherState<'r>>,
 }

@@ -26,7 +26,8 @@ pub struct History {
     records: u64,
     /// Calls whose end is not recorded.
     open: BTreeMap<CallId, OpenCall>,
-    /// Calls of nodes with `idempotent = false` since the last completed step, each with its parents that have ended.
+    /// Calls of nodes with `idempotent = false` since the last completed step. Each has a chain: the call, and the
+    /// parent of every call of the chain that has ended.
     non_idempotent_calls: Vec<(Vec<CallId>, PendingStep)>,
     replay_entries: Vec<ReplayEntry>,
     /// Answers and results since then whose hashes are of an older version.
