@@ -22,7 +22,6 @@ pub(crate) struct Link {
     /// Its source is not in the file.
     pub(crate) is_foreign: bool,
     pub(crate) has_shared_id: bool,
-    /// Its place: `/edges/3`.
     pub(crate) at: String,
 }
 

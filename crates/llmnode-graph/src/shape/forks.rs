@@ -133,7 +133,6 @@ struct Search<'s> {
     owner: Vec<Option<usize>>,
     /// It is unknown where these nodes lead.
     lost: Vec<bool>,
-    /// How many forks each node is nested in.
     depth: Vec<usize>,
     reported: Reported,
     found: Vec<FoundFork>,
