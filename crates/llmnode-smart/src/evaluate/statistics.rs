@@ -21,7 +21,7 @@ pub(super) fn student(values: &[f64]) -> (f64, f64) {
     (mean - half, mean + half)
 }
 
-/// Of Agresti and Min, for two paired shares over `n` cases: `up` are 1 in the second only, `down` in the first only.
+/// By Agresti and Min, for two paired shares over `n` cases: `up` are 1 in the second only, `down` in the first only.
 pub(super) fn agresti_min(up: usize, down: usize, n: usize) -> (f64, f64) {
     let (up, down, n) = (up as f64 + 0.5, down as f64 + 0.5, n as f64 + 2.0);
     let centre = (up - down) / n;

@@ -92,7 +92,6 @@ impl Reflect {
         (2 * self.minibatch.min(train) + validation) as u64 * per_case + 1
     }
 
-    /// The start's evaluation, and three proposals.
     pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
         validation as u64 + 3 * self.proposal_cost(train, validation, 1)
     }
