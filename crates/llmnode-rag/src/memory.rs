@@ -70,7 +70,6 @@ impl StoredCollection {
         kept.chunks
     }
 
-    /// Returns how many chunks no source had any more.
     fn remove_orphans(&mut self, ids: impl IntoIterator<Item = String>) -> usize {
         let mut gone = 0;
         for id in ids {

@@ -117,7 +117,6 @@ impl<'a> Change<'a> {
         Ok(old)
     }
 
-    /// Returns how many chunks no source had any more.
     fn remove_orphans(&mut self, old: BTreeSet<i64>) -> Result<usize, Fault> {
         let mut gone = 0;
         for chunk in old {
