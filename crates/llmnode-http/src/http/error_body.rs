@@ -22,7 +22,7 @@ pub(crate) struct ErrorBody {
     pub(crate) status: Option<u16>,
     pub(crate) param: Option<String>,
     pub(crate) retry_after: Option<Duration>,
-    /// Servers count tokens of failed requests, too. The flag: a figure is impossible.
+    /// Failed requests may use tokens, too. The flag: a figure is impossible.
     pub(crate) usage: (Option<TokenUsage>, bool),
 }
 

@@ -183,6 +183,7 @@ pub(crate) const RULES: &[Rule] = &[
         ]),
         QuotaError,
     ),
+    // xAI
     rule(&[400, 403], BodyPattern::Phrase(&["violates usage guidelines"]), ContentFilter),
     rule(
         AMBIGUOUS_STATUSES,

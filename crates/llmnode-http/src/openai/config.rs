@@ -58,7 +58,6 @@ pub(super) enum KeySource {
     Program,
     /// `from_env` has looked for it.
     Environment,
-    /// `build` reads this variable.
     Variable(&'static str),
 }
 
