@@ -50,7 +50,6 @@ pub(crate) struct Grammar<'a> {
     /// `key`
     pub(crate) flags: &'a [&'a str],
     pub(crate) example: fn(&str) -> &'static str,
-    /// The message for a key that belongs elsewhere.
     pub(crate) hint: fn(&str) -> Option<String>,
 }
 

@@ -168,7 +168,7 @@ fn unknown(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
     }
 }
 
-/// A dead end may only seem to be one while some step is unreachable.
+/// Dead ends are reported only if every step is reachable.
 fn check_reachability(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) {
     let graph = graph(flow, checked);
     let at = |step: usize| flow.step_list[step].label.as_ref().unwrap_or(&flow.ident);

@@ -62,7 +62,7 @@ fn missing(path: &Path, shown: &str) -> String {
     }
 }
 
-/// Some editors, and this crate's tests, do not know the span's file: then the package's folder or `src`.
+/// Some editors, and this crate's tests, do not know the span's file: then the package's folder or its `src`, whichever has it.
 fn folder(span: Span, written: &str) -> PathBuf {
     let source = proc_macro::is_available()
         .then(|| span.unwrap().local_file().or_else(|| Span::call_site().unwrap().local_file()))

@@ -38,7 +38,6 @@ pub(crate) fn expand(
     crate_path::scope(krate, quote!(#validated_fields_impl #fields))
 }
 
-/// Marks the type in its schema, if it has validators of its own.
 pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
     let here = Span::mixed_site();
     let ident = &input.ident;

@@ -129,7 +129,7 @@ fn counts(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     }
 }
 
-/// Only the default stacks of the groups contain both kinds of fallback.
+/// The groups' default stacks contain both kinds of fallback: if all three are replaced, another stack must have one.
 fn check_fallbacks_reached(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     let replaced = |group: &str| stacks.iter().any(|stack| stack.key == group);
     if !["answer", "transport", "final"].into_iter().all(replaced) {

@@ -109,7 +109,7 @@ fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Id
             (true, call_user_function("batch", path, quote_spanned!(here=> state), private))
         }
         Preparation::Fields(fields) => {
-            // The expressions' own name for the state: with another one, rustc would not suggest to clone what is moved out of it.
+            // The expressions' own name for the state: with another, rustc would not suggest to clone what is moved.
             let named = fields.iter().find_map(|(_, written)| expression::state(written.to_token_stream()));
             let (state, lent) = match named {
                 Some(at) => (quote_spanned!(here=> state), quote_spanned!(here.resolved_at(at)=> state)),
