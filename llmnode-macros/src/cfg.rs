@@ -10,7 +10,6 @@ use syn::{Item, LitBool, Meta, MetaList, Token};
 
 use crate::diagnostics::Errors;
 
-/// Attributes that change what the macros generate.
 const READ: [&str; 6] = ["cfg", "cfg_attr", "node", "prep", "schemars", "serde"];
 
 /// Reports only the first condition; returns whether there was one.

@@ -12,12 +12,10 @@ pub(crate) fn resolve(given: Option<&Path>) -> Path {
     given.cloned().unwrap_or_else(|| syn::parse_quote!(::llmnode))
 }
 
-/// The alias of `llmnode::__private` in generated code.
 pub(crate) fn private() -> Ident {
     Ident::new("__llmnode", Span::mixed_site())
 }
 
-/// Binds the alias for these impls only.
 pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
     let private = private();
     quote_spanned! {Span::mixed_site()=>
@@ -57,7 +55,7 @@ pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -
     Err(fault)
 }
 
-/// Not a keyword that may only begin a path.
+/// Keywords may only begin a path.
 fn is_name(segment: &Ident) -> bool {
     !["self", "super", "Self", "crate"].iter().any(|keyword| segment == keyword)
 }

@@ -3,7 +3,6 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::Error;
 
-/// All errors of one invocation, reported together.
 #[derive(Default)]
 #[must_use]
 pub(crate) struct Errors(Option<Error>);
@@ -29,14 +28,12 @@ impl Errors {
     }
 }
 
-/// The span of the attribute with the hygiene of the item (any of its identifiers will do): the compiler then adds no
-/// note that the error comes from a macro.
+/// The item's hygiene (any of its identifiers will do) keeps rustc from noting that the error comes from a macro.
 pub(crate) fn attribute_span(of: &Ident) -> Span {
     Span::call_site().resolved_at(of.span())
 }
 
-/// Follows rustc's rule for its own suggestions: other case (here also other underscores), an edit distance of up to a
-/// third of the length, or the same words in another order.
+/// rustc's rule: other case or underscores, an edit distance up to a third of the length, or the words reordered.
 pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<_> = candidates.into_iter().collect();
     let letters = |name: &str| name.replace('_', "").to_lowercase();

@@ -36,7 +36,6 @@ pub(crate) fn last_name(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// Without the invisible group of a macro's fragment.
 pub(crate) fn bare_value(mut value: Expr) -> Expr {
     while let Expr::Group(group) = value {
         value = *group.expr;
@@ -60,8 +59,7 @@ pub(crate) fn fresh_lifetime(name: &str, generics: &Generics) -> Lifetime {
     Lifetime::new(&name, Span::mixed_site())
 }
 
-/// Names the anonymous lifetimes of the state's type: generated code also writes the type where an anonymous lifetime
-/// would mean another one.
+/// Generated code also writes the type where an anonymous lifetime would mean another one.
 pub(crate) fn with_named_lifetimes(state: &Type, generics: &mut Generics) -> Type {
     let lifetime = fresh_lifetime("'state", generics);
     let mut replaced = false;
@@ -95,8 +93,7 @@ fn name_lifetimes(tokens: TokenStream, name: &Lifetime, replaced: &mut bool) -> 
     named
 }
 
-/// The spans of the first and the last token: an expression that begins at the one and ends at the other is underlined as
-/// a whole.
+/// An expression that begins at the first span and ends at the last is underlined as a whole.
 pub(crate) fn end_spans(written: &impl ToTokens) -> (Span, Span) {
     let mixed = |span: Span| Span::mixed_site().located_at(span);
     let mut tokens = written.to_token_stream().into_iter().map(|token| token.span());

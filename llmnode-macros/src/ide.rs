@@ -61,7 +61,6 @@ fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident
     found.push((module.to_owned(), here));
 }
 
-/// The module for the keys of a nested list.
 fn list(module: &str, key: &Ident, delimiter: Delimiter) -> Option<&'static str> {
     match (module, delimiter) {
         ("llm_node", Delimiter::Parenthesis) if key == "limits" => Some("limits"),

@@ -8,7 +8,6 @@ use syn::{Error, Fields, Item};
 
 const MAX_DEPTH: usize = 128;
 
-/// The error is the macro's expansion.
 pub(crate) fn parse(item: TokenStream) -> Result<Item, TokenStream> {
     if let Err(error) = check_depth(&item) {
         let error = error.into_compile_error();
@@ -91,7 +90,6 @@ fn first_too_deep(tokens: &TokenStream) -> Option<Span> {
 
 struct Level {
     tokens: proc_macro2::token_stream::IntoIter,
-    /// The number of brackets open around it.
     outer_depth: usize,
     /// The number of open `<`. Comparisons are counted, too, but so many do not come without a `;` that resets the count.
     angles: usize,

@@ -100,8 +100,7 @@ fn quoted_type(input: ParseStream<'_>) -> Option<Type> {
     name.starts_with(char::is_uppercase).then(|| parse_quote!(#path))
 }
 
-/// Consumes the type, or returns the span of the fault. Tokens that syn leaves unread within brackets, such as the `&` of
-/// `(u8 &)`, would otherwise be reported at the end of all arguments, in syn's words.
+/// Tokens that syn leaves unread in brackets, such as the `&` of `(u8 &)`, would otherwise be reported in its words.
 fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
     let (start, ahead) = (input.span(), input.fork());
     ahead.parse::<T>().map_err(|_| start)?;

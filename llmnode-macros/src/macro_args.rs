@@ -41,9 +41,7 @@ pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> 
 }
 
 pub(crate) struct Grammar<'a> {
-    /// In messages: what takes the arguments.
     pub(crate) owner: &'a str,
-    /// In messages: what one of them is called.
     pub(crate) noun: &'a str,
     /// `key = value`
     pub(crate) values: &'a [&'a str],
@@ -51,9 +49,7 @@ pub(crate) struct Grammar<'a> {
     pub(crate) lists: &'a [(&'a str, &'a str)],
     /// `key`
     pub(crate) flags: &'a [&'a str],
-    /// In messages: the value of a `key = value`.
     pub(crate) example: fn(&str) -> &'static str,
-    /// The message for a key that belongs elsewhere.
     pub(crate) hint: fn(&str) -> Option<String>,
 }
 
@@ -96,8 +92,7 @@ impl<'a> Grammar<'a> {
     }
 }
 
-/// Parses `key = value, key(…), …`; for each key `take` parses the value, or the contents of the parentheses. Returns
-/// whether every argument had a known key.
+/// `take` parses a value, or the contents of the parentheses. Returns whether every argument had a known key.
 pub(crate) fn parse_arguments(
     tokens: TokenStream,
     grammar: &Grammar<'_>,
@@ -186,7 +181,6 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         Err(Error::new(key.span(), self.grammar.unknown(&name)))
     }
 
-    /// `key = value`
     fn value(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let ends = |input: ParseStream<'_>| input.is_empty() || input.peek(Token![,]);
         let at = if ends(input) { key.span() } else { input.span() };
@@ -202,7 +196,6 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         Err(error)
     }
 
-    /// `key`
     fn flag(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
         if !input.is_empty() && !input.peek(Token![,]) {
             let message = format!("`{key}` takes no value; write `{key}` alone, or drop it");
@@ -214,7 +207,6 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         (self.take)(key, input)
     }
 
-    /// `key(…)`
     fn list(&mut self, key: Ident, example: &str, input: ParseStream<'_>) -> syn::Result<()> {
         let content = match parenthesized(input, &key, example) {
             Ok(content) => content,
@@ -227,8 +219,7 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         (self.take)(key, &content)
     }
 
-    /// Takes an argument with a reported fault as what it was most likely intended to be, whatever separates key and
-    /// value, so that nothing else fails because of it.
+    /// Takes a reported argument as what it was most likely intended to be, so that nothing else fails because of it.
     fn guess(&mut self, key: Ident, input: ParseStream<'_>) {
         if self.seen.contains(&key) {
             return;
@@ -271,8 +262,7 @@ fn parenthesized<'a>(input: ParseStream<'a>, key: &Ident, example: &str) -> syn:
     Ok(content)
 }
 
-/// Skips to the comma before the next argument, or to the end. A comma within a type's angle brackets is not followed by
-/// `key =` or a known key.
+/// A comma within a type's angle brackets is not followed by `key =` or a known key, and does not end the argument.
 fn skip_argument(input: ParseStream<'_>, grammar: &Grammar<'_>) {
     while !input.is_empty() {
         let begins = (input.peek(Token![,]) || input.peek(Token![;])) && {

@@ -35,7 +35,7 @@ use args::NodeArgs;
 #[cfg(test)]
 pub(crate) use args::keys;
 
-/// Errors, and probes: code whose errors the compiler words.
+/// Probes are code whose errors the compiler words.
 #[derive(Default)]
 pub(crate) struct Faults {
     errors: Errors,

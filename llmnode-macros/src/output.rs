@@ -49,7 +49,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#input #definition #unread #errors)
 }
 
-/// Crate and name.
 type Derive = (&'static str, &'static str);
 
 const DESERIALIZE: Derive = ("serde", "Deserialize");

@@ -11,10 +11,8 @@ use crate::item;
 
 const VARIABLE: &str = "LLMNODE_EXPAND";
 
-/// A failure to print does not fail the build.
-///
-/// The first expansion of a crate also makes rustc track the variable, so that a new value rebuilds the crate. Once is
-/// enough, and leaves the other expansions as they are.
+/// A failure to print does not fail the build. The first expansion of a crate makes rustc track the variable, so that
+/// a new value rebuilds the crate; the others stay as they are.
 pub(crate) fn print_if_requested(by: &str, of: Option<String>, expansion: TokenStream) -> TokenStream {
     static NOTED: AtomicBool = AtomicBool::new(false);
     let wanted = std::env::var(VARIABLE).ok();

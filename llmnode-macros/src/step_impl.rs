@@ -117,8 +117,7 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
     quote!(#node #exec #step)
 }
 
-/// `Self::Output` means the node's, because the step has a type of the same name. `ty`: the type itself, for a pattern or
-/// a struct expression.
+/// `Self::Output` means the node's: the step has a type of that name. `ty`: for a pattern or a struct expression.
 fn output_of_node(item: &ImplItem, given: &TokenStream, ty: &TokenStream) -> ImplItem {
     syn::parse2(replace_self_output(item.to_token_stream(), given, ty)).unwrap_or_else(|_| item.clone())
 }
@@ -165,8 +164,7 @@ fn has(written: &ItemImpl, name: &str) -> bool {
     })
 }
 
-/// What the node may leave out: a `prep` that makes the default, an `exec` that does nothing, a `post` that writes
-/// nothing. The compiler reports what is required: an `exec` that returns an output, a `post` that decides.
+/// The compiler reports what may not be left out: an `exec` that returns an output, a `post` that decides.
 fn default_items(
     written: &ItemImpl,
     state: &AngleBracketedGenericArguments,

@@ -52,7 +52,6 @@ pub(crate) struct Read {
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     pub(crate) key: String,
-    /// Where the file names it, as a pointer.
     pub(crate) at: String,
     /// The JSON types that it may have; empty: any.
     pub(crate) types: Vec<&'static str>,

@@ -55,7 +55,6 @@ impl Chunker {
     }
 }
 
-/// As many whole graphemes as fit into a chunk.
 struct Window<'t> {
     text: &'t str,
     ends: Vec<(usize, usize)>,
@@ -108,7 +107,6 @@ impl<'t> Window<'t> {
         paragraph().or_else(sentence).or_else(word).unwrap_or(self.text.len())
     }
 
-    /// Starts of lines that follow a blank one.
     fn paragraphs(&self) -> impl Iterator<Item = usize> {
         let (mut at, mut blank) = (0, false);
         self.text.split_inclusive('\n').filter_map(move |line| {

@@ -161,7 +161,6 @@ impl<T: Embedder + ?Sized> Embedder for Arc<T> {
     }
 }
 
-/// One call in the ledger, with the name `embeddings`.
 pub(crate) struct Embedding<'a> {
     pub(crate) embedder: &'a dyn Embedder,
     pub(crate) texts: &'a [&'a str],

@@ -8,7 +8,6 @@ const LANES: usize = 16;
 /// How many rows with the score of the last hit are found besides: the caller, who knows the ids, puts them into order.
 pub(crate) const TIES: usize = 64;
 
-/// Rows of equal length, which the caller numbers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matrix {
     columns: usize,
@@ -73,8 +72,7 @@ impl Matrix {
         self.row_positions.get(&row).map(|place| &self.numbers[place * self.columns..][..self.columns])
     }
 
-    /// The `k` rows with the largest products, largest first, and up to `TIES` that equal the last of them. Only rows that
-    /// `allowed` accepts.
+    /// Largest first, and up to `TIES` more rows that equal the last of the `k`.
     pub(crate) fn nearest(&self, vector: &[f32], k: usize, allowed: impl Fn(i64) -> bool) -> Vec<(i64, f64)> {
         self.nearest_above(f32::NEG_INFINITY, vector, k, allowed)
     }

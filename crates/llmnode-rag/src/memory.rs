@@ -70,7 +70,6 @@ impl StoredCollection {
         kept.chunks
     }
 
-    /// Returns how many chunks no source had any more.
     fn remove_orphans(&mut self, ids: impl IntoIterator<Item = String>) -> usize {
         let mut gone = 0;
         for id in ids {
@@ -85,8 +84,7 @@ impl StoredCollection {
         gone
     }
 
-    /// A chunk of nearly the same text. Not one that only the old version of its source had: what has changed a little has
-    /// changed.
+    /// Not one that only the old version of its source had: what has changed a little has changed.
     fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<String> {
         let (vector, least) = (chunk.vector.as_deref()?, dedup?);
         let stays = |row| {
@@ -153,7 +151,6 @@ impl StoredCollection {
         chunk.id
     }
 
-    /// The first one by name that the filter accepts.
     fn source_of(&self, id: &str, filter: &Metadata) -> Option<(&String, &Metadata)> {
         let (_, _, sources) = self.chunks.get(id)?;
         let kept = sources.iter().filter_map(|name| Some((name, &self.sources.get(name)?.metadata)));

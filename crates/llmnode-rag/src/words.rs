@@ -50,7 +50,6 @@ impl Bm25 {
         }
     }
 
-    /// Estimates the average length of a text from these.
     #[cfg(feature = "chroma")]
     pub(crate) fn sample(&mut self, texts: &[String]) {
         let all: usize = texts.iter().map(|text| tokens(text).len()).sum();

@@ -12,7 +12,6 @@ use crate::form::{PromptParts, ReasoningSlot, SmartAnswerForm};
 use crate::program::Program;
 use crate::signature::{Field, Form, Signature, Smart};
 
-/// Implements `Node` for a wrapper: with the inner node's name and constants, and with these settings.
 macro_rules! delegate_node {
     ($type:ident -> $output:ty, |$it:ident| $node:expr, $settings:expr) => {
         #[diagnostic::do_not_recommend]
@@ -176,7 +175,6 @@ pub(crate) fn add_hint(signature: &Signature, hint: &str, inputs: &mut Map<Strin
     signature
 }
 
-/// A node with the words of a program in place of its own.
 struct Programmed<'a, N> {
     node: &'a N,
     program: Option<&'a Program<N>>,

@@ -141,7 +141,6 @@ fn is_unit(ty: &Type) -> bool {
     matches!(bare(ty), Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-/// Returns whether all targets are known.
 fn targets(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) -> bool {
     let mut known = true;
     for target in flow.step_list.iter().flat_map(|stop| stop.exit.targets()) {

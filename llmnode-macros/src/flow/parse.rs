@@ -62,7 +62,6 @@ fn begin(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Flow> {
     })
 }
 
-/// From the name to the colon.
 fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
     if input.peek(Token![<]) {
         return Err(input
@@ -191,7 +190,6 @@ fn skip_option(input: ParseStream<'_>) {
     }
 }
 
-/// `{ file: PathBuf => state.current, language: Language }`
 fn parameters(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Parameter>> {
     let (content, mut list) = (braces(input)?, Vec::<Parameter>::new());
     while !content.is_empty() {

@@ -6,7 +6,6 @@ use syn::{Lit, Pat};
 
 use super::step::text;
 
-/// Patterns of texts and numbers, of which there are infinitely many.
 pub(super) fn is_open_ended(pattern: &Pat) -> bool {
     match pattern {
         Pat::Lit(literal) => !matches!(literal.lit, Lit::Bool(_)),
@@ -52,7 +51,6 @@ fn is_variant(name: &str) -> bool {
     letters.next().is_some_and(char::is_uppercase) && letters.all(|c| !c.is_lowercase()) != (name.len() > 1)
 }
 
-/// The label of the edge in a diagram.
 pub(super) fn edge_label(pattern: &Pat) -> String {
     let last = |path: &syn::Path| path.segments.last().map(|last| text(&last.ident)).unwrap_or_default();
     match pattern {

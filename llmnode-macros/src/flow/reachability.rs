@@ -1,6 +1,5 @@
 //! Reachability in a graph whose first step is the start.
 
-/// For each step, the steps that its edges lead to, and whether an edge leads out.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) edges: Vec<Vec<usize>>,
@@ -27,7 +26,6 @@ impl Graph {
         unreached
     }
 
-    /// Steps from which the end is unreachable.
     pub(crate) fn stuck(&self) -> Vec<usize> {
         let mut back = vec![vec![]; self.edges.len()];
         for (from, edges) in self.edges.iter().enumerate() {

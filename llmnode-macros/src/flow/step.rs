@@ -12,7 +12,6 @@ use super::syntax::{Arm, Exit, FlowStep, Target};
 use crate::diagnostics::Errors;
 use crate::generics::{bare, last_name};
 
-/// `Step as Label in state.part => exit`
 pub(super) fn parse_step(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<FlowStep> {
     no_attributes(input, "a step")?;
     let at = input.span();
@@ -71,7 +70,6 @@ fn no_attributes(input: ParseStream<'_>, of: &str) -> syn::Result<()> {
     }
 }
 
-/// `match { pattern => target, … }`
 fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
     let keyword: Token![match] = input.parse()?;
     if !input.peek(token::Brace) {

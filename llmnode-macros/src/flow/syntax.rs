@@ -6,7 +6,6 @@ use syn::{Attribute, Expr, Ident, LitStr, Member, Pat, Path, Type, Visibility};
 
 use crate::macro_args::Slot;
 
-/// A flow as far as it could be parsed.
 pub(crate) struct Flow {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -41,7 +40,6 @@ pub(crate) struct StateField {
 /// `Step as Label in state.part => exit`
 pub(crate) struct FlowStep {
     pub(crate) ty: Type,
-    /// The tokens in braces behind the type.
     pub(crate) values: Option<TokenStream>,
     pub(crate) part: Option<StateField>,
     /// As written, or the last name of the type; absent if there is none.

@@ -105,7 +105,6 @@ fn hint(name: &str) -> Option<String> {
     Some(format!("`{name}` is not an argument of a node; set it by {setter}"))
 }
 
-/// The arguments as written; `check` judges their combination.
 #[derive(Default)]
 pub(crate) struct NodeArgs {
     pub(crate) prompt: Slot<Source>,

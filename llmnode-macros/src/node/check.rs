@@ -138,7 +138,6 @@ fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults
     }
 }
 
-/// Returns whether the prompts can be checked against the fields.
 fn check_field_names(item: &ItemStruct, faults: &mut Faults) -> bool {
     if let Fields::Unnamed(fields) = &item.fields {
         let message = "a node's fields are the variables of its prompt, so they need names; \

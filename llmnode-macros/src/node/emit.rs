@@ -229,7 +229,6 @@ fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
 /// Spanned at the path, where a wrong signature is reported.
 fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     let path = model.fallback.as_ref()?;
-    // From the first to the last token of the path, so that all of it is underlined.
     let (at, end) = end_spans(path);
     let mut private = private.clone();
     private.set_span(at);

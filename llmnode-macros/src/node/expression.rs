@@ -66,7 +66,6 @@ pub(crate) fn resolve_names_at(tokens: TokenStream, at: Span) -> TokenStream {
     tokens.into_iter().map(token).collect()
 }
 
-/// Where the expression first names the state.
 pub(crate) fn state(tokens: TokenStream) -> Option<Span> {
     let state = names(tokens)
         .into_iter()

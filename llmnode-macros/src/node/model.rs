@@ -14,7 +14,6 @@ use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 
 pub(crate) struct NodeModel<'a> {
-    /// Without helper attributes.
     pub(crate) item: &'a ItemStruct,
     pub(crate) krate: Path,
     pub(crate) name: Option<String>,
@@ -71,7 +70,7 @@ pub(crate) enum Part {
 pub(crate) enum ValueOrigin {
     /// `self.field`
     Field(Ident),
-    /// The binding of a variable of `with`, and the spans of the expression's first and last token.
+    /// With the spans of the expression's first and last token.
     WithVariable(Ident, (Span, Span)),
     /// `state.step.step`; `span` is that of the prompt's literal, `file` the type named after a prompt file.
     State { steps: Vec<PathStep>, file: Option<Ident>, span: Span },
@@ -83,7 +82,6 @@ pub(crate) struct PathStep {
 }
 
 impl Part {
-    /// See `Source::file_type`.
     pub(crate) fn file(&self) -> Option<&Ident> {
         if let Self::Value { origin: ValueOrigin::State { file, .. }, .. } = self {
             file.as_ref()

@@ -17,11 +17,9 @@ pub(crate) use emit::emit;
 pub(crate) use parse::parse;
 pub(crate) use wait::futile as futile_wait;
 
-/// The steps for failures of one category or group, in order.
 pub(crate) struct Stack {
     pub(crate) key: Ident,
     pub(crate) group: Group,
-    /// The brackets.
     pub(crate) at: Span,
     /// Absent if one had a fault, which is then already reported.
     pub(crate) steps: Option<Vec<Step>>,

@@ -17,7 +17,6 @@ pub(crate) use check::check;
 pub(crate) use emit::{emit, stub};
 use store::StatePath;
 
-/// Each of them makes the node a step.
 #[derive(Default)]
 pub(crate) struct StepArgs {
     prep: Slot<ExprPath>,
@@ -73,7 +72,6 @@ pub(crate) struct StepModel<'a> {
 pub(crate) enum Preparation<'a> {
     Fields(Vec<(&'a syn::Field, &'a Expr)>),
     Function(&'a ExprPath),
-    /// With the most nodes that run at once.
     Batch(&'a ExprPath, Option<u32>),
 }
 

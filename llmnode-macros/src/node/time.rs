@@ -8,7 +8,6 @@ use syn::{Error, Lit, RangeLimits, Token};
 /// In milliseconds.
 const UNITS: [(&str, f64); 4] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3)];
 
-/// In milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Time(u64);
 

@@ -68,7 +68,6 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
     Ok(tool)
 }
 
-/// The path of the type that `#[tool]` makes of the function.
 fn type_path(function: &Type, made: &str) -> String {
     let path = pretty_print(function);
     match path.rsplit_once("::") {

@@ -37,7 +37,6 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
         return None;
     }
     let calls = model.validators.iter().map(|path| {
-        // From the first to the last token of the path, so that all of it is underlined.
         let (at, end) = end_spans(path);
         let mut private = private.clone();
         private.set_span(at);

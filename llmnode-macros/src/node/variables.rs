@@ -29,7 +29,6 @@ pub(crate) struct Variables<'a> {
     item: &'a ItemStruct,
     node: String,
     fields: Vec<String>,
-    /// Not a variable.
     history: Option<String>,
     with: &'a [WithVariable],
     has_state: bool,
@@ -38,7 +37,6 @@ pub(crate) struct Variables<'a> {
     with_unreadable: bool,
     /// All prompts could be parsed, so it is known what they do not use.
     complete: bool,
-    /// In the current prompt.
     fault_count: usize,
     faults: &'a mut Faults,
 }
@@ -148,7 +146,6 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Also records the fields that `with` uses. Returns whether it may use all of them.
     fn unused_with(&mut self) -> bool {
         let mut all = false;
         for with in self.with {
@@ -175,7 +172,6 @@ impl<'a> Variables<'a> {
         self.misuse(prompt, range, message);
     }
 
-    /// For a fault of a variable whose use is known.
     fn misuse(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         if self.count_fault() {
             let (at, excerpt) = (prompt.location(range.start), excerpt(prompt.text(), range));
@@ -184,7 +180,6 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Returns whether to report the fault.
     fn count_fault(&mut self) -> bool {
         self.fault_count += 1;
         self.fault_count <= MAX_FAULTS

@@ -75,7 +75,6 @@ fn reject_control_flow(written: &Expr) -> syn::Result<()> {
     Err(Error::new(token.span(), message))
 }
 
-/// The messages, with the expressions evaluated once around them.
 pub(crate) fn with_bindings(with: &[WithVariable], messages: TokenStream) -> TokenStream {
     if with.is_empty() {
         return messages;

@@ -10,7 +10,6 @@ use crate::prompt::template::Format;
 pub(crate) struct WithoutDisplay {
     /// In messages.
     kind: String,
-    /// The filters that can write it.
     filters: &'static [&'static str],
 }
 
@@ -70,8 +69,7 @@ fn is_attachment(ty: &Type) -> bool {
     last_name(ty).is_some_and(|name| ["Image", "File", "Audio", "Attachment"].iter().any(|one| name == one))
 }
 
-/// By name only. The type must also be usable outside of the node: where its `generics` are unknown, and `name` is
-/// another type.
+/// By name only. The type must also be usable where the node's `generics` are unknown and `name` is another type.
 pub(crate) fn may_be_attachment(ty: &Type, name: &str, generics: &Generics) -> bool {
     let Type::Path(path) = bare(ty) else { return false };
     let is_plain = |segment: &PathSegment| segment.arguments.is_none() && segment.ident != name;

@@ -87,7 +87,6 @@ fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
     }
 }
 
-/// A type such as `Cow<'a, str>`, with a lifetime of the answer's type.
 fn borrows(path: &TypePath, own: &[Lifetime]) -> bool {
     let Some(PathArguments::AngleBracketed(arguments)) =
         path.path.segments.last().map(|last| &last.arguments)

@@ -15,11 +15,9 @@ use super::mask::Mask;
 use super::source::Source;
 use crate::crate_path;
 
-/// An item that does not compile if `ty`, the type of the field `name`, has no `Display`; `None` where the placeholder
-/// cannot be underlined. rustc's notes about the check itself point to the prompt's `key`.
-///
-/// The message is the runtime's, because `#[diagnostic]` is unknown where there is no prelude; the field's name gets into
-/// it as the name of a type. `format_args!` captures a constant, for which no other constant in scope can be taken.
+/// Does not compile if the field `name` has no `Display`; `None` if the placeholder cannot be underlined. rustc's notes about
+/// the check point to `key`. The message is the runtime's, since `#[diagnostic]` is unknown without a prelude; the field's
+/// name gets into it as a type's. `format_args!` captures a constant, for which no other one in scope can be taken.
 pub(crate) fn check(
     prompt: &Source,
     placeholder: &Range<usize>,

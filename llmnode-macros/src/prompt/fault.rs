@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use crate::diagnostics::suggest;
 
-/// As a user writes them.
 const FILTERS: [&str; 6] = ["list", "json", "fence", "attach", "raw", "or"];
 
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +18,6 @@ pub(crate) struct Fault {
 pub(crate) enum FaultKind {
     Unclosed,
     UnmatchedClose,
-    /// A brace that opens text, such as JSON.
     Text,
     Positional(String),
     Spaces(String),

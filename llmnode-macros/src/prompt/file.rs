@@ -62,8 +62,7 @@ fn missing(path: &Path, shown: &str) -> String {
     }
 }
 
-/// The folder of the span's source file. Some editors do not provide it; then, and in this crate's own tests, the
-/// package's folder or its `src`, whichever has the file.
+/// Some editors, and this crate's tests, do not know the span's file: then the package's folder or its `src`, whichever has it.
 fn folder(span: Span, written: &str) -> PathBuf {
     let source = proc_macro::is_available()
         .then(|| span.unwrap().local_file().or_else(|| Span::call_site().unwrap().local_file()))

@@ -39,8 +39,7 @@ pub(crate) fn excerpt(value: &str, range: &Range<usize>) -> String {
     format!("{margin} |\n{number} | {shown}\n{margin} | {}{}", " ".repeat(before), "^".repeat(marked))
 }
 
-/// Maps byte offsets in a literal's value to byte offsets in the literal as written, quotes included. `None` where
-/// `token` is not a string literal with this value.
+/// From offsets in the value to those in the token, quotes included. `None` unless it is a literal of this value.
 pub(crate) fn source_offsets(token: &str, value: &str) -> Option<Vec<usize>> {
     let mut offsets = Vec::with_capacity(value.len() + 1);
     if let Some(raw) = token.strip_prefix('r') {
@@ -66,8 +65,7 @@ pub(crate) fn source_offsets(token: &str, value: &str) -> Option<Vec<usize>> {
     (offsets.len() == value.len() + 1).then_some(offsets)
 }
 
-/// The first character of a literal's text, and the number of bytes that spell it. A line continuation yields no
-/// character.
+/// With the number of bytes that spell it. A line continuation yields no character.
 fn unescape(text: &str) -> Option<(Option<char>, usize)> {
     let mut chars = text.chars();
     let first = chars.next()?;

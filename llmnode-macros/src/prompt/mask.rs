@@ -16,8 +16,7 @@ pub(crate) struct Mask {
 }
 
 impl Mask {
-    /// `placeholder` extends from `{` to behind `}`; the literal resolves at `here`. `None` unless the placeholder is
-    /// written in one literal whose place is known.
+    /// From `{` to behind `}`; the literal resolves at `here`. `None` unless it is in one literal whose place is known.
     pub(crate) fn of(prompt: &Source, placeholder: &Range<usize>, here: Span) -> Option<Self> {
         let (literal, range) = prompt.literal(placeholder).filter(|(literal, _)| is_spanned(literal))?;
         let mut mask = mask(&literal.token().to_string(), &literal.value(), &range)?;
@@ -26,13 +25,11 @@ impl Mask {
     }
 }
 
-/// The placeholder gets the same bytes that `range` has in `token`.
 fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     let offsets = source_offsets(token, value)?;
     let (start, end) = (*offsets.get(range.start)?, *offsets.get(range.end)?);
     let hashes = if token.starts_with('r') { token.find('"')? - 1 } else { 0 };
-    // A plain literal opens with one byte, a raw one with at least two: a placeholder at the very start loses its brace,
-    // but its name is still underlined.
+    // A raw literal opens with more bytes: a placeholder at the very start loses its brace, but its name is underlined.
     let opening = hashes + 2;
     let start = start.max(opening);
     let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;

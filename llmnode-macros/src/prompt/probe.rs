@@ -33,7 +33,6 @@ use super::mask::{Mask, is_spanned};
 use super::source::Source;
 use crate::diagnostics::{list, suggest};
 
-/// A variable of a prompt that is not a field.
 pub(crate) struct Unknown {
     pub(crate) name: String,
     /// In the prompt's value, from `{` to behind `}`.
@@ -55,9 +54,7 @@ impl<'a> NameCandidates<'a> {
     }
 }
 
-/// Tokens that do not compile: the errors for the unknown variables of one prompt.
-///
-/// `plain`: `format_args!` accepts the grammar of the literal as it is. `used`: the fields that the prompt names.
+/// These tokens do not compile. `plain`: `format_args!` accepts the literal as it is. `used`: the fields in the prompt.
 pub(crate) fn unknown_variables(
     prompt: &Source,
     unknown: &[Unknown],
@@ -86,9 +83,8 @@ fn variable_error(prompt: &Source, unknown: &Unknown, candidates: &NameCandidate
     masked.unwrap_or_else(|| error_text.at(prompt, &unknown.range))
 }
 
-/// Captures all names from the user's literal. If each unknown name has a near one, they stay unbound, and rustc suggests
-/// the near ones. Otherwise each is bound to a value without `Display`: unbound names in the same literal would hide that
-/// error.
+/// If each unknown name has a near one, rustc suggests these. Otherwise each is bound to a value without `Display`:
+/// unbound names in the same literal would hide that error.
 fn capture_from_literal(
     prompt: &Source,
     literal: &LitStr,
@@ -178,7 +174,6 @@ impl ErrorText {
         Self { message: format!("unknown prompt variable `{}` at {at}{proposal}", unknown.name), label }
     }
 
-    /// A type `kind` whose use in a format string is this error.
     fn undisplayable(&self, kind: &Ident) -> TokenStream {
         let message = &self.message;
         // The attribute parses braces as a format string does.

@@ -66,8 +66,7 @@ impl Source {
         self.file.as_ref()
     }
 
-    /// A type named after the file, for errors that name a type: `choose_md` for `prompts/choose.md`. A name without a
-    /// dot might be that of a type in scope, and is replaced.
+    /// For errors that name a type: `choose_md` for `prompts/choose.md`. A name without a dot is replaced: it may be a type's.
     pub(crate) fn file_type(&self) -> Option<Ident> {
         let path = self.file.as_ref()?.value();
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -83,7 +82,6 @@ impl Source {
         &self.text
     }
 
-    /// The literal to underline for a byte of the text.
     pub(crate) fn span(&self, offset: usize) -> Span {
         self.literal_at(offset).map_or(self.at, |(_, literal)| literal.span())
     }

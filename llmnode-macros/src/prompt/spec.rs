@@ -2,7 +2,6 @@
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SpecFault {
-    /// Not a format spec at all.
     Unknown,
     /// `width$`, `.precision$` or `.*`: a width or precision from another value.
     Parameter,
@@ -50,7 +49,6 @@ fn strip_number(text: &str) -> Result<&str, SpecFault> {
     if digits.is_empty() || digits.parse::<u16>().is_ok() { Ok(rest) } else { Err(SpecFault::TooLarge) }
 }
 
-/// A name followed by `$`.
 fn is_parameter(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c == '_' || c.is_alphanumeric());
     rest.len() < text.len() && rest.starts_with('$')

@@ -35,7 +35,6 @@ pub(crate) enum Piece {
 pub(crate) enum Variable {
     /// Without `r#`.
     Field(String),
-    /// What follows `state.`: identifiers and tuple indices, at least one.
     State(Vec<String>),
 }
 
@@ -49,11 +48,10 @@ pub(crate) enum Format {
     Attach,
     Raw,
     Or(String),
-    /// As written after the colon.
     Spec(String),
 }
 
-/// Without faults, the segments concatenate to the prompt; with faults, they are what could be parsed around them.
+/// Without faults, the segments concatenate to the prompt.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     pub(crate) segments: Vec<Segment>,
@@ -255,8 +253,7 @@ fn is_step(step: &str) -> bool {
     is_identifier(step) || (!step.is_empty() && step.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Close enough to Rust's identifiers to tell a name from an expression; what passes is compared with names that the
-/// compiler has accepted.
+/// Close enough to tell a name from an expression: what passes is compared with names that the compiler accepted.
 fn is_identifier(name: &str) -> bool {
     name.starts_with(|c: char| c == '_' || c.is_alphabetic())
         && name.chars().all(|c| c == '_' || c.is_alphanumeric())

@@ -14,7 +14,6 @@ use crate::validate::definition;
 pub(crate) struct Argument<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) ty: &'a Type,
-    /// Doc comments, and attributes of serde and schemars.
     pub(crate) attributes: Vec<&'a Attribute>,
 }
 
@@ -25,7 +24,6 @@ pub(crate) struct ToolFlags {
 }
 
 pub(crate) struct Arguments<'a> {
-    /// The struct that they become, without attributes of derives.
     pub(crate) input: DeriveInput,
     pub(crate) list: Vec<Argument<'a>>,
     /// From its first to its last token, where an output that a model cannot read is reported.

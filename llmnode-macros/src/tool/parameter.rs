@@ -31,7 +31,6 @@ impl Parameter {
     }
 }
 
-/// Moves the parameters' attributes to the fields of the arguments.
 pub(super) fn parameters(function: &mut ItemFn, errors: &mut Errors) -> Vec<Parameter> {
     let mut parameters: Vec<Parameter> = vec![];
     for input in &mut function.sig.inputs {

@@ -9,7 +9,6 @@ use crate::diagnostics::Errors;
 use crate::literals::fill_type;
 use crate::macro_args::{Grammar, Slot, parse_arguments};
 
-/// On a definition: `state = T` and `crate = path`.
 #[derive(Default)]
 pub(crate) struct DefinitionArgs {
     pub(crate) state: Slot<Type>,
@@ -31,7 +30,6 @@ impl DefinitionArgs {
     }
 }
 
-/// On an impl block: `state`, a flag for validators that take one, and `crate = path`.
 #[derive(Default)]
 pub(crate) struct BlockArgs {
     pub(crate) state: Option<Span>,

@@ -38,7 +38,6 @@ pub(crate) fn expand(
     crate_path::scope(krate, quote!(#validated_fields_impl #fields))
 }
 
-/// Marks the type in its schema, if it has validators of its own.
 pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
     let here = Span::mixed_site();
     let ident = &input.ident;
@@ -56,7 +55,6 @@ pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
     parse_quote!(#[schemars(extend("x-llmnode-validated" = (#marked)))])
 }
 
-/// Identifies the type in schemas and traversals.
 fn mark_of(input: &DeriveInput) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &input.ident;
@@ -75,7 +73,6 @@ pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
     paths.filter_map(|path| path.segments.last().map(|last| last.ident.clone()))
 }
 
-/// The types that a traversal can reach.
 fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let ident = &input.ident;

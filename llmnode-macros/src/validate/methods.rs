@@ -80,8 +80,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let inside = if generics.type_params().next().is_some() {
         quote_spanned!(here=> <Self as #private::ValidateFields<#state>>::fields(self, __to);)
     } else {
-        // Without `#[validate]` on its definition the type has one error, from the marker; a bound here would add
-        // another.
+        // A bound here would add a second error if the definition lacks `#[validate]`: the marker reports that one.
         let at = here.located_at(ty.span());
         quote_spanned! {at=>
             use #private::probes::*;

@@ -23,8 +23,7 @@ pub(crate) struct SerdeAttributes {
 }
 
 impl SerdeAttributes {
-    /// schemars' names override serde's, because the model sees these. Unknown and malformed attributes are left to the
-    /// derives.
+    /// schemars' names win, because the model sees these. Unknown and malformed attributes are left to the derives.
     pub(crate) fn read(attributes: &[Attribute]) -> Self {
         let mut read = Self::default();
         for owner in ["serde", "schemars"] {

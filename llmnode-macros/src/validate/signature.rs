@@ -28,7 +28,6 @@ pub(crate) enum Parameter {
 
 pub(crate) enum State<'a> {
     Named(&'a Type),
-    /// Any type with these bounds.
     Bounded(Vec<&'a TypeParamBound>),
 }
 

@@ -16,7 +16,6 @@ pub struct FlowCursor<'f, S> {
     pub(super) at: &'f mut Position,
     /// How many flows this one is nested in: the index of its label in `at`.
     pub(super) depth: usize,
-    /// The context of the step's calls: usage sum, observer, and the conversation that they continue.
     pub(super) within: Caller<'f>,
     pub(super) log: &'f mut (dyn StepLog + 'f),
     /// The output that the node returned before a crash, so that it is not executed again.

@@ -76,15 +76,11 @@ pub(super) struct FlowDriver<'r, S, A> {
     max_steps: u64,
     taken: u64,
     usage_sum: UsageSum<'r>,
-    /// The context of the node that runs this flow; the default outside of a node.
     within: Caller<'r>,
-    /// Limits from the flow's own [`Bounds`].
     limits: Option<CallLimits<'r>>,
     recorder: FlowRecorder<'r>,
     replayer: Option<Box<dyn Replayer<S, A> + 'r>>,
-    /// The output that the first step had before a crash.
     happened: Option<ReplayedOutput>,
-    /// The conversation that the first step continues.
     paused: Option<Paused>,
 }
 

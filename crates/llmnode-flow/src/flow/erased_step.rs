@@ -8,7 +8,6 @@ use super::runnable::Runnable;
 use super::table::{Arm, Table, TableStep};
 
 pub(super) trait ErasedStep<S, A>: Send + Sync {
-    /// Executes the step, and takes the edge of its action.
     fn advance<'f>(
         &'f self,
         flow: FlowCursor<'f, S>,

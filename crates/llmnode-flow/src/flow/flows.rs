@@ -89,7 +89,6 @@ where
         outcomes
     }
 
-    /// Runs the flows in order until `take` returns `false`.
     async fn each(self, mut take: impl FnMut(Result<A, NodeError>) -> bool + Send) {
         let Flows { run, mut flows, max_steps, on_progress } = self;
         let clock = Arc::clone(&run.core().clock);

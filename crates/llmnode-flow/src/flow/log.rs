@@ -17,11 +17,9 @@ use super::watchers::{ActiveWatchers, Watchers};
 pub(super) trait StepLog: Send {
     fn begin_step(&mut self, at: &Position, node: &str) -> Span;
 
-    /// The step or nested flow at this depth of the position is left by an edge.
     fn edge_taken(&mut self, at: &Position, depth: usize, action: &str);
 }
 
-/// Calls hooks, updates watches and opens spans.
 pub(super) struct FlowRecorder<'r> {
     clock: &'r dyn Clock,
     watching: Option<Arc<ActiveWatchers<'r>>>,

@@ -49,7 +49,6 @@ where
 {
 }
 
-/// The node's output: of a call, or from before a crash.
 pub(super) async fn executed<S, N>(
     flow: &mut FlowCursor<'_, S>,
     node: &N,

@@ -74,7 +74,6 @@ impl From<String> for To {
 pub struct OuterFlows<'a>(Option<(TypeId, &'a OuterFlows<'a>)>);
 
 impl<'a> OuterFlows<'a> {
-    /// Adds a flow of this type; `None` if it is one of them already.
     pub(super) fn and<F: 'static>(&'a self) -> Option<OuterFlows<'a>> {
         let flow = TypeId::of::<F>();
         let mut outer = self;

@@ -6,8 +6,7 @@ use super::node_step::{post, prep};
 use super::outline::Outline;
 use super::step::Step;
 
-/// A tuple of steps without actions is a step: they execute side by side, as a tuple of nodes does, and their posts run one
-/// by one in the order of the tuple, after the last of them has ended. None runs if one of them failed.
+/// They execute side by side; after the last has ended, their posts run in the order of the tuple, or none if one failed.
 macro_rules! side_by_side {
     ($($N:ident $n:tt),+) => {
         impl<S: Sync, $($N: ParallelStep<S> + Send),+> Step<S> for ($($N,)+) {

@@ -7,7 +7,6 @@ use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
 
 use super::outline::Outline;
 
-/// Follows a flow from step to step, and may start it where an earlier process stopped.
 pub(crate) trait Replayer<S, A>: Send {
     fn begin<'f>(&'f mut self, flow: FlowStart<'f, S>) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>>;
 
@@ -36,18 +35,14 @@ pub(crate) struct FlowStart<'f, S> {
 #[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "only a journal follows flows"))]
 pub(crate) enum StartPoint<A> {
     Steps {
-        /// Records into the journal.
         core: Box<RunCore>,
         /// How many steps earlier processes completed.
         taken: u64,
-        /// The output that the first step had before a crash.
         happened: Option<ReplayedOutput>,
     },
-    /// The run has ended in an earlier process.
     Ended(A),
 }
 
-/// The output of a node before a crash, as given to `Resume::happened`.
 pub(crate) struct ReplayedOutput {
     node: TypeId,
     name: &'static str,

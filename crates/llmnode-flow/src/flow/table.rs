@@ -53,7 +53,6 @@ pub struct Arm<A> {
     pub(super) action: Option<A>,
 }
 
-/// How the next edge is chosen.
 #[derive(Debug)]
 pub(super) enum EdgeSelector<A> {
     Index(usize),

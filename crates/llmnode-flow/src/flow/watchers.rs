@@ -47,7 +47,6 @@ pub(super) struct ActiveWatchers<'r> {
     /// How many calls are around those of the flow's steps.
     depth: usize,
     listens: bool,
-    /// Whether anyone wants events from within a step.
     pub(super) observes: bool,
     state: Mutex<WatcherState<'r>>,
 }
@@ -89,7 +88,6 @@ impl<'r> ActiveWatchers<'r> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The names of calls below that of the step.
     fn below<'c>(&self, calls: &'c [String]) -> &'c [String] {
         calls.get(self.depth + 1..).unwrap_or_default()
     }

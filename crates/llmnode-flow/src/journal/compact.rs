@@ -52,7 +52,7 @@ impl OpenFile {
             renamed.map_err(|source| io_error(&self.path, "replaced", source)).map(|()| length)
         });
         let length = renamed.inspect_err(|_| drop(fs::remove_file(&beside)))?;
-        // From here on the old file has no name.
+        // The old file has been replaced, so its handle leads to a file without a name.
         self.file = Arc::new(file);
         self.renamed = true;
         self.end = self.end.map(|end| end.moved_to(length));
@@ -79,7 +79,6 @@ impl OpenFile {
         Err(io_error(&self.path, "replaced", taken))
     }
 
-    /// Names for the new file, which no other run uses.
     fn names(&self) -> impl Iterator<Item = PathBuf> {
         let run = self.run.as_ref().map(|run| format!("{:016x}", fnv(run.as_bytes())));
         let suffix = |run: &String, n| match n {
@@ -99,8 +98,7 @@ impl OpenFile {
         }
     }
 
-    /// Whether this file is a journal of the same run. Anything else is left alone: also a link, and a file whose
-    /// first line is cut short.
+    /// Anything that is not a journal of this run is left alone: also a link, or a file with a cut first line.
     fn is_leftover(&self, path: &Path) -> bool {
         let regular = fs::symlink_metadata(path).is_ok_and(|there| there.is_file());
         regular && first_record(path).as_ref().and_then(run_of).is_some_and(|run| Some(run) == self.run)

@@ -209,7 +209,7 @@ pub(super) fn random_id() -> String {
     format!("{:016x}", RandomState::new().hash_one(0_u8))
 }
 
-/// A wrong journal is a mistake of the program, unlike a write that fails.
+/// A wrong journal is a mistake of the program; a write that fails is not.
 pub(super) fn failed(error: JournalError) -> NodeError {
     let category = match error {
         JournalError::Format(_)

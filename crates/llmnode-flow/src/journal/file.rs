@@ -99,7 +99,6 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Returns what is still to be synced to the disk.
     fn write(&self, record: &Record) -> Result<Option<PendingSync>, JournalError> {
         let mut open = self.opened();
         if open.without_answers && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_)) {
@@ -114,7 +113,7 @@ impl JournalFile {
             Fsync::EachRecord => true,
             Fsync::Never => false,
             Fsync::EachStep => {
-                // In a flow they need to survive a crash of the process only.
+                // Within a flow, answers need to survive a crash of the process only, not of the machine.
                 let of_map =
                     open.run.is_none() && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_));
                 started || of_map || matches!(record.0, Entry::Stepped(_) | Entry::CallBegan(_))
@@ -166,7 +165,7 @@ impl Journal for JournalFile {
             let synced = tokio::task::spawn_blocking(move || forced.sync());
             synced.await.unwrap_or_else(|error| Err(JournalError::Other(error.into())))?;
             if name {
-                // Until then, every record that is synced syncs the name, too.
+                // Until the name is synced, each synced record syncs it as well.
                 self.opened().renamed = false;
             }
             Ok(())

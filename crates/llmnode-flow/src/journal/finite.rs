@@ -49,7 +49,6 @@ impl ser::Error for NotFinite {
     }
 }
 
-/// A serializer without output.
 struct FiniteCheck;
 
 #[derive(Default)]

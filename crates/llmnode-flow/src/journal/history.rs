@@ -30,11 +30,9 @@ pub struct History {
     /// Calls of nodes with `idempotent = false` since the last completed step. Each has a chain: the call, and the
     /// parent of every call of the chain that has ended.
     non_idempotent_calls: Vec<(Vec<CallId>, PendingStep)>,
-    /// Answers and results since then.
     replay_entries: Vec<ReplayEntry>,
-    /// How many answers and results since then have hashes of an older version.
+    /// Answers and results since then whose hashes are of an older version.
     old_hashes: (usize, usize),
-    /// Calls with answers that were not accepted.
     rejected: HashSet<CallId>,
     unknown: Vec<PendingStep>,
     ledger: Ledger,
@@ -53,7 +51,6 @@ pub struct PendingStep {
     pub attempt: Option<AttemptRecord>,
 }
 
-/// Counts what was spent before for the run that resumes.
 struct UsageImport {
     run_ledger: Ledger,
     /// How many records of this journal the run's ledger has already.
@@ -175,7 +172,6 @@ impl History {
         self.rejected.clear();
     }
 
-    /// Whether the ledger of this process has the call of this record already.
     fn has(&self, id: CallId) -> bool {
         self.counting.as_ref().is_some_and(|of| self.records < of.known || of.run_ledger.issued(id))
     }
@@ -363,7 +359,6 @@ impl History {
     }
 }
 
-/// The prefix of names of conversations in the step after this many.
 pub(super) fn prefix(run: &str, steps: u64) -> String {
     format!("{run}-{steps}-")
 }

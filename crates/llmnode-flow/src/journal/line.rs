@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::record::Record;
 
-/// Format name in the header.
 pub(super) const FORMAT: &str = "llmnode/journal";
 /// Raised with each change that an older reader would misread: a new kind of record is one.
 pub(super) const VERSION: u64 = 4;
@@ -78,7 +77,6 @@ pub(super) fn look(line: &[u8], ended: bool) -> LineContent<'_> {
     }
 }
 
-/// Whether these bytes may be a torn first line of a journal.
 pub(super) fn may_begin(bytes: &[u8]) -> bool {
     // As in `look`.
     let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
@@ -87,7 +85,6 @@ pub(super) fn may_begin(bytes: &[u8]) -> bool {
     is_framed(begin) && json.iter().zip(begins().as_bytes()).all(|(is, says)| is == says)
 }
 
-/// Whether as much as there is of a frame looks like one.
 fn is_framed(line: &[u8]) -> bool {
     line.iter().take(FRAME).enumerate().all(|(at, byte)| match at {
         8 | 17 => *byte == b' ',

@@ -10,10 +10,8 @@ use super::error::JournalError;
 use super::open::io_error;
 use super::sidecar;
 
-/// The lock of the journal's one writer, until this is dropped or the process ends.
-///
-/// It is on a file of its own, since a rewrite replaces the journal. That file is never deleted: otherwise one writer
-/// could lock the old file, and another one the new.
+/// On a file of its own, since a rewrite replaces the journal. It is never deleted: otherwise one writer could lock the
+/// old file, and another one the new.
 pub(super) struct Lock(File);
 
 impl Lock {
@@ -33,20 +31,18 @@ impl Lock {
         }
     }
 
-    /// The journal's mode may have changed since the lock file was made. A file with content, or a link, is someone
-    /// else's.
+    /// The journal's mode may have changed since. A file with content, or a link, belongs to someone else.
     fn share(&self, path: &Path, like: &File) {
         let own = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0);
         if own && let Ok(like) = like.metadata() {
-            // The lock works without them.
+            // The lock works without these permissions.
             let _ = copy_permissions(&self.0, &like);
         }
     }
 }
 
 impl Drop for Lock {
-    /// Closing the file is not enough: a child process that is being spawned at this moment has a handle to it as
-    /// well.
+    /// Closing is not enough: a child process that is being spawned at this moment has a handle to the file, too.
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }

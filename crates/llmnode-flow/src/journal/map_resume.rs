@@ -66,7 +66,6 @@ impl<'r, T: Send + 'r> MapExt for Map<'r, T> {
 
 struct MapRecorder {
     recorder: JournalRecorder,
-    /// The first node with `idempotent = false` that was called.
     non_idempotent_node: OnceLock<String>,
 }
 

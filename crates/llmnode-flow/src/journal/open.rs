@@ -59,7 +59,6 @@ pub(super) struct End {
 pub(super) struct Superseded {
     pub(super) bytes: u64,
     newest: u64,
-    /// There are answers of models or results of tools.
     pub(super) answers: bool,
     /// No rewrite below this many bytes: raised after a failed one.
     pub(super) rewrite_threshold: u64,
@@ -72,7 +71,6 @@ impl End {
 }
 
 impl Superseded {
-    /// After a rewrite.
     pub(super) fn dropped(self) -> Self {
         Superseded { bytes: 0, rewrite_threshold: 0, answers: false, ..self }
     }

@@ -63,7 +63,6 @@ impl From<Entry> for Record {
 pub(super) enum Entry {
     Answered(Answered),
     ToolEnded(Box<ToolEnded>),
-    /// The first record of a flow's journal.
     Started(Started),
     /// The first record of a map's journal; version 2 had none.
     MapStarted(MapStarted),
@@ -107,7 +106,6 @@ pub(super) struct ToolEnded {
     /// The call whose model called the tool; `None` if the tool was not executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) of: Option<Box<Caller>>,
-    /// The call of the tool's node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) by: Option<CallId>,
     pub(super) result: Message,
@@ -187,7 +185,6 @@ pub(super) struct Stepped {
     pub(super) left: Position,
     /// The next step; if the flow has ended, the last one.
     pub(super) at: Position,
-    /// `None`: a rewrite dropped it, since that of a later step is kept.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Json>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -209,8 +206,7 @@ impl Json {
     }
 }
 
-/// Serde reads `null` as `None`, but `()` and `None` are also written as `null`: a flow with such an action has still
-/// ended.
+/// Serde reads `null` as `None`, but an action `()` or `None` is also written as `null`, and the flow has ended.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(from).map(Some)
 }

@@ -50,9 +50,8 @@ impl JournalRecorder {
         self.lock().replay.next_step(prefix);
     }
 
-    /// A record leaves the queue before it is appended, so that one whose append is dropped is not appended twice.
-    /// Callers append each other's records; each fails if one that waited when it came may not be in the journal,
-    /// since that may be its own.
+    /// A record leaves the queue first, so that a dropped append is not repeated. Callers append each other's records, so
+    /// each fails if any that waited when it came may be missing from the journal: it may be its own.
     pub(super) async fn append_all(&self) -> Result<(), JournalError> {
         let own = self.lock().not_kept();
         let mut journal = self.journal.lock().await;
@@ -65,8 +64,7 @@ impl JournalRecorder {
             }
             appending.ended();
         }
-        // The lock is fair, so no record of a later caller can be lost yet: there is no need to compare with
-        // `own.end`.
+        // The lock is fair, so no record of a later caller can be lost yet: `own.end` need not be compared.
         if self.lock().lost.is_some_and(|lost| lost >= own.start) {
             let fault = "a record may not be in the journal: appending it failed, or was dropped";
             return Err(JournalError::Other(fault.into()));

@@ -94,7 +94,6 @@ impl ReplayStore {
 
 #[derive(Clone)]
 pub(super) enum ReplayEntry {
-    /// With its usage if known.
     Answer(Answered, Option<Box<Usage>>),
     Result(ToolEnded),
 }

@@ -26,7 +26,6 @@ pub(super) struct KeyState {
 pub(super) struct UnknownPaths {
     /// By an edge with an unknown target: on some paths only, since the others are known.
     pub(super) by_edges: KeyState,
-    /// From branches that do not meet.
     pub(super) by_forks: KeyState,
     pub(super) behind_forks: Vec<bool>,
     pub(super) from_unreached: KeyState,
@@ -164,7 +163,7 @@ impl Dataflow<'_> {
                     .iter()
                     .filter_map(|(from, to)| Some((self.keys.of(from)?, self.keys.of(to)?)))
                     .collect();
-                // One may come into another by way of a third.
+                // A value may come into another one by way of a third.
                 while let Some(at) = value_flows.iter().position(|(from, _)| after.foreign.has(*from)) {
                     after.foreign.put(value_flows.swap_remove(at).1);
                 }
@@ -175,7 +174,7 @@ impl Dataflow<'_> {
                 if let Some(error) = self.keys.of(ERROR) {
                     after.always.put(error);
                     after.perhaps.put(error);
-                    // Its message may have a server's or a tool's words.
+                    // The message of an error may quote a server or a tool.
                     after.foreign.put(error);
                 }
             }

@@ -9,7 +9,6 @@ use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;
 use crate::shape::{BadFork, DEPTH, ForkProblem, FoundFork, To, forks, reach};
 
-/// Returns the forks whose branches are known.
 pub(super) fn check(
     file: &GraphFile,
     facts: &[Facts],

@@ -10,7 +10,6 @@ use crate::file::GraphFile;
 pub(super) struct Handles {
     /// The handle of each edge; `None`: unknown.
     pub(super) of_edge: Vec<Option<String>>,
-    /// Nodes with a handle that needs an edge and has none: its target is unknown.
     pub(super) missing: Vec<(usize, String)>,
 }
 
@@ -19,7 +18,6 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
     let mut of_edge: Vec<Option<String>> = links.edges.iter().map(|link| link.handle.clone()).collect();
     let mut used: HashSet<(usize, String)> = HashSet::new();
     let mut wrong = Vec::new();
-    // Nodes with an edge whose handle is unknown.
     let mut unknown = HashSet::new();
     for (edge, link) in links.edges.iter().enumerate() {
         let Some(from) = link.from else { continue };
@@ -68,7 +66,6 @@ pub(super) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
     Handles { of_edge, missing }
 }
 
-/// Returns the handle that was probably intended.
 fn report_unknown_handle(
     file: &GraphFile,
     links: &Links,

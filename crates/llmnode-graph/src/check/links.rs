@@ -9,7 +9,6 @@ use crate::shape::To;
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     pub(crate) edges: Vec<Link>,
-    /// The targets of edges from `start`, and the places of these edges.
     pub(crate) starts: Vec<(usize, String)>,
     pub(crate) start_is_unknown: bool,
 }
@@ -23,7 +22,6 @@ pub(crate) struct Link {
     /// Its source is not in the file.
     pub(crate) is_foreign: bool,
     pub(crate) has_shared_id: bool,
-    /// Its place: `/edges/3`.
     pub(crate) at: String,
 }
 
@@ -91,7 +89,7 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
         if let (Some(node), Some(end), Some(handle)) = (from, to, &edge.handle) {
             let place = (node, handle, end);
             if is_guess && (seen.contains(&place) || end == To::Node(node)) {
-                // Such a guess is hardly right.
+                // A guess that repeats another edge, or makes a node lead to itself, is hardly right.
                 from = names.exactly(source);
                 to = names.exactly(target).map(To::Node).or(to.filter(|_| target.is_some_and(is_end)));
             } else if !is_guess && !seen.insert(place) {

@@ -56,7 +56,6 @@ pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &m
 
 struct StepGraph<'l> {
     shape: Shape,
-    /// The edges of the file, by their numbers in the shape.
     edges: Vec<&'l Link>,
     /// Targets of edges with an unknown source, and whether that source is missing in the file.
     entered: Vec<(usize, bool)>,

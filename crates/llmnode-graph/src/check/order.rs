@@ -38,7 +38,6 @@ impl PointGraph {
     pub(super) fn new(shape: &Shape, forks: &[FoundFork], is_iterator: &dyn Fn(usize) -> bool) -> Self {
         let mut flat = PointGraph { points: Vec::new() };
         flat.points.resize_with(shape.ways.len(), Point::default);
-        // The innermost branch that each node is in.
         let mut within: Vec<Option<Branch>> = vec![None; shape.ways.len()];
         let mut known = HashMap::new();
         for fork in forks {

@@ -9,8 +9,7 @@ use crate::shape::{endless, reach, unreachable};
 
 pub(super) struct Roots {
     pub(super) start: Option<usize>,
-    /// Nodes before which others may have run: possible starts, targets of edges with an unknown source, and unreached
-    /// nodes.
+    /// Nodes before which others may have run: possible starts, unreached nodes, targets of edges from unknown nodes.
     pub(super) others: Vec<usize>,
     /// Those of them with an edge from a node that is not in the file.
     pub(super) foreign: Vec<usize>,

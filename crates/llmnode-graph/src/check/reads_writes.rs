@@ -11,7 +11,6 @@ use crate::file::{FileFormat, GraphFile, Reducer};
 use crate::shape::{FoundFork, Shape};
 use crate::template::{key, path};
 
-/// The key that an edge `error` writes.
 pub(super) const ERROR: &str = "error";
 
 pub(super) struct ReadsWrites<'d> {
@@ -27,7 +26,6 @@ fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = 
 }
 
 impl<'d> ReadsWrites<'d> {
-    /// Returns the names that a run has to be given, sorted.
     pub(super) fn check(
         &self,
         shape: &Shape,
@@ -150,7 +148,6 @@ struct ReadChecker<'d> {
     written: BTreeMap<&'d str, Vec<usize>>,
     unknown_paths: UnknownPaths,
     reached: &'d [bool],
-    /// Keys that nothing writes, each reported once.
     reported: HashSet<String>,
 }
 

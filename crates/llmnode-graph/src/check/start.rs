@@ -85,7 +85,6 @@ pub(super) fn start(
     Start::Among(if found.is_empty() { all() } else { found })
 }
 
-/// The iterators of inputs, and the steps to which only `next` leads.
 fn starts_of_cycle(
     file: &GraphFile,
     step_graph: &StepGraph<'_>,

@@ -4,8 +4,7 @@ use llmnode_reader::internal::nearest;
 
 use super::{Fault, FaultKind, GraphFaults, LISTED, shown};
 
-/// How many names are compared in all to propose one: a file with 10,000 wrong targets is refused as fast as any
-/// other.
+/// Names that are compared in all to propose one: 10,000 wrong targets in a file must not take long to refuse.
 const MAX_COMPARISONS: usize = 100_000;
 /// Above this count, faults no longer list the known names.
 const MAX_WITH_NAMES: usize = 1_000;
@@ -18,7 +17,7 @@ pub(crate) struct Faults {
     faults: Vec<Fault>,
     warnings: Vec<Fault>,
     compared: usize,
-    /// Counts every fault, also one that was reported before.
+    /// Also counts a fault that was reported before.
     noted: usize,
 }
 
@@ -73,7 +72,6 @@ impl Faults {
         meant
     }
 
-    /// Forgets the faults from this one on, if an unknown member without a similar name is among them.
     pub(crate) fn discard_if_unknown_members(&mut self, from: usize) -> bool {
         let is_strange = |fault: &Fault| fault.kind == FaultKind::UnknownMember && fault.proposal.is_none();
         let is_strange = self.faults.iter().skip(from).any(is_strange);

@@ -104,7 +104,6 @@ impl fmt::Display for GraphFaults {
 
 impl Error for GraphFaults {}
 
-/// A member's name as a part of a JSON pointer.
 pub(crate) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -31,8 +31,7 @@ impl NodeSettings {
         remap_pointer(&self.origin, inner)
     }
 
-    /// Reports every mismatch with a schema. The settings become what was probably intended; returns what was changed and
-    /// lost.
+    /// The settings become what was probably intended; returns what was changed and lost.
     pub(crate) fn check(&mut self, schema: &Value, form: FileFormat, faults: &mut Faults) -> Repairs {
         let place = |inner: &str| self.pointer(inner);
         let (values, repairs) = SchemaChecker::of_file(schema, form == FileFormat::ReactFlow, &place, faults)

@@ -93,7 +93,6 @@ fn rules(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
     }
 }
 
-/// Renames misspelled rules.
 pub(super) fn corrected(rules: &Map<String, Value>, also: &[&str]) -> Map<String, Value> {
     let mut corrected = rules.clone();
     for (name, rule) in rules.iter().filter(|(name, _)| !RULES.contains(&name.as_str())) {

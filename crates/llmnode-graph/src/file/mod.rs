@@ -47,7 +47,6 @@ pub(crate) struct GraphFile {
     pub(crate) form: FileFormat,
     /// Empty: it has none.
     pub(crate) name: String,
-    /// The JSON schemas of what a run is given.
     pub(crate) inputs: BTreeMap<String, Value>,
     /// A run may be given more.
     pub(crate) open_inputs: bool,
@@ -102,7 +101,6 @@ pub(crate) struct NodeFile {
     pub(crate) id_state: IdState,
 }
 
-/// Which node an id means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdState {
     Own,

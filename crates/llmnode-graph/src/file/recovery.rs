@@ -19,7 +19,6 @@ pub(crate) struct Repairs {
 }
 
 impl Repairs {
-    /// Whether something at this place or under it was moved or replaced.
     pub(super) fn moves(&self, inner: &str) -> bool {
         self.moved
             .keys()
@@ -54,8 +53,7 @@ pub(super) enum Recovered {
     Lost,
 }
 
-/// Converts a value to the type that a schema asks for. `None`: it is unclear what was intended, as for ids and lists of
-/// nodes. `is_setting`: it is a setting of a node.
+/// `None`: it is unclear what was intended, as for ids and lists of nodes. `is_setting`: it is a setting of a node.
 pub(super) fn intended(rules: &Map<String, Value>, value: &Value, is_setting: bool) -> Option<Value> {
     let asks = |name: &str| match rules.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == name),

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 use super::schema_check::{FRONT_END, X_SEED, X_WHAT};
 use super::text::{CommonText, FileText};
 
-/// The schema of our own format. `types`: the names of each node type, and the schema of its settings.
 pub(crate) fn schema<'t>(types: impl IntoIterator<Item = (Vec<&'t str>, Value)>) -> Value {
     let mut file = schemars::schema_for!(FileText).to_value();
     let mut defs = take_defs(&mut file);

@@ -255,7 +255,6 @@ fn constants(forms: &[Value]) -> Option<Vec<&Value>> {
     Some(values)
 }
 
-/// The first mismatch with a schema that the file declares.
 pub(crate) fn schema_mismatch(schema: &Value, value: &Value) -> Option<String> {
     let mut faults = Faults::default();
     let place = |pointer: &str| pointer.to_owned();

@@ -120,8 +120,7 @@ impl GraphStep {
         sha256_hex(shown.to_string().as_bytes())
     }
 
-    /// The pause of the node, or of what paused within it after these edits. `call`: as the state makes it; `shown`:
-    /// the same, or with edited arguments.
+    /// `call`: as the state makes it; `shown`: the same, or with the arguments that a person edited.
     fn pause(
         &self,
         state: &State,
@@ -144,7 +143,6 @@ impl GraphStep {
         Paused::of_node(self.id(), fingerprint, (self.id(), Value::Object(shown).to_string()), within)
     }
 
-    /// A pause within the node becomes a pause of the node.
     pub(crate) fn paused_within(
         &self,
         state: &State,

@@ -48,7 +48,6 @@ pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Folde
 }
 
 impl FolderError {
-    /// Returns the name that was intended.
     pub(crate) fn note(
         self,
         place: &str,

@@ -25,11 +25,9 @@ pub(crate) struct LoadedGraph {
     pub(crate) inputs: Inputs,
     pub(crate) bounds: Bounds,
     pub(crate) facts: Facts,
-    /// Keys with text of a model, a tool or a search.
     pub(crate) untrusted: BTreeSet<String>,
     pub(crate) retrieved: BTreeSet<String>,
     pub(crate) warnings: Vec<Fault>,
-    /// How many levels of graphs are below it.
     pub(crate) height: usize,
 }
 

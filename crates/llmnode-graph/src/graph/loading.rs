@@ -154,8 +154,7 @@ impl<'l> NodeLoader<'l> {
         self.facts.writes.push(Write { key: key.into(), at, types: Vec::new(), schema: None });
     }
 
-    /// Like `writes`, for a key that the file has at this place: a reserved one is a fault. `types`: the JSON types that the
-    /// value may have; empty: any.
+    /// A reserved key at this place of the file is a fault. `types`: the JSON types of the value; empty: any.
     pub(crate) fn writes_at(&mut self, place: &str, key: &str, types: &[&'static str]) {
         if key.starts_with('_') || key == "messages" {
             self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));

@@ -8,7 +8,6 @@ use crate::file::{GraphFile, IdState};
 use crate::graph::registry::is_name;
 use crate::shape::To;
 
-/// The handle of an edge by which an agent calls a node.
 pub(crate) const TOOL_CALL: &str = "tool-call";
 
 #[derive(Clone, Debug)]

@@ -25,7 +25,6 @@ pub(crate) struct GraphStep {
     at: usize,
     /// The agents that called it as a tool, outermost first; empty for a step.
     callers: Vec<usize>,
-    /// A failure continues by the handle `error`.
     catches: bool,
 }
 
@@ -40,7 +39,6 @@ pub(crate) enum NestingError {
 pub(crate) struct Output {
     /// Values that a person changed before the node ran.
     pub(crate) edits: Map<String, Value>,
-    /// The node took over a conversation that was handed to it.
     pub(crate) taken_over: bool,
     pub(crate) own: Update,
     pub(crate) writes: Vec<Logged>,
@@ -53,7 +51,6 @@ pub(crate) const REJECTED: &str = "rejected";
 
 const HANDED: &str = "_handed_";
 
-/// The key of the query that is handed to a node.
 pub(crate) fn handoff_key(id: &str) -> String {
     format!("{HANDED}{id}")
 }
@@ -105,7 +102,6 @@ impl GraphStep {
         self.loaded.label_of(id).to_owned()
     }
 
-    /// Whether a value may be text of a model, a tool or a search of this graph.
     pub(crate) fn is_untrusted(&self, name: &str) -> bool {
         self.loaded.is_untrusted(key(name))
     }
@@ -200,8 +196,7 @@ impl GraphStep {
         Err(NodeError::new(Category::Aborted, message))
     }
 
-    /// The node's own state, if it differs from the flow's: with the edits of a person, and after a handoff with the
-    /// query as its only message.
+    /// `None` if it is the flow's. It has a person's edits, and after a handoff the query as its only message.
     fn own_state(&self, state: &State, edits: &Map<String, Value>) -> Option<(State, bool)> {
         let handoff_key = |(key, _): &(&String, &Value)| key.strip_prefix(HANDED) == Some(self.id());
         let query = state.values.iter().find(handoff_key).map(|(_, query)| text_of(query).into_owned());

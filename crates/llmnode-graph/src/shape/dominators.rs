@@ -1,8 +1,7 @@
 //! What every path from a root to a node passes, by the algorithm of Cooper, Harvey and Kennedy.
 
 pub(super) struct Dominators {
-    /// The nearest other node that every path to a node passes. The root's is itself; [`NOWHERE`]: no path leads to
-    /// the node.
+    /// The immediate dominator of each node. The root's is itself; [`NOWHERE`]: no path leads to the node.
     idom: Vec<usize>,
     depth: Vec<usize>,
 }

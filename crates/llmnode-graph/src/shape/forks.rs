@@ -10,7 +10,6 @@ use super::{Shape, To};
 #[derive(Clone, Debug)]
 pub(crate) struct FoundFork {
     pub(crate) from: usize,
-    /// The index of the handle at its node.
     pub(crate) handle: usize,
     /// The nodes of each branch, its head first.
     pub(crate) branches: Vec<Vec<usize>>,
@@ -40,15 +39,10 @@ impl BadFork {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ForkProblem {
-    /// An edge of the fork leads directly to where its branches meet.
     ToJoin { edge: usize },
-    /// The branch with this head leads back before the fork.
     Back { head: usize, edge: usize, to: usize },
-    /// Two branches lead to one node, but not on all their paths.
     Shared { heads: [usize; 2], node: usize },
-    /// An edge leads from outside into the branch with this head.
     Entered { head: usize, edge: usize, from: usize, to: usize },
-    /// The graph starts in the branch with this head.
     Start { head: usize, start: usize },
 }
 
@@ -139,7 +133,6 @@ struct Search<'s> {
     owner: Vec<Option<usize>>,
     /// It is unknown where these nodes lead.
     lost: Vec<bool>,
-    /// How many forks each node is nested in.
     depth: Vec<usize>,
     reported: Reported,
     found: Vec<FoundFork>,
@@ -187,8 +180,7 @@ impl Search<'_> {
         self.bad.extend(troubles.into_iter().map(|problem| BadFork { from, join, problem }));
     }
 
-    /// The nodes of each branch stay marked in `owner`. `Err`: the branches are not separate; what was reported before
-    /// is left out.
+    /// The nodes of each branch stay marked in `owner`. `Err`: the branches are not separate.
     fn branches(
         &mut self,
         from: usize,
@@ -245,7 +237,7 @@ impl Search<'_> {
         Err(troubles)
     }
 
-    /// To the fork, or to a node that dominates it.
+    /// Prefers an edge to a node that dominates the fork to one that leads to the fork itself.
     fn edge_back(&self, from: usize, nodes: &[usize]) -> (usize, usize) {
         let mut any = (0, from);
         for node in nodes {
@@ -265,7 +257,6 @@ impl Search<'_> {
         any
     }
 
-    /// Edges into branches that do not come from the fork, unless they were reported before.
     fn entered(&mut self, fork: usize, handle: usize, branches: &[Vec<usize>]) -> Vec<ForkProblem> {
         let mut troubles = Vec::new();
         for (branch, nodes) in branches.iter().enumerate() {

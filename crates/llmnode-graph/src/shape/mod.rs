@@ -20,7 +20,6 @@ pub(crate) enum To {
 }
 
 impl To {
-    /// `None`: the end.
     pub(crate) fn node(self) -> Option<usize> {
         match self {
             To::Node(node) => Some(node),

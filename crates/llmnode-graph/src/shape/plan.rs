@@ -6,7 +6,6 @@ use super::{FoundFork, Shape, To};
 
 pub(crate) const DEPTH: usize = 32;
 
-/// Steps that run one after the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Region {
     pub(crate) entry: usize,
@@ -20,7 +19,6 @@ pub(crate) struct Region {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     One(To),
-    /// The index of a fork of the region.
     Fork(usize),
 }
 

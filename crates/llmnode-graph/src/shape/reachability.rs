@@ -25,8 +25,7 @@ pub(super) fn leading_to(nodes: Vec<usize>, back: &[Vec<usize>]) -> Vec<bool> {
     leads
 }
 
-/// The unreachable nodes in connected groups: each group is one mistake. A group begins with a node to which the
-/// missing edge would have to lead. `steps`: which nodes are steps at all.
+/// Each connected group is one mistake, and begins with a node to which the missing edge would have to lead.
 pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Vec<Vec<usize>> {
     let is_lost: Vec<bool> =
         reached.iter().zip(steps).map(|(reached, is_step)| !reached && *is_step).collect();
@@ -58,8 +57,7 @@ pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Ve
     groups
 }
 
-/// Reached nodes that no run ever leaves, by cycles. A node that only leads to such a cycle has no path to the end
-/// either, but that is not its mistake.
+/// By cycles. A node that only leads to such a cycle has no path to the end either, but that is not its mistake.
 pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
     let reached: Vec<usize> = (0..shape.len()).filter(|node| reached[*node]).collect();
     let mut back = vec![Vec::new(); shape.len()];

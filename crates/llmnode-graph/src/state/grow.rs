@@ -8,8 +8,7 @@ use super::size::{MOST, Size, size};
 use super::{Logged, State};
 
 impl State {
-    /// `written`: each key with its bytes, and whether they replace the old value. Fails with `limit_exceeded` if the
-    /// state would be too large.
+    /// `written`: each key with its bytes, and whether they replace the old value. Fails with `limit_exceeded`.
     pub(super) fn grow(
         &mut self,
         from: &str,
@@ -30,8 +29,7 @@ impl State {
             |state: &State| size(&state.turns) + size(&state.values) + state.log.as_deref().map_or(0, logged);
         let known = self.size.0.unwrap_or_else(|| measure(self));
         let after = |known: usize| (known + more).saturating_sub(gone);
-        // The known size may be too large, but not too small as far as nodes wrote, so it is measured again before an
-        // error.
+        // The known size may be too large, though not too small for what nodes wrote: measured again before an error.
         let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
         if now > MOST {
             let largest = written.iter().max_by_key(|(_, bytes, _)| *bytes);

@@ -12,8 +12,7 @@ use crate::file::{Field, Reducer, schema_mismatch};
 pub(crate) struct Rules(pub(crate) BTreeMap<String, Field>);
 
 impl Rules {
-    /// Writes nothing if something does not fit. Fails with an `aborted` that names the key, or with `limit_exceeded`
-    /// if the state would be too large.
+    /// Writes nothing if something does not fit: `aborted` names the key, `limit_exceeded`: the state would be too large.
     pub(crate) fn apply(&self, from: &str, update: Update, state: &mut State) -> Result<(), NodeError> {
         let logged = state.log.is_some().then(|| Logged { from: from.to_owned(), update: update.clone() });
         let Update { messages, values, cleared, action: _, untrusted } = update;

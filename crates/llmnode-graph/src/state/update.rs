@@ -12,7 +12,6 @@ pub struct Update {
     pub(crate) values: Vec<(String, Value)>,
     pub(crate) cleared: Vec<String>,
     pub(crate) action: Option<String>,
-    /// Its values are text of a model, a tool or a search.
     pub(crate) untrusted: bool,
 }
 

@@ -15,12 +15,10 @@ const MAX_SCHEMAS: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quirks {
-    /// Use the name of the token limit that OpenAI's newer models require. The older name is tried first: those models refuse
-    /// it with an error, while older servers silently ignore the newer one.
+    /// Newer models of OpenAI refuse the older name with an error; older servers silently ignore the newer name.
     pub(crate) max_completion_tokens: bool,
     pub(crate) no_temperature: bool,
     pub(crate) no_stream: bool,
-    /// `tool_choice: required` is left out.
     pub(crate) no_forced_tool: bool,
     pub(crate) no_stream_options: bool,
     pub(crate) refused: ResponseFormats,
@@ -28,7 +26,6 @@ pub(crate) struct Quirks {
     pub(crate) unenforced: Option<CallId>,
 }
 
-/// Of a request, the parts that a server can refuse.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RequestShape<'a> {
     pub(crate) quirks: Quirks,

@@ -6,7 +6,7 @@ use super::error_body::ErrorBody;
 use super::rules::{BodyPattern, EXCLUDED_WORDS, RULES, Rule, by_class};
 
 pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
-    // A gateway may wrap a failure behind it into a success, a failure of its own, or a bad request.
+    // A gateway may report a failure behind it as a success, as its own failure, or as a bad request.
     let status = match body.status {
         Some(inner) if status < 300 || (inner < 500 && matches!(status, 400 | 500..)) => inner,
         _ => status,

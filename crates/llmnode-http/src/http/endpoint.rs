@@ -11,7 +11,6 @@ const PATH: &str = "/chat/completions";
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     pub(crate) url: Url,
-    /// For messages: without the query, which may hold a key.
     pub(crate) shown: String,
 }
 

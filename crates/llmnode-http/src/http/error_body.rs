@@ -19,11 +19,10 @@ pub(crate) struct ErrorBody {
     pub(crate) fields: Vec<String>,
     /// The words of each field that is a name, in lower case.
     pub(crate) codes: Vec<Vec<String>>,
-    /// A status in the body, by number or by name.
     pub(crate) status: Option<u16>,
     pub(crate) param: Option<String>,
     pub(crate) retry_after: Option<Duration>,
-    /// Tokens that were used all the same, and whether a figure is impossible.
+    /// Failed requests may use tokens, too. The flag: a figure is impossible.
     pub(crate) usage: (Option<TokenUsage>, bool),
 }
 
@@ -33,7 +32,6 @@ const ENVELOPES: [&str; 4] = ["error", "errors", "detail", "base_resp"];
 const TEXTS: [&str; 7] =
     ["message", "detail", "msg", "error_description", "description", "status_msg", "title"];
 
-/// Codes, types, statuses and reasons, by [`plain`] names.
 const FIELDS: [&str; 8] =
     ["code", "type", "status", "reason", "errorcode", "errortype", "statuscode", "quotaid"];
 
@@ -46,7 +44,6 @@ const WAITS: [&str; 2] = ["retry_after", "estimated_time"];
 const DEPTH: usize = 4;
 
 impl ErrorBody {
-    /// Accepts any envelope, flat objects, lists of errors, HTML and text.
     pub(crate) fn read(body: &[u8]) -> ErrorBody {
         let mut error = ErrorBody::default();
         match serde_json::from_slice::<Value>(body) {

@@ -21,7 +21,6 @@ const FRAMING: [&str; 10] = [
     "upgrade",
 ];
 
-/// A configuration: its URL is read once, its headers for each request.
 pub(crate) trait ConfigSource: Send + Sync {
     /// With its query. `path` is like `/chat/completions`.
     fn url(&self, path: &str) -> Result<String, String>;
@@ -47,7 +46,6 @@ pub(crate) struct HeaderSettings<'a> {
 
 #[derive(Clone)]
 pub(crate) struct Headers {
-    /// Any other header of the same name replaces these.
     defaults: HeaderMap,
     custom: HeaderMap,
     /// Secrets of these headers, of the URL and of the proxy, for redaction.
@@ -62,7 +60,6 @@ pub(crate) struct RequestHeaders<'a> {
 }
 
 impl Headers {
-    /// `secrets`: credentials outside of the headers and the key, such as a proxy's.
     pub(crate) fn new(
         program: HeaderSettings<'_>,
         secrets: Vec<Secret>,

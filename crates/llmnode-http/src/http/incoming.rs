@@ -19,16 +19,13 @@ pub(crate) struct Incoming<'a> {
     service: &'a Service,
     response: &'a mut Response,
     deadline: Deadline,
-    /// The timeout, and when it ends.
     idle: Option<(Duration, Instant)>,
     expected: Option<u64>,
     read: usize,
-    /// Bytes since the last event.
     read_since: usize,
 }
 
 impl Service {
-    /// The body of a response.
     pub(crate) fn incoming<'a>(&'a self, response: &'a mut Response, deadline: Deadline) -> Incoming<'a> {
         Incoming::new(self, response, deadline)
     }
@@ -73,8 +70,7 @@ impl<'a> Incoming<'a> {
                     };
                     if now.saturating_duration_since(end) < LATE_POLL {
                         let failure = self.service.idle(idle, self.read);
-                        // A server that keeps the connection open is still working on the request; asked again, it would do it
-                        // twice.
+                        // A server that keeps the connection open still works on the request: asked again, it would do it twice.
                         return Err(if self.read_since > 0 { failure.retry(Retry::No) } else { failure });
                     }
                     // Nobody polled in the meantime, so nothing could be received.

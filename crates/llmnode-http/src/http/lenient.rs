@@ -8,7 +8,6 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Accepts any JSON value. Implementations override the types they expect; everything else is the default.
 pub(crate) trait LenientVisitor<'de>: Sized {
     type Value: Default;
 

@@ -32,8 +32,7 @@ pub(crate) fn env_secrets() -> Vec<Secret> {
     VARIABLES.iter().filter_map(|name| std::env::var(name).ok()).flat_map(|url| secrets(&url)).collect()
 }
 
-/// A password, or a user name alone, which is a token. Each as it is written, as URLs encode it, decoded, and with the user
-/// name as requests carry it.
+/// A user name alone is a token. As written, as URLs encode it, decoded, and as requests carry it.
 pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -7,8 +7,7 @@ use reqwest::Url;
 /// Hops before a chain of redirects counts as a loop.
 const HOPS: usize = 5;
 
-/// The targets of redirects, the newest last. A redirect is learned like a refusal, so that each request is an attempt of its
-/// own in the ledger, and the next call goes to the right place at once.
+/// The newest is last. Learned like a refusal: each request is an attempt of its own, the next call goes there at once.
 #[derive(Debug, Default)]
 pub(crate) struct Redirects(Mutex<Vec<Url>>);
 

@@ -43,8 +43,7 @@ fn bit(response_format: ResponseFormat) -> u8 {
     place.map_or(0, |place| 1 << place)
 }
 
-/// Starts at the chosen format, by default the strict one, and takes the first that is not refused and can express the type.
-/// Fails only if the strict format is chosen and cannot express it.
+/// Fails only if the strict format is chosen, and cannot express the type.
 pub(crate) fn response_format(
     chosen: Option<ResponseFormat>,
     schema: &OutputSchema,
@@ -67,7 +66,6 @@ pub(crate) fn response_format(
     Ok(left.find(|one| expresses(*one)).unwrap_or(ResponseFormat::Prompt))
 }
 
-/// The formats that [`response_format`] skips because they are refused.
 pub(crate) fn passed_over(
     chosen: Option<ResponseFormat>,
     schema: &OutputSchema,
@@ -80,7 +78,6 @@ pub(crate) fn passed_over(
     from.filter(move |one| refused.contains(*one) && (says || *one != ResponseFormat::Strict))
 }
 
-/// The formats that a refusal excludes, given the one that was sent.
 pub(crate) fn ruled_out(refused: UnsupportedFeature, asked: ResponseFormat) -> ResponseFormats {
     use ResponseFormat::{JsonObject, Schema, Strict, Tool};
     ResponseFormats::of(match (refused, asked) {

@@ -8,9 +8,8 @@ use serde_json::Value;
 /// LiteLLM renames the headers of the provider behind it.
 const PREFIXES: [&str; 2] = ["", "llm_provider-"];
 
-/// The longest wait, where a header is repeated. Zero, negative, past and unreadable values are ignored; a value too large for
-/// a [`Duration`] becomes the maximum. `x-ratelimit-reset-*` is not read: it says when a limit is fully restored, not when the
-/// next request may come.
+/// The longest if repeated, capped at [`Duration::MAX`]; zero, negative, past or unreadable: ignored.
+/// `x-ratelimit-reset-*` says when a limit is fully restored, not when the next request may come.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let date = |value: &str| http_date(value)?.duration_since(now).ok().filter(|wait| !wait.is_zero());
     PREFIXES.iter().find_map(|prefix| {

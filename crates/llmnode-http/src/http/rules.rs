@@ -18,11 +18,9 @@ pub(crate) struct Rule {
 
 pub(crate) enum BodyPattern {
     None,
-    /// A code, type, status or reason in the form of [`word`](super::error_body::word): one of these, separated by spaces;
-    /// `*word*` matches as a part.
+    /// One of these, separated by spaces, in the form of [`word`](super::error_body::word); `*word*` matches as a part.
     Field(&'static str),
-    /// A code that has a word of each of these lists, separated by spaces, and none of [`EXCLUDED_WORDS`]; and a text in lower
-    /// case that contains the second string.
+    /// A code with a word of each list, and none of [`EXCLUDED_WORDS`]; and a text that contains the second string.
     Words(&'static [&'static str], &'static str),
     Param(&'static str),
     Phrase(&'static [&'static str]),
@@ -42,7 +40,6 @@ pub(super) const EXCLUDED_WORDS: &str =
 
 /// These leave open what happened: a success that holds an error, a bad request, a failure of the server.
 const AMBIGUOUS_STATUSES: &[u16] = &[2, 400, 413, 422, 5];
-/// The same, and those of an account without money.
 const UNPAID: &[u16] = &[2, 400, 403, 429];
 /// A server's own failures: with a refusal, the status says more than a word such as `timeout`.
 const SERVER_FAILURE_STATUSES: &[u16] = &[2, 429, 5];

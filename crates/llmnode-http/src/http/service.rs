@@ -33,7 +33,6 @@ pub(crate) struct Service {
     pub(crate) body_cap: usize,
 }
 
-/// Covers all phases of an attempt.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     end: Instant,
@@ -55,8 +54,6 @@ impl Service {
         Deadline { end: now.checked_add(timeout.min(CENTURY)).unwrap_or(now), timeout }
     }
 
-    /// Sends the body and waits for the head of the response.
-    ///
     /// Not an `async fn`, whose future would have room for each argument until it ends.
     pub(crate) fn send(
         &self,

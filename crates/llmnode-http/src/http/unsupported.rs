@@ -8,7 +8,6 @@ pub(crate) enum UnsupportedFeature {
     Temperature,
     Stream,
     StreamOptions,
-    /// Any response format.
     Format,
     JsonSchema,
     /// The type of response format that was sent, whichever it was.
@@ -125,8 +124,7 @@ pub(crate) fn unsupported(status: u16, error: &ErrorBody) -> Option<UnsupportedF
     }
 }
 
-/// And its position in the text: the field that the error names, or else the first in the text, since a later one may be the
-/// remedy.
+/// With its position: the field that the error names, else the first in the text, as a later one may be the remedy.
 fn field(error: &ErrorBody, text: &str) -> Option<(usize, UnsupportedFeature)> {
     if error.param.as_deref() == Some("stream") {
         return Some((0, UnsupportedFeature::Stream));

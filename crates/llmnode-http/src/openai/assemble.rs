@@ -99,7 +99,6 @@ impl OpenAiBuilder {
         }
     }
 
-    /// Besides the key and the headers.
     fn other_secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
         let proxies = match &self.proxy {
             Some(url) => proxy::secrets(url.reveal()),
@@ -130,7 +129,6 @@ impl OpenAiBuilder {
         Err(ModelError::unsent(Category::ApiKeyError, message))
     }
 
-    /// Why no key may be sent to the endpoint.
     fn key_exposure(&self, endpoint: &Endpoint) -> Option<String> {
         // The proxies of a custom client are not known here.
         let is_local = self.is_local(endpoint) && self.http_client.is_none();

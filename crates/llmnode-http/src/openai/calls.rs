@@ -13,7 +13,6 @@ use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text,
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ToolCall<'a> {
-    /// Its position among the calls, in a stream.
     #[serde(deserialize_with = "tokens")]
     pub(super) index: Count,
     #[serde(borrow, deserialize_with = "text")]

@@ -79,11 +79,10 @@ pub(super) struct PartialCompletion {
     usage: Option<Usage>,
     answers: bool,
     others: bool,
-    /// The server sent `[DONE]`.
     done: bool,
     /// The length at which `is_padded` looks again.
     checked_len: usize,
-    /// An event that is a response of its own: an error, or a whole completion.
+    /// Either an error or a whole completion.
     full_response: Option<Vec<u8>>,
 }
 
@@ -214,7 +213,6 @@ impl PartialCompletion {
         call.arguments.push_str(&arguments);
     }
 
-    /// The call that a piece with this index and id (which may be empty) belongs to, or a new one.
     fn call_position(&mut self, index: Option<u64>, id: &str) -> usize {
         let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
         let known = last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));

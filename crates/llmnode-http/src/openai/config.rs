@@ -53,13 +53,11 @@ pub struct OpenAiBuilder {
     pub(super) retry_budget: RetryBudget,
 }
 
-/// Where the key comes from if the program sets none.
 #[derive(Clone, Copy)]
 pub(super) enum KeySource {
     Program,
     /// `from_env` has looked for it.
     Environment,
-    /// `build` reads this variable.
     Variable(&'static str),
 }
 
@@ -112,7 +110,6 @@ impl OpenAiBuilder {
         Self::from_variables(env_var)
     }
 
-    /// Takes the source of variables, for tests.
     fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
         let read = |name| read(name, &variable);
         let mut builder = OpenAiBuilder { key_source: KeySource::Environment, ..OpenAiBuilder::default() };

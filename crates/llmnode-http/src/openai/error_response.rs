@@ -91,7 +91,6 @@ impl Inner {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    /// Whether the refusal shows another way to ask.
     fn learns(&self, status: u16, error: &ErrorBody, asked: &PreparedRequest<'_>) -> bool {
         let Some(part) = unsupported(status, error) else { return false };
         let is_ours = match part {

@@ -217,7 +217,6 @@ impl Inner {
         self.receive(&mut response, asked, sink).await
     }
 
-    /// The next request goes to the target.
     fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
         let (from, to) = (endpoint::shown(asked), endpoint::shown(target));
         let mut failure = if self.redirects.learn(&self.service.endpoint.url, asked, target) {
@@ -283,7 +282,6 @@ impl Inner {
         request.response_format.or(self.response_format).or(beside_tools)
     }
 
-    /// Parts that are not sent as requested, because the model refused them before.
     fn refused<'a>(
         &self,
         asked: &PreparedRequest<'a>,

@@ -19,8 +19,7 @@ pub(super) enum ResponseBody {
 }
 
 impl Inner {
-    /// The first bytes decide whether these are events: some servers stream without being asked, and some do not although they
-    /// were asked.
+    /// Some servers stream without being asked, and some do not although asked: the first bytes decide.
     pub(super) async fn body(
         &self,
         response: &mut Response,

@@ -152,8 +152,7 @@ pub(super) fn encode(
             Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
                 Messages::Rewritten(with_instruction(&request.messages, schema))
             }
-            // The server ignores the schema. The call that found out has already sent its system message, so it gets the schema
-            // at the end.
+            // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
             Some((ResponseFormat::Strict | ResponseFormat::Schema, schema))
                 if quirks.unenforced.is_some() =>
             {
@@ -193,8 +192,7 @@ fn estimated_bytes(message: &Message) -> usize {
     message.content.len() + attached + calls + 64
 }
 
-/// With a function for the answer, a model that has to answer now is offered nothing else. Without one, the list stays as it
-/// is, for prompt caches.
+/// With a function for the answer, a model that has to answer now is offered nothing else. Else prompt caches stay valid.
 fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<Tool<Function<'a>>> {
     let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
     let listed = listed.map(|tool| Function {

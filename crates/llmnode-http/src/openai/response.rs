@@ -34,7 +34,6 @@ pub(super) struct Response<'a> {
 /// Requests never ask for more than one choice.
 #[derive(Debug, Default)]
 pub(super) enum Choices<'a> {
-    /// Missing, null or not a list.
     #[default]
     Absent,
     Empty,

@@ -8,8 +8,7 @@ use crate::hits::Hit;
 /// Records of one request.
 pub(super) const BATCH: usize = 256;
 
-/// `in:manual.md` is true of a chunk that this source has; `fp:manual.md` is the source's fingerprint, once it was written
-/// completely. Metadata of programs has no colon.
+/// `in:manual.md`: the source has the chunk; `fp:manual.md`: its fingerprint, once complete. Programs use no colon.
 pub(super) fn mark(kind: &str, source: &str) -> String {
     format!("{kind}:{source}")
 }

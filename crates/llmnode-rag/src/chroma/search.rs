@@ -81,7 +81,7 @@ impl Inner {
             let found = if mark_common { &mut common } else { &mut rare };
             found.extend(ids.into_iter().zip(documents.into_iter().zip(metadatas)));
         }
-        // If all words are common, some texts that have them are as good as others.
+        // If all words are common, any of the texts that have them is as good as another.
         let found = if rare.is_empty() { common } else { rare };
         let mut records = Records::default();
         for (id, (document, metadata)) in found {

@@ -44,7 +44,6 @@ impl Inner {
         self.update(opened, &old.keys().cloned().collect(), &unmarked).await
     }
 
-    /// The chunks of a source, and whether no other source has them.
     async fn old(&self, opened: &OpenCollection, source: &str) -> Result<BTreeMap<String, bool>, NodeError> {
         let has = json!({mark("in", source): true});
         let wanted = GetRequest { filter: Some(has), include: &["metadatas"], ..GetRequest::default() };
@@ -107,8 +106,7 @@ impl Inner {
         Ok(existing)
     }
 
-    /// For each chunk that the server lacks, one of nearly the same text: on the server, or before it in the list. Not one that
-    /// only the old version of its source had.
+    /// On the server, or earlier in the list; not a chunk that only the old version of its source had.
     async fn near_duplicates(
         &self,
         opened: &OpenCollection,
@@ -187,8 +185,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Removes a source from its old chunks except `but`, and deletes those that no other source has. Returns how many it
-    /// deleted.
+    /// Also deletes the chunks that no other source has, and returns how many.
     async fn detach_source(
         &self,
         opened: &OpenCollection,

@@ -38,7 +38,7 @@ impl NodeType for RagType {
         match action {
             Action::Read => {
                 node.writes(CONTEXT);
-                // Other people wrote the text.
+                // Other people wrote the text that is found.
                 node.retrieved();
             }
             Action::Write => node.writes(STATUS),

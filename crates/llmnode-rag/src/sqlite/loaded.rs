@@ -109,7 +109,6 @@ impl Inner {
         Ok(())
     }
 
-    /// Each source with its name, its fingerprint and the ids of its chunks.
     pub(super) fn known(
         &self,
         collection: &str,

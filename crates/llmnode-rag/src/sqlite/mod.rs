@@ -61,8 +61,7 @@ impl SqliteStore {
         Ok(SqliteStore { path, inner: Arc::new(Mutex::new(inner)) })
     }
 
-    /// Runs on a thread that may block. Work that has begun ends even if nobody waits for it any more: a transaction is written
-    /// as a whole or not at all.
+    /// Work that has begun ends even if nobody waits any more: a transaction is written as a whole or not at all.
     fn work<'a, T: Send + 'static>(
         &'a self,
         work: impl FnOnce(&mut Inner) -> Result<T, Fault> + Send + 'static,

@@ -82,8 +82,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-/// Creates an empty file that only its owner can read, if there is none. It is created under another name, since closing a file
-/// that SQLite has open would drop its locks. If this fails, SQLite reports what is wrong.
+/// Only its owner can read it. Made under another name, since closing a file that SQLite has open drops its locks.
 fn create_private_file(path: &Path) {
     if !path.exists() {
         let beside = temp_path(path);

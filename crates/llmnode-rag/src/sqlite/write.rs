@@ -71,7 +71,6 @@ impl Inner {
     }
 }
 
-/// A transaction in progress, and what of it is not in memory yet.
 struct Change<'a> {
     transaction: &'a Transaction<'a>,
     collection: i64,
@@ -118,7 +117,6 @@ impl<'a> Change<'a> {
         Ok(old)
     }
 
-    /// Returns how many chunks no source had any more.
     fn remove_orphans(&mut self, old: BTreeSet<i64>) -> Result<usize, Fault> {
         let mut gone = 0;
         for chunk in old {
@@ -198,8 +196,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// A chunk of nearly the same text. Not one that only the old version of its source had: what has changed a little has
-    /// changed.
+    /// Not one that only the old version of its source had: what has changed a little has changed.
     fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<i64> {
         let (vector, least) = (chunk.vector.as_deref()?, dedup?);
         let stays = |row| !self.removed.contains(&row) && !self.orphans.contains(&row);

@@ -168,8 +168,7 @@ where
     cases.map(move |(input, expected)| Case { input, expected, metric, settings })
 }
 
-/// Returns each case in order, and the first error that is not about a single case. Such an error cancels the other
-/// cases, except for a limit: then calls under way end, and no further request is made.
+/// The error is the first that is not about a single case. It cancels the others; a limit lets calls under way end.
 pub(crate) async fn scored(map: Map<'_, Scored>) -> (Vec<EvaluatedCase>, Option<NodeError>) {
     let mut results = map.report().as_completed();
     let (mut cases, mut ended) = (Vec::new(), None);
@@ -197,7 +196,6 @@ fn case(result: Result<CallReport<Scored>, NodeError>) -> Result<EvaluatedCase, 
     }
 }
 
-/// Whether a failure is not about the case in which it occurred.
 pub(crate) fn is_fatal(category: Category) -> bool {
     category.group() == Group::Stop && !matches!(category, Category::Panic | Category::PrepError)
 }

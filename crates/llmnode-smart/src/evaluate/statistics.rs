@@ -3,7 +3,6 @@
 /// 95 % of a normal distribution are within this many standard deviations.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// How often an interval must contain the true value.
 const LEVEL: f64 = 0.95;
 
 /// Wilson's interval for a share: `mean` of `n` cases.
@@ -22,8 +21,7 @@ pub(super) fn student(values: &[f64]) -> (f64, f64) {
     (mean - half, mean + half)
 }
 
-/// The interval of Agresti and Min for the difference of two paired shares over `n` cases: `up` are 1 in the second
-/// only, `down` in the first only.
+/// By Agresti and Min, for two paired shares over `n` cases: `up` are 1 in the second only, `down` in the first only.
 pub(super) fn agresti_min(up: usize, down: usize, n: usize) -> (f64, f64) {
     let (up, down, n) = (up as f64 + 0.5, down as f64 + 0.5, n as f64 + 2.0);
     let centre = (up - down) / n;
@@ -31,15 +29,14 @@ pub(super) fn agresti_min(up: usize, down: usize, n: usize) -> (f64, f64) {
     ((centre - half).max(-1.0), (centre + half).min(1.0))
 }
 
-/// The probability of signs at least as uneven as these, if both are equally likely: McNemar's exact test.
+/// McNemar's exact test.
 pub(super) fn sign_test(up: usize, down: usize) -> f64 {
     let (fewer, all) = (up.min(down) as f64, (up + down) as f64);
     // P(X ≤ k) of a binomial distribution, by the incomplete beta function.
     if up == down { 1.0 } else { (2.0 * incomplete_beta(all - fewer, fewer + 1.0, 0.5)).min(1.0) }
 }
 
-/// The probability of a sum at least as large as this one, if each difference might have the other sign: exact for up
-/// to 16 differences that are not 0, Student's t beyond.
+/// A permutation test of the signs: exact for up to 16 differences that are not 0, Student's t beyond.
 pub(super) fn sign_flips(differences: &[f64]) -> f64 {
     const EXACT: usize = 16;
     let moved: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
@@ -68,7 +65,6 @@ fn student_test(differences: &[f64]) -> f64 {
     two_sided(mean / error, differences.len() as f64 - 1.0)
 }
 
-/// The mean and its standard error.
 fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -76,7 +72,6 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
-/// The probability of a `t` at least as far from 0.
 fn two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }

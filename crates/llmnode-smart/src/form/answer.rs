@@ -11,7 +11,6 @@ use serde_json::Value;
 use super::chat::{SectionReader, SectionValues};
 use crate::signature::{Form, OutputCodec, ReasoningCodec, Signature, Smart};
 
-/// The reasoning of the answer that was read last.
 #[derive(Clone, Default)]
 pub(crate) struct ReasoningSlot(Arc<Mutex<Option<String>>>);
 
@@ -28,7 +27,7 @@ impl ReasoningSlot {
 pub(crate) struct SmartAnswerForm {
     codec: OutputCodec,
     sections: Option<SectionReader>,
-    /// Descriptions that differ from those of the type.
+    /// Only those that differ from the type's own.
     described: Vec<(String, String)>,
     reasoned: ReasoningSlot,
 }

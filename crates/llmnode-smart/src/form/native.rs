@@ -60,7 +60,6 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
 }
 
-/// In the form that the schema asks for.
 fn answer(signature: &Signature, values: &Map<String, Value>) -> String {
     let given = |field: &Field| Some((field.name.clone(), values.get(&field.name)?.clone()));
     let all: Map<String, Value> = signature.outputs.iter().filter_map(given).collect();

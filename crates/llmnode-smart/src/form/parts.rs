@@ -4,14 +4,11 @@ use serde_json::{Map, Value};
 
 use crate::signature::{Demo, Field, Signature};
 
-/// What DSPy says about an example that lacks some field.
 pub(super) const INCOMPLETE: &str =
     "This is an example of the task, though some input or output fields are not supplied.";
 
-/// Values by the names of their fields.
 pub(super) type Values = Map<String, Value>;
 
-/// What is asked: the signature, the examples, and the inputs.
 pub(crate) struct PromptParts<'a> {
     pub(crate) signature: &'a Signature,
     pub(crate) demos: &'a [Demo],
@@ -19,8 +16,7 @@ pub(crate) struct PromptParts<'a> {
 }
 
 impl PromptParts<'_> {
-    /// The examples that lack some field, but have an input and an output; then those that lack none. Others are left out, as
-    /// DSPy does.
+    /// First those that lack a field, but have an input and an output; then the complete ones. DSPy leaves out others.
     pub(super) fn sorted_demos(&self) -> (Vec<&Values>, Vec<&Values>) {
         let Signature { inputs, outputs, .. } = self.signature;
         let lacks = |demo: &&Demo| {

@@ -4,8 +4,7 @@ use super::text::strip;
 
 pub(super) type Section<'a> = (&'a str, String);
 
-/// Lines end as usual: DSPy also ends them at `U+0085` and the like, even within JSON. Text before the first section
-/// is left out, and so are further sections of the same name.
+/// DSPy also ends lines at `U+0085` and the like, even within JSON. Of sections of one name, the first counts.
 pub(super) fn split(answer: &str) -> Vec<Section<'_>> {
     let mut found: Vec<(Option<&str>, Vec<&str>)> = vec![(None, Vec::new())];
     for line in answer.lines() {

@@ -30,7 +30,6 @@ pub(super) struct SmartNode {
     pub(super) id: String,
     pub(super) plan: Plan,
     pub(super) guards: Vec<Guard>,
-    /// The key that holds whether all guardrails are met.
     pub(super) met: Option<String>,
     pub(super) profile: Option<String>,
     pub(super) save_as: Option<String>,
@@ -75,7 +74,7 @@ impl SmartNode {
     }
 }
 
-/// All tries are attempts of the visit's own call.
+/// All tries are attempts of one call, that of the visit.
 struct VisitTries<'v> {
     node: &'v SmartNode,
     inputs: Map<String, Value>,

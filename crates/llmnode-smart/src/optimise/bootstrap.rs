@@ -166,8 +166,7 @@ impl Bootstrap {
         }
     }
 
-    /// Asks the teacher, case by case, until enough answers have passed. As many cases run side by side as answers are
-    /// missing: one after the other would ask about all of these, too.
+    /// As many cases run side by side as answers are missing: one after the other would ask about all of these, too.
     async fn teach<S, N, E, M>(
         &self,
         trial: &Trial<'_, N, E, M>,

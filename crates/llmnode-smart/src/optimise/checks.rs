@@ -9,7 +9,6 @@ use super::optimising::Optimiser;
 use crate::evaluate::Dataset;
 use crate::signature::Smart;
 
-/// Returns the limit of requests.
 pub(super) fn check<N: Smart, E>(
     optimiser: &Optimiser,
     [train, validation]: [&Dataset<N, E>; 2],
@@ -56,7 +55,6 @@ fn check_disjoint<N: Smart, E>(train: &Dataset<N, E>, validation: &Dataset<N, E>
     ))
 }
 
-/// Inputs as JSON, to find equal ones.
 fn keys<N: Smart, E>(set: &Dataset<N, E>) -> Result<Vec<String>, NodeError> {
     let key = |(at, (input, _)): (usize, &(N, E))| match input.values() {
         Ok(values) => Ok(Value::Object(values).to_string()),

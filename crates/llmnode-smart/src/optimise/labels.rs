@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 use crate::program::{Program, ProgramError};
 use crate::signature::{Demo, REASONING, Smart};
 
-/// Each case as an example: its inputs, and the outputs that its label has. `None`: it has none of them. Fails with a
-/// `config_error` that names every case whose label cannot be shown.
+/// `None`: the label has none of the outputs. The error names every case whose label cannot be shown.
 pub(super) fn labels<N: Smart, E: Serialize>(cases: &[(N, E)]) -> Result<Vec<Option<Demo>>, NodeError> {
     let (mut labels, mut faults) = (Vec::with_capacity(cases.len()), Vec::new());
     for (at, (input, expected)) in cases.iter().enumerate() {

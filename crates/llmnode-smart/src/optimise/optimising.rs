@@ -17,7 +17,6 @@ use crate::evaluate::{Dataset, Metric};
 use crate::program::Program;
 use crate::signature::Smart;
 
-/// The methods that all optimisers share.
 macro_rules! common {
     ($optimiser:ident) => {
         /// Sets the seed of the random choices. Default 0.
@@ -107,7 +106,6 @@ pub struct Optimise<'r, S, N, E, M> {
     optimiser: Optimiser,
     run: &'r Run<S>,
     start: Program<N>,
-    /// The training set, then the validation set.
     sets: [&'r Dataset<N, E>; 2],
     metric: M,
     concurrency: usize,

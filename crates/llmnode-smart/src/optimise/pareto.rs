@@ -2,8 +2,7 @@
 
 use crate::random::Random;
 
-/// Picks a candidate that is the best on some case, and that no other one beats everywhere. The more cases it leads
-/// on, the likelier it is picked. `scores`: of each candidate, case by case; there is at least one.
+/// The more cases a candidate leads on, the likelier it is picked. `scores`: of each candidate, case by case; not empty.
 pub(super) fn pick(scores: &[&[f64]], random: &mut Random) -> usize {
     let leads = leads(scores);
     let mut at = random.below(leads.iter().sum());
@@ -16,7 +15,7 @@ pub(super) fn pick(scores: &[&[f64]], random: &mut Random) -> usize {
     0
 }
 
-/// On how many cases each candidate leads; 0 for one that is not in the front.
+/// 0 for a candidate that another one beats.
 fn leads(scores: &[&[f64]]) -> Vec<usize> {
     let cases = scores.first().map_or(0, |scores| scores.len());
     let best = |case: usize| scores.iter().map(|scores| scores[case]).fold(f64::MIN, f64::max);
@@ -33,7 +32,6 @@ fn leads(scores: &[&[f64]]) -> Vec<usize> {
     scores.iter().enumerate().map(leads).collect()
 }
 
-/// At least as good everywhere, and better somewhere.
 fn beats(one: &[f64], other: &[f64]) -> bool {
     one.iter().zip(other).all(|(one, other)| one >= other) && one != other
 }

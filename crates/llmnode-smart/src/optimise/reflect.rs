@@ -88,12 +88,10 @@ impl Reflect {
 
     common!(Reflect);
 
-    /// Both candidates on the minibatch, the proposal, and the validation.
     fn proposal_cost(&self, train: usize, validation: usize, per_case: u64) -> u64 {
         (2 * self.minibatch.min(train) + validation) as u64 * per_case + 1
     }
 
-    /// The start's evaluation, and three proposals.
     pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
         validation as u64 + 3 * self.proposal_cost(train, validation, 1)
     }

@@ -14,7 +14,6 @@ use crate::node::WithReasoning;
 use crate::program::Program;
 use crate::signature::{Demo, Smart};
 
-/// Asks the teacher about one case, up to `rounds` times, until its answer passes.
 pub(super) struct Lesson<'a, N, E, M> {
     pub(super) case: &'a (N, E),
     pub(super) metric: &'a M,
@@ -26,9 +25,8 @@ pub(super) struct Lesson<'a, N, E, M> {
 
 #[derive(Default)]
 pub(super) struct LessonOutcome {
-    /// The case with the teacher's answer, if it passed.
     pub(super) demo: Option<Demo>,
-    /// Of the last answer; 0 if there was none.
+    /// 0 if the teacher did not answer.
     pub(super) score: f64,
     pub(super) model: Option<String>,
 }

@@ -22,7 +22,7 @@ pub(super) struct Trial<'a, N, E, M> {
     pub(super) validation: &'a Dataset<N, E>,
     pub(super) metric: &'a M,
     pub(super) concurrency: usize,
-    /// Of requests.
+    /// Requests.
     pub(super) limit: u64,
     pub(super) account: Mutex<Account>,
     pub(super) report_progress: Mutex<Option<ProgressFn<'a>>>,
@@ -33,21 +33,18 @@ pub(super) struct Account {
     /// Requests, including those that answers from a journal replace.
     spent: u64,
     usage: Usage,
-    /// Usage of the answers from a journal.
     replayed: Usage,
     /// How many cases were run, and what they took of `spent`.
     cases: u64,
     spent_on_cases: u64,
     models: BTreeSet<String>,
     proposals: usize,
-    /// On the validation cases.
     best: Option<f64>,
 }
 
 pub(super) struct Candidate<N> {
     pub(super) program: Program<N>,
     pub(super) validation: Evaluation,
-    /// The mean score on training cases while the program was made.
     pub(super) train: f64,
 }
 
@@ -131,7 +128,6 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         Ok(evaluation)
     }
 
-    /// The best candidate, if it beats the start.
     pub(super) fn outcome(
         &self,
         start: Evaluation,

@@ -111,8 +111,7 @@ fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, fault
     }
 }
 
-/// The field that a saved one is, if it is not the one of this name. A file has no names: DSPy writes `${name}` as the
-/// default description, and derives the prefix from the name.
+/// A file has no names: DSPy writes `${name}` as the default description, and derives the prefix from the name.
 fn other(said: &str, description: &str, name: &str, names: &[&str]) -> Option<String> {
     let by_default = description.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     let by_default = by_default.filter(|named| named.chars().all(|c| c.is_alphanumeric() || c == '_'));

@@ -7,7 +7,6 @@ use crate::signature::{Demo, Signature};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
-    /// The node's signature, with the program's goal, descriptions and form.
     pub(crate) signature: Signature,
     pub(crate) demos: Vec<Demo>,
     pub(crate) temperature: Option<f64>,

@@ -51,7 +51,6 @@ impl Guard {
         Guard { field: Some(field.into()), ..self }
     }
 
-    /// What is wrong with the rule itself: its field is not an output.
     pub(crate) fn misplaced(&self, signature: &Signature) -> Option<String> {
         let field = self.field.as_ref().filter(|field| signature.output(field).is_none())?;
         Some(format!("a guard is of the output `{field}`, and the node has no such output"))

@@ -10,7 +10,6 @@ pub(crate) struct Assessment {
 pub(crate) trait Tries {
     type Value;
 
-    /// `hint`: from an earlier try.
     async fn attempt(&self, hint: Option<&str>) -> Result<Self::Value, NodeError>;
 
     fn judge(&self, value: &Self::Value) -> Assessment;
@@ -25,8 +24,7 @@ pub(crate) struct Best<T> {
     pub(crate) tries: u32,
 }
 
-/// Tries until a value is good enough, at most `tries` times. Of equal values, the first counts. A failed try is an
-/// error only if none succeeded; an error that stops the run stops the tries, too.
+/// Of equal values, the first counts. A failed try is an error only if none succeeded, or if it stops the run.
 pub(crate) async fn run_tries<T: Tries>(
     tries: u32,
     at_least: f64,

@@ -20,7 +20,6 @@ pub use values::{InputReader, InputWriter, output_values, read_output};
 use llmnode_runtime::Node;
 use serde_json::{Map, Value};
 
-/// The field that `think` adds.
 pub(crate) const REASONING: &str = "reasoning";
 /// The only output field of a node whose output is not an object.
 pub(crate) const VALUE: &str = "value";

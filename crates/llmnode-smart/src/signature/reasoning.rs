@@ -75,7 +75,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ReasonedObject<T> {
     }
 }
 
-/// Deserializes everything but the reasoning, which is kept aside.
 struct ReasoningExtractor<'r, X> {
     from: X,
     reasoning: &'r mut Option<String>,

@@ -7,7 +7,6 @@ use super::keys::{Group, LIMIT, NOT_RETRYABLE};
 use super::{Action, Stack, Step};
 use crate::diagnostics::Errors;
 
-/// Arguments beside `recover` that depend on it.
 pub(crate) struct RecoverContext<'a> {
     pub(crate) retries: Option<&'a Ident>,
     pub(crate) transport_retries: Option<&'a Ident>,
@@ -130,8 +129,7 @@ fn counts(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     }
 }
 
-/// The default stacks of the groups contain both kinds of fallback. If all three are replaced, another stack must contain
-/// one.
+/// The groups' default stacks contain both kinds of fallback: if all three are replaced, another stack must have one.
 fn check_fallbacks_reached(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     let replaced = |group: &str| stacks.iter().any(|stack| stack.key == group);
     if !["answer", "transport", "final"].into_iter().all(replaced) {

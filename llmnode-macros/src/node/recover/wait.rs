@@ -6,7 +6,6 @@ use syn::Error;
 use super::keys::Group;
 use super::{Action, Stack};
 
-/// The error for a `wait` that no retry uses.
 pub(crate) fn futile(wait: &Ident, stacks: &[Stack], transport_retries: Option<u32>) -> Option<Error> {
     let group_is_stated = stacks.iter().any(|stack| stack.key == "transport");
     let by_default = !group_is_stated && transport_retries != Some(0);

@@ -18,7 +18,6 @@ fn is_helper(attribute: &Attribute) -> bool {
     attribute.path().is_ident("prep")
 }
 
-/// `step`: other arguments make the node a step.
 pub(crate) fn take_attributes(item: &mut ItemStruct, step: bool, faults: &mut Faults) -> Vec<Option<Prep>> {
     for attribute in item.attrs.extract_if(.., |attribute| is_helper(attribute)) {
         let message = "`#[prep(…)]` goes on a field; a function that makes the whole node is named by `prep = path` in \

@@ -83,7 +83,6 @@ fn check_post(args: &NodeArgs, faults: &mut Faults) {
     }
 }
 
-/// Refuses what would execute a node with `idempotent = false` again.
 fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
     let mut refuse = |at: &Ident| {
         let message = format!(

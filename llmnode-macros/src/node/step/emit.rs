@@ -12,15 +12,11 @@ use crate::macro_args::value;
 use crate::node::expression;
 use crate::node::model::NodeModel;
 
-/// The tokens that differ between a step of one node and a batch.
 struct Shape {
     kind: TokenStream,
     prepared: TokenStream,
-    /// The type of `post`'s first parameter.
     node: TokenStream,
-    /// The type of its second parameter.
     output: TokenStream,
-    /// The second parameter as `route` takes it.
     lent: TokenStream,
 }
 
@@ -48,7 +44,6 @@ impl Shape {
     }
 }
 
-/// `stated`: the generics including those of the state.
 pub(crate) fn emit(
     model: &NodeModel<'_>,
     step: &StepModel<'_>,
@@ -114,8 +109,7 @@ fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Id
             (true, call_user_function("batch", path, quote_spanned!(here=> state), private))
         }
         Preparation::Fields(fields) => {
-            // The state has the name that the expressions use. With a name of the macro's own, rustc would not suggest to
-            // clone what is moved out of it.
+            // The expressions' own name for the state: with another, rustc would not suggest to clone what is moved.
             let named = fields.iter().find_map(|(_, written)| expression::state(written.to_token_stream()));
             let (state, lent) = match named {
                 Some(at) => (quote_spanned!(here=> state), quote_spanned!(here.resolved_at(at)=> state)),
@@ -142,8 +136,7 @@ fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Id
     }
 }
 
-/// The value is bound again with the spans of the expression's first and last token, so that all of the expression is
-/// underlined if its type is wrong. `at`: where the name of the state resolves.
+/// Bound again with the spans of the expression's ends, so that all of it is underlined. `at`: where `state` resolves.
 fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<TokenStream> {
     let (ident, ty) = (field.ident.as_ref()?, &field.ty);
     let name = ident.unraw().to_string();
@@ -238,7 +231,6 @@ fn store(place: &StatePath, private: &Ident) -> TokenStream {
 
 /// Spanned at the user's path, where a wrong signature is reported.
 fn call_user_function(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) -> TokenStream {
-    // From the first to the last token of the path, so that all of it is underlined.
     let (at, end) = end_spans(path);
     let mut private = private.clone();
     private.set_span(at);

@@ -15,16 +15,13 @@ pub(super) enum FlowFault {
     },
     #[error("it starts at `{label}`, but there is no such step{}", proposal(nearest))]
     UnknownStart {
-        /// Where it starts.
         label: String,
         /// A step of a similar name.
         nearest: Option<String>,
     },
     #[error("an edge for `{action}` starts at `{label}`, but there is no such step{}", proposal(nearest))]
     UnknownStep {
-        /// The step that the edge leaves.
         label: String,
-        /// The edge's action.
         action: String,
         /// A step of a similar name.
         nearest: Option<String>,
@@ -34,11 +31,8 @@ pub(super) enum FlowFault {
         proposal(nearest)
     )]
     UnknownTarget {
-        /// The step that the edge leaves.
         label: String,
-        /// The edge's action.
         action: String,
-        /// Where it leads.
         to: String,
         /// A step of a similar name.
         nearest: Option<String>,
@@ -47,7 +41,6 @@ pub(super) enum FlowFault {
     DuplicateEdge {
         /// The step.
         label: String,
-        /// The action.
         action: String,
     },
     #[error(
@@ -56,7 +49,6 @@ pub(super) enum FlowFault {
     MissingEdge {
         /// The step.
         label: String,
-        /// The action.
         action: String,
     },
     #[error("`{label}` has no edge; add one with `.on(..)`, with `To::End` to end the flow")]
@@ -66,9 +58,7 @@ pub(super) enum FlowFault {
     },
     #[error("`{label}` has an edge for `{action}`, which is not one of its actions{}", proposal(nearest))]
     UnknownAction {
-        /// The step.
         label: String,
-        /// The action.
         action: String,
         /// An action of a similar name.
         nearest: Option<String>,

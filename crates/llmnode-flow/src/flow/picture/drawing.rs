@@ -35,7 +35,6 @@ pub(super) enum Shape {
     Begin,
     End,
     Step,
-    /// Several nodes in one step.
     Many,
     Todo,
 }
@@ -47,14 +46,12 @@ pub(super) enum Highlight {
     /// Not visited by the run that is drawn.
     Idle,
     Failed,
-    /// The position of the flow.
     Here,
 }
 
 pub(super) struct Arrow {
     pub(super) from: String,
     pub(super) to: String,
-    /// Not escaped.
     pub(super) text: String,
     pub(super) kind: ArrowKind,
 }

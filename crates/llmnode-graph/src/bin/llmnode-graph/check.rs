@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::args::Options;
 use crate::placeholders::{self, AnyType};
 
-/// Returns whether nothing is wrong.
 pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
     let text = read(&options.file)?;
     let (faults, warnings) = match Graph::parse(&text, &registry(&text, options)?) {
@@ -69,7 +68,6 @@ fn registry(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>>
     Ok(registry.folder(folder(options)).build()?)
 }
 
-/// By default beside the file.
 pub(crate) fn folder(options: &Options) -> PathBuf {
     let folder = options.folder.clone().or_else(|| options.file.parent().map(Path::to_path_buf));
     folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| ".".into())

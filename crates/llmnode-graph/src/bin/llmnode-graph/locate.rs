@@ -35,7 +35,6 @@ impl Scan<'_> {
         }
     }
 
-    /// Moves to a member or an item of the value that begins here; returns the bytes to mark.
     fn enter(&mut self, part: &str) -> Option<Range<usize>> {
         let (open, close) = match self.peek() {
             b'{' => (b'{', b'}'),

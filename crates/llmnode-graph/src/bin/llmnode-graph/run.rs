@@ -15,7 +15,6 @@ use crate::placeholders::named;
 use crate::report::report;
 use crate::table::Table;
 
-/// Returns whether the run came to its end.
 pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     let mut registry = Registry::new().folder(folder(options));
     if let Some(file) = &options.profiles {
@@ -87,7 +86,7 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
     Ok(outcome.is_ok())
 }
 
-/// Runs until the end or until something waits. The mutex is for the two hooks, which share one table.
+/// The mutex is for the two hooks, which share one table.
 async fn once(
     graph: &Graph,
     run: &mut Run<State>,

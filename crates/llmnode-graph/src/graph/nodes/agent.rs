@@ -90,7 +90,7 @@ impl NodeType for AgentType {
     }
 }
 
-/// The others are nodes that the agent may call.
+/// A name that is not a registered tool is that of a node that the agent may call.
 fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
     let (registry, links) = (node.registry, node.links);
     let mut found: Vec<&str> = Vec::new();

@@ -114,7 +114,6 @@ impl Agent {
         written.fold(update, |update, (key, value)| update.with_value(key, value))
     }
 
-    /// Adds the trace of the tools under the id of the node that represents them.
     fn traced(&self, visit: &Visit<'_>, update: Update) -> Update {
         let Some(executor) = self.links.iter().find(|link| link.kind == LinkKind::Executor) else {
             return update;
@@ -162,7 +161,7 @@ impl Agent {
         let is_here = |call: &ToolCall| match link.kind {
             // The id that is shown is escaped as in JSON pointers.
             LinkKind::Handoff => call.id == first.id.replace("~1", "/").replace("~0", "~"),
-            // All tools run there.
+            // One node executes all tools.
             _ => target(&call.name).is_some_and(|one| one.kind == link.kind),
         };
         let answer = |call: &ToolCall| match (is_here(call), link.kind) {

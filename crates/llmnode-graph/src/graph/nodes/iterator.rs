@@ -63,7 +63,6 @@ struct IteratorNode {
     restart: bool,
     /// The key of the items, as they were when the loop began.
     queue: String,
-    /// The key of the index of the next item.
     next: String,
 }
 

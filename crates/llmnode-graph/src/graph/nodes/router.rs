@@ -143,7 +143,6 @@ impl Test {
         })
     }
 
-    /// Fails if the text is longer than the pattern may search.
     fn fits(&self, text: &str) -> Result<bool, String> {
         if text.is_empty() {
             return Ok(false);

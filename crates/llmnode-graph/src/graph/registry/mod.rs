@@ -53,7 +53,6 @@ pub struct Registry {
     extensions: Extensions,
 }
 
-/// Values of node types in other crates.
 type Extensions = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 
 impl Registry {
@@ -110,7 +109,7 @@ impl Registry {
     /// [`NodeLoader::extension`](crate::NodeLoader::extension).
     pub fn extend_with<T: Any + Send + Sync + Default>(mut self, change: impl FnOnce(&mut T)) -> Self {
         let value = self.extensions.entry(TypeId::of::<T>()).or_insert_with(|| Box::<T>::default());
-        // Always of this type, which is its key.
+        // The key is the type's own id, so this never fails.
         if let Some(value) = value.downcast_mut() {
             change(value);
         }

@@ -19,7 +19,6 @@ pub struct Registered(pub(super) Arc<Inner>);
 
 pub(super) struct Inner {
     pub(super) tools: Toolset,
-    /// By name and alias.
     pub(super) types: BTreeMap<String, Arc<dyn NodeType>>,
     pub(super) models: Vec<(String, Arc<dyn ChatModel>, Settings)>,
     pub(super) folder: Option<PathBuf>,
