@@ -17,10 +17,10 @@ mod snapshot;
 const MODULES: &[&str] = &[
     "src/lib.rs",
     "llmnode-runtime/src/lib.rs",
-    "llmnode-runtime/src/media/mod.rs",
     "llmnode-runtime/src/primitive/mod.rs",
     "llmnode-runtime/src/prompt/mod.rs",
-    "llmnode-runtime/src/testing/mod.rs",
+    "llmnode-runtime/src/testing.rs",
+    "crates/llmnode-model/src/media/mod.rs",
     "crates/llmnode-cassette/src/lib.rs",
     "crates/llmnode-flow/src/lib.rs",
     "crates/llmnode-flow/src/flow/mod.rs",
@@ -37,7 +37,11 @@ const MODULES: &[&str] = &[
 ];
 
 /// Modules that are exported as one, and foreign crates.
-const NO_ITEMS: &[&str] = &["graph", "journal", "rag", "smart", "stub_server", "reqwest", "async_openai"];
+const NO_ITEMS: &[&str] =
+    &["graph", "journal", "media", "rag", "smart", "stub_server", "reqwest", "async_openai"];
+
+/// Crates whose names the facade has through the runtime.
+const BELOW: &[&str] = &["crates/llmnode-model/src/lib.rs", "crates/llmnode-reader/src/lib.rs"];
 
 /// What one file exports: its names, and its public modules that are files of their own.
 #[derive(Default)]
@@ -135,8 +139,9 @@ fn the_public_names_are_these() {
 #[test]
 fn no_public_module_is_left_out() {
     for module in public().modules.iter().filter(|module| *module != "guide") {
-        let file = format!("/{module}/mod.rs");
-        assert!(MODULES.iter().any(|known| known.ends_with(&file)), "`{module}` is not read");
+        let files = [format!("/{module}/mod.rs"), format!("/{module}.rs")];
+        let is_read = |known: &&str| files.iter().any(|file| known.ends_with(file));
+        assert!(MODULES.iter().any(is_read), "`{module}` is not read");
     }
 }
 
@@ -158,7 +163,7 @@ fn every_crate_is_read() {
     let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
     for folder in crates {
         let file = format!("crates/{}/src/lib.rs", folder.unwrap().file_name().to_str().unwrap());
-        assert!(MODULES.contains(&&*file), "`{file}` is not read");
+        assert!(MODULES.contains(&&*file) || BELOW.contains(&&*file), "`{file}` is not read");
     }
 }
 

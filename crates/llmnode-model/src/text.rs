@@ -3,10 +3,15 @@
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+/// The SHA-256 of these bytes.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    hmac_sha256::Hash::hash(bytes)
+}
+
 /// The SHA-256 of these bytes, in hexadecimal digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     let mut hex = String::with_capacity(64);
-    for byte in hmac_sha256::Hash::hash(bytes) {
+    for byte in sha256(bytes) {
         hex.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
     }
     hex

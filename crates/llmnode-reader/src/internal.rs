@@ -4,14 +4,16 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_into, read_json_of};
-pub use crate::check::{in_json_names, target};
+pub use crate::check::target;
 pub use crate::marks::{MARK, marks_in};
-pub use crate::schema::{Uncovered, WRAPPER, is_annotation};
+pub use crate::schema::Uncovered;
 pub use crate::text::{
     bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
     same_name, write_joined,
 };
+pub use crate::tree::{WRAPPER, is_annotation};
 
+use crate::check;
 use crate::{Flag, Note, OutputSchema, StrictError, Violation};
 
 /// The most values that a violation lists.
@@ -29,6 +31,12 @@ pub fn uncovered(
     find: impl FnOnce(&[String]) -> Option<Uncovered>,
 ) -> Option<Arc<Uncovered>> {
     schema.uncovered(traversal, find)
+}
+
+/// Replaces each name of the path that the schema does not have by the one with the same letters, if there is only one.
+/// `wrapped`: the path begins with the member that wraps the value.
+pub fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) -> String {
+    check::in_json_names(path, &schema.rules, wrapped)
 }
 
 /// Whether the value of the members with these names can be a list.

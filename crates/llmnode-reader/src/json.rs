@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::check::Decimal;
+use crate::decimal::Decimal;
 
 /// Borrows from the text where nothing had to be decoded.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,9 @@ pub(crate) enum Json<'t> {
     /// In the order of the text. No two keys are equal.
     Object(Vec<(Cow<'t, str>, Json<'t>)>),
 }
+
+/// The members of an object.
+pub(crate) type Members<'j> = [(Cow<'j, str>, Json<'j>)];
 
 /// Equal for values that differ only in the order of members. `1.0` and `1` stay different, since not every type takes both.
 pub(super) fn canonical(mut tree: Json<'_>) -> String {
@@ -151,6 +154,25 @@ impl<'v> From<&'v serde_json::Value> for Json<'v> {
                 Json::Object(members.iter().map(member).collect())
             }
         }
+    }
+}
+
+/// Equality as in JSON Schema: `1` equals `1.0`.
+pub(crate) fn json_eq(one: &Json<'_>, other: &Json<'_>) -> bool {
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) => {
+            one == other || Decimal::parse(one).is_some_and(|one| Some(one) == Decimal::parse(other))
+        }
+        (Json::Array(one), Json::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| json_eq(one, other))
+        }
+        (Json::Object(one), Json::Object(other)) => {
+            let equal = |(name, value): &(Cow<'_, str>, Json<'_>)| {
+                other.iter().any(|(key, other)| key == name && json_eq(value, other))
+            };
+            one.len() == other.len() && one.iter().all(equal)
+        }
+        _ => one == other,
     }
 }
 

@@ -4,6 +4,7 @@
 mod answer;
 mod check;
 mod coerce;
+mod decimal;
 mod error;
 mod find;
 mod flag;
@@ -24,6 +25,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tree;
 mod violation;
 
 pub use flag::{Flag, Note};

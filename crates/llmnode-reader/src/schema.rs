@@ -9,7 +9,6 @@ mod nulls;
 mod strict;
 mod strict_error;
 mod tagged;
-mod tree;
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -22,14 +21,10 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::check::{CheckMode, Rules, faults, states_bounds};
-use crate::marks::{MARK, marks_of, schema_with_marks};
+use crate::marks::{marks_of, schema_with_marks};
+use crate::tree::WRAPPER;
 
 pub use strict_error::StrictError;
-pub use tree::is_annotation;
-pub(super) use tree::{Node, children, percent_decoded};
-
-/// The only member of the object that wraps an answer whose type is not an object.
-pub const WRAPPER: &str = "value";
 
 /// The JSON schema of an output type, in the dialects that providers accept. It is built once per type.
 ///

@@ -4,8 +4,9 @@ use serde::de::DeserializeOwned;
 
 use super::check::{CheckMode, Rules, expected_answer};
 use super::json::Json;
-use super::schema::{OutputSchema, WRAPPER};
+use super::schema::OutputSchema;
 use super::serde_observer::{Observed, Observer};
+use super::tree::WRAPPER;
 use crate::violation::Violation;
 
 /// Models copy this from a template of the type instead of filling it in.
@@ -65,7 +66,7 @@ impl Target<'_> {
     }
 
     pub(super) fn expected_answer(&self) -> Option<String> {
-        self.schema.and_then(expected_answer)
+        self.schema.and_then(|schema| expected_answer(&schema.rules, schema.is_wrapped()))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Whether a model repeats its bad answer.
 
-use llmnode_model::internal::sha256_hex;
+use llmnode_model::internal::sha256;
 use llmnode_model::{Group, Retry};
 
 use super::failure::Failure;
 
 #[derive(Default)]
-pub(super) struct Repetition(Option<String>);
+pub(super) struct Repetition(Option<[u8; 32]>);
 
 impl Repetition {
     pub(super) fn repeats(&mut self, failure: &Failure) -> bool {
@@ -14,9 +14,8 @@ impl Repetition {
         if failure.category.group() != Group::Answer || failure.retry == Some(Retry::Transport) {
             return false;
         }
-        let answer = sha256_hex(failure.answer.as_deref().unwrap_or_default().trim().as_bytes());
-        let last = self.0.replace(answer);
-        last.is_some() && last == self.0
+        let answer = sha256(failure.answer.as_deref().unwrap_or_default().trim().as_bytes());
+        self.0.replace(answer) == Some(answer)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::schema::{Node, children};
+use crate::tree::{Node, children};
 
 /// Ignores the bounds that schemars writes for integer types, since serde checks those.
 pub(crate) fn any(schema: &Value) -> bool {

@@ -1,15 +1,28 @@
 //! Compiles the keywords of a schema to rules.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::rules::{Property, Rule};
+use super::rules::{Property, Rule, Rules};
 use crate::json::Json;
-use crate::schema::{Node, is_annotation, percent_decoded};
+use crate::tree::{Node, is_annotation, percent_decoded};
+
+impl Rules {
+    pub(crate) fn of(root: &Value, own: &Value) -> Self {
+        let (all, own) = compiled(root, own);
+        Rules { all, own }
+    }
+
+    pub(crate) fn any() -> &'static Rules {
+        static ANY: LazyLock<Rules> = LazyLock::new(|| Rules::of(&Value::Bool(true), &Value::Bool(true)));
+        &ANY
+    }
+}
 
 /// Follows only keywords that apply a schema. Returns the rules (that of `root` is number 0) and the number of `own`.
-pub(super) fn compiled(root: &Value, own: &Value) -> (Vec<Rule>, usize) {
+fn compiled(root: &Value, own: &Value) -> (Vec<Rule>, usize) {
     let mut compiler = Compiler { root, known: HashMap::new(), found: Vec::new() };
     compiler.number(root);
     let own = compiler.number(own);

@@ -1,14 +1,14 @@
 //! What a schema asks for, in a few words.
 
-use super::super::schema::{OutputSchema, WRAPPER};
 use super::describe::{expected, join_some, property_list};
 use super::variant::Variants;
 use super::{Rule, Rules};
 use crate::json::Json;
+use crate::tree::WRAPPER;
 
-pub(in super::super) fn expected_answer(schema: &OutputSchema) -> Option<String> {
-    let own = of(&schema.rules, schema.rules.own())?;
-    Some(if schema.is_wrapped() { format!("{{\"{WRAPPER}\": ..}} with {own}") } else { own })
+pub(in super::super) fn expected_answer(rules: &Rules, wrapped: bool) -> Option<String> {
+    let own = of(rules, rules.own())?;
+    Some(if wrapped { format!("{{\"{WRAPPER}\": ..}} with {own}") } else { own })
 }
 
 fn of(rules: &Rules, rule: &Rule) -> Option<String> {

@@ -1,9 +1,9 @@
 //! One thing that is wrong with a value, and the faults that one value and its schema alone can show.
 
 use super::describe::{describe, display_value, excerpt, expected};
-use super::number::Decimal;
-use super::{Location, Rule, json_eq};
-use crate::json::Json;
+use super::{Location, Rule};
+use crate::decimal::Decimal;
+use crate::json::{Json, json_eq};
 use crate::text::{misspelling_of, plural};
 use crate::violation::Violation;
 

@@ -1,10 +1,9 @@
-//! Faults in the items of a list, and JSON equality for lists that are sets.
+//! Faults in the items of a list.
 
-use std::borrow::Cow;
-
+use super::checker::{CheckMode, Checker};
 use super::fault::count_fault;
-use super::{CheckMode, Checker, Decimal, Fault, Location, Rule};
-use crate::json::Json;
+use super::{Fault, Location, Rule};
+use crate::json::{Json, json_eq};
 
 impl<'s> Checker<'s> {
     pub(super) fn array(
@@ -30,24 +29,5 @@ impl<'s> Checker<'s> {
             let twice = (0..items.len()).take_while(|index| self.spend(*index as u64, depth)).find(again);
             found.extend(twice.map(|index| Fault::at(&place.item(index), "appears twice")));
         }
-    }
-}
-
-/// Equality as in JSON Schema: `1` equals `1.0`.
-pub(crate) fn json_eq(one: &Json<'_>, other: &Json<'_>) -> bool {
-    match (one, other) {
-        (Json::Number(one), Json::Number(other)) => {
-            one == other || Decimal::parse(one).is_some_and(|one| Some(one) == Decimal::parse(other))
-        }
-        (Json::Array(one), Json::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| json_eq(one, other))
-        }
-        (Json::Object(one), Json::Object(other)) => {
-            let equal = |(name, value): &(Cow<'_, str>, Json<'_>)| {
-                other.iter().any(|(key, other)| key == name && json_eq(value, other))
-            };
-            one.len() == other.len() && one.iter().all(equal)
-        }
-        _ => one == other,
     }
 }

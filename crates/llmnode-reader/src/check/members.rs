@@ -1,18 +1,16 @@
 //! Faults in the members of an object: missing, unknown or misspelled ones.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::checker::{CheckMode, Checker};
 use super::describe::{excerpt, join_some, property_list};
 use super::fault::count_fault;
-use super::{CheckMode, Checker, Fault, Location, Rule};
-use crate::json::Json;
+use super::{Fault, Location, Rule};
+use crate::json::{Json, Members};
 use crate::text::{misspelling_of, same_letters};
 
 /// How many unknown members are compared with a missing one.
 const MAX_UNKNOWN: usize = 16;
-
-pub(super) type Members<'j> = [(Cow<'j, str>, Json<'j>)];
 
 impl<'s> Checker<'s> {
     pub(super) fn object(

@@ -1,14 +1,12 @@
 //! Translates the paths of validators. A definition knows its fields by their Rust names, not by what serde makes of them
 //! (`rename_all`); the schema has the names that the model knows.
 
-use super::Rule;
-use crate::OutputSchema;
+use super::{Rule, Rules};
 use crate::text::same_letters;
 
 /// Replaces each name that the schema does not have by the one with the same letters, if there is only one. `wrapped`: the path
 /// begins with the member that wraps the value.
-pub fn in_json_names(path: String, schema: &OutputSchema, wrapped: bool) -> String {
-    let rules = &schema.rules;
+pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> String {
     let start = if wrapped { rules.root_rule() } else { rules.own() };
     // Fast path: most paths are one name, and right.
     if start.has_property(&path) || path.is_empty() {
@@ -111,7 +109,7 @@ mod tests {
             ("way_out[2].OnFoot.how_far", "wayOut[2].on_foot.HowFar"),
             ("way_out[2].ByTrain.first_class.x[0]", "wayOut[2].by_train.FirstClass.x[0]"),
         ] {
-            assert_eq!(in_json_names(path.to_owned(), &schema, false), named);
+            assert_eq!(in_json_names(path.to_owned(), &schema.rules, false), named);
         }
     }
 
@@ -128,14 +126,14 @@ mod tests {
             "firstStep..x",
             "[x]é",
         ] {
-            assert_eq!(in_json_names(path.to_owned(), &schema, false), path);
+            assert_eq!(in_json_names(path.to_owned(), &schema.rules, false), path);
         }
     }
 
     #[test]
     fn a_wrapped_value_has_the_wrapper_before_it() {
         let schema = OutputSchema::of::<Vec<Step>>();
-        assert_eq!(in_json_names("value[1].item_name".into(), &schema, true), "value[1].ITEM-NAME");
-        assert_eq!(in_json_names("[1].item_name".into(), &schema, false), "[1].ITEM-NAME");
+        assert_eq!(in_json_names("value[1].item_name".into(), &schema.rules, true), "value[1].ITEM-NAME");
+        assert_eq!(in_json_names("[1].item_name".into(), &schema.rules, false), "[1].ITEM-NAME");
     }
 }

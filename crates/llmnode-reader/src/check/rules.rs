@@ -1,18 +1,13 @@
 //! A compiled schema: keywords are looked up and references resolved once, not per value.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
-use serde_json::Value;
-
-use super::compile::compiled;
-use super::members::Members;
-use crate::json::Json;
+use crate::json::{Json, Members};
 
 #[derive(Debug)]
 pub(crate) struct Rules {
-    all: Vec<Rule>,
-    own: usize,
+    pub(super) all: Vec<Rule>,
+    pub(super) own: usize,
 }
 
 /// Refers to other schemas by their number in [`Rules`].
@@ -54,16 +49,6 @@ pub(crate) struct Property {
 }
 
 impl Rules {
-    pub(crate) fn of(root: &Value, own: &Value) -> Self {
-        let (all, own) = compiled(root, own);
-        Rules { all, own }
-    }
-
-    pub(crate) fn any() -> &'static Rules {
-        static ANY: LazyLock<Rules> = LazyLock::new(|| Rules::of(&Value::Bool(true), &Value::Bool(true)));
-        &ANY
-    }
-
     pub(crate) fn own(&self) -> &Rule {
         self.at(self.own)
     }

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::json::Json;
 
 fn violations_of(schema: &Value, value: &Value) -> Vec<String> {
     violations(&Rules::of(schema, schema), &Json::from(value), false)

@@ -1,10 +1,10 @@
 //! Explains why no variant of a union matches.
 
+use super::checker::{CheckMode, Checker, MAX_CACHED};
 use super::describe::{describe, display_value, excerpt, expected, join_some};
-use super::members::Members;
 use super::variant::Variants;
-use super::{CheckMode, Checker, Fault, Location, MAX_CACHED, Rule, Rules, Severity};
-use crate::json::Json;
+use super::{Fault, Location, Rule, Rules, Severity};
+use crate::json::{Json, Members};
 
 impl<'s> Checker<'s> {
     pub(super) fn union(

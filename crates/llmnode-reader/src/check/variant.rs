@@ -3,9 +3,8 @@
 
 use super::describe::{describe, excerpt, join_some};
 use super::fault::name_as_object;
-use super::members::Members;
 use super::{Fault, Location, Rule, Rules};
-use crate::json::Json;
+use crate::json::{Json, Members};
 
 pub(super) struct Variants<'s> {
     bare: Vec<&'s str>,

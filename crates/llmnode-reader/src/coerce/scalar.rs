@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::super::check::{Decimal, Rule};
+use super::super::check::Rule;
 use super::super::json::Json;
 use super::kind;
+use crate::decimal::Decimal;
 
 pub(super) fn changed<'j>(rule: &Rule, json: &Json<'j>) -> Option<(Json<'j>, &'static str)> {
     let is = |name: &str| rule.has_type(name);

@@ -10,9 +10,8 @@ mod word;
 use std::borrow::Cow;
 
 pub(super) use self::notes::Repairs;
-pub(super) use self::space::{is_space, skip_blank};
-pub(super) use self::string::is_quote;
-pub(super) use self::word::{is_number, name_length};
+pub(super) use self::space::{is_quote, is_space, skip_blank};
+pub(super) use self::word::name_length;
 use super::json::Json;
 
 /// As in serde_json.

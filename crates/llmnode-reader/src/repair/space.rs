@@ -87,3 +87,7 @@ fn unit(text: &str, at: usize) -> usize {
 pub(in super::super) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
+
+pub(in super::super) fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`' | '´' | '“' | '”' | '„' | '‘' | '’' | '‚' | '«' | '»')
+}

@@ -2,17 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{ParseResult, Parser, Role, is_space, kind, name_length};
+use super::{ParseResult, Parser, Role, is_quote, is_space, kind, name_length};
 use crate::text::floor_char_boundary;
 
 /// Unescaped quotation marks in one string; every object of a hostile text may begin the same search.
 const MAX_MARKS: usize = 64;
 /// Bytes of a key that is searched for after a comma.
 const MAX_KEY_SCAN: usize = 100;
-
-pub(in super::super) fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '\'' | '`' | '´' | '“' | '”' | '„' | '‘' | '’' | '‚' | '«' | '»')
-}
 
 fn closes_quote(quote: char, c: char) -> bool {
     match quote {

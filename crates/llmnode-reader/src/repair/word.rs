@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::space::is_space;
-use super::string::is_quote;
+use super::space::{is_quote, is_space};
 use super::{Json, ParseResult, Parser, Role, kind};
+use crate::decimal::is_number;
 
 /// Models that repeat the schema write names of types in place of values: `{"name": string}`.
 const TYPES: [&str; 9] =
@@ -134,27 +134,4 @@ fn is_quoted(words: &str) -> bool {
         before = c;
     }
     false
-}
-
-pub(in super::super) fn is_number(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let integer = count(digits);
-    if integer == 0 || (integer > 1 && digits.starts_with('0')) {
-        return false;
-    }
-    let mut rest = &digits[integer..];
-    if let Some(fraction) = rest.strip_prefix('.') {
-        let length = count(fraction);
-        if length == 0 {
-            return false;
-        }
-        rest = &fraction[length..];
-    }
-    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
-        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-        let length = count(exponent);
-        return length > 0 && length == exponent.len();
-    }
-    rest.is_empty()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::tree::{Node, children_mut, holds_schemas};
+use crate::tree::{Node, children_mut, holds_schemas};
 
 /// A schema under a property's name is two levels of JSON, so this and what surrounds it in a request stays below the 128
 /// levels that most readers accept.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::tree::{Node, has_type};
+use crate::tree::{Node, has_type};
 
 pub(super) enum Kinds {
     Scalar,

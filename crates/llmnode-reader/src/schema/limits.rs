@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::strict_error::StrictProblem;
-use super::tree::{Node, children, def_name};
+use crate::tree::{Node, children, def_name};
 
 /// In all objects together.
 const MAX_PROPERTIES: usize = 5000;

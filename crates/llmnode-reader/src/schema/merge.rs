@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::depth::{MAX_DEPTH, size};
-use super::tree::{Node, branches, children_mut, def_name, is_annotation};
+use crate::tree::{Node, branches, children_mut, def_name, is_annotation};
 
 /// More than any real type has; the product of several unions stops here.
 const MAX_BRANCHES: usize = 256;

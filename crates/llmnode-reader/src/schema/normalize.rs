@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::depth;
 use super::merge::Merger;
-use super::tree::{Node, branches, children, children_mut, def_name, target};
-use super::{MARK, WRAPPER};
+use crate::marks::MARK;
+use crate::tree::WRAPPER;
+use crate::tree::{Node, branches, children, children_mut, def_name, target};
 
 pub(super) struct Normalized {
     pub(super) tree: Value,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::tree::{Node, branches, has_type, target};
+use crate::tree::{Node, branches, has_type, target};
 
 /// The definitions visited at one place of a value: a second visit finds nothing new, and recursion ends here.
 #[derive(Default)]

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::kinds::{Kinds, drop_irrelevant_keywords, kinds};
 use super::strict_error::{StrictError, StrictProblem};
-use super::tree::{Node, branches, is_annotation};
-use super::{limits, nulls, tree};
+use super::{limits, nulls};
+use crate::tree;
+use crate::tree::{Node, branches, is_annotation};
 
 const SUPPORTED: [&str; 11] = [
     "type",
@@ -146,7 +147,7 @@ impl Writer<'_> {
 
     /// A reference may have no siblings; one with a description becomes a union of one, which may carry it.
     fn reference(&mut self, node: &Node, reference: &Value, path: &str) -> Value {
-        if super::tree::target(self.defs, node).is_none() {
+        if crate::tree::target(self.defs, node).is_none() {
             return self.refuse(path, EXTERNAL_REF);
         }
         if node.keys().any(|key| key != "$ref" && !is_annotation(key)) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::tree::{Node, children};
+use crate::tree::{Node, children};
 
 /// Finds variants of an internally tagged enum (`#[serde(tag = "kind")]`) that hold a number or a list: schemars merges the
 /// keywords of both into one schema. A string, a bool or an `Option` of them leaves no trace there; `#[llm_output]` finds these

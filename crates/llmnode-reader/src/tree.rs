@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 
 pub(crate) type Node = Map<String, Value>;
 
+/// The only member of the object that wraps an answer whose type is not an object.
+pub const WRAPPER: &str = "value";
+
 /// Keywords whose value is one schema.
 const ONE: [&str; 11] = [
     "items",
@@ -37,7 +40,7 @@ pub(crate) fn children(node: &Node) -> impl Iterator<Item = &Value> {
     })
 }
 
-pub(super) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut Value)> {
+pub(crate) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut Value)> {
     node.iter_mut().flat_map(|(key, value)| -> Box<dyn Iterator<Item = (&str, &mut Value)>> {
         let key = key.as_str();
         match value {
@@ -53,13 +56,13 @@ pub(super) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut 
     })
 }
 
-pub(super) fn holds_schemas(key: &str, value: &Value) -> bool {
+pub(crate) fn holds_schemas(key: &str, value: &Value) -> bool {
     ONE.contains(&key)
         || (value.is_array() && LIST.contains(&key))
         || (value.is_object() && NAMED.contains(&key))
 }
 
-pub(super) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn def_name(reference: &str) -> Option<Cow<'_, str>> {
     let encoded = reference.strip_prefix("#/$defs/")?;
     if encoded.contains('/') {
         return None;
@@ -85,15 +88,15 @@ pub(crate) fn percent_decoded(encoded: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-pub(super) fn target<'a>(defs: Option<&'a Node>, node: &Node) -> Option<&'a Value> {
+pub(crate) fn target<'a>(defs: Option<&'a Node>, node: &Node) -> Option<&'a Value> {
     defs?.get(def_name(node.get("$ref")?.as_str()?)?.as_ref())
 }
 
-pub(super) fn branches(node: &Node) -> Option<&Vec<Value>> {
+pub(crate) fn branches(node: &Node) -> Option<&Vec<Value>> {
     node.get("anyOf").or_else(|| node.get("oneOf"))?.as_array()
 }
 
-pub(super) fn has_type(node: &Node, kind: &str) -> bool {
+pub(crate) fn has_type(node: &Node, kind: &str) -> bool {
     match node.get("type") {
         Some(Value::String(only)) => only == kind,
         Some(Value::Array(kinds)) => kinds.iter().any(|k| k == kind),
@@ -101,7 +104,7 @@ pub(super) fn has_type(node: &Node, kind: &str) -> bool {
     }
 }
 
-pub(super) fn required(node: &Node) -> HashSet<&str> {
+pub(crate) fn required(node: &Node) -> HashSet<&str> {
     let names = node.get("required").and_then(Value::as_array).into_iter().flatten();
     names.filter_map(Value::as_str).collect()
 }
