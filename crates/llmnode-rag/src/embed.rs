@@ -198,7 +198,6 @@ impl Embedding<'_> {
         EmbedRequest { texts, purpose, correlation: id, attempt_timeout: timeout }
     }
 
-    #[expect(clippy::result_large_err, reason = "the error is what embedders return")]
     fn checked(&self, embedded: Result<Embedded, ModelError>) -> Result<Vec<Vec<f32>>, ModelError> {
         let Embedded { vectors, usage, .. } = embedded?;
         let (texts, id) = (self.texts.len(), self.embedder.id());

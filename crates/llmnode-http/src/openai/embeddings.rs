@@ -161,7 +161,6 @@ impl Inner {
         }
     }
 
-    #[expect(clippy::result_large_err, reason = "a completion is as large")]
     fn vectors(
         &self,
         body: &[u8],

@@ -358,7 +358,6 @@ impl Inner {
 }
 
 impl Inner {
-    #[expect(clippy::result_large_err, reason = "a completion is as large")]
     fn completion(
         &self,
         read: answer::CompletionResult,

@@ -1,6 +1,5 @@
 //! Reservations, without the loop.
 
-#![expect(clippy::result_large_err, reason = "what a model gives back")]
 
 mod concurrency;
 
