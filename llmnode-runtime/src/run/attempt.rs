@@ -12,10 +12,10 @@ use llmnode_reader::internal::{is_met_by, one_line};
 use llmnode_reader::{Flag, Violation};
 use tracing::Instrument;
 
-use super::answer_reader::{AnswerReader, judge};
 use super::attempt_loop::Plan;
 use super::context::CallContext;
 use super::core::Target;
+use super::erased_node::{ErasedNode, judge};
 use super::failure::{Failure, normalize_violations};
 use super::listener::Listener;
 use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls};
@@ -37,7 +37,7 @@ pub(super) async fn attempt(
     target: &Target<'_>,
     request: &Request,
     open: &mut OpenAttempt<'_>,
-    asked: &mut dyn AnswerReader,
+    asked: &mut dyn ErasedNode<'_>,
     attempt: &AttemptInfo,
     plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
@@ -108,7 +108,7 @@ async fn ask(
     request: &Request,
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
-    asked: &mut dyn AnswerReader,
+    asked: &mut dyn ErasedNode<'_>,
     attempt: &AttemptInfo,
     Plan { context: CallContext { listener, .. }, settings, .. }: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {

@@ -18,6 +18,7 @@ use super::core::RunCore;
 use super::cx::Cx;
 use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
+use super::lazy::{LazyFuture, lazy};
 use super::listener::Listener;
 use super::node::Exec;
 use super::resume::Origin;
@@ -38,28 +39,30 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 /// effect. A panic of the node, its output or its model is caught, and is the call's error.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
+    pub(super) given: Given<'r>,
+    under_way: UnderWay<'r, T>,
+}
+
+type UnderWay<'r, T> = Pin<Box<dyn LazyFuture<Given<'r>, Outcome<T>> + Send + 'r>>;
+
+/// What is set before the first poll.
+#[derive(Default)]
+pub(super) struct Given<'r> {
     overrides: Overrides,
     pub(super) listener: Option<Arc<Listener<'r>>>,
     paused: Option<Paused>,
-    /// `None` once it has started.
-    start: Option<Start<'r, T>>,
-    under_way: Option<BoxFuture<'r, Outcome<T>>>,
 }
-
-type Start<'r, T> = Box<
-    dyn FnOnce(Overrides, Option<Arc<Listener<'r>>>, Option<Paused>) -> BoxFuture<'r, Outcome<T>> + Send + 'r,
->;
 
 type Overrides = Option<Box<Settings>>;
 
 impl RunCore {
-    /// Calls a node, without settings of its own.
+    /// Calls a node.
     pub fn call<'r, S, N>(&'r self, caller: Caller<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
     where
         S: ?Sized,
         N: Exec<S>,
     {
-        Call::begin(self, caller, state, node)
+        Call::new(self, caller, state, node)
     }
 }
 
@@ -69,26 +72,7 @@ impl<'r, T> Call<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        let start = Box::new(move |overrides, listener, paused: Option<Paused>| {
-            let Some(paused) = paused else { return start(core, caller, state, node, overrides, listener) };
-            let course: BoxFuture<'r, _> = Box::pin(async move {
-                let origin = Origin::paused(&paused);
-                start(core, Caller { origin: Some(&origin), ..caller }, state, node, overrides, listener)
-                    .await
-            });
-            course
-        });
-        Call { overrides: None, listener: None, paused: None, start: Some(start), under_way: None }
-    }
-
-    /// A call that is given nothing: there are no settings to wait for.
-    pub(crate) fn begin<S, N>(core: &'r RunCore, caller: Caller<'r>, state: &'r S, node: &'r N) -> Self
-    where
-        S: ?Sized,
-        N: Exec<S, Output = T>,
-    {
-        let under_way = start(core, caller, state, node, None, None);
-        Call { overrides: None, listener: None, paused: None, start: None, under_way: Some(under_way) }
+        Call { given: Given::default(), under_way: under_way(core, caller, state, node) }
     }
 
     setters! {
@@ -155,7 +139,7 @@ impl<'r, T> Call<'r, T> {
     /// If something is undecided, or if the node, its prompt, its tools or its output have changed since the pause, the call
     /// fails with `config_error` and nothing runs.
     pub fn approve(mut self, paused: Paused) -> Self {
-        self.paused = Some(paused);
+        self.given.paused = Some(paused);
         self
     }
 
@@ -190,12 +174,12 @@ impl<'r, T> Call<'r, T> {
 
     /// Sets all settings at once, and drops those set so far.
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.overrides = Some(Box::new(settings));
+        self.given.overrides = Some(Box::new(settings));
         self
     }
 
     fn overrides(&mut self) -> &mut Settings {
-        self.overrides.get_or_insert_default()
+        self.given.overrides.get_or_insert_default()
     }
 
     /// Returns the record of the call beside its output.
@@ -219,14 +203,7 @@ impl<S: ?Sized> Cx<'_, S> {
 
 impl<T> Call<'_, T> {
     pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
-        if let Some(start) = self.start.take() {
-            self.under_way = Some(start(self.overrides.take(), self.listener.take(), self.paused.take()));
-        }
-        match &mut self.under_way {
-            Some(call) => call.as_mut().poll(cx),
-            // `start` is taken on the first poll; until then `under_way` is `None`.
-            None => Poll::Pending,
-        }
+        self.under_way.as_mut().poll(&mut self.given, cx)
     }
 }
 
@@ -261,14 +238,26 @@ impl<T> CallReport<T> {
     }
 }
 
-fn start<'r, S, N>(
+fn under_way<'r, S, N>(
     core: &'r RunCore,
     caller: Caller<'r>,
     state: &'r S,
     node: &'r N,
-    overrides: Overrides,
-    listener: Option<Arc<Listener<'r>>>,
-) -> BoxFuture<'r, Outcome<N::Output>>
+) -> UnderWay<'r, N::Output>
+where
+    S: ?Sized,
+    N: Exec<S>,
+{
+    Box::pin(lazy(move |given| start(core, caller, state, node, given)))
+}
+
+async fn start<'r, S, N>(
+    core: &'r RunCore,
+    caller: Caller<'r>,
+    state: &'r S,
+    node: &'r N,
+    given: Given<'r>,
+) -> Outcome<N::Output>
 where
     S: ?Sized,
     N: Exec<S>,
@@ -283,32 +272,33 @@ where
             "`attempts` in the `SETTINGS` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
         );
     }
-    Box::pin(async move {
-        let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
-        let scope = begin(core, caller, settings, &mut || NodeKey::of(node))?;
-        let outcome = {
-            // A streamed call already has a listener.
-            let read = if listener.is_none() { Listener::observed(caller.flow(), &scope) } else { None };
-            let listener = listener.as_deref().or(read.as_deref());
-            let execution = execution((core, caller, listener), &scope, settings, state, node);
-            let mut execution = pin!(execution.instrument(scope.span().clone()));
-            poll_fn(|cx| {
-                catch_panic(|| execution.as_mut().poll(cx))
-                    .unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
-            })
-            .await
-        };
-        match outcome {
-            Ok(value) => {
-                let (messages, mut total, mut replayed) = scope.take_result();
-                let record = scope.end(None);
-                total.merge(&record.usage());
-                replayed.merge(&record.replayed_sum);
-                Ok(CallReport { value, record, total, replayed, messages })
-            }
-            Err(error) => Err(ended(&scope, error)),
+    let Given { overrides, listener, paused } = given;
+    let origin = paused.as_ref().map(Origin::paused);
+    let caller = Caller { origin: origin.as_ref().or(caller.origin), ..caller };
+    let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
+    let scope = begin(core, caller, settings, &mut || NodeKey::of(node))?;
+    let outcome = {
+        // A streamed call already has a listener.
+        let read = if listener.is_none() { Listener::observed(caller.flow(), &scope) } else { None };
+        let listener = listener.as_deref().or(read.as_deref());
+        let execution = execution((core, caller, listener), &scope, settings, state, node);
+        let mut execution = pin!(execution.instrument(scope.span().clone()));
+        poll_fn(|cx| {
+            catch_panic(|| execution.as_mut().poll(cx))
+                .unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
+        })
+        .await
+    };
+    match outcome {
+        Ok(value) => {
+            let (messages, mut total, mut replayed) = scope.take_result();
+            let record = scope.end(None);
+            total.merge(&record.usage());
+            replayed.merge(&record.replayed_sum);
+            Ok(CallReport { value, record, total, replayed, messages })
         }
-    })
+        Err(error) => Err(ended(&scope, error)),
+    }
 }
 
 /// Monomorphised per node: keep type-independent code out of it.
@@ -384,10 +374,9 @@ fn record_call_begin<'a>(scope: &'a CallGuard<'_>) -> BoxFuture<'a, Result<(), N
 
 impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let under_way = self.under_way.is_some();
         f.debug_struct("Call")
-            .field("settings", &self.overrides)
-            .field("under_way", &under_way)
+            .field("settings", &self.given.overrides)
+            .field("under_way", &self.under_way.has_begun())
             .finish_non_exhaustive()
     }
 }

@@ -1,6 +1,5 @@
 //! Running nodes: the run, one call of a node, many calls, and the attempt loop beneath them.
 
-mod answer_reader;
 mod arc_state;
 mod attempt;
 mod attempt_loop;
@@ -10,6 +9,7 @@ mod call;
 mod context;
 mod core;
 mod cx;
+mod erased_node;
 mod event;
 mod examples;
 mod exec_attempts;
@@ -17,6 +17,7 @@ mod failure;
 mod fallback;
 mod feedback;
 mod internals;
+mod lazy;
 mod listener;
 mod llm_node;
 mod map;

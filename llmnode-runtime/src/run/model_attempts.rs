@@ -4,10 +4,10 @@ use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
 use llmnode_model::{Category, ChatModel, Group, Message, Request, Role};
 use llmnode_reader::internal::one_line;
 
-use super::answer_reader::{AnswerReader, judge};
 use super::attempt::attempt;
 use super::attempt_loop::{Attempts, Plan, PlannedAttempt, Success};
 use super::core::Target;
+use super::erased_node::{ErasedNode, judge};
 use super::failure::Failure;
 use super::feedback;
 use super::repetition::Repetition;
@@ -30,10 +30,10 @@ struct ReplayKeys {
     turn: Option<String>,
 }
 
-pub(super) struct ModelAttempts<'r> {
+pub(super) struct ModelAttempts<'r, 'n> {
     plan: &'r Plan<'r>,
     model: &'r dyn ChatModel,
-    judge: &'r mut dyn AnswerReader,
+    node: &'r mut dyn ErasedNode<'n>,
     request: Request,
     /// Messages before the first answer.
     first: usize,
@@ -56,13 +56,13 @@ pub(super) struct ModelAttempts<'r> {
     open: Option<OpenAttempt<'r>>,
 }
 
-impl<'r> ModelAttempts<'r> {
+impl<'r, 'n> ModelAttempts<'r, 'n> {
     pub(super) fn new(
         plan: &'r Plan<'r>,
         held: Option<&'r dyn ChatModel>,
         mut request: Request,
         turns: u32,
-        judge: &'r mut dyn AnswerReader,
+        node: &'r mut dyn ErasedNode<'n>,
     ) -> Result<Self, NodeError> {
         request.answer_now = turns == 1 && !request.tools.is_empty();
         let model = held.unwrap_or(&*plan.context.core.model);
@@ -81,7 +81,7 @@ impl<'r> ModelAttempts<'r> {
         Ok(ModelAttempts {
             plan,
             model,
-            judge,
+            node,
             request,
             first: prompt,
             prompt,
@@ -99,7 +99,7 @@ impl<'r> ModelAttempts<'r> {
     }
 }
 
-impl ModelAttempts<'_> {
+impl ModelAttempts<'_, '_> {
     /// Takes the answer that an earlier process got to this request, if there is one and it is still good. Otherwise
     /// returns how the coming answer is kept; an inner `None` means that it is not kept.
     async fn replayed(&mut self, attempt: &AttemptInfo) -> Result<Option<Option<Box<JournalKey>>>, Failure> {
@@ -125,7 +125,7 @@ impl ModelAttempts<'_> {
                 self.resume_round(&text, open.collect());
                 return Ok(None);
             }
-            match judge(&mut *self.judge, &text, self.plan.settings.reader(), attempt).await {
+            match judge(&mut *self.node, &text, self.plan.settings.reader(), attempt).await {
                 Ok(_) => {
                     self.plan.context.call.replayed(usage);
                     if let Some(listener) = self.plan.context.listener {
@@ -176,10 +176,10 @@ impl ModelAttempts<'_> {
             (None, Some(root)) => root.to_string(),
             (None, None) => self.plan.context.call.id.to_string(),
         };
-        let (judge, journal) = (&*self.judge, self.journal.as_ref().map(|journal| &*journal.conversation));
+        let (node, journal) = (&*self.node, self.journal.as_ref().map(|journal| &*journal.conversation));
         let around =
             ConversationId { conversation: (&root, around), depth: self.plan.context.call.depth, journal };
-        let with = Executor { judge, context: &self.plan.context, around };
+        let with = Executor { node, context: &self.plan.context, around };
         let states = round.execute(&self.request, &with).await?;
         match round.to_messages(states) {
             Ok(messages) => self.next_turn(messages, round.has_only_unknown_tools(&self.request)),
@@ -278,20 +278,20 @@ impl ModelAttempts<'_> {
     }
 }
 
-impl Attempts for ModelAttempts<'_> {
+impl Attempts for ModelAttempts<'_, '_> {
     async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
         // A round before the first request comes from a conversation that paused.
         if self.round.is_some() {
             return Ok(());
         }
         let Some(journal_key) = self.replayed(&one.attempt).await? else { return Ok(()) };
-        let ModelAttempts { plan, judge, request, target, retries, .. } = self;
+        let ModelAttempts { plan, node, request, target, retries, .. } = self;
         let open = self.open.insert(plan.context.call.attempt(one.kind, one.wait, target.name.clone()));
         open.journal_key = journal_key;
         request.correlation = Some(open.id);
         // A panic is caught, so an attempt that is dropped was always cancelled.
         let outcome =
-            catch_panic_async(|| attempt(target, request, open, &mut **judge, &one.attempt, plan)).await;
+            catch_panic_async(|| attempt(target, request, open, &mut **node, &one.attempt, plan)).await;
         let panicked =
             |message| Failure::new(Category::Panic, format!("the output or the model panicked: {message}"));
         self.round = match outcome.unwrap_or_else(|message| Err(panicked(message))) {

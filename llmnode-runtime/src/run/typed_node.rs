@@ -9,10 +9,10 @@ use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, Message, Request, 
 use llmnode_reader::internal::{Answer, WRAPPER};
 use llmnode_reader::{OutputSchema, Reader, Violation};
 
-use super::answer_reader::AnswerReader;
 use super::attempt_loop::{self, Plan};
 use super::context::CallContext;
 use super::cx::Cx;
+use super::erased_node::ErasedNode;
 use super::llm_node::LlmNode;
 use super::model_attempts::ModelAttempts;
 use super::node::Exec;
@@ -23,7 +23,7 @@ use crate::limits::Deadline;
 use crate::output::OutputSpec;
 use crate::prompt::generated::Prompt;
 use crate::settings::{NodeKind, Resolved, Settings};
-use crate::validate::{self, AttemptInfo, CheckOutcome, Checks};
+use crate::validate::{self, AttemptInfo, CheckRun, Checks};
 
 /// Runs a node that asks a model: what `#[llm_node]` delegates to.
 ///
@@ -49,23 +49,6 @@ where
     }
 }
 
-pub(super) trait ErasedNode<'r>: AnswerReader {
-    fn settings(&self) -> &'r Settings;
-    fn node_kind(&self) -> NodeKind;
-
-    fn model(&self) -> Option<&'r dyn ChatModel>;
-
-    /// The schema to send, and to judge answers by.
-    fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
-
-    fn render(&self, to: &mut Prompt);
-
-    /// With the maximum number of responses.
-    fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError>;
-
-    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
-}
-
 /// The box proves once, here, that the future is `Send`. Otherwise the compiler would prove it for every node, which
 /// would take it longer than everything else in a node. The box also keeps the loop in this crate: without it, every
 /// crate that calls a node would compile the loop again.
@@ -83,7 +66,7 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
     if held.is_some() {
         settings.ignore_run_model();
     }
-    let schema = asked.schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
+    let schema = asked.build_schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
     if let Some(listener) = context.listener {
         listener.set_schema(schema.as_deref())?;
     }
@@ -175,7 +158,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
         self.node.model()
     }
 
-    fn schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String> {
+    fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String> {
         self.schema = self.spec.schema()?;
         Ok(self.schema.clone())
     }
@@ -198,9 +181,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
             Some(Ok(()))
         })
     }
-}
 
-impl<N: LlmNode<S> + Exec<S>, S: ?Sized> AnswerReader for TypedNode<'_, N, S> {
     fn schema(&self) -> Option<&OutputSchema> {
         self.schema.as_deref()
     }
@@ -218,11 +199,11 @@ impl<N: LlmNode<S> + Exec<S>, S: ?Sized> AnswerReader for TypedNode<'_, N, S> {
         self.tools.execute(tool, self.state, context, invocation)
     }
 
-    fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> BoxFuture<'a, CheckOutcome> {
+    fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a> {
         let mut checks = Checks::at(if wrapped { WRAPPER } else { "" });
         if let Some(value) = &self.value {
             self.spec.collect(value, &mut checks);
         }
-        Box::pin(validate::run(checks, self.state, attempt))
+        validate::run(checks, self.state, attempt)
     }
 }

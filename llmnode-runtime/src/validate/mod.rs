@@ -19,7 +19,7 @@ pub use coverage::{
 };
 pub use function::{validate, validate_with_state};
 pub use invalid::Invalid;
-pub(crate) use run::{CheckOutcome, run};
+pub(crate) use run::{CheckOutcome, CheckRun, run};
 pub use traverse::{
     Traverse, TraverseFields, TraverseNothing, TraverseValidators, Validate, ValidateFields,
     ValidateFieldsWithAnyState, ValidateWithAnyState,

@@ -2,10 +2,11 @@
 
 use std::error::Error;
 
+use llmnode_model::BoxFuture;
 use llmnode_model::internal::{catch_panic, catch_panic_async};
 use llmnode_reader::Violation;
 
-use super::checks::{AttemptInfo, Check, Checks, PendingCheck, join};
+use super::checks::{AttemptInfo, Check, CheckResult, Checks, PendingCheck, join};
 use super::invalid::Invalid;
 
 pub(crate) enum CheckOutcome {
@@ -14,8 +15,42 @@ pub(crate) enum CheckOutcome {
     Panicked(String),
 }
 
+/// The checks of one answer: run, unless one of them is async.
+pub(crate) enum CheckRun<'a> {
+    Ended(CheckOutcome),
+    UnderWay(BoxFuture<'a, CheckOutcome>),
+}
+
+impl CheckRun<'_> {
+    pub(crate) async fn outcome(self) -> CheckOutcome {
+        match self {
+            CheckRun::Ended(outcome) => outcome,
+            CheckRun::UnderWay(checks) => checks.await,
+        }
+    }
+}
+
 /// Runs the checks in the order of traversal. Violations do not keep later checks from running; an abort or a panic does.
-pub(crate) async fn run<'a, S: ?Sized>(
+pub(crate) fn run<'a, S: ?Sized + Sync>(
+    checks: Checks<'a, S>,
+    state: &'a S,
+    attempt: &'a AttemptInfo,
+) -> CheckRun<'a> {
+    if checks.list.iter().any(|one| matches!(one.check, Check::Async(_))) {
+        return CheckRun::UnderWay(Box::pin(run_async(checks, state, attempt)));
+    }
+    let mut violations = Vec::new();
+    for PendingCheck { check, path, names, validator } in checks.list {
+        let Check::Sync(check) = check else { continue };
+        let outcome = catch_panic(|| check(state, attempt));
+        if let Some(ended) = add(&mut violations, (&path, names, validator), outcome) {
+            return CheckRun::Ended(ended);
+        }
+    }
+    CheckRun::Ended(CheckOutcome::Completed(violations))
+}
+
+async fn run_async<'a, S: ?Sized>(
     checks: Checks<'a, S>,
     state: &'a S,
     attempt: &'a AttemptInfo,
@@ -26,15 +61,30 @@ pub(crate) async fn run<'a, S: ?Sized>(
             Check::Sync(check) => catch_panic(|| check(state, attempt)),
             Check::Async(check) => catch_panic_async(|| check(state, attempt)).await,
         };
-        match outcome.map(|said| said.map_err(Invalid::into_violations)) {
-            Ok(Ok(())) => {}
-            Ok(Err(Ok(found))) => violations.extend(found.into_iter().map(|mut one| {
-                one.path = join(&path, names, &one.path);
-                one
-            })),
-            Ok(Err(Err(error))) => return CheckOutcome::Aborted(error),
-            Err(said) => return CheckOutcome::Panicked(format!("validator `{validator}` panicked: {said}")),
+        if let Some(ended) = add(&mut violations, (&path, names, validator), outcome) {
+            return ended;
         }
     }
     CheckOutcome::Completed(violations)
+}
+
+/// `Some`: no further check runs.
+fn add(
+    violations: &mut Vec<Violation>,
+    (path, names, validator): (&str, &'static [(&'static str, &'static str)], &str),
+    outcome: Result<CheckResult, String>,
+) -> Option<CheckOutcome> {
+    let found = match outcome.map(|said| said.map_err(Invalid::into_violations)) {
+        Ok(Ok(())) => return None,
+        Ok(Err(Ok(found))) => found,
+        Ok(Err(Err(error))) => return Some(CheckOutcome::Aborted(error)),
+        Err(said) => {
+            return Some(CheckOutcome::Panicked(format!("validator `{validator}` panicked: {said}")));
+        }
+    };
+    violations.extend(found.into_iter().map(|mut one| {
+        one.path = join(path, names, &one.path);
+        one
+    }));
+    None
 }

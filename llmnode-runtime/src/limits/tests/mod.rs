@@ -1,6 +1,5 @@
 //! Reservations, without the loop.
 
-
 mod concurrency;
 
 use std::pin::{Pin, pin};

@@ -18,8 +18,8 @@ use super::typed::is_object;
 use super::value::ToolReply;
 use crate::ledger::ToolRecord;
 use crate::pause::{CallState, Decision, OpenCall};
-use crate::run::answer_reader::AnswerReader;
 use crate::run::context::CallContext;
+use crate::run::erased_node::ErasedNode;
 use crate::run::failure::Failure;
 use crate::run::pool::Pool;
 
@@ -39,8 +39,8 @@ pub(in crate::run) struct Round {
     states: Vec<CallState>,
 }
 
-pub(in crate::run) struct Executor<'r> {
-    pub(in crate::run) judge: &'r dyn AnswerReader,
+pub(in crate::run) struct Executor<'r, 'n> {
+    pub(in crate::run) node: &'r dyn ErasedNode<'n>,
     pub(in crate::run) context: &'r CallContext<'r>,
     pub(in crate::run) around: ConversationId<'r>,
 }
@@ -81,14 +81,14 @@ pub(in crate::run) fn forbidden_calls(completion: &Completion, request: &Request
 pub(in crate::run) fn called_in_text(
     text: &str,
     request: &Request,
-    judge: &mut dyn AnswerReader,
+    node: &mut dyn ErasedNode<'_>,
     reader: Reader,
 ) -> Option<Box<Round>> {
     if request.answer_now || request.tools.is_empty() {
         return None;
     }
     let calls = in_text::calls(text, &request.tools)?;
-    if judge.schema().is_some() && judge.read(text, reader).is_ok() {
+    if node.schema().is_some() && node.read(text, reader).is_ok() {
         return None;
     }
     let calls = with_unique_ids(calls, &request.messages);
@@ -148,7 +148,7 @@ impl Round {
     pub(in crate::run) async fn execute(
         &self,
         request: &Request,
-        with: &Executor<'_>,
+        with: &Executor<'_, '_>,
     ) -> Result<Vec<CallState>, Failure> {
         let CallContext { call: scope, limits, listener, .. } = *with.context;
         let tools = &request.tools;
@@ -195,7 +195,7 @@ impl Round {
                     let index = next;
                     next += 1;
                     let started =
-                        runs(index).and_then(|tool| with.judge.execute(tool, &called[index], with.context));
+                        runs(index).and_then(|tool| with.node.execute(tool, &called[index], with.context));
                     match started {
                         Some(tool) => pool.push(index, Box::pin(run(index, tool))),
                         None => match self.already_decided(index) {

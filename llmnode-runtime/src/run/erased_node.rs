@@ -1,21 +1,43 @@
-//! The judgement on one answer, for any type.
+//! A node without its types, and the judgement on one answer.
 
-use llmnode_model::{BoxFuture, Category};
+use std::sync::Arc;
+
+use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, ToolSpec};
 use llmnode_reader::internal::{Answer, in_json_names};
 use llmnode_reader::{Flag, Note, OutputSchema, Reader, Violation};
 
 use super::context::CallContext;
 use super::failure::Failure;
 use super::tools::{Invocation, Outcome};
-use crate::validate::{AttemptInfo, CheckOutcome};
+use crate::error::NodeError;
+use crate::prompt::generated::Prompt;
+use crate::settings::{NodeKind, Settings};
+use crate::validate::{AttemptInfo, CheckOutcome, CheckRun};
 
-/// Reads and checks answers: the part of a call that knows the node's types.
-pub(super) trait AnswerReader: Send + Sync {
+/// A node that asks a model, without its types. The rest of a call is compiled once and not for every node.
+pub(super) trait ErasedNode<'n>: Send + Sync {
+    fn settings(&self) -> &'n Settings;
+    fn node_kind(&self) -> NodeKind;
+
+    fn model(&self) -> Option<&'n dyn ChatModel>;
+
+    /// Builds the schema to send, and to judge answers by.
+    fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
+
+    /// The schema that was built.
     fn schema(&self) -> Option<&OutputSchema>;
+
+    fn render(&self, to: &mut Prompt);
+
+    /// With the maximum number of responses.
+    fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError>;
 
     fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>>;
 
-    /// `index` counts in the node's list.
+    /// Runs the validators of the value that was read. `wrapped`: the model wrote `{"value": ..}`.
+    fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a>;
+
+    /// `tool` counts in the node's list.
     fn execute<'a>(
         &'a self,
         tool: usize,
@@ -23,20 +45,19 @@ pub(super) trait AnswerReader: Send + Sync {
         context: &'a CallContext<'_>,
     ) -> Option<BoxFuture<'a, Outcome>>;
 
-    /// Runs the validators of the value that was read. `wrapped`: the model wrote `{"value": ..}`.
-    fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> BoxFuture<'a, CheckOutcome>;
+    fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
 }
 
 /// Reads and checks one answer. Returns the flags and warnings of a good one; the judge keeps the value.
 pub(super) async fn judge(
-    judge: &mut dyn AnswerReader,
+    node: &mut dyn ErasedNode<'_>,
     answer: &str,
     reader: Reader,
     attempt: &AttemptInfo,
 ) -> Result<(Vec<Flag>, Vec<Violation>), Failure> {
     let rejected = |violations| Failure::rejected(Category::SchemaError, violations);
-    let Answer { notes, wrapped, .. } = judge.read(answer, reader).map_err(rejected)?;
-    let mut violations = match judge.check(wrapped, attempt).await {
+    let Answer { notes, wrapped, .. } = node.read(answer, reader).map_err(rejected)?;
+    let mut violations = match node.check(wrapped, attempt).outcome().await {
         CheckOutcome::Completed(violations) => violations,
         CheckOutcome::Aborted(error) => {
             let message = format!("a validator ended the call: {error}");
@@ -44,7 +65,7 @@ pub(super) async fn judge(
         }
         CheckOutcome::Panicked(said) => return Err(Failure::new(Category::Panic, said)),
     };
-    if let Some(schema) = judge.schema() {
+    if let Some(schema) = node.schema() {
         for violation in &mut violations {
             violation.path = in_json_names(std::mem::take(&mut violation.path), schema, wrapped);
         }
