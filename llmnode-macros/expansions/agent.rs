@@ -69,9 +69,7 @@ const _: () = {
                 __read::<String>(),
                 |__Arguments { question }| Self { question },
                 |__to| (&&&&__llmnode::CoverageProbe::<Recommend>::new()).coverage(__to),
-                |__value, __to| {
-                    (&&&__llmnode::Traverse(__value)).traverse::<Library>(__to)
-                },
+                |__value, __to| (&&&__llmnode::Traverse(__value)).walk::<Library>(__to),
             )
         }
         fn reply(__output: &<Self as __llmnode::Node>::Output) -> __llmnode::Replied {

@@ -31,7 +31,7 @@ const _: () = {
             __llmnode::OutputSpec::json(
                 |__to| (&&&&__llmnode::CoverageProbe::<u8>::new()).coverage(__to),
                 |__value, __to| {
-                    (&&&__llmnode::Traverse(__value)).traverse::<World>(__to);
+                    (&&&__llmnode::Traverse(__value)).walk::<World>(__to);
                     __llmnode::validate_with_state(__to, "is_small", __value, is_small);
                     __llmnode::validate_with_state(
                         __to,

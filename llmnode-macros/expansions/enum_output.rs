@@ -42,7 +42,7 @@ const _: () = {
                     __to.field(
                         "value",
                         |__to| {
-                            (&&&__llmnode::Traverse(__field_0)).traverse::<World>(__to);
+                            (&&&__llmnode::Traverse(__field_0)).walk::<World>(__to);
                         },
                     );
                 }
@@ -56,8 +56,7 @@ const _: () = {
                                     __to.index(
                                         1,
                                         |__to| {
-                                            (&&&__llmnode::Traverse(&__field_0.1))
-                                                .traverse::<World>(__to);
+                                            (&&&__llmnode::Traverse(&__field_0.1)).walk::<World>(__to);
                                         },
                                     );
                                 },

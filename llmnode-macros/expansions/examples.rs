@@ -47,7 +47,7 @@ const _: () = {
             __llmnode::OutputSpec::json(
                 |__to| (&&&&__llmnode::CoverageProbe::<Choice>::new()).coverage(__to),
                 |__value, __to| {
-                    (&&&__llmnode::Traverse(__value)).traverse::<AnyRunState>(__to)
+                    (&&&__llmnode::Traverse(__value)).walk::<AnyRunState>(__to)
                 },
             )
         }

@@ -44,7 +44,7 @@ const _: () = {
             >(
                 |__to| (&&&&__llmnode::CoverageProbe::<Verdict>::new()).coverage(__to),
                 |__value, __to| {
-                    (&&&__llmnode::Traverse(__value)).traverse::<AnyRunState>(__to)
+                    (&&&__llmnode::Traverse(__value)).walk::<AnyRunState>(__to)
                 },
             )
         }

@@ -75,7 +75,7 @@ const _: () = {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
                 |__to| (&&&&__llmnode::CoverageProbe::<u8>::new()).coverage(__to),
-                |__value, __to| (&&&__llmnode::Traverse(__value)).traverse::<World>(__to),
+                |__value, __to| (&&&__llmnode::Traverse(__value)).walk::<World>(__to),
             )
         }
         fn fallback<'__llmnode>(

@@ -40,9 +40,7 @@ const _: () = {
             use __llmnode::probes::*;
             __llmnode::OutputSpec::json(
                 |__to| (&&&&__llmnode::CoverageProbe::<Summary>::new()).coverage(__to),
-                |__value, __to| {
-                    (&&&__llmnode::Traverse(__value)).traverse::<Shared>(__to)
-                },
+                |__value, __to| (&&&__llmnode::Traverse(__value)).walk::<Shared>(__to),
             )
         }
     }

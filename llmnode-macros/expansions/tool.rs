@@ -96,9 +96,7 @@ const _: () = {
                 __read::<::std::string::String, u8>(),
                 |__Arguments { word, limit }| Self { word, limit },
                 |__to| (&&&&__llmnode::CoverageProbe::<FindBooks>::new()).coverage(__to),
-                |__value, __to| {
-                    (&&&__llmnode::Traverse(__value)).traverse::<Library>(__to)
-                },
+                |__value, __to| (&&&__llmnode::Traverse(__value)).walk::<Library>(__to),
             )
         }
         fn reply(__output: &<Self as __llmnode::Node>::Output) -> __llmnode::Replied {

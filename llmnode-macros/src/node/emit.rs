@@ -201,7 +201,7 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
             #private::OutputSpec::json(|__to| __to.validated::<#output>(), |__value, __to| #collect)
         };
     }
-    let collect = collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).traverse::<#state>(__to)));
+    let collect = collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).walk::<#state>(__to)));
     let json = match &model.smart {
         Some(_) => quote_spanned!(at=> smart::answers::<Self, #state>),
         None => quote_spanned!(at=> OutputSpec::json),

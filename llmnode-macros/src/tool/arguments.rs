@@ -74,7 +74,7 @@ impl Arguments<'_> {
                         #read_as::<#(#types),*>(),
                         |__Arguments { #(#names),* }| Self { #(#names),* },
                         |__to| (&&&&#private::CoverageProbe::<#ident>::new()).coverage(__to),
-                        |__value, __to| (&&&#private::Traverse(__value)).traverse::<#state>(__to),
+                        |__value, __to| (&&&#private::Traverse(__value)).walk::<#state>(__to),
                     )
                 }
                 fn reply(__output: &<Self as #private::Node>::Output) -> #private::Replied {

@@ -252,10 +252,10 @@ impl FieldsImpl<'_> {
             return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, __to););
         }
         if self.names_state {
-            return quote_spanned!(at=> (&&&#private::Traverse(#reference)).traverse::<#state>(__to););
+            return quote_spanned!(at=> (&&&#private::Traverse(#reference)).walk::<#state>(__to););
         }
         // Spanned at the attribute, where the state has to be named. Methods are found whatever the hygiene.
-        let traverse = Ident::new("traverse_without_state", attribute_span(&self.input.ident));
-        quote_spanned!(at=> (&&&#private::Traverse(#reference)).#traverse::<#state>(__to);)
+        let walk = Ident::new("walk_without_state", attribute_span(&self.input.ident));
+        quote_spanned!(at=> (&&&#private::Traverse(#reference)).#walk::<#state>(__to);)
     }
 }

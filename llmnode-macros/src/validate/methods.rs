@@ -84,7 +84,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
         let at = here.located_at(ty.span());
         quote_spanned! {at=>
             use #private::probes::*;
-            (&&#private::Traverse(self)).traverse::<#state>(__to);
+            (&&#private::Traverse(self)).walk::<#state>(__to);
         }
     };
     let lifetime = fresh_lifetime("'checked", &block.generics);

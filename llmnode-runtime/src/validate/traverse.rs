@@ -2,7 +2,7 @@
 //!
 //! `#[llm_output]` and `#[validate]` on a definition implement [`ValidateFields`], which traverses the fields. `#[validate]`
 //! on an impl block implements [`Validate`], which also adds the block's methods. Generated code does not know which of the
-//! two a type has, if any, so it calls `traverse` on three references to a [`Traverse`]: method resolution takes the first
+//! two a type has, if any, so it calls `walk` on three references to a [`Traverse`]: method resolution takes the first
 //! that fits, from [`Validate`] down to nothing. The marker traits carry no state, so that a type validated against
 //! *another* state is an error, not a miss.
 
@@ -61,25 +61,25 @@ pub struct Traverse<'a, T: ?Sized>(pub &'a T);
 /// First choice: a type with validators of its own.
 pub trait TraverseValidators<'a, T: ?Sized, K> {
     /// Adds the checks of the value.
-    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: Validate<S, K>;
 
     /// The same in a definition that names no state.
-    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateWithAnyState<S, K>;
 }
 
 impl<'a, T: Validated + ?Sized, K> TraverseValidators<'a, T, K> for &&Traverse<'a, T> {
-    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: Validate<S, K>,
     {
         self.0.checks(to);
     }
 
-    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateWithAnyState<S, K>,
     {
@@ -90,25 +90,25 @@ impl<'a, T: Validated + ?Sized, K> TraverseValidators<'a, T, K> for &&Traverse<'
 /// Second choice: a type whose fields may have validators.
 pub trait TraverseFields<'a, T: ?Sized> {
     /// Adds the checks inside the value.
-    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFields<S>;
 
     /// The same in a definition that names no state.
-    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFieldsWithAnyState<S>;
 }
 
 impl<'a, T: ValidatedFields + ?Sized> TraverseFields<'a, T> for &Traverse<'a, T> {
-    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFields<S>,
     {
         self.0.fields(to);
     }
 
-    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
+    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>)
     where
         T: ValidateFieldsWithAnyState<S>,
     {
@@ -120,16 +120,16 @@ impl<'a, T: ValidatedFields + ?Sized> TraverseFields<'a, T> for &Traverse<'a, T>
 /// the first use is an error.
 pub trait TraverseNothing<'a> {
     /// Adds nothing.
-    fn traverse<S: ?Sized>(&self, to: &mut Checks<'a, S>);
+    fn walk<S: ?Sized>(&self, to: &mut Checks<'a, S>);
 
     /// The same in a definition that names no state.
-    fn traverse_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>);
+    fn walk_without_state<S: ?Sized>(&self, to: &mut Checks<'a, S>);
 }
 
 impl<'a, T: ?Sized> TraverseNothing<'a> for Traverse<'a, T> {
-    fn traverse<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
+    fn walk<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
 
-    fn traverse_without_state<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
+    fn walk_without_state<S: ?Sized>(&self, _: &mut Checks<'a, S>) {}
 }
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ mod tests {
     }
     impl ValidateFields<World> for Fields {
         fn fields<'a>(&'a self, to: &mut Checks<'a, World>) {
-            to.field("inner", |to| (&&&Traverse(&self.0)).traverse(to));
+            to.field("inner", |to| (&&&Traverse(&self.0)).walk(to));
         }
     }
 
@@ -169,10 +169,10 @@ mod tests {
     fn the_dive_takes_the_first_level_that_fits() {
         let (fields, list) = (Fields(Inner), vec![Some(Inner)]);
         let mut checks = Checks::<World>::default();
-        (&&&Traverse(&Inner)).traverse(&mut checks);
-        (&&&Traverse(&fields)).traverse(&mut checks);
-        (&&&Traverse(&Plain)).traverse(&mut checks);
-        (&&&Traverse(&list)).traverse(&mut checks);
+        (&&&Traverse(&Inner)).walk(&mut checks);
+        (&&&Traverse(&fields)).walk(&mut checks);
+        (&&&Traverse(&Plain)).walk(&mut checks);
+        (&&&Traverse(&list)).walk(&mut checks);
         assert_eq!(format!("{checks:?}"), r#"[("", "inner"), ("inner", "inner"), ("[0]", "inner")]"#);
     }
 }
