@@ -16,12 +16,12 @@ pub use crate::ledger::{
     JournalForm, JournaledAnswer, JournaledConversation, LedgerImport, NodeKey, Recorder, RecorderEvent,
     UsageSum, cut_short, milliseconds,
 };
-pub use crate::limits::{CallLimits, PriorSpend, RunLimits};
+pub use crate::limits::{CallLimits, PriorSpend};
 pub use crate::output::AnswerForm;
 pub use crate::pause::NodePause;
 pub use crate::position::{Label, Position, PositionExt};
 pub use crate::run::{
     Batch, BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, ItemOutcome, MAX_RESULT, Observer,
-    OnProgress, Origin, OtherRequest, ProgressCounter, RunCore, RunInternals, Source, ToolFn, ToolRun,
-    ToolsetInternals, capped, recorded_by,
+    OnProgress, Origin, OtherRequest, ProgressCounter, RunCore, RunInternals, ToolFn, ToolsetInternals,
+    capped, recorded_by,
 };

@@ -25,4 +25,4 @@ pub use prior_spend::PriorSpend;
 pub(crate) use prompt::PromptTokens;
 pub(crate) use reserve::Reservation;
 pub(crate) use run::LimitedNode;
-pub use run::RunLimits;
+pub(crate) use run::RunLimits;

@@ -128,7 +128,7 @@ pub(super) trait Attempts: Send {
 
 pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result<(), AttemptsError> {
     let Plan { context: CallContext { limits, deadline, .. }, settings, .. } = plan;
-    let mut progress = Progress::new(&settings.stacks, settings.max_wait, attempts.model());
+    let mut progress = Progress::new(&settings.stacks, attempts.model());
     let (mut kind, mut wait) = (AttemptKind::First, Duration::ZERO);
     loop {
         let one = PlannedAttempt { kind, wait, attempt: progress.attempt() };

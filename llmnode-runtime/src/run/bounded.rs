@@ -15,7 +15,8 @@ use crate::error::{ErrorInternals as _, NodeError};
 pub const CONCURRENCY: usize = 8;
 
 /// Gives the future of the next item; `None`: there is no further one, and it is not asked again.
-pub type Source<'r, R> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<BoxFuture<'r, R>>> + Send + 'r>;
+pub(super) type Source<'r, R> =
+    Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<BoxFuture<'r, R>>> + Send + 'r>;
 
 /// The outcome of one item.
 pub trait ItemOutcome: Sized {

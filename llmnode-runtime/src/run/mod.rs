@@ -41,7 +41,7 @@ mod usage_checks;
 
 pub use arc_state::exec_on_arc;
 pub use batch::Batch;
-pub use bounded::{BoundedFutures, CONCURRENCY, ItemOutcome, Source};
+pub use bounded::{BoundedFutures, CONCURRENCY, ItemOutcome};
 pub use call::{Call, CallReport};
 pub use context::Caller;
 pub use core::RunCore;
@@ -61,6 +61,6 @@ pub use run::Run;
 pub use stream::{CallStream, Items};
 pub use tools::{
     CloneArgument, CloneNothing, CloneProbe, CloneValue, MAX_RESULT, Replied, ResultOf, Tool, ToolError,
-    ToolFn, ToolReply, ToolRun, Tools, Toolset, ToolsetInternals, capped, fallible, reply,
+    ToolFn, ToolReply, Tools, Toolset, ToolsetInternals, capped, fallible, reply,
 };
 pub use typed_node::exec;

@@ -17,7 +17,7 @@ mod typed;
 mod value;
 
 pub(super) use approval::ask_handler;
-pub use call_tool::{ToolRun, ToolsetInternals};
+pub use call_tool::ToolsetInternals;
 pub use clone_args::{CloneArgument, CloneNothing, CloneProbe, CloneValue};
 pub use dynamic::ToolFn;
 pub(super) use invocation::{ConversationId, Invocation};

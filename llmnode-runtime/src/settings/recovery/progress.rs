@@ -7,7 +7,7 @@ use llmnode_model::{Category, Group, Retry};
 
 use super::recovery::{Backoff, Failures, Recovery};
 use super::stacks::{NOT_REPEATED, Stacks, is_transport};
-use super::wait::{jitter, wait_before_retry};
+use super::wait::jitter;
 use crate::ledger::AttemptKind;
 use crate::limits::TimeLeft;
 use crate::validate::AttemptInfo;
@@ -18,7 +18,6 @@ const ADAPTIONS: u32 = 8;
 
 pub(crate) struct Progress<'p> {
     stacks: &'p Stacks<'p>,
-    max_wait: Duration,
     /// Tries taken from each stack, for the current model.
     taken: Vec<(Failures, u32)>,
     /// Bad answers of the current model, or failed executions.
@@ -58,10 +57,9 @@ pub(crate) enum Next {
 }
 
 impl<'p> Progress<'p> {
-    pub(crate) fn new(stacks: &'p Stacks<'p>, max_wait: Duration, first_model: Option<String>) -> Self {
+    pub(crate) fn new(stacks: &'p Stacks<'p>, first_model: Option<String>) -> Self {
         Progress {
             stacks,
-            max_wait,
             taken: Vec::new(),
             bad_answers: 0,
             adaptions: 0,
@@ -210,12 +208,13 @@ impl<'p> Progress<'p> {
         taken: u32,
         failed: &FailedAttempt,
     ) -> Result<Duration, String> {
+        let limit = self.stacks.wait_limit;
         let (own, longest) = match own {
-            Some(backoff) => (backoff.wait(taken), self.max_wait.max(backoff.to)),
-            None if is_transport(key) => (jitter(taken), self.max_wait),
-            None => (Duration::ZERO, self.max_wait),
+            Some(backoff) => (backoff.wait(taken), limit.0.max(backoff.to)),
+            None if is_transport(key) => (jitter(taken), limit.0),
+            None => (Duration::ZERO, limit.0),
         };
-        wait_before_retry(own, longest, failed.retry_after, self.max_wait, failed.time_left.as_ref())
+        limit.wait_before_retry(own, longest, failed.retry_after, failed.time_left.as_ref())
     }
 
     /// No wait of ours: the request is sent at once, unless the server asks for a wait.

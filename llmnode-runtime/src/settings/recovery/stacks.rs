@@ -5,6 +5,7 @@ use std::time::Duration;
 use llmnode_model::{Category, Group, Retry};
 
 use super::recovery::{Backoff, Failures, Recovery};
+use super::wait::WaitLimit;
 use crate::output::AnswerKind;
 use crate::settings::Settings;
 
@@ -25,6 +26,7 @@ pub(crate) struct Stacks<'p> {
     node: NodeKind,
     /// For retries of the transport group that set none.
     pub(crate) wait: Option<Backoff>,
+    pub(crate) wait_limit: WaitLimit,
     pub(crate) fallback_model: Option<&'p str>,
 }
 
@@ -34,6 +36,7 @@ impl<'p> Stacks<'p> {
             levels,
             node,
             wait: levels.iter().find_map(|level| level.wait),
+            wait_limit: WaitLimit::of(&levels),
             fallback_model: levels.iter().find_map(|level| level.fallback_model.as_deref()),
         }
     }

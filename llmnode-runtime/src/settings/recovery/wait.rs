@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::recovery::Backoff;
 use crate::limits::TimeLeft;
+use crate::settings::Settings;
 
 /// The default of the transport group: a random part of 0.5 s · 2ⁿ, at most of 8 s ("full jitter", as in AWS's Architecture
 /// Blog), so that clients that failed together do not come back together.
@@ -12,24 +13,34 @@ pub(super) fn jitter(tries: u32) -> Duration {
     Duration::from_millis(500).saturating_mul(1 << tries.min(4)).mul_f64(random())
 }
 
-/// The server's wait, at most `max_wait`, plus our own; together at most `longest`. `Err`: why there is no further try.
-pub(crate) fn wait_before_retry(
-    own: Duration,
-    longest: Duration,
-    server: Option<Duration>,
-    max_wait: Duration,
-    time_left: Option<&TimeLeft>,
-) -> Result<Duration, String> {
-    let server = server.unwrap_or_default();
-    if server > max_wait {
-        return Err(format!(
-            "; the server asks for a wait of {server:?}, longer than max_wait ({max_wait:?})"
-        ));
+/// The longest wait that a server may ask for.
+#[derive(Clone, Copy)]
+pub(crate) struct WaitLimit(pub(super) Duration);
+
+impl WaitLimit {
+    pub(super) fn of(levels: &[&Settings]) -> Self {
+        WaitLimit(levels.iter().find_map(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT))
     }
-    let wait = server.saturating_add(own).min(longest);
-    match time_left.and_then(|left| left.outlasted_by(wait)) {
-        Some(why) => Err(format!("; {why}")),
-        None => Ok(wait),
+
+    /// The server's wait plus our own; together at most `longest`. `Err`: why there is no further try.
+    pub(crate) fn wait_before_retry(
+        self,
+        own: Duration,
+        longest: Duration,
+        server: Option<Duration>,
+        time_left: Option<&TimeLeft>,
+    ) -> Result<Duration, String> {
+        let (WaitLimit(limit), server) = (self, server.unwrap_or_default());
+        if server > limit {
+            return Err(format!(
+                "; the server asks for a wait of {server:?}, longer than max_wait ({limit:?})"
+            ));
+        }
+        let wait = server.saturating_add(own).min(longest);
+        match time_left.and_then(|left| left.outlasted_by(wait)) {
+            Some(why) => Err(format!("; {why}")),
+            None => Ok(wait),
+        }
     }
 }
 
