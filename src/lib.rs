@@ -742,7 +742,7 @@ pub mod guide;
 
 #[cfg(feature = "cassette")]
 #[doc(inline)]
-pub use llmnode_cassette::*;
+pub use llmnode_cassette::{Cassette, CassetteMode};
 #[doc(inline)]
 pub use llmnode_flow::flow;
 #[doc(inline)]
@@ -753,12 +753,18 @@ pub use llmnode_flow::journal;
 #[cfg(feature = "graph")]
 #[doc(inline)]
 pub use llmnode_graph as graph;
+#[cfg(feature = "async-openai")]
+#[doc(inline)]
+pub use llmnode_http::async_openai;
+#[cfg(feature = "http-client")]
+#[doc(inline)]
+pub use llmnode_http::reqwest;
 #[cfg(feature = "openai")]
 #[doc(inline)]
-pub use llmnode_http::*;
+pub use llmnode_http::{OpenAi, OpenAiBuilder};
 #[cfg(feature = "mcp")]
 #[doc(inline)]
-pub use llmnode_mcp::*;
+pub use llmnode_mcp::{Mcp, McpServer};
 /// Retrieval: stores of documents, embeddings, and the nodes that search and write them (feature `rag`).
 ///
 /// [Retrieval](guide::retrieval) is the guide.
@@ -766,7 +772,17 @@ pub use llmnode_mcp::*;
 #[doc(inline)]
 pub use llmnode_rag as rag;
 #[doc(inline)]
-pub use llmnode_runtime::*;
+pub use llmnode_runtime::{
+    Approval, Attachment, AttemptId, AttemptInfo, AttemptKind, AttemptRecord, Audio, Backoff, BatchProgress,
+    BoxError, BoxFuture, Call, CallId, CallInfo, CallRecord, CallReport, CallStream, Category, ChatModel,
+    Clock, Completion, Cost, Cx, Degraded, Delta, Estimate, Event, Exec, FailedTry, Failures, File,
+    FinishReason, Flag, FnModel, FormatError, Group, Image, Invalid, Items, Ledger, LedgerSnapshot, Limits,
+    LlmOutput, Map, Message, ModelError, Node, NodeError, NodeStats, Note, OutputSchema, Part, Paused, Price,
+    Prices, Primitive, ReadError, Reader, Reading, Recovery, Reply, Request, ResponseFormat, Results, Retry,
+    RetryBudget, Role, Run, ScriptedModel, Settings, Sink, StrictError, TestClock, TokenUsage, Tokens,
+    ToolCall, ToolError, ToolRecord, ToolReply, ToolSpec, Toolset, Usage, Violation, WaitingCall, media,
+    primitive, recovery_of, testing,
+};
 #[cfg(feature = "smart")]
 #[doc(inline)]
 pub use llmnode_smart as smart;
