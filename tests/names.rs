@@ -37,8 +37,18 @@ const MODULES: &[&str] = &[
 ];
 
 /// Modules that are exported as one, and foreign crates.
-const NO_ITEMS: &[&str] =
-    &["graph", "journal", "media", "rag", "smart", "stub_server", "reqwest", "async_openai"];
+const NO_ITEMS: &[&str] = &[
+    "graph",
+    "journal",
+    "media",
+    "primitive",
+    "rag",
+    "smart",
+    "stub_server",
+    "testing",
+    "reqwest",
+    "async_openai",
+];
 
 /// Crates whose names the facade has through the runtime.
 const BELOW: &[&str] = &["crates/llmnode-model/src/lib.rs", "crates/llmnode-reader/src/lib.rs"];

@@ -39,15 +39,15 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 /// effect. A panic of the node, its output or its model is caught, and is the call's error.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
-    pub(super) given: Given<'r>,
+    pub(super) given: CallOptions<'r>,
     under_way: UnderWay<'r, T>,
 }
 
-type UnderWay<'r, T> = Pin<Box<dyn LazyFuture<Given<'r>, Outcome<T>> + Send + 'r>>;
+type UnderWay<'r, T> = Pin<Box<dyn LazyFuture<CallOptions<'r>, Outcome<T>> + Send + 'r>>;
 
 /// What is set before the first poll.
 #[derive(Default)]
-pub(super) struct Given<'r> {
+pub(super) struct CallOptions<'r> {
     overrides: Overrides,
     pub(super) listener: Option<Arc<Listener<'r>>>,
     paused: Option<Paused>,
@@ -72,7 +72,7 @@ impl<'r, T> Call<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        Call { given: Given::default(), under_way: under_way(core, caller, state, node) }
+        Call { given: CallOptions::default(), under_way: under_way(core, caller, state, node) }
     }
 
     setters! {
@@ -256,7 +256,7 @@ async fn start<'r, S, N>(
     caller: Caller<'r>,
     state: &'r S,
     node: &'r N,
-    given: Given<'r>,
+    given: CallOptions<'r>,
 ) -> Outcome<N::Output>
 where
     S: ?Sized,
@@ -272,7 +272,7 @@ where
             "`attempts` in the `SETTINGS` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
         );
     }
-    let Given { overrides, listener, paused } = given;
+    let CallOptions { overrides, listener, paused } = given;
     let origin = paused.as_ref().map(Origin::paused);
     let caller = Caller { origin: origin.as_ref().or(caller.origin), ..caller };
     let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
