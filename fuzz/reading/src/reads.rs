@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-use llmnode::{LlmOutput, ReadError, Reader, Reading};
+use llmnode_reader::{ReadError, Reader, Reading};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 thread_local! {
@@ -20,7 +22,10 @@ pub(crate) fn read_any(reader: Reader, text: &str) -> Result<Reading<Value>, Rea
 }
 
 /// Reads a value of a type.
-pub(crate) fn read_as<T: LlmOutput>(reader: Reader, text: &str) -> Result<Reading<T>, ReadError> {
+pub(crate) fn read_as<T: DeserializeOwned + JsonSchema + 'static>(
+    reader: Reader,
+    text: &str,
+) -> Result<Reading<T>, ReadError> {
     RUNS.set(RUNS.get() + 1);
     reader.read(text)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use llmnode::OutputSchema;
+use llmnode_reader::OutputSchema;
 use serde_json::Value;
 
 use super::draw::Draw;

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use llmnode::{LlmOutput, Reader, llm_output};
+use llmnode_reader::Reader;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::reads::read_as;
 use super::slices::any_is;
 use super::untyped::is_exact;
 
-#[llm_output]
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Item {
     name: String,
     #[serde(default)]
@@ -19,8 +20,7 @@ struct Item {
     size: Option<Size>,
 }
 
-#[llm_output]
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Size {
     Small,
@@ -28,8 +28,7 @@ enum Size {
     VeryLarge,
 }
 
-#[llm_output]
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Shape {
     Circle { size: f64 },
@@ -37,8 +36,7 @@ enum Shape {
     Nothing,
 }
 
-#[llm_output]
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Either {
     Count(i64),
@@ -47,15 +45,13 @@ enum Either {
     Word(String),
 }
 
-#[llm_output]
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Tree {
     name: String,
     children: Vec<Tree>,
 }
 
-#[llm_output]
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Only {
     value: Vec<u8>,
 }
@@ -80,8 +76,8 @@ pub(crate) fn holds(text: &str) {
     }
 }
 
-trait Output: LlmOutput + Serialize + PartialEq + Debug {}
-impl<T: LlmOutput + Serialize + PartialEq + Debug> Output for T {}
+trait Output: DeserializeOwned + JsonSchema + Serialize + PartialEq + Debug + 'static {}
+impl<T: DeserializeOwned + JsonSchema + Serialize + PartialEq + Debug + 'static> Output for T {}
 
 /// A type whose JSON is an object: serde_json's word counts for clean objects.
 fn object<T: Output>(text: &str) {

@@ -1,6 +1,6 @@
 //! Any text, read as a value of any kind.
 
-use llmnode::{Flag, Note, ReadError, Reader, Reading};
+use llmnode_reader::{Flag, Note, ReadError, Reader, Reading};
 use serde_json::Value;
 
 use super::reads::read_any;
