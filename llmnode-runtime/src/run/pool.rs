@@ -1,130 +1,53 @@
 //! Futures that run side by side in one task, each polled only when it was woken.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
+use futures_util::stream::{FuturesUnordered, Stream as _};
 use llmnode_model::BoxFuture;
-use llmnode_model::internal::lock;
 
-/// A set of futures with tags. Polling costs time for the woken ones, not for all.
-pub(super) struct Pool<'r, T> {
-    slots: Vec<Slot<'r, T>>,
-    free: Vec<usize>,
-    woken: Arc<Woken>,
-}
+/// A set of futures with tags.
+pub(super) struct Pool<'r, T>(FuturesUnordered<Tagged<'r, T>>);
 
-struct Slot<'r, T> {
-    future: Option<(usize, BoxFuture<'r, T>)>,
-    waker: Arc<SlotWaker>,
-}
+struct Tagged<'r, T>(usize, BoxFuture<'r, T>);
 
-#[derive(Default)]
-struct Woken {
-    queue: Mutex<VecDeque<usize>>,
-    task: Mutex<Option<Waker>>,
-}
+impl<T> Future for Tagged<'_, T> {
+    type Output = (usize, T);
 
-impl Woken {
-    /// Wakers are code of the executor: none wakes or is dropped under the lock.
-    fn set_task_waker(&self, waker: &Waker) {
-        let mut task = lock(&self.task);
-        if task.as_ref().is_some_and(|known| known.will_wake(waker)) {
-            return;
-        }
-        let before = task.replace(waker.clone());
-        drop(task);
-        drop(before);
-    }
-}
-
-struct SlotWaker {
-    slot: usize,
-    /// Keeps a slot from being queued twice.
-    queued: AtomicBool,
-    woken: Arc<Woken>,
-}
-
-impl Wake for SlotWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if self.enqueue() {
-            let task = lock(&self.woken.task).clone();
-            if let Some(task) = task {
-                task.wake();
-            }
-        }
-    }
-}
-
-impl SlotWaker {
-    /// `false`: it is queued already.
-    fn enqueue(&self) -> bool {
-        let queued = self.queued.swap(true, Ordering::AcqRel);
-        if !queued {
-            lock(&self.woken.queue).push_back(self.slot);
-        }
-        !queued
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let value = ready!(self.1.as_mut().poll(cx));
+        Poll::Ready((self.0, value))
     }
 }
 
 impl<'r, T> Pool<'r, T> {
     pub(super) fn new() -> Self {
-        Pool { slots: Vec::new(), free: Vec::new(), woken: Arc::default() }
+        Pool(FuturesUnordered::new())
     }
 
     pub(super) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.0.len()
     }
 
     /// Adds a future; the next [`poll_next`](Pool::poll_next) starts it.
     pub(super) fn push(&mut self, tag: usize, future: BoxFuture<'r, T>) {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            let slot = self.slots.len();
-            let waker = SlotWaker { slot, queued: AtomicBool::new(false), woken: Arc::clone(&self.woken) };
-            self.slots.push(Slot { future: None, waker: Arc::new(waker) });
-            slot
-        });
-        self.slots[slot].future = Some((tag, future));
-        self.slots[slot].waker.enqueue();
+        self.0.push(Tagged(tag, future));
     }
 
     /// The next future that has ended. Pending for ever if the pool is empty.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<(usize, T)> {
-        self.woken.set_task_waker(cx.waker());
-        // Futures that are woken meanwhile wait for the next poll: one that always wakes itself would otherwise keep the task
-        // here for ever.
-        let woken = lock(&self.woken.queue).len();
-        for _ in 0..woken {
-            let Some(slot) = lock(&self.woken.queue).pop_front() else { break };
-            if let Some(done) = self.poll_slot(slot) {
-                return Poll::Ready(done);
-            }
+        match ready!(Pin::new(&mut self.0).poll_next(cx)) {
+            Some(ended) => Poll::Ready(ended),
+            None => Poll::Pending,
         }
-        Poll::Pending
-    }
-
-    fn poll_slot(&mut self, index: usize) -> Option<(usize, T)> {
-        let slot = &mut self.slots[index];
-        // Not a mere store: what a waker did before it found the slot queued has to be visible to this poll.
-        slot.waker.queued.swap(false, Ordering::AcqRel);
-        let (tag, future) = slot.future.as_mut()?;
-        let waker = Waker::from(Arc::clone(&slot.waker));
-        let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) else { return None };
-        let tag = *tag;
-        slot.future = None;
-        self.free.push(index);
-        Some((tag, value))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::future::{pending, poll_fn};
+    use std::future::poll_fn;
+    use std::task::Waker;
     use std::time::Duration;
 
     use proptest::prelude::*;
@@ -221,25 +144,6 @@ mod tests {
             pool.push(tag, Box::pin(std::future::ready(())));
         }
         assert_eq!(order, [0, 1, 2], "what was pushed later does not overtake");
-    }
-
-    /// An executor may poll inside `wake`, and then asks the pool for its lock.
-    struct Inline(Arc<Woken>);
-
-    impl Wake for Inline {
-        fn wake(self: Arc<Self>) {
-            drop(self.0.task.try_lock().expect("no lock is held while a task is woken"));
-            drop(self.0.queue.try_lock().expect("no lock is held while a task is woken"));
-        }
-    }
-
-    #[test]
-    fn no_lock_is_held_while_the_task_is_woken() {
-        let mut pool = Pool::<()>::new();
-        pool.push(0, Box::pin(pending()));
-        let waker = Waker::from(Arc::new(Inline(Arc::clone(&pool.woken))));
-        assert!(pool.poll_next(&mut Context::from_waker(&waker)).is_pending());
-        pool.slots[0].waker.wake_by_ref();
     }
 
     #[test]
