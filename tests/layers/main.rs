@@ -130,10 +130,10 @@ const STUB: &[&str] = &[
     "request",
     "log",
     "check",
+    "reply",
     "events",
     "completion",
     "embedding",
-    "reply",
     "response",
     "reader",
     "routes",
@@ -182,10 +182,6 @@ const CRATES: &[(&str, &[&str])] = &[
 const KNOWN_ARROWS: &[&str] = &[
     "llmnode-macros: `tool/emit` imports `node` from `node`, which stands above `tool`",
     "llmnode-macros: `tool` imports `node` from `node`, which stands above `tool`",
-    "crates/llmnode-stub: `completion` imports `reply` from `reply`, which stands above `completion`",
-    "crates/llmnode-stub: `embedding` imports `reply` from `reply`, which stands above `embedding`",
-    "crates/llmnode-stub: `events` imports `reply` from `reply`, which stands above `events`",
-    "crates/llmnode-stub: `log` imports `response` from `response`, which stands above `log`",
 ];
 
 /// Circles of files that are still there, one a line. The list only gets shorter.
