@@ -115,8 +115,8 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
 
     /// Adds a step whose node this function makes each time the flow reaches it. Its name in pictures, records and the journal is
     /// known only at run time. `actions` lists all actions of the step.
-    /// If the function fails, the flow ends with [`prep_error`](llmnode_runtime::Category::PrepError); a [`NodeError`] keeps its
-    /// category. The `prep` of the node is not called.
+    /// If the function fails, the flow ends with [`prep_error`](llmnode_runtime::Category::PrepError); a
+    /// [`NodeError`](llmnode_runtime::NodeError) keeps its category. The `prep` of the node is not called.
     pub fn made<N, A>(
         self,
         label: impl Into<String>,
