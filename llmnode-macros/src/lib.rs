@@ -3,6 +3,7 @@
 mod action;
 mod cfg;
 mod crate_path;
+mod description;
 mod diagnostics;
 mod flow;
 mod generics;
@@ -16,6 +17,7 @@ mod output;
 mod prompt;
 mod show;
 mod step_impl;
+mod time;
 mod tool;
 mod validate;
 

@@ -4,10 +4,10 @@ mod arc_state;
 mod args;
 mod bounds;
 mod check;
-pub(crate) mod description;
 mod emit;
 mod examples;
 pub(crate) mod expression;
+mod faults;
 mod field;
 mod limits;
 mod model;
@@ -16,7 +16,6 @@ mod segments;
 mod smart;
 mod step;
 mod stub;
-pub(crate) mod time;
 mod tools;
 mod validators;
 mod variables;
@@ -25,42 +24,15 @@ mod without_display;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Error, Item};
+use syn::Item;
 
-use crate::diagnostics::Errors;
 use crate::macro_args::value;
 use crate::{cfg, crate_path, item};
 
 use args::NodeArgs;
 #[cfg(test)]
 pub(crate) use args::keys;
-
-/// Probes are code whose errors the compiler words.
-#[derive(Default)]
-pub(crate) struct Faults {
-    errors: Errors,
-    probes: TokenStream,
-}
-
-impl Faults {
-    fn push(&mut self, error: Error) {
-        self.errors.push(error);
-    }
-
-    fn probe(&mut self, tokens: TokenStream) {
-        self.probes.extend(tokens);
-    }
-
-    fn is_clean(&self) -> bool {
-        self.errors.is_empty() && self.probes.is_empty()
-    }
-
-    fn into_tokens(self) -> TokenStream {
-        let errors = self.errors.into_tokens();
-        let probes = self.probes;
-        quote!(#errors #probes)
-    }
-}
+use faults::Faults;
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut parsed = match item::parse(item) {

@@ -3,107 +3,32 @@
 //! Parameters by value come from the model. References come from the program: the state, and the context. The exceptions
 //! are `&str` and slices, which borrow from the arguments.
 
+mod args;
 pub(crate) mod arguments;
 mod emit;
+mod model;
+mod name;
 mod owned;
 mod parameter;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
 use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, Path, ReturnType, Type};
 
+use crate::description::description;
 use crate::diagnostics::Errors;
 use crate::generics::{bare, mentions};
-use crate::literals::{bool_literal, integer, non_empty, text};
-use crate::macro_args::{Grammar, Slot, fill, key, parse_arguments, value};
+use crate::macro_args::{Grammar, key, parse_arguments, value};
 use crate::names::camel_case;
-use crate::node::description::description;
-use crate::node::time::{Time, Wait};
 use crate::{crate_path, item};
-use parameter::Parameter;
+use args::{ToolArgs, VALUES, hint};
+use model::ToolModel;
+pub(crate) use name::tool_name_error;
 
 const WANTED: &str = "`#[tool]` goes on a function, such as `async fn search(word: String, state: &World) -> Result<Vec<Hit>, ShelfError>`";
 
 const ON_A_STRUCT: &str = "`#[tool]` goes on a function; a struct becomes a tool by the word `tool`: `#[llm_node(tool, prompt = \"…\")]`";
-
-const VALUES: [&str; 6] = ["name", "attempts", "wait", "deadline", "idempotent", "crate"];
-
-#[derive(Default)]
-struct ToolArgs {
-    name: Slot<LitStr>,
-    attempts: Slot<u32>,
-    wait: Slot<Wait>,
-    deadline: Slot<Time>,
-    idempotent: Slot<bool>,
-    alone: Slot<()>,
-    require_approval: Slot<()>,
-    krate: Slot<Path>,
-}
-
-impl ToolArgs {
-    fn argument(&mut self, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
-        match key.to_string().as_str() {
-            "name" => {
-                let name = non_empty(text(input, &key, ""), &key);
-                fill(&mut self.name, key, name.and_then(check_tool_name))
-            }
-            "attempts" => fill(&mut self.attempts, key.clone(), integer(input, &key, 1)),
-            "wait" => fill(&mut self.wait, key, Wait::parse(input)),
-            "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
-            "idempotent" => fill(&mut self.idempotent, key, bool_literal(input)),
-            "alone" => fill(&mut self.alone, key, Ok(())),
-            "require_approval" => fill(&mut self.require_approval, key, Ok(())),
-            _ => crate_path::parse(input, key, &mut self.krate),
-        }
-    }
-}
-
-fn hint(name: &str) -> Option<String> {
-    let own = match name {
-        "retries" | "max_retries" | "max_attempts" | "tries" => "`attempts = 2`",
-        "timeout" | "time" | "time_limit" => "`deadline = 10s`",
-        "approval" | "approve" | "confirm" | "needs_approval" | "ask" => "`require_approval`",
-        "backoff" | "delay" => "`wait = 1s`",
-        "description" | "desc" | "doc" => "a doc comment above the function, which is the description",
-        _ => return None,
-    };
-    Some(format!("`{name}` is not an argument of a tool; write {own}"))
-}
-
-pub(crate) fn check_tool_name(name: LitStr) -> syn::Result<LitStr> {
-    match tool_name_error(&name.value()) {
-        Some(fault) => Err(Error::new(name.span(), fault)),
-        None => Ok(name),
-    }
-}
-
-pub(crate) fn tool_name_error(name: &str) -> Option<String> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if name.len() <= 64 && name.chars().all(fits) {
-        return None;
-    }
-    let proposed: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
-    Some(format!(
-        "the name of a tool is 1 to 64 of the characters `a-z A-Z 0-9 _ -`; write `name = \"{proposed}\"`"
-    ))
-}
-
-struct ToolModel<'a> {
-    function: &'a ItemFn,
-    ident: Ident,
-    name: String,
-    parameters: Vec<Parameter>,
-    args: &'a ToolArgs,
-    krate: Path,
-}
-
-impl ToolModel<'_> {
-    fn state(&self) -> Option<&Type> {
-        self.parameters.iter().find_map(Parameter::state)
-    }
-}
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let parsed = match item::parse(item) {

@@ -6,6 +6,8 @@ mod folder;
 mod load;
 mod loaded;
 mod loading;
+mod name;
+mod nesting;
 mod node_type;
 mod nodes;
 mod registry;
@@ -13,14 +15,14 @@ mod roles;
 mod step;
 mod subgraphs;
 mod summary;
+mod visit;
 
-pub use loading::NodeLoader;
-pub use node_type::{GraphNode, NodeType, Visit};
-pub use registry::{Registered, Registry};
+pub use loaded::{Graph, GraphNode, Visit};
+pub use node_type::{NodeLoader, NodeType, Registered};
+pub use registry::Registry;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use llmnode_flow::flow::{Flow, Outline};
 use llmnode_flow::private::{RunFlow, Runner};
@@ -28,22 +30,11 @@ use llmnode_reader::internal::{nearest, one_line};
 use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 
-use crate::check::Region;
 use crate::facts::Facts;
 use crate::faults::{Fault, GraphFaults};
 use crate::file::schema_mismatch;
 use crate::state::State;
-use loaded::{Inputs, LoadedGraph};
-
-/// A graph that was loaded from a file and checked as a whole. Clones share it.
-///
-/// It runs as any [`Flow`]: `run.flow(&graph)`, with reports, journals, pictures and limits.
-#[derive(Clone)]
-pub struct Graph {
-    loaded: Arc<LoadedGraph>,
-    region: Arc<Region>,
-    flow: Flow<State>,
-}
+use loaded::Inputs;
 
 impl Graph {
     /// Loads a graph from the registry's folder by the name of its file, without `.json`.
@@ -60,20 +51,6 @@ impl Graph {
     /// All mistakes in it and in its subgraphs.
     pub fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
         load::parse(text, registry)
-    }
-
-    pub(crate) fn new(loaded: LoadedGraph, region: Region) -> Result<Graph, NodeError> {
-        let loaded = Arc::new(loaded);
-        let flow = compile::flow(&loaded, &region, false)?;
-        Ok(Graph { loaded, region: Arc::new(region), flow })
-    }
-
-    pub(crate) fn flow_within(&self, has_error_exit: bool) -> Result<Flow<State>, NodeError> {
-        if has_error_exit { compile::flow(&self.loaded, &self.region, true) } else { Ok(self.flow.clone()) }
-    }
-
-    pub(crate) fn ends(&self) -> BTreeSet<String> {
-        compile::ends(&self.loaded, &self.region)
     }
 
     pub(crate) fn facts(&self) -> &Facts {

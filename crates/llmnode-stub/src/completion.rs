@@ -18,6 +18,21 @@ struct Message {
     finish_reason: String,
 }
 
+/// Replies whose bodies are built in advance.
+impl StubReply {
+    /// Builds the body now and not for each request, for benchmarks. The model's name is then `stub`, and the prompt counts
+    /// as no tokens unless [`usage`](Self::usage) was set before. With this reply as the
+    /// [`default_reply`](super::StubServerBuilder::default_reply) and the log off, requests are not even parsed. Replies that
+    /// depend on the request stay as they are.
+    pub fn prebuilt(mut self) -> Self {
+        if let Some((body, usage)) = without_request(&self) {
+            self.content =
+                Content::Bytes { status: 200, content_type: "application/json", body: body.into(), usage };
+        }
+        self
+    }
+}
+
 /// `None` if the reply is not a completion.
 pub(super) fn for_request(
     reply: &StubReply,

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::headers::LoggedHeaders;
 use super::request::Head;
-use super::response::Response;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TokenCounts {
@@ -94,9 +93,15 @@ impl LoggedRequest {
         Self { sent: Arc::new(sent), request_id, status: None, usage: None, complete: false }
     }
 
-    pub(super) fn record_response(&mut self, response: &Response) {
-        (self.status, self.usage) = (Some(response.status), response.usage);
-        if let Some(id) = response.header("x-request-id") {
+    /// `request_id`: the one of the response, if it sets its own.
+    pub(super) fn record_response(
+        &mut self,
+        status: u16,
+        usage: Option<TokenCounts>,
+        request_id: Option<&str>,
+    ) {
+        (self.status, self.usage) = (Some(status), usage);
+        if let Some(id) = request_id {
             self.request_id = id.into();
         }
     }

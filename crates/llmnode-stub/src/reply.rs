@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::completion;
 use super::log::{LoggedRequest, TokenCounts};
 
 /// One answer of a [`StubServer`](super::StubServer): what to send, when, and what to break on the way.
@@ -324,18 +323,6 @@ impl StubReply {
     /// Resets the connection (TCP RST) in the middle of the body.
     pub fn reset_midway(mut self) -> Self {
         self.cut = Some(Cut::Reset);
-        self
-    }
-
-    /// Builds the body now and not for each request, for benchmarks. The model's name is then `stub`, and the prompt counts
-    /// as no tokens unless [`usage`](Self::usage) was set before. With this reply as the
-    /// [`default_reply`](super::StubServerBuilder::default_reply) and the log off, requests are not even parsed. Replies that
-    /// depend on the request stay as they are.
-    pub fn prebuilt(mut self) -> Self {
-        if let Some((body, usage)) = completion::without_request(&self) {
-            self.content =
-                Content::Bytes { status: 200, content_type: "application/json", body: body.into(), usage };
-        }
         self
     }
 

@@ -9,7 +9,6 @@ use super::limits::Limits;
 use super::recover::{self, Stack};
 use super::smart::Form;
 use super::step::StepArgs;
-use super::time::{Time, Wait};
 use super::tools;
 use super::validators;
 use super::with::{self, WithVariable};
@@ -19,6 +18,7 @@ use crate::diagnostics::Errors;
 use crate::literals::{fill_type, function_path, integer, non_empty, number, text};
 use crate::macro_args::{Grammar, KeyValue, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
+use crate::time::{Time, Wait};
 
 const VALUES: [&str; 32] = [
     "prompt",

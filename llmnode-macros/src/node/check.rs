@@ -4,8 +4,8 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, Fields, ItemStruct, Type};
 
-use super::Faults;
 use super::args::NodeArgs;
+use super::faults::Faults;
 use super::field::{self, Mark};
 use super::model::{NodeModel, Settings};
 use super::recover::{self, AnswerKind, RecoverContext};

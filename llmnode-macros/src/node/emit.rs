@@ -7,19 +7,19 @@ use syn::{Generics, Type};
 
 use super::arc_state;
 use super::bounds::{field_type, node_generics, with_state};
-use super::description::description;
 use super::model::{NodeModel, Part};
 use super::recover;
 use super::segments::{history, message};
 use super::smart;
 use super::step;
-use super::time::Time;
 use super::tools;
 use super::validators;
 use super::with;
 use crate::crate_path;
+use crate::description::description;
 use crate::generics::{end_spans, mentions_parameter};
 use crate::names::snake_case;
+use crate::time::Time;
 
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     let private = crate_path::private();

@@ -5,7 +5,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Field, Ident, ItemStruct, Meta, Token};
 
-use super::Faults;
+use super::faults::Faults;
 use crate::diagnostics::suggest;
 
 const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses, `#[node(history)]`, for the earlier \

@@ -8,10 +8,10 @@ use super::limits::Limits;
 use super::recover::Stack;
 use super::smart::Smart;
 use super::step::StepModel;
-use super::time::{Time, Wait};
 use super::with::WithVariable;
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
+use crate::time::{Time, Wait};
 
 pub(crate) struct NodeModel<'a> {
     pub(crate) item: &'a ItemStruct,

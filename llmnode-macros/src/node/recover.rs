@@ -9,7 +9,7 @@ mod wait;
 use proc_macro2::{Ident, Span};
 use syn::LitStr;
 
-use super::time::Wait;
+use crate::time::Wait;
 use keys::Group;
 
 pub(crate) use check::{AnswerKind, RecoverContext, check};

@@ -6,8 +6,8 @@ use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::{Error, Field, Ident, Index, ItemStruct, Member};
 
-use super::Faults;
 use super::args::NodeArgs;
+use super::faults::Faults;
 use super::field::Mark;
 use super::model::{Part, PathStep, ValueOrigin};
 use super::with::{self, WithVariable};

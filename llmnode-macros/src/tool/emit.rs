@@ -4,14 +4,15 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{GenericArgument, Path, PathArguments, ReturnType, Type, parse_quote};
 
+use super::args::ToolArgs;
 use super::arguments::{Argument, Arguments, ToolFlags};
+use super::model::ToolModel;
 use super::parameter::Parameter;
-use super::{ToolArgs, ToolModel};
 use crate::crate_path;
+use crate::description::description;
 use crate::generics::{bare, end_spans, last_name};
 use crate::macro_args::value;
-use crate::node::description::description;
-use crate::node::time::Time;
+use crate::time::Time;
 
 pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let private = crate_path::private();

@@ -6,6 +6,7 @@ mod modules {
     pub(crate) mod action;
     pub(crate) mod cfg;
     pub(crate) mod crate_path;
+    pub(crate) mod description;
     pub(crate) mod diagnostics;
     pub(crate) mod flow;
     pub(crate) mod generics;
@@ -19,6 +20,7 @@ mod modules {
     pub(crate) mod prompt;
     pub(crate) mod show;
     pub(crate) mod step_impl;
+    pub(crate) mod time;
     pub(crate) mod tool;
     pub(crate) mod validate;
 }

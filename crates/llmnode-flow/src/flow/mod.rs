@@ -97,7 +97,6 @@ mod call;
 mod cursor;
 mod cx_ext;
 mod drive;
-mod erased_step;
 mod event;
 mod flows;
 mod graph;
@@ -119,6 +118,7 @@ mod step;
 mod step_error;
 mod table;
 mod typed;
+mod typed_step;
 mod watch;
 mod watchers;
 

@@ -9,9 +9,7 @@ use llmnode_runtime::{BoxFuture, Category, NodeError};
 
 use super::action::DEFAULT;
 use super::cursor::{FlowCursor, Progress, panicked};
-use super::erased_step::{ErasedStep, TypedStep};
 use super::outline::{OuterFlows, Outline, OutlineStep, To};
-use super::runnable::{Runnable, Startable};
 
 /// A flow over `S` that decides an `A` in the end.
 pub struct Table<S, A> {
@@ -25,6 +23,17 @@ pub(super) struct TableStep<S, A> {
     pub(super) label: Label,
     pub(super) edges: Vec<Edge>,
     pub(super) erased_step: Box<dyn ErasedStep<S, A>>,
+}
+
+/// A step without its type.
+pub(super) trait ErasedStep<S, A>: Send + Sync {
+    fn advance<'f>(
+        &'f self,
+        flow: FlowCursor<'f, S>,
+        at: (&'f Table<S, A>, &'f TableStep<S, A>),
+    ) -> BoxFuture<'f, Result<Progress<A>, NodeError>>;
+
+    fn outline(&self, around: OuterFlows<'_>) -> Outline;
 }
 
 /// An edge that leaves a step.
@@ -90,43 +99,7 @@ impl<S: Send + 'static, A: Send + 'static> Table<S, A> {
         Table { name: name.into(), max_steps, steps: Vec::new() }
     }
 
-    /// Adds a step that prepares itself, and what follows from its action.
-    #[must_use]
-    pub fn step<N: Startable<S>>(
-        self,
-        label: &'static str,
-        edges: impl Into<Vec<Edge>>,
-        then: fn(N::Action) -> Arm<A>,
-    ) -> Self {
-        self.step_in::<N, S>(label, edges, |state| state, then)
-    }
-
-    /// Adds a step that prepares itself from a part of the state.
-    #[must_use]
-    pub fn step_in<N: Startable<P>, P: Send + 'static>(
-        self,
-        label: &'static str,
-        edges: impl Into<Vec<Edge>>,
-        part: for<'s> fn(&'s mut S) -> &'s mut P,
-        then: fn(N::Action) -> Arm<A>,
-    ) -> Self {
-        self.erased_step(label, edges, TypedStep { made: None::<fn(&S) -> N>, part, then })
-    }
-
-    /// Adds a step that the flow itself prepares.
-    #[must_use]
-    pub fn step_with<N: Runnable<P>, P: Send + 'static>(
-        self,
-        label: &'static str,
-        edges: impl Into<Vec<Edge>>,
-        make: fn(&S) -> N,
-        part: for<'s> fn(&'s mut S) -> &'s mut P,
-        then: fn(N::Action) -> Arm<A>,
-    ) -> Self {
-        self.erased_step(label, edges, TypedStep { made: Some(make), part, then })
-    }
-
-    fn erased_step(
+    pub(super) fn erased_step(
         mut self,
         label: &'static str,
         edges: impl Into<Vec<Edge>>,

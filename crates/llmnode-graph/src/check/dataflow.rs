@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::keys::{KeySet, Keys};
+use super::keys::{ERROR, KeySet, Keys};
 use super::order::{PointGraph, StepExit};
 use super::reachability::Roots;
-use super::reads_writes::ERROR;
 use crate::facts::Facts;
 use crate::shape::{FoundFork, Shape, reach, reverse_postorder};
 use crate::template::key;

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use super::Link;
 use super::reachability::Roots;
-use super::{Link, StepGraph};
+use super::step_graph::StepGraph;
 use crate::facts::Facts;
 use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;

@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+/// Where a failure is written.
+pub(super) const ERROR: &str = "error";
+
 pub(super) struct Keys<'k> {
     pub(super) number: HashMap<&'k str, usize>,
 }

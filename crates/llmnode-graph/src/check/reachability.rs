@@ -1,7 +1,7 @@
 //! Checks that all steps are reached, and lead to the end.
 
-use super::StepGraph;
 use super::start::Start;
+use super::step_graph::StepGraph;
 use crate::facts::Facts;
 use crate::faults::{FaultKind, Faults, listed, shown};
 use crate::file::GraphFile;

@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::dataflow::{Dataflow, KeyState, UnknownPaths};
-use super::keys::Keys;
+use super::keys::{ERROR, Keys};
 use super::reachability::Roots;
 use crate::facts::{Facts, Read, ReadContext, Write};
 use crate::faults::{FaultKind, Faults, escaped, listed, shown};
 use crate::file::{FileFormat, GraphFile, Reducer};
 use crate::shape::{FoundFork, Shape};
 use crate::template::{key, path};
-
-pub(super) const ERROR: &str = "error";
 
 pub(super) struct ReadsWrites<'d> {
     pub(super) file: &'d GraphFile,

@@ -1,6 +1,7 @@
 //! Finds where a graph starts. Nothing is guessed.
 
-use super::{Links, StepGraph};
+use super::Links;
+use super::step_graph::StepGraph;
 use crate::facts::Facts;
 use crate::faults::{FaultKind, Faults, listed, shown};
 use crate::file::{GraphFile, IdState};

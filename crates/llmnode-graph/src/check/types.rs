@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use llmnode_reader::internal::nearest;
 use serde_json::Value;
 
-use super::reads_writes::ERROR;
+use super::keys::ERROR;
 use crate::facts::{Facts, Read, Write};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 use crate::file::{Field, GraphFile, Reducer, allows};

@@ -5,7 +5,7 @@ use llmnode_runtime::internal::{CxInternals as _, NodePause};
 use llmnode_runtime::{Category, Cx, NodeError, Paused, ToolCall};
 use serde_json::{Map, Value, json};
 
-use crate::graph::step::GraphStep;
+use crate::graph::loaded::GraphStep;
 use crate::state::State;
 
 pub(crate) enum ApprovalGate {

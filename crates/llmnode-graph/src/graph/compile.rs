@@ -13,16 +13,28 @@ use llmnode_runtime::{BoxError, Cx, Exec, Group, Node, NodeError};
 use serde_json::json;
 
 use crate::check::{Fork, Next, Region, To as Target};
-use crate::graph::loaded::LoadedGraph;
-use crate::graph::step::{DEFAULT, ERROR, GraphStep, Output, REJECTED};
+use crate::graph::loaded::{Graph, GraphStep, LoadedGraph};
+use crate::graph::step::{DEFAULT, ERROR, Output, REJECTED};
 use crate::state::{Logged, State, Update};
 
+impl Graph {
+    pub(crate) fn new(loaded: LoadedGraph, region: Region) -> Result<Graph, NodeError> {
+        let loaded = Arc::new(loaded);
+        let flow = flow(&loaded, &region, false)?;
+        Ok(Graph { loaded, region: Arc::new(region), flow })
+    }
+
+    pub(crate) fn flow_within(&self, has_error_exit: bool) -> Result<Flow<State>, NodeError> {
+        if has_error_exit { flow(&self.loaded, &self.region, true) } else { Ok(self.flow.clone()) }
+    }
+
+    pub(crate) fn ends(&self) -> BTreeSet<String> {
+        ends(&self.loaded, &self.region)
+    }
+}
+
 /// `has_error_exit`: a failure without an edge leaves the flow by `error`, for the outer graph.
-pub(crate) fn flow(
-    loaded: &Arc<LoadedGraph>,
-    region: &Region,
-    has_error_exit: bool,
-) -> Result<Flow<State>, NodeError> {
+fn flow(loaded: &Arc<LoadedGraph>, region: &Region, has_error_exit: bool) -> Result<Flow<State>, NodeError> {
     FlowCompiler { loaded, has_error_exit }.region(region, loaded.name.clone().into())
 }
 
@@ -122,7 +134,7 @@ impl FlowCompiler<'_> {
     }
 }
 
-pub(crate) fn ends(loaded: &LoadedGraph, region: &Region) -> BTreeSet<String> {
+fn ends(loaded: &LoadedGraph, region: &Region) -> BTreeSet<String> {
     let here: HashSet<usize> = region.nodes.iter().copied().collect();
     let mut ends = BTreeSet::from([DEFAULT.to_owned()]);
     for &node in &region.nodes {

@@ -7,7 +7,8 @@ use std::path::Path;
 use llmnode_reader::internal::one_line;
 
 use crate::faults::{FaultKind, Faults, shown};
-use crate::graph::registry::{Registered, is_name};
+use crate::graph::name::is_name;
+use crate::graph::node_type::Registered;
 
 /// In bytes.
 const LARGEST: u64 = 1 << 20;

@@ -11,15 +11,12 @@ use crate::check;
 use crate::facts::{Facts, Handles, Role};
 use crate::faults::{FaultKind, Faults, GraphFaults, shown};
 use crate::file::{self, GraphFile, IdState, NodeFile, Repairs};
-use crate::graph::Graph;
 use crate::graph::folder::text_of;
-use crate::graph::loaded::{Inputs, LoadedGraph, LoadedNode};
-use crate::graph::loading::NodeLoader;
-use crate::graph::node_type::NodeType;
-use crate::graph::registry::Registered;
+use crate::graph::loaded::{Graph, Inputs, LoadedGraph, LoadedNode};
+use crate::graph::nesting::{LoadCache, Nesting};
+use crate::graph::node_type::{NodeLoader, NodeType, Registered};
 use crate::graph::roles::{TOOL_CALL, ToolLink, roles};
 use crate::graph::step::{DEFAULT, ERROR, REJECTED};
-use crate::graph::subgraphs::{LoadCache, Nesting};
 use crate::graph::summary::{pauses_of_tools, summary, untrusted};
 use crate::state::Rules;
 

@@ -1,18 +1,29 @@
-//! A loaded graph without its flow.
+//! A loaded graph, its nodes, and a visit of one of them: types that hold each other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use llmnode_flow::flow::Flow;
 use llmnode_flow::private::Bounds;
+use llmnode_runtime::{BoxError, BoxFuture, Cx, NodeError, ToolCall};
 use serde_json::Value;
 
+use crate::check::Region;
 use crate::facts::Facts;
 use crate::faults::Fault;
-use crate::graph::Graph;
-use crate::graph::node_type::GraphNode;
-use crate::graph::nodes::ToolCallNode;
-use crate::state::Rules;
+use crate::state::{Rules, State, Update};
 
+/// A graph that was loaded from a file and checked as a whole. Clones share it.
+///
+/// It runs as any [`Flow`]: `run.flow(&graph)`, with reports, journals, pictures and limits.
+#[derive(Clone)]
+pub struct Graph {
+    pub(super) loaded: Arc<LoadedGraph>,
+    pub(super) region: Arc<Region>,
+    pub(super) flow: Flow<State>,
+}
+
+/// Without its flow.
 pub(crate) struct LoadedGraph {
     pub(crate) name: String,
     /// Of the file and of its subgraphs.
@@ -48,9 +59,43 @@ pub(crate) struct LoadedNode {
     pub(crate) rejected_edge: bool,
     pub(crate) subgraph: Option<Graph>,
     /// The tool call that it makes, which is what a person approves.
-    pub(crate) call: Option<Arc<ToolCallNode>>,
+    pub(crate) call: Option<Arc<dyn CallToApprove>>,
     pub(crate) untrusted: bool,
     pub(crate) handles: Vec<String>,
+}
+
+/// One node of a loaded graph.
+pub trait GraphNode: Send + Sync + 'static {
+    /// Executes one visit. The graph writes the update that it returns.
+    ///
+    /// The visit is the call that the ledger lists under the node's id: a node that asks a model once executes its
+    /// [`Ask`](llmnode_runtime::primitive::Ask) in it, `ask.exec(visit.cx())`.
+    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>>;
+}
+
+/// A node whose approval is that of one tool call.
+pub(crate) trait CallToApprove: Send + Sync {
+    fn call(&self, visit: &Visit<'_>) -> Result<ToolCall, NodeError>;
+
+    /// What is wrong with the arguments, if they are not what the tool takes.
+    fn refuses(&self, call: &ToolCall) -> Option<String>;
+}
+
+/// One visit of a node.
+pub struct Visit<'v> {
+    pub(crate) cx: &'v Cx<'v, State>,
+    pub(crate) step: &'v GraphStep,
+    pub(crate) approved: Option<&'v ToolCall>,
+}
+
+/// One visit of a node: the call under the node's id in the ledger.
+#[derive(Clone)]
+pub(crate) struct GraphStep {
+    pub(super) loaded: Arc<LoadedGraph>,
+    pub(super) at: usize,
+    /// The agents that called it as a tool, outermost first; empty for a step.
+    pub(super) callers: Vec<usize>,
+    pub(super) catches: bool,
 }
 
 impl LoadedGraph {

@@ -1,41 +1,20 @@
-//! A node while it is loaded: its settings, and what its type reports of it.
+//! What a node type reads of a node, and reports of it.
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
 
 use llmnode_reader::internal::one_line;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::facts::{Facts, Read, ReadContext, Write};
-use crate::faults::{FaultKind, Faults};
-use crate::file::{FRONT_END, FileFormat, NodeFile, NodeSettings, Repairs};
-use crate::graph::Graph;
-use crate::graph::nodes::ToolCallNode;
-use crate::graph::registry::Registered;
-use crate::graph::roles::ToolLink;
-use crate::graph::subgraphs::Nesting;
+use crate::facts::{Read, ReadContext, Write};
+use crate::faults::FaultKind;
+use crate::file::{FRONT_END, FileFormat};
+use crate::graph::node_type::NodeLoader;
 use crate::template::Template;
 
 const COMMON: &[&str] = &["label", "isStart", "require_approval"];
-
-/// One node while it is loaded: it has the settings, and the node type reports to it mistakes and what the node does.
-pub struct NodeLoader<'l> {
-    pub(crate) node: &'l NodeFile,
-    /// Wrong settings are replaced by what was probably intended.
-    pub(crate) settings: NodeSettings,
-    pub(crate) repairs: Repairs,
-    pub(crate) form: FileFormat,
-    pub(crate) registry: &'l Registered,
-    pub(crate) links: &'l [ToolLink],
-    pub(crate) nesting: Nesting<'l>,
-    pub(crate) subgraph: Option<Graph>,
-    pub(crate) call: Option<Arc<ToolCallNode>>,
-    pub(crate) facts: &'l mut Facts,
-    pub(crate) faults: &'l mut Faults,
-}
 
 impl<'l> NodeLoader<'l> {
     /// Returns the id.

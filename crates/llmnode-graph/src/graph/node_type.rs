@@ -1,15 +1,19 @@
-//! The interface of node types, which the built-in ones use, too.
+//! The interface of node types, which the built-in ones use, too, and the registry that holds them.
 
-use std::fmt;
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, NodeError, ToolCall};
+use llmnode_runtime::{ChatModel, Settings, Toolset};
 use serde_json::Value;
 
-use crate::graph::loading::NodeLoader;
-use crate::graph::step::GraphStep;
-use crate::state::{MOST, State, Update, fenced, take, text_of};
-use crate::template::{Template, key};
+use crate::facts::Facts;
+use crate::faults::Faults;
+use crate::file::{FileFormat, NodeFile, NodeSettings, Repairs};
+use crate::graph::loaded::{CallToApprove, Graph, GraphNode};
+use crate::graph::nesting::Nesting;
+use crate::graph::roles::ToolLink;
 
 /// A type of nodes in graphs.
 ///
@@ -83,84 +87,32 @@ pub trait NodeType: Send + Sync + 'static {
     fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>>;
 }
 
-/// One node of a loaded graph.
-pub trait GraphNode: Send + Sync + 'static {
-    /// Executes one visit. The graph writes the update that it returns.
-    ///
-    /// The visit is the call that the ledger lists under the node's id: a node that asks a model once executes its
-    /// [`Ask`](llmnode_runtime::primitive::Ask) in it, `ask.exec(visit.cx())`.
-    fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>>;
+/// One node while it is loaded: it has the settings, and the node type reports to it mistakes and what the node does.
+pub struct NodeLoader<'l> {
+    pub(crate) node: &'l NodeFile,
+    /// Wrong settings are replaced by what was probably intended.
+    pub(crate) settings: NodeSettings,
+    pub(crate) repairs: Repairs,
+    pub(crate) form: FileFormat,
+    pub(crate) registry: &'l Registered,
+    pub(crate) links: &'l [ToolLink],
+    pub(crate) nesting: Nesting<'l>,
+    pub(crate) subgraph: Option<Graph>,
+    pub(crate) call: Option<Arc<dyn CallToApprove>>,
+    pub(crate) facts: &'l mut Facts,
+    pub(crate) faults: &'l mut Faults,
 }
 
-/// One visit of a node.
-pub struct Visit<'v> {
-    pub(crate) cx: &'v Cx<'v, State>,
-    pub(crate) step: &'v GraphStep,
-    pub(crate) approved: Option<&'v ToolCall>,
+/// A checked [`Registry`](crate::Registry), for loading and running graphs. Clones share it.
+#[derive(Clone)]
+pub struct Registered(pub(super) Arc<RegisteredInner>);
+
+pub(super) struct RegisteredInner {
+    pub(super) tools: Toolset,
+    pub(super) types: BTreeMap<String, Arc<dyn NodeType>>,
+    pub(super) models: Vec<(String, Arc<dyn ChatModel>, Settings)>,
+    pub(super) folder: Option<PathBuf>,
+    pub(super) extensions: Extensions,
 }
 
-impl<'v> Visit<'v> {
-    /// Returns the state as the node sees it.
-    pub fn state(&self) -> &'v State {
-        self.cx.state()
-    }
-
-    /// Returns the context of the call, for calling other nodes.
-    pub fn cx(&self) -> &'v Cx<'v, State> {
-        self.cx
-    }
-
-    /// Returns the id of the node.
-    pub fn id(&self) -> &'v str {
-        self.step.id()
-    }
-
-    /// Returns a value by its name or path, like [`State::value`].
-    pub fn value(&self, name: &str) -> Option<&'v Value> {
-        self.state().value(name)
-    }
-
-    /// Whether a value may be text of a model, a tool or a search, in this graph, an outer one or an inner one.
-    pub(crate) fn is_untrusted(&self, name: &str) -> bool {
-        self.step.is_untrusted(name) || self.state().untrusted.contains(key(name))
-    }
-
-    /// Returns a template's text.
-    ///
-    /// # Errors
-    /// A `prep_error` that names the node and the value that is missing. A `limit_exceeded`, if the text would be larger than a state may
-    /// be.
-    pub fn render(&self, template: &Template) -> Result<String, NodeError> {
-        self.render_fenced(template, |_| false)
-    }
-
-    /// `is_fenced`: values that are put into a fence, which they cannot close.
-    pub(crate) fn render_fenced(
-        &self,
-        template: &Template,
-        is_fenced: impl Fn(&str) -> bool,
-    ) -> Result<String, NodeError> {
-        let (mut left, mut too_large) = (MOST, None);
-        let value = |name: &str| {
-            let text = text_of(self.value(name)?);
-            too_large = take(self.id(), &mut left, text.len()).err();
-            if too_large.is_some() {
-                return None;
-            }
-            Some(if is_fenced(name) { fenced(&text).into() } else { text })
-        };
-        let text = template.render(value);
-        text.map_err(|missing| {
-            if let Some(error) = too_large {
-                return error;
-            }
-            NodeError::new(Category::PrepError, format!("the node `{}` reads {missing}", self.id()))
-        })
-    }
-}
-
-impl fmt::Debug for Visit<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Visit").field("id", &self.id()).finish_non_exhaustive()
-    }
-}
+pub(super) type Extensions = HashMap<TypeId, Box<dyn Any + Send + Sync>>;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::check::{Link, Links};
 use crate::facts::Role;
 use crate::file::{GraphFile, IdState};
-use crate::graph::registry::is_name;
+use crate::graph::name::is_name;
 use crate::shape::To;
 
 pub(crate) const TOOL_CALL: &str = "tool-call";

@@ -11,22 +11,11 @@ use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeEr
 use serde_json::{Map, Value, json};
 
 use crate::graph::approval::ApprovalGate;
-use crate::graph::loaded::{LoadedGraph, LoadedNode};
-use crate::graph::node_type::Visit;
+use crate::graph::loaded::{GraphStep, LoadedGraph, LoadedNode, Visit};
 use crate::state::{Logged, State, Turn, Update, text_of};
 use crate::template::key;
 
 const DEPTH: usize = 8;
-
-/// One visit of a node: the call under the node's id in the ledger.
-#[derive(Clone)]
-pub(crate) struct GraphStep {
-    loaded: Arc<LoadedGraph>,
-    at: usize,
-    /// The agents that called it as a tool, outermost first; empty for a step.
-    callers: Vec<usize>,
-    catches: bool,
-}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NestingError {

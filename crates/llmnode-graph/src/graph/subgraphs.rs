@@ -1,48 +1,15 @@
-//! Graphs within graphs: what is known of the outer ones while one is loaded, and the loading of a subgraph.
-
-use std::any::TypeId;
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
+//! Loads a graph within another.
 
 use llmnode_reader::internal::one_line;
-use schemars::JsonSchema;
-use serde_json::Value;
 
 use crate::faults::{FaultKind, GraphFaults, shown};
-use crate::file::with_common;
-use crate::graph::Graph;
 use crate::graph::folder::text_of;
 use crate::graph::load::load;
-use crate::graph::loading::NodeLoader;
+use crate::graph::loaded::Graph;
+use crate::graph::nesting::Nesting;
+use crate::graph::node_type::NodeLoader;
 
 const DEPTH: usize = 5;
-
-/// Shared by all graphs of one load.
-#[derive(Default)]
-pub(crate) struct LoadCache {
-    graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
-    schemas: RefCell<HashMap<TypeId, Rc<Value>>>,
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Nesting<'l> {
-    /// Outermost first.
-    pub(crate) names: &'l [String],
-    pub(crate) cache: &'l LoadCache,
-}
-
-impl Nesting<'_> {
-    pub(crate) fn schema_of<T: JsonSchema + 'static>(&self) -> Rc<Value> {
-        let mut schemas = self.cache.schemas.borrow_mut();
-        let schema = schemas.entry(TypeId::of::<T>()).or_insert_with(|| {
-            let mut schema = schemars::schema_for!(T).to_value();
-            with_common(&mut schema);
-            Rc::new(schema)
-        });
-        Rc::clone(schema)
-    }
-}
 
 pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
     let Nesting { names, cache } = node.nesting;

@@ -8,8 +8,9 @@ use llmnode_model::{Category, ModelError};
 use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 
+use super::OpenAi;
 use super::config::OpenAiBuilder;
-use super::{Inner, OpenAi};
+use super::inner::Inner;
 use crate::http::capabilities::Capabilities;
 use crate::http::endpoint::{Endpoint, is_loopback};
 use crate::http::headers::{HeaderSettings, Headers};
@@ -25,7 +26,12 @@ const LOOPBACK: [SocketAddr; 2] = [
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 impl OpenAiBuilder {
-    pub(super) fn assemble(self) -> Result<OpenAi, ModelError> {
+    /// Checks the settings and returns the model. The first requests make the connections.
+    ///
+    /// # Errors
+    /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
+    /// `config_error` for any other impossible setting.
+    pub fn build(self) -> Result<OpenAi, ModelError> {
         let endpoint = self.endpoint()?;
         self.check_address(&endpoint)?;
         let key = self.resolve_key()?;
@@ -238,7 +244,7 @@ mod tests {
         let stays = |base: &str, proxy: Option<&str>| {
             let builder = OpenAi::builder().base_url(base).without_key();
             let builder = proxy.into_iter().fold(builder, OpenAiBuilder::proxy);
-            builder.assemble().unwrap().0.service.is_local
+            builder.build().unwrap().0.service.is_local
         };
         assert!(stays("http://127.0.0.1:1/v1", None));
         assert!(stays("http://[::1]:1/v1", Some("http://localhost:2")));

@@ -53,6 +53,26 @@ pub struct OpenAiBuilder {
     pub(super) retry_budget: RetryBudget,
 }
 
+impl OpenAi {
+    /// Creates the model that the environment names: `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default
+    /// `https://api.openai.com/v1`; a loopback server needs no key) and `OPENAI_MODEL` (default: each call names
+    /// its own).
+    ///
+    /// # Errors
+    /// The errors of [`OpenAiBuilder::from_env`] and [`OpenAiBuilder::build`].
+    pub fn from_env() -> Result<OpenAi, ModelError> {
+        OpenAiBuilder::from_env()?.build()
+    }
+
+    /// Builds a model without reading the environment: by default OpenAI's, with the key set by
+    /// [`api_key`](OpenAiBuilder::api_key). Other known servers have their own constructors, such as
+    /// [`azure`](OpenAi::azure) and [`ollama`](OpenAi::ollama). For any other server, set the
+    /// [`base_url`](OpenAiBuilder::base_url).
+    pub fn builder() -> OpenAiBuilder {
+        OpenAiBuilder::default()
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(super) enum KeySource {
     Program,
@@ -282,15 +302,6 @@ impl OpenAiBuilder {
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.http_client = Some(client);
         self
-    }
-
-    /// Checks the settings and returns the model. The first requests make the connections.
-    ///
-    /// # Errors
-    /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
-    /// `config_error` for any other impossible setting.
-    pub fn build(self) -> Result<OpenAi, ModelError> {
-        self.assemble()
     }
 }
 

@@ -11,8 +11,11 @@ use llmnode_model::{
 use llmnode_reader::Flag;
 use serde::{Deserialize, Serialize};
 
+use super::inner::Inner;
+use super::prepared_request::PreparedRequest;
 use super::receive::ResponseBody;
-use super::{Inner, OpenAi, PreparedRequest, ResponseHead, unsent, without_secrets};
+use super::response_head::ResponseHead;
+use super::{OpenAi, unsent, without_secrets};
 use crate::http::capabilities::{Capabilities, RequestShape};
 use crate::http::error_body;
 use crate::http::headers::RequestHeaders;

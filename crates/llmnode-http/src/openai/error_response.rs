@@ -7,7 +7,10 @@ use llmnode_model::{Category, Group, ModelError, Retry, Sink};
 use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
-use super::{Inner, PreparedRequest, ResponseHead, request};
+use super::inner::Inner;
+use super::prepared_request::PreparedRequest;
+use super::request;
+use super::response_head::ResponseHead;
 use crate::http::error_body::ErrorBody;
 use crate::http::service::PROXY_CREDENTIALS;
 use crate::http::unsupported::{UnsupportedFeature, unsupported};

@@ -12,36 +12,37 @@ mod chunks;
 mod config;
 mod embeddings;
 mod error_response;
+mod inner;
+mod prepared_request;
 mod providers;
 mod receive;
 mod request;
 mod response;
+mod response_head;
 #[cfg(test)]
 mod tests;
 
 pub use config::OpenAiBuilder;
 pub use embeddings::EmbeddingsApi;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_model::internal::{Secret, check_request, redact, redact_secrets};
+use llmnode_model::internal::{Secret, check_request, redact};
 use llmnode_model::{
-    BoxFuture, Category, ChatModel, Completion, FinishReason, ModelError, Request, ResponseFormat, Retry,
-    RetryBudget, Sink,
+    BoxFuture, Category, ChatModel, Completion, ModelError, Request, ResponseFormat, Retry, RetryBudget, Sink,
 };
-use llmnode_reader::internal::{one_line, with_remedy};
+use llmnode_reader::internal::with_remedy;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
 use self::answer::Unreadable;
-use self::calls::ExpectedCalls;
+use self::inner::Inner;
+use self::prepared_request::PreparedRequest;
 use self::receive::ResponseBody;
-use crate::http::capabilities::{Capabilities, RequestShape};
-use crate::http::headers::{Headers, RequestHeaders};
-use crate::http::redirects::Redirects;
-use crate::http::service::{Deadline, Service};
+use self::response_head::ResponseHead;
+use crate::http::capabilities::RequestShape;
+use crate::http::headers::RequestHeaders;
 use crate::http::{endpoint, response_formats};
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
@@ -62,38 +63,6 @@ use crate::http::{endpoint, response_formats};
 /// ```
 #[derive(Clone)]
 pub struct OpenAi(Arc<Inner>);
-
-struct Inner {
-    service: Service,
-    model: Option<String>,
-    headers: Headers,
-    /// Where to look if a key is refused.
-    key_hint: String,
-    response_format: Option<ResponseFormat>,
-    capabilities: Capabilities,
-    redirects: Redirects,
-    retry_budget: RetryBudget,
-}
-
-impl OpenAi {
-    /// Creates the model that the environment names: `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default
-    /// `https://api.openai.com/v1`; a loopback server needs no key) and `OPENAI_MODEL` (default: each call names
-    /// its own).
-    ///
-    /// # Errors
-    /// The errors of [`OpenAiBuilder::from_env`] and [`OpenAiBuilder::build`].
-    pub fn from_env() -> Result<OpenAi, ModelError> {
-        OpenAiBuilder::from_env()?.build()
-    }
-
-    /// Builds a model without reading the environment: by default OpenAI's, with the key set by
-    /// [`api_key`](OpenAiBuilder::api_key). Other known servers have their own constructors, such as
-    /// [`azure`](OpenAi::azure) and [`ollama`](OpenAi::ollama). For any other server, set the
-    /// [`base_url`](OpenAiBuilder::base_url).
-    pub fn builder() -> OpenAiBuilder {
-        OpenAiBuilder::default()
-    }
-}
 
 impl ChatModel for OpenAi {
     fn complete<'a>(
@@ -128,61 +97,6 @@ impl ChatModel for OpenAi {
 
     fn server(&self) -> Option<(&str, u16)> {
         self.0.service.endpoint.server()
-    }
-}
-
-struct ResponseHead {
-    status: StatusCode,
-    request_id: Option<String>,
-    /// Compressed, although that was not requested.
-    encoded: bool,
-    /// Headers about the next try are read only for a failure.
-    headers: HeaderMap,
-}
-
-impl ResponseHead {
-    fn of(response: &mut Response) -> ResponseHead {
-        let headers = std::mem::take(response.headers_mut());
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        let id = ["x-request-id", "request-id", "apim-request-id"].into_iter().find_map(text);
-        ResponseHead {
-            status: response.status(),
-            request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),
-            encoded: text("content-encoding").is_some_and(|encoding| encoding != "identity"),
-            headers,
-        }
-    }
-}
-
-struct PreparedRequest<'a> {
-    request: &'a Request,
-    model: &'a str,
-    shape: RequestShape<'a>,
-    deadline: Deadline,
-    streams: bool,
-    secrets: Cow<'a, [Secret]>,
-}
-
-impl PreparedRequest<'_> {
-    fn wanted(&self) -> ExpectedCalls<'_> {
-        let function = self
-            .shape
-            .schema
-            .filter(|(response_format, _)| *response_format == ResponseFormat::Tool)
-            .map(|(_, name)| name);
-        ExpectedCalls { function, tools: self.shape.tools }
-    }
-
-    /// Redacts the known secrets only, not whatever looks like a key: a model may well be called `pplx-7b`.
-    fn clean(&self, word: Option<String>) -> Option<String> {
-        word.map(|word| redact_secrets(word, &self.secrets))
-    }
-
-    fn clean_finish(&self, finish: FinishReason) -> FinishReason {
-        match finish {
-            FinishReason::Other(word) => FinishReason::Other(redact_secrets(word, &self.secrets)),
-            known => known,
-        }
     }
 }
 

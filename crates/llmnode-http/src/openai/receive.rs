@@ -6,7 +6,8 @@ use llmnode_model::{Category, ModelError, Sink};
 use reqwest::Response;
 
 use super::chunks::PartialCompletion;
-use super::{Inner, PreparedRequest};
+use super::inner::Inner;
+use super::prepared_request::PreparedRequest;
 use crate::http::incoming::Incoming;
 use crate::http::sse::{Decoder, is_event_stream};
 

@@ -2,6 +2,7 @@
 
 mod data;
 mod node;
+mod store_ext;
 mod stores;
 
-pub use stores::StoreExt;
+pub use store_ext::StoreExt;

@@ -3,16 +3,15 @@
 use std::borrow::Cow;
 
 use llmnode_runtime::private::LlmNode;
-use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run};
+use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError};
 use serde::Serialize;
 
 use super::labels::{labels, program_with_demos};
-use super::optimising::{Optimise, Optimiser, common};
 use super::outcome::Optimised;
 use super::teacher::Lesson;
 use super::trial::{Candidate, OptimiserId, Trial, mean};
-use crate::evaluate::{Dataset, Metric, replayed};
-use crate::program::{MOST_DEMOS, Program};
+use crate::evaluate::{Metric, replayed};
+use crate::program::MOST_DEMOS;
 use crate::random::Random;
 use crate::signature::{Demo, Smart};
 
@@ -60,7 +59,7 @@ pub struct Bootstrap {
     rounds: u32,
     threshold: f64,
     teacher: Option<Cow<'static, str>>,
-    seed: u64,
+    pub(super) seed: u64,
     pub(super) limits: Limits,
 }
 
@@ -112,8 +111,6 @@ impl Bootstrap {
         self.teacher = Some(model.into());
         self
     }
-
-    common!(Bootstrap);
 
     pub(super) fn fault(&self) -> Option<String> {
         match self.bootstrapped.max(self.labelled) {

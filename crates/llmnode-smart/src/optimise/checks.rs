@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use llmnode_runtime::{Category, Limits, NodeError};
 use serde_json::Value;
 
-use super::optimising::Optimiser;
+use super::optimiser::Optimiser;
 use crate::evaluate::Dataset;
 use crate::signature::Smart;
 

@@ -6,15 +6,18 @@
 mod bootstrap;
 mod checks;
 mod labels;
+mod optimiser;
 mod optimising;
 mod outcome;
 mod pareto;
+mod progress;
 mod propose;
 mod reflect;
 mod teacher;
 mod trial;
 
 pub use bootstrap::Bootstrap;
-pub use optimising::{Optimise, OptimiseProgress};
+pub use optimising::Optimise;
 pub use outcome::{OptimiseReport, Optimised};
+pub use progress::OptimiseProgress;
 pub use reflect::Reflect;

@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use super::bootstrap::Bootstrap;
 use super::checks::check;
+use super::optimiser::Optimiser;
 use super::outcome::Optimised;
+use super::progress::OptimiseProgress;
 use super::reflect::Reflect;
 use super::trial::{Account, ProgressFn, Trial};
 use crate::evaluate::{Dataset, Metric};
@@ -50,48 +52,13 @@ macro_rules! common {
         }
     };
 }
-pub(super) use common;
 
-/// The progress of an optimisation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct OptimiseProgress {
-    /// The requests so far. An answer from a journal counts as the request that it replaces.
-    pub requests: u64,
-    /// The limit of requests.
-    pub limit: u64,
-    /// How many programs were proposed so far.
-    pub proposals: usize,
-    /// The best score on the validation cases so far, including the start's.
-    pub best: Option<f64>,
+impl Bootstrap {
+    common!(Bootstrap);
 }
 
-pub(super) enum Optimiser {
-    Bootstrap(Bootstrap),
-    Reflect(Reflect),
-}
-
-impl Optimiser {
-    fn limits(&self) -> Limits {
-        match self {
-            Optimiser::Bootstrap(bootstrap) => bootstrap.limits,
-            Optimiser::Reflect(reflect) => reflect.limits,
-        }
-    }
-
-    pub(super) fn fault(&self) -> Option<String> {
-        match self {
-            Optimiser::Bootstrap(bootstrap) => bootstrap.fault(),
-            Optimiser::Reflect(_) => None,
-        }
-    }
-
-    pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
-        match self {
-            Optimiser::Bootstrap(bootstrap) => bootstrap.needs(train, validation),
-            Optimiser::Reflect(reflect) => reflect.needs(train, validation),
-        }
-    }
+impl Reflect {
+    common!(Reflect);
 }
 
 /// An optimisation that starts when it is awaited. [`Bootstrap::optimise`] and [`Reflect::optimise`] create it.
@@ -115,7 +82,7 @@ pub struct Optimise<'r, S, N, E, M> {
 }
 
 impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
-    pub(super) fn new(
+    fn new(
         optimiser: Optimiser,
         run: &'r Run<S>,
         start: Program<N>,

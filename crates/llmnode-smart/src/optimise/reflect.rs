@@ -2,17 +2,14 @@
 
 use std::borrow::Cow;
 
-use llmnode_runtime::private::LlmNode;
-use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Run, Usage};
+use llmnode_runtime::{Category, Cx, Exec, Limits, NodeError, Usage};
 use serde::Serialize;
 
-use super::optimising::{Optimise, Optimiser, common};
 use super::outcome::Optimised;
 use super::pareto;
 use super::propose::{proposal_prompt, proposed, proposer};
 use super::trial::{Candidate, OptimiserId, Trial, mean};
-use crate::evaluate::{Dataset, EvaluatedCase, Metric, is_fatal};
-use crate::program::Program;
+use crate::evaluate::{EvaluatedCase, Metric, is_fatal};
 use crate::random::Random;
 use crate::signature::Smart;
 
@@ -56,7 +53,7 @@ use crate::signature::Smart;
 pub struct Reflect {
     minibatch: usize,
     model: Option<Cow<'static, str>>,
-    seed: u64,
+    pub(super) seed: u64,
     pub(super) limits: Limits,
 }
 
@@ -85,8 +82,6 @@ impl Reflect {
         self.model = Some(model.into());
         self
     }
-
-    common!(Reflect);
 
     fn proposal_cost(&self, train: usize, validation: usize, per_case: u64) -> u64 {
         (2 * self.minibatch.min(train) + validation) as u64 * per_case + 1

@@ -8,8 +8,8 @@ use llmnode_runtime::internal::CxInternals as _;
 use llmnode_runtime::{Cx, Exec, NodeError, Settings, Usage};
 use serde::Serialize;
 
-use super::optimising::OptimiseProgress;
 use super::outcome::{OptimiseReport, Optimised};
+use super::progress::OptimiseProgress;
 use crate::evaluate::{Dataset, EvaluatedCase, Evaluation, Metric, cases, scored};
 use crate::program::{Program, Provenance, ProvenanceScores};
 use crate::signature::Smart;

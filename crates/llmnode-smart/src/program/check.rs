@@ -6,10 +6,12 @@ use llmnode_reader::internal::nearest;
 use llmnode_runtime::{OutputSchema, Reader};
 use serde_json::Value;
 
-use super::{MOST_DEMOS, ProgramFault};
+use super::ProgramFault;
 use crate::signature::{Demo, Field, FieldFaults, Signature};
 
 pub(crate) type DemoCheck = dyn Fn(&Demo) -> FieldFaults;
+
+pub(crate) const MOST_DEMOS: usize = 64;
 
 const DSPY_MEMBERS: [&str; 3] = ["augmented", "dspy_uuid", "dspy_split"];
 

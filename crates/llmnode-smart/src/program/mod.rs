@@ -25,9 +25,8 @@ use llmnode_runtime::Settings;
 
 use crate::signature::{Demo, Form, Signature, Smart};
 
+pub(crate) use check::MOST_DEMOS;
 pub(crate) use plan::Plan;
-
-pub(crate) const MOST_DEMOS: usize = 64;
 
 /// Replaces a node's own words in its requests: goal, descriptions and examples.
 ///

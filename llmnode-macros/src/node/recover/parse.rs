@@ -10,7 +10,7 @@ use super::{Action, Stack, Step};
 use crate::diagnostics::{Errors, list, suggest};
 use crate::literals::{integer_with_example, non_empty, text};
 use crate::macro_args::{Grammar, comma_or_end, parse_arguments, skip_to_comma};
-use crate::node::time::Wait;
+use crate::time::Wait;
 
 const STEPS: [&str; 5] = ["retry", "repair", "model", "fallback", "bubble"];
 

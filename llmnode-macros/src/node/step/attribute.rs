@@ -6,7 +6,8 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Field, ItemStruct, Meta, Token};
 
 use crate::diagnostics::suggest;
-use crate::node::{Faults, expression};
+use crate::node::expression;
+use crate::node::faults::Faults;
 
 pub(crate) struct Prep {
     pub(crate) at: Span,

@@ -7,8 +7,8 @@ use syn::{Error, ItemStruct};
 
 use super::{OutputHandling, Prep, Preparation, StepArgs, StepModel, error_at};
 use crate::macro_args::{Slot, key, value};
-use crate::node::Faults;
 use crate::node::args::NodeArgs;
+use crate::node::faults::Faults;
 use crate::node::recover::{Action, Stack};
 
 /// `None` if the node is not a step, or has faults.

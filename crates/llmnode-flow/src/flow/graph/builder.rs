@@ -2,21 +2,17 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
 
-use llmnode_runtime::internal::Label;
-use llmnode_runtime::{BoxError, NodeError};
+use llmnode_runtime::BoxError;
 
-use super::check::check;
 use super::dynamic_step::DynamicStep;
-use super::faults::cannot_be_built;
 use super::{ActionName, Flow, NestedFlow, named_arm};
 use crate::flow::action::{Action, DEFAULT};
-use crate::flow::erased_step::{ErasedStep, TypedStep};
 use crate::flow::outline::{Outline, To};
 use crate::flow::runnable::{Runnable, Startable};
 use crate::flow::step::Step;
-use crate::flow::table::{Edge, Table, TableStep, Target};
+use crate::flow::table::ErasedStep;
+use crate::flow::typed_step::TypedStep;
 
 /// Builds a flow from steps and edges, added in any order. It starts at the first step, unless
 /// [`start`](FlowBuilder::start) names another.
@@ -26,14 +22,14 @@ pub struct FlowBuilder<S> {
     pub(super) steps: Vec<BuilderStep<S>>,
     pub(super) edges: Vec<BuilderEdge>,
     pub(super) start: Option<String>,
-    max_steps: Option<u64>,
+    pub(super) max_steps: Option<u64>,
 }
 
 pub(super) struct BuilderStep<S> {
     pub(super) label: String,
     /// All its actions; `None` if any text may be one.
     pub(super) actions: Option<Vec<Cow<'static, str>>>,
-    erased_step: Box<dyn ErasedStep<S, ActionName>>,
+    pub(super) erased_step: Box<dyn ErasedStep<S, ActionName>>,
 }
 
 pub(super) struct BuilderEdge {
@@ -42,8 +38,15 @@ pub(super) struct BuilderEdge {
     pub(super) to: To,
 }
 
+impl<S> Flow<S> {
+    /// Starts building a flow of this name.
+    pub fn builder(name: impl Into<Cow<'static, str>>) -> FlowBuilder<S> {
+        FlowBuilder::new(name.into())
+    }
+}
+
 impl<S> FlowBuilder<S> {
-    pub(super) fn new(name: Cow<'static, str>) -> Self {
+    fn new(name: Cow<'static, str>) -> Self {
         FlowBuilder { name, steps: Vec::new(), edges: Vec::new(), start: None, max_steps: None }
     }
 
@@ -82,40 +85,6 @@ impl<S> FlowBuilder<S> {
         self.steps.push(BuilderStep { label: label.into(), actions, erased_step: Box::new(erased_step) });
         self
     }
-
-    /// Builds the flow.
-    ///
-    /// # Errors
-    /// A `config_error` that lists all mistakes, one per line.
-    pub fn build(self) -> Result<Flow<S>, NodeError> {
-        let faults = check(&self);
-        if !faults.is_empty() {
-            return Err(cannot_be_built(&self.name, &faults));
-        }
-        let FlowBuilder { name, mut steps, edges, start, max_steps } = self;
-        if let Some(start) = start.and_then(|start| steps.iter().position(|step| step.label == start)) {
-            let first = steps.remove(start);
-            steps.insert(0, first);
-        }
-        let indices: std::collections::HashMap<_, _> =
-            steps.iter().enumerate().map(|(index, step)| (step.label.clone(), index)).collect();
-        let step = |BuilderStep { label, erased_step, .. }: BuilderStep<S>| {
-            let label = Label::Shared(label.into());
-            TableStep { label, edges: Vec::new(), erased_step }
-        };
-        let mut steps: Vec<_> = steps.into_iter().map(step).collect();
-        for BuilderEdge { from, action, to } in edges {
-            let to = match to {
-                To::Step(label) => indices.get(&*label).map_or(Target::Todo, |index| Target::Step(*index)),
-                To::End => Target::End,
-                To::Todo => Target::Todo,
-            };
-            if let Some(step) = indices.get(&from).and_then(|from| steps.get_mut(*from)) {
-                step.edges.push(Edge { action: action.into(), to });
-            }
-        }
-        Ok(Flow(Arc::new(Table { name, max_steps, steps })))
-    }
 }
 
 impl<S: Send + Sync + 'static> FlowBuilder<S> {
@@ -146,8 +115,8 @@ impl<S: Send + Sync + 'static> FlowBuilder<S> {
 
     /// Adds a step whose node this function makes each time the flow reaches it. Its name in pictures, records and the journal is
     /// known only at run time. `actions` lists all actions of the step.
-    /// If the function fails, the flow ends with [`prep_error`](llmnode_runtime::Category::PrepError); a [`NodeError`] keeps its
-    /// category. The `prep` of the node is not called.
+    /// If the function fails, the flow ends with [`prep_error`](llmnode_runtime::Category::PrepError); a
+    /// [`NodeError`](llmnode_runtime::NodeError) keeps its category. The `prep` of the node is not called.
     pub fn made<N, A>(
         self,
         label: impl Into<String>,

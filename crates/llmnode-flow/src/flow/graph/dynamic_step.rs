@@ -8,12 +8,11 @@ use tracing::Instrument;
 use super::{ActionName, named_arm};
 use crate::flow::action::Action;
 use crate::flow::cursor::{FlowCursor, Progress, panicked};
-use crate::flow::erased_step::ErasedStep;
 use crate::flow::node_step::{executed, post};
 use crate::flow::outline::{OuterFlows, Outline};
 use crate::flow::step::Step;
 use crate::flow::step_error::step_error;
-use crate::flow::table::{Table, TableStep};
+use crate::flow::table::{ErasedStep, Table, TableStep};
 
 pub(super) struct DynamicStep<Make> {
     pub(super) outline: Outline,

@@ -1,5 +1,6 @@
 //! Flows that are known only at run time.
 
+mod build;
 mod builder;
 mod check;
 mod dynamic_step;
@@ -13,9 +14,8 @@ pub use builder::FlowBuilder;
 
 use super::cursor::{FlowCursor, Progress};
 use super::drive::{Bounds, RunFlow, Runner};
-use super::erased_step::ErasedStep;
 use super::outline::{OuterFlows, Outline};
-use super::table::{Arm, EdgeSelector, Table, TableStep};
+use super::table::{Arm, EdgeSelector, ErasedStep, Table, TableStep};
 use llmnode_runtime::{BoxFuture, NodeError};
 
 /// A flow that is known only at run time: its steps are added one by one, and it routes by the [names](super::Action) of
@@ -70,11 +70,6 @@ pub struct Flow<S>(Arc<Table<S, ActionName>>);
 type ActionName = Cow<'static, str>;
 
 impl<S> Flow<S> {
-    /// Starts building a flow of this name.
-    pub fn builder(name: impl Into<Cow<'static, str>>) -> FlowBuilder<S> {
-        FlowBuilder::new(name.into())
-    }
-
     /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0.name

@@ -12,8 +12,8 @@ use super::calls::named;
 use super::schema_of;
 use crate::facts::ReadContext;
 use crate::faults::FaultKind;
-use crate::graph::loading::NodeLoader;
-use crate::graph::node_type::{GraphNode, NodeType};
+use crate::graph::loaded::GraphNode;
+use crate::graph::node_type::{NodeLoader, NodeType};
 use crate::graph::roles::{LinkKind, TOOL_CALL};
 
 pub(crate) struct AgentType;

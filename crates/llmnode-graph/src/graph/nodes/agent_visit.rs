@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::calls::{query_of, with_links};
 use super::tool::{ExecutedCall, arguments_of, trace};
-use crate::graph::node_type::{GraphNode, Visit};
+use crate::graph::loaded::{GraphNode, GraphStep, Visit};
 use crate::graph::roles::{LinkKind, TOOL_CALL, ToolLink};
-use crate::graph::step::GraphStep;
+use crate::graph::step::handoff_key;
 use crate::state::{Update, text_of, view};
 use crate::template::Template;
 
@@ -174,7 +174,7 @@ impl Agent {
         Ok(match link.kind {
             LinkKind::Handoff => {
                 let call = ToolCall::new(&*first.id, &*first.tool, &*first.arguments);
-                update.with_value(crate::graph::step::handoff_key(&link.id), query_of(&call))
+                update.with_value(handoff_key(&link.id), query_of(&call))
             }
             _ => update,
         })

@@ -6,9 +6,9 @@ use llmnode_runtime::internal::ToolFn;
 use llmnode_runtime::{Cx, OutputSchema, ToolCall, ToolReply, ToolSpec, Toolset};
 use serde_json::{Value, json};
 
-use crate::graph::node_type::Visit;
+use crate::graph::loaded::{GraphStep, Visit};
 use crate::graph::roles::{LinkKind, ToolLink};
-use crate::graph::step::{GraphStep, NestingError};
+use crate::graph::step::NestingError;
 use crate::state::State;
 
 pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {

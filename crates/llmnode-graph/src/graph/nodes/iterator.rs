@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::schema_of;
-use crate::graph::loading::NodeLoader;
-use crate::graph::node_type::{GraphNode, NodeType, Visit};
+use crate::graph::loaded::{GraphNode, Visit};
+use crate::graph::node_type::{NodeLoader, NodeType};
 use crate::state::Update;
 
 pub(crate) struct IteratorType;

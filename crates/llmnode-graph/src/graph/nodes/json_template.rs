@@ -6,8 +6,8 @@ use llmnode_runtime::NodeError;
 use serde_json::{Map, Value};
 
 use crate::faults::escaped;
-use crate::graph::loading::NodeLoader;
-use crate::graph::node_type::Visit;
+use crate::graph::loaded::Visit;
+use crate::graph::node_type::NodeLoader;
 use crate::state::{MOST, size, take};
 use crate::template::Template;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::faults::FaultKind;
-use crate::graph::loading::NodeLoader;
-use crate::graph::node_type::{GraphNode, NodeType};
+use crate::graph::loaded::GraphNode;
+use crate::graph::node_type::{NodeLoader, NodeType};
 
 pub(crate) struct MissingType {
     pub(crate) name: &'static str,

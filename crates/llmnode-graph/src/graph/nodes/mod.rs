@@ -17,7 +17,7 @@ pub(crate) use missing::MissingType;
 pub(crate) use registered::RegisteredType;
 pub(crate) use router::RouterType;
 pub(crate) use subgraph::SubgraphType;
-pub(crate) use tool::{ToolCallNode, ToolType};
+pub(crate) use tool::ToolType;
 
 fn schema_of<T: schemars::JsonSchema>() -> serde_json::Value {
     schemars::schema_for!(T).to_value()

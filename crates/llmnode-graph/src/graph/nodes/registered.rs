@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 
 use super::json_template::JsonTemplate;
 use super::schema_of;
-use crate::graph::loading::NodeLoader;
-use crate::graph::node_type::{GraphNode, NodeType, Visit};
+use crate::graph::loaded::{GraphNode, Visit};
+use crate::graph::node_type::{NodeLoader, NodeType};
 use crate::state::{State, Update};
 
 pub(crate) struct RegisteredType<N>(PhantomData<fn() -> N>);

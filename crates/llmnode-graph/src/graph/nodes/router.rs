@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::schema_of;
 use crate::faults::FaultKind;
 use crate::file::handle;
-use crate::graph::loading::NodeLoader;
-use crate::graph::node_type::{GraphNode, NodeType, Visit};
+use crate::graph::loaded::{GraphNode, Visit};
+use crate::graph::node_type::{NodeLoader, NodeType};
 use crate::state::{Update, text_of};
 
 pub(crate) struct RouterType;

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::schema_of;
 use crate::facts::{Read, Write};
-use crate::graph::loading::NodeLoader;
-use crate::graph::node_type::{GraphNode, NodeType, Visit};
+use crate::graph::loaded::{GraphNode, Visit};
+use crate::graph::node_type::{NodeLoader, NodeType};
 use crate::graph::subgraphs;
 use crate::state::Update;
 

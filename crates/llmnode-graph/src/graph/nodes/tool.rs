@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::json_template::JsonTemplate;
 use super::schema_of;
-use crate::graph::loading::NodeLoader;
-use crate::graph::node_type::{GraphNode, NodeType, Visit};
+use crate::graph::loaded::{CallToApprove, GraphNode, Visit};
+use crate::graph::node_type::{NodeLoader, NodeType};
 use crate::state::{Update, size};
 
 pub(crate) struct ToolType;
@@ -64,25 +64,25 @@ impl NodeType for ToolType {
         // The node waits as a whole: there is nothing else in it.
         node.facts.pauses |= tools.may_pause();
         let calling = Arc::new(ToolCallNode { tools, name, arguments, save_as });
-        node.call = Some(Arc::clone(&calling));
+        node.call = Some(Arc::clone(&calling) as Arc<dyn CallToApprove>);
         Some(calling)
     }
 }
 
-pub(crate) struct ToolCallNode {
+struct ToolCallNode {
     tools: Toolset,
     name: String,
     arguments: Vec<(String, JsonTemplate)>,
     save_as: Option<String>,
 }
 
-impl ToolCallNode {
-    pub(crate) fn call(&self, visit: &Visit<'_>) -> Result<ToolCall, NodeError> {
+impl CallToApprove for ToolCallNode {
+    fn call(&self, visit: &Visit<'_>) -> Result<ToolCall, NodeError> {
         let arguments = Value::Object(JsonTemplate::object(&self.arguments, visit)?);
         Ok(ToolCall::new("call_1", &*self.name, arguments.to_string()))
     }
 
-    pub(crate) fn refuses(&self, call: &ToolCall) -> Option<String> {
+    fn refuses(&self, call: &ToolCall) -> Option<String> {
         self.tools.refused_arguments(call)
     }
 }

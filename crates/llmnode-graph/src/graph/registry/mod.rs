@@ -6,7 +6,7 @@ mod profiles;
 mod registered;
 
 use std::any::{Any, TypeId};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,9 +16,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use registered::Registered;
-
-use crate::graph::node_type::NodeType;
+use crate::graph::name::{LONGEST, is_name};
+use crate::graph::node_type::{Extensions, NodeType, Registered, RegisteredInner};
 use crate::graph::nodes::RegisteredType;
 use crate::state::State;
 
@@ -52,8 +51,6 @@ pub struct Registry {
     folder: Option<PathBuf>,
     extensions: Extensions,
 }
-
-type Extensions = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 
 impl Registry {
     /// Creates a registry with the built-in node types and nothing else.
@@ -163,7 +160,7 @@ impl Registry {
             let message = format!("the registry cannot be built: {}", faults.join("; "));
             return Err(NodeError::new(Category::ConfigError, message));
         }
-        Ok(Registered(Arc::new(registered::Inner { tools, types: named, models, folder, extensions })))
+        Ok(Registered(Arc::new(RegisteredInner { tools, types: named, models, folder, extensions })))
     }
 }
 
@@ -192,14 +189,6 @@ impl DuplicateCheck {
                 .map(|name| format!("two {kind} are called {name:?}; give one of them another name")),
         );
     }
-}
-
-const LONGEST: usize = 64;
-
-/// Whether a text may be the name of a tool, a profile or a file.
-pub(crate) fn is_name(name: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    (1..=LONGEST).contains(&name.len()) && name.chars().all(fits)
 }
 
 fn check_name(what: &str, name: &str, faults: &mut Vec<String>) {

@@ -1,7 +1,7 @@
 //! A registry that was checked.
 
 use std::any::{Any, TypeId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,21 +9,8 @@ use std::sync::Arc;
 use llmnode_runtime::{ChatModel, Run, Settings, Toolset};
 use serde_json::Value;
 
-use super::Extensions;
 use crate::file;
-use crate::graph::node_type::NodeType;
-
-/// A checked [`Registry`](crate::Registry), for loading and running graphs. Clones share it.
-#[derive(Clone)]
-pub struct Registered(pub(super) Arc<Inner>);
-
-pub(super) struct Inner {
-    pub(super) tools: Toolset,
-    pub(super) types: BTreeMap<String, Arc<dyn NodeType>>,
-    pub(super) models: Vec<(String, Arc<dyn ChatModel>, Settings)>,
-    pub(super) folder: Option<PathBuf>,
-    pub(super) extensions: Extensions,
-}
+use crate::graph::node_type::{NodeType, Registered, RegisteredInner};
 
 impl Registered {
     /// Creates a run on a model, together with the registered models. Agents without a profile ask this model.
@@ -72,7 +59,7 @@ impl Registered {
 
 impl fmt::Debug for Registered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { tools, types, folder, .. } = &*self.0;
+        let RegisteredInner { tools, types, folder, .. } = &*self.0;
         f.debug_struct("Registered")
             .field("tools", tools)
             .field("types", &types.keys())

@@ -1,4 +1,4 @@
-//! The node's description: its doc comment, as rustdoc reads it.
+//! The description of a node or a tool: its doc comment, as rustdoc reads it.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};

@@ -1,0 +1,28 @@
+//! Status and headers of a response.
+
+use llmnode_reader::internal::one_line;
+use reqwest::header::HeaderMap;
+use reqwest::{Response, StatusCode};
+
+pub(super) struct ResponseHead {
+    pub(super) status: StatusCode,
+    pub(super) request_id: Option<String>,
+    /// Compressed, although that was not requested.
+    pub(super) encoded: bool,
+    /// Headers about the next try are read only for a failure.
+    pub(super) headers: HeaderMap,
+}
+
+impl ResponseHead {
+    pub(super) fn of(response: &mut Response) -> ResponseHead {
+        let headers = std::mem::take(response.headers_mut());
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let id = ["x-request-id", "request-id", "apim-request-id"].into_iter().find_map(text);
+        ResponseHead {
+            status: response.status(),
+            request_id: id.filter(|id| !id.is_empty()).map(|id| one_line(id, 200)),
+            encoded: text("content-encoding").is_some_and(|encoding| encoding != "identity"),
+            headers,
+        }
+    }
+}

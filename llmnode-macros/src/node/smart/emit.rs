@@ -1,0 +1,89 @@
+//! Emits the impl of `Smart` for a checked node with a goal.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::{Generics, Type, parse_quote};
+
+use super::{Form, Smart};
+use crate::description::doc_text;
+use crate::generics::end_spans;
+use crate::node::bounds::field_type;
+use crate::node::model::NodeModel;
+
+pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
+    let Smart { goal, form, think } = model.smart.as_ref()?;
+    let here = Span::mixed_site();
+    let ident = &model.item.ident;
+    let raw_text: Type = parse_quote!(::std::string::String);
+    let output = model.output.as_ref().unwrap_or(&raw_text);
+    let text = model.output.is_none();
+    let goal = goal.value();
+    let form = match form {
+        None => quote!(Own),
+        Some(Form::Chat) => quote!(Chat),
+        Some(Form::Json) => quote!(Json),
+    };
+    let names: Vec<&Ident> = model.item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+    let declared = model.item.fields.iter().filter_map(|field| {
+        let name = field.ident.as_ref()?.unraw().to_string();
+        let says = doc_text(&field.attrs).unwrap_or_else(|| "".to_token_stream());
+        // Spanned at the field's type, where the compiler reports that it cannot be an input.
+        let (at, end) = end_spans(field_type(model, field.ident.as_ref()?)?);
+        let ty = &field.ty;
+        let input = Ident::new("input", here.located_at(at));
+        Some(quote_spanned!(here.located_at(end)=> .#input::<#ty>(#name, #says)))
+    });
+    // Spanned at the output's type, where the compiler reports that it cannot be an output.
+    let (at, end) = end_spans(output);
+    let new = |name: &str| Ident::new(name, here.located_at(at));
+    let declaring = if *think {
+        let new = new("thinking");
+        quote_spanned!(here.located_at(end)=> #new::<#output>(#goal, #private::smart::Form::#form))
+    } else {
+        let new = new("new");
+        quote_spanned!(here.located_at(end)=> #new::<#output>(#goal, #private::smart::Form::#form, #text))
+    };
+    Some(quote_spanned! {here=>
+        #[automatically_derived]
+        impl #private::smart::Smart for #ident {
+            fn declared() -> &'static #private::smart::TypedSignature {
+                static DECLARED: ::std::sync::OnceLock<#private::smart::TypedSignature> = ::std::sync::OnceLock::new();
+                DECLARED.get_or_init(|| {
+                    #private::smart::SignatureBuilder::#declaring
+                        #(#declared)*
+                        .done()
+                })
+            }
+            fn values(&self) -> #private::smart::WrittenValues {
+                let mut __to = #private::smart::InputWriter::new(<Self as #private::smart::Smart>::declared());
+                #(__to.add(&self.#names);)*
+                __to.done()
+            }
+            fn read(__from: &#private::smart::Map<::std::string::String, #private::smart::Value>) -> #private::smart::ReadResult<Self> {
+                let mut __from = #private::smart::InputReader::new(<Self as #private::smart::Smart>::declared(), __from);
+                #(let #names = __from.field();)*
+                let __node = (|| ::core::option::Option::Some(Self { #(#names: #names?),* }))();
+                __from.done(__node)
+            }
+        }
+    })
+}
+
+pub(crate) fn stub(ident: &Ident, generics: &Generics, private: &Ident) -> Option<TokenStream> {
+    if cfg!(not(feature = "smart")) || !generics.params.is_empty() {
+        return None;
+    }
+    let here = Span::mixed_site();
+    let unreachable = quote!(::core::unreachable!());
+    Some(quote_spanned! {here=>
+        #[automatically_derived]
+        impl #private::smart::Smart for #ident {
+            fn declared() -> &'static #private::smart::TypedSignature { #unreachable }
+            fn values(&self) -> #private::smart::WrittenValues { #unreachable }
+            fn read(_: &#private::smart::Map<::std::string::String, #private::smart::Value>) -> #private::smart::ReadResult<Self> {
+                #unreachable
+            }
+        }
+    })
+}

@@ -1,0 +1,60 @@
+//! Checks the tools of a node, and a node that is a tool.
+
+use proc_macro2::Span;
+use syn::{Error, ItemStruct, LitStr, Type};
+
+use crate::description::description;
+use crate::generics::last_name;
+use crate::macro_args::{key, value};
+use crate::node::args::NodeArgs;
+use crate::node::faults::Faults;
+use crate::node::field::Mark;
+use crate::tool::tool_name_error;
+
+/// If `#[tool]` stayed on the struct, its own error would be at another place.
+pub(crate) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
+    for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("tool")) {
+        let message =
+            "`#[tool]` goes on a function; on a node, write the word `tool` instead: `#[llm_node(tool, …)]`";
+        faults.push(Error::new_spanned(attribute, message));
+    }
+}
+
+pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
+    let of_itself = |tool: &&Type| last_name(tool).is_some_and(|name| *name == item.ident);
+    if let Some(tool) = value(&args.tools).and_then(|tools| tools.iter().find(of_itself)) {
+        let message = "a node cannot be its own tool: it would call itself forever; drop it from the list";
+        faults.push(Error::new_spanned(tool, message));
+    }
+    let set = marks.iter().find_map(|mark| match mark {
+        Mark::Tools(at) => Some(*at),
+        _ => None,
+    });
+    // A `Toolset` without its mark is reported at the field.
+    let unmarked =
+        || item.fields.iter().any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"));
+    if let (Some(turns), None, None, false) = (key(&args.turns), key(&args.tools), set, unmarked()) {
+        let message = "`turns` counts the responses of a node with tools; add `tools = [..]` or a field \
+                       `#[node(tools)] tools: Toolset`, or drop `turns`";
+        faults.push(Error::new(turns.span(), message));
+    }
+    if args.tool.is_none() {
+        return;
+    }
+    if let Some(at) = set {
+        let message =
+            "a model writes the fields of a tool, and cannot write tools; drop the field, or drop `tool`";
+        faults.push(Error::new(at, message));
+    }
+    if let Some(fault) = value(&args.name).and_then(|name| tool_name_error(&name.value())) {
+        faults.push(Error::new(value(&args.name).map_or_else(Span::call_site, LitStr::span), fault));
+    }
+    if description(&item.attrs).is_none() {
+        let message = "a model chooses a tool by its description; write a doc comment above the struct";
+        faults.push(Error::new(item.ident.span(), message));
+    }
+    if let Some(parameter) = item.generics.params.first() {
+        let message = "a tool is read from JSON, so its struct has no lifetimes and is not generic; drop them, or drop `tool`";
+        faults.push(Error::new_spanned(parameter, message));
+    }
+}

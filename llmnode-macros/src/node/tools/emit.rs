@@ -1,0 +1,86 @@
+//! Emits the tools of a node, and the impl of `Tool` for a node that is one.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, DeriveInput, Generics, ItemStruct, Type};
+
+use crate::generics::end_spans;
+use crate::node::bounds::field_type;
+use crate::node::model::NodeModel;
+use crate::tool::arguments::{Argument, Arguments, ToolFlags};
+
+/// Spanned at each tool of the list, where one that does not fit is reported.
+pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
+    if model.tools.is_empty() && model.toolset.is_none() {
+        return None;
+    }
+    let here = Span::mixed_site();
+    let adds: TokenStream = model
+        .tools
+        .iter()
+        .map(|tool| {
+            let (at, end) = end_spans(tool);
+            let add = if model.state.is_some() { "add" } else { "add_to_stateless" };
+            let add = Ident::new(add, here.located_at(at));
+            let to = Ident::new("__to", here.located_at(at));
+            quote_spanned!(here.located_at(end)=> #to.#add::<#tool>();)
+        })
+        .collect();
+    let set = model.toolset.as_ref().and_then(|field| {
+        let at = here.located_at(end_spans(field_type(model, field)?).0);
+        Some(quote_spanned!(at=> __to.extend(&self.#field);))
+    });
+    let turns = model.turns.map(|turns| {
+        let turns = Literal::u32_unsuffixed(turns);
+        quote_spanned!(here=> __to.turns(#turns);)
+    });
+    Some(quote_spanned! {here=>
+        fn tools(&self, __to: &mut #private::Tools<#state>) { #adds #set #turns }
+    })
+}
+
+/// On a tool, attributes of serde and schemars are for the arguments.
+pub(crate) fn item(model: &NodeModel<'_>) -> TokenStream {
+    let mut item = model.item.clone();
+    if model.is_tool {
+        strip_derive_attributes(&mut item);
+    }
+    quote!(#item)
+}
+
+/// The struct itself does not have these derives.
+pub(crate) fn strip_derive_attributes(item: &mut ItemStruct) {
+    item.fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !is_of_derives(attribute)));
+}
+
+fn is_of_derives(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("serde") || attribute.path().is_ident("schemars")
+}
+
+pub(crate) fn as_tool(
+    model: &NodeModel<'_>,
+    state: &Type,
+    generics: &Generics,
+    private: &Ident,
+) -> Option<TokenStream> {
+    if !model.is_tool {
+        return None;
+    }
+    let fields = model.item.fields.iter().filter_map(|field| {
+        let kept = |attribute: &&Attribute| is_of_derives(attribute) || attribute.path().is_ident("doc");
+        Some(Argument {
+            name: field.ident.as_ref()?,
+            ty: &field.ty,
+            attributes: field.attrs.iter().filter(kept).collect(),
+        })
+    });
+    let mut input = DeriveInput::from(model.item.clone());
+    input.attrs.retain(|attribute| attribute.path().is_ident("doc"));
+    let output = model.output.as_ref().map_or_else(|| end_spans(&model.item.ident), end_spans);
+    let arguments = Arguments { input, list: fields.collect(), output, krate: &model.krate };
+    let (header, _, _) = generics.split_for_impl();
+    let tool =
+        arguments.tool(&header.to_token_stream(), &state.to_token_stream(), ToolFlags::default(), private);
+    let validation = arguments.validation();
+    Some(quote!(#tool #validation))
+}

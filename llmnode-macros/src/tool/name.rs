@@ -1,0 +1,21 @@
+//! Which names providers take for a tool.
+
+use syn::{Error, LitStr};
+
+pub(super) fn check_tool_name(name: LitStr) -> syn::Result<LitStr> {
+    match tool_name_error(&name.value()) {
+        Some(fault) => Err(Error::new(name.span(), fault)),
+        None => Ok(name),
+    }
+}
+
+pub(crate) fn tool_name_error(name: &str) -> Option<String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.len() <= 64 && name.chars().all(fits) {
+        return None;
+    }
+    let proposed: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
+    Some(format!(
+        "the name of a tool is 1 to 64 of the characters `a-z A-Z 0-9 _ -`; write `name = \"{proposed}\"`"
+    ))
+}
