@@ -26,10 +26,7 @@ use proc_macro2::TokenStream as Tokens;
 
 /// Makes a struct a node: a typed call to a language model, whose prompt names the struct's fields.
 ///
-/// Arguments: `prompt` or `prompt_file`, `goal`, `think`, `form`, `system` or `system_file`, `with(..)`, `examples`, `output`, `state`, `validate`, `exact`,
-/// `retries`, `transport_retries`, `wait`, `max_wait`, `deadline`, `model`, `temperature`, `max_tokens`, `fallback_model`, `fallback`,
-/// `recover(..)`, `limits(..)`, `tools`, `turns`, `tool`, `name`, `crate`; for steps of flows `prep`, `store`, `action`, `route`, `post`, `batch`,
-/// `concurrency`, `idempotent`. The crate `llmnode` documents each.
+/// The crate `llmnode` documents its arguments.
 #[proc_macro_attribute]
 pub fn llm_node(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand_attribute("llm_node", node::expand, arguments, item)

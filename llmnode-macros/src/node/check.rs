@@ -7,7 +7,7 @@ use syn::{Error, Fields, ItemStruct, Type};
 use super::args::NodeArgs;
 use super::faults::Faults;
 use super::field::{self, Mark};
-use super::model::{NodeModel, Settings};
+use super::model::NodeModel;
 use super::recover::{self, AnswerKind, RecoverContext};
 use super::smart;
 use super::step::{self, Prep};
@@ -67,26 +67,9 @@ pub(crate) fn check<'a>(
         turns: value(&args.turns).copied(),
         is_tool: args.tool.is_some(),
         fallback: value(&args.fallback).cloned(),
-        settings: settings(args),
+        args,
         step,
     })
-}
-
-fn settings(args: &NodeArgs) -> Settings<'_> {
-    Settings {
-        retries: value(&args.retries).copied(),
-        transport_retries: value(&args.transport_retries).copied(),
-        wait: value(&args.wait).copied(),
-        max_wait: value(&args.max_wait).copied(),
-        deadline: value(&args.deadline).copied(),
-        model: value(&args.model).map(syn::LitStr::value),
-        temperature: value(&args.temperature).copied(),
-        max_tokens: value(&args.max_tokens).copied(),
-        fallback_model: value(&args.fallback_model).map(syn::LitStr::value),
-        recover: value(&args.recover).map_or(&[], Vec::as_slice),
-        limits: value(&args.limits),
-        exact: args.exact.is_some(),
-    }
 }
 
 fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Generics, Type};
+use syn::{Generics, LitStr, Type};
 
 use super::arc_state;
 use super::bounds::{field_type, node_generics, with_state};
@@ -18,6 +18,7 @@ use super::with;
 use crate::crate_path;
 use crate::description::description;
 use crate::generics::{end_spans, mentions_parameter};
+use crate::macro_args::{Slot, value};
 use crate::names::snake_case;
 use crate::time::Time;
 
@@ -139,7 +140,7 @@ fn exec(state: &Type, private: &Ident) -> TokenStream {
 }
 
 fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
-    let settings = &model.settings;
+    let args = model.args;
     let mut calls = TokenStream::new();
     let mut call = |name: &str, value: Option<TokenStream>| {
         if let Some(value) = value {
@@ -147,26 +148,29 @@ fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
             calls.extend(quote!(.#name(#value)));
         }
     };
-    let whole = |n: Option<u32>| n.map(|n| Literal::u32_unsuffixed(n).to_token_stream());
-    let text = |text: &Option<String>| text.as_ref().map(ToTokens::to_token_stream);
-    call("retries", whole(settings.retries));
-    call("transport_retries", whole(settings.transport_retries));
-    call("backoff", settings.wait.map(|wait| wait.emit(private)));
-    call("max_wait", settings.max_wait.map(Time::emit));
-    call("deadline", settings.deadline.map(Time::emit));
-    call("stated_model", text(&settings.model));
-    call("temperature", settings.temperature.map(|t| Literal::f64_unsuffixed(t).to_token_stream()));
-    call("max_tokens", whole(settings.max_tokens));
-    call("stated_recover", (!settings.recover.is_empty()).then(|| recover::emit(settings.recover, private)));
-    call("stated_fallback_model", text(&settings.fallback_model));
-    call("exact", settings.exact.then(|| quote!(true)));
+    let whole = |n: &Slot<u32>| value(n).map(|n| Literal::u32_unsuffixed(*n).to_token_stream());
+    let text = |text: &Slot<LitStr>| value(text).map(|text| text.value().to_token_stream());
+    let time = |time: &Slot<Time>| value(time).map(|time| time.emit());
+    let temperature = value(&args.temperature).map(|t| Literal::f64_unsuffixed(*t).to_token_stream());
+    let recover = value(&args.recover).filter(|recover| !recover.is_empty());
+    call("retries", whole(&args.retries));
+    call("transport_retries", whole(&args.transport_retries));
+    call("backoff", value(&args.wait).map(|wait| wait.emit(private)));
+    call("max_wait", time(&args.max_wait));
+    call("deadline", time(&args.deadline));
+    call("stated_model", text(&args.model));
+    call("temperature", temperature);
+    call("max_tokens", whole(&args.max_tokens));
+    call("stated_recover", recover.map(|recover| recover::emit(recover, private)));
+    call("stated_fallback_model", text(&args.fallback_model));
+    call("exact", args.exact.as_ref().map(|_| quote!(true)));
     let here = Span::mixed_site();
     let settings = (!calls.is_empty()).then(|| {
         quote_spanned! {here=>
             const SETTINGS: &'static #private::Settings = &#private::Settings::new()#calls;
         }
     });
-    let limits = model.settings.limits.map(|limits| limits.emit(private));
+    let limits = value(&args.limits).map(|limits| limits.emit(private));
     let limits = limits.map(|limits| quote_spanned!(here=> const LIMITS: #private::Limits = #limits;));
     let non_idempotent = model.step.as_ref().is_some_and(|step| step.non_idempotent);
     let non_idempotent =
@@ -178,7 +182,8 @@ fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
 
 /// Spanned at the output's type, where missing traits are reported.
 fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
-    let functions = validators::emit(model, private);
+    let functions =
+        validators::emit(model.validators, model.state.is_some(), model.output.is_none(), private);
     let Some(output) = &model.output else {
         let here = Span::mixed_site();
         return match functions {

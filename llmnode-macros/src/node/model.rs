@@ -3,15 +3,13 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 
+use super::args::NodeArgs;
 use super::examples::Examples;
-use super::limits::Limits;
-use super::recover::Stack;
 use super::smart::Smart;
 use super::step::StepModel;
 use super::with::WithVariable;
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
-use crate::time::{Time, Wait};
 
 pub(crate) struct NodeModel<'a> {
     pub(crate) item: &'a ItemStruct,
@@ -34,24 +32,8 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) turns: Option<u32>,
     pub(crate) is_tool: bool,
     pub(crate) fallback: Option<ExprPath>,
-    pub(crate) settings: Settings<'a>,
+    pub(crate) args: &'a NodeArgs,
     pub(crate) step: Option<StepModel<'a>>,
-}
-
-#[derive(Default)]
-pub(crate) struct Settings<'a> {
-    pub(crate) retries: Option<u32>,
-    pub(crate) transport_retries: Option<u32>,
-    pub(crate) wait: Option<Wait>,
-    pub(crate) max_wait: Option<Time>,
-    pub(crate) deadline: Option<Time>,
-    pub(crate) model: Option<String>,
-    pub(crate) temperature: Option<f64>,
-    pub(crate) max_tokens: Option<u32>,
-    pub(crate) fallback_model: Option<String>,
-    pub(crate) recover: &'a [Stack],
-    pub(crate) limits: Option<&'a Limits>,
-    pub(crate) exact: bool,
 }
 
 pub(crate) enum Part {

@@ -7,7 +7,6 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, ExprPath, token};
 
-use super::model::NodeModel;
 use crate::generics::end_spans;
 use crate::literals::function_path;
 
@@ -32,19 +31,24 @@ pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Expr
 }
 
 /// Each call is spanned at its path, where a wrong signature is reported.
-pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
-    if model.validators.is_empty() {
+pub(crate) fn emit(
+    validators: &[ExprPath],
+    has_state: bool,
+    is_text: bool,
+    private: &Ident,
+) -> Option<TokenStream> {
+    if validators.is_empty() {
         return None;
     }
-    let calls = model.validators.iter().map(|path| {
+    let calls = validators.iter().map(|path| {
         let (at, end) = end_spans(path);
         let mut private = private.clone();
         private.set_span(at);
-        let validate = if model.state.is_some() { "validate_with_state" } else { "validate" };
+        let validate = if has_state { "validate_with_state" } else { "validate" };
         let validate = Ident::new(validate, end);
         let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
         // A validator of raw text takes a `&str`.
-        let text = model.output.is_none().then(|| quote_spanned!(end=> .as_str()));
+        let text = is_text.then(|| quote_spanned!(end=> .as_str()));
         quote_spanned!(end=> #private::#validate(__to, #name, __value #text, #path);)
     });
     Some(calls.collect())
