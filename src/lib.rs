@@ -810,6 +810,8 @@ pub mod prompt {
     #[doc(hidden)]
     pub use llmnode_flow::private::{Runnable, Startable};
     #[doc(hidden)]
+    pub use llmnode_runtime::internal::{IntoOutcome, IntoOutcomeNow};
+    #[doc(hidden)]
     pub use llmnode_runtime::private::{
         Column, DisplayProbe, Example, ExampleInput, ExampleOutput, ExampleText, IntoExample, Line,
         OutputSpec, Prompt, PromptAt, PromptFence, PromptHistory, PromptJson, PromptOption, PromptText,

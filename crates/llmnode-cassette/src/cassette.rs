@@ -95,7 +95,7 @@ impl Cassette {
     /// version, or is missing in the mode [`CassetteMode::Replay`], or if `LLMNODE_CASSETTE` names an unknown mode.
     pub fn around<M: ChatModel + 'static>(
         self,
-        make: impl FnOnce() -> Result<M, NodeError> + Send + 'static,
+        make: impl FnOnce() -> Result<M, ModelError> + Send + 'static,
     ) -> Result<Arc<dyn ChatModel>, NodeError> {
         let Cassette { path, mode, redactor } = self;
         let mode = mode_from_env()?.unwrap_or(mode);
@@ -136,7 +136,7 @@ fn parse_mode(word: Option<&OsStr>) -> Result<Option<CassetteMode>, NodeError> {
     }
 }
 
-type MakeModel = Box<dyn FnOnce() -> Result<Box<dyn ChatModel>, NodeError> + Send>;
+type MakeModel = Box<dyn FnOnce() -> Result<Box<dyn ChatModel>, ModelError> + Send>;
 
 struct Recorder {
     path: PathBuf,
@@ -199,7 +199,7 @@ impl Recorder {
 
     fn model(&self) -> Result<&dyn ChatModel, &(Category, String)> {
         let opened_model = self.model.get_or_init(|| match lock(&self.make).take() {
-            Some(make) => make().map_err(|error| (error.category(), error.message().to_owned())),
+            Some(make) => make().map_err(|error| (error.category, error.message)),
             None => Err((Category::ConfigError, "the model is being made".to_owned())),
         });
         opened_model.as_deref()

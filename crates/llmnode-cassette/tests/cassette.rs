@@ -53,8 +53,8 @@ fn replay(path: &Path) -> Run {
     Run::new(Cassette::open(path).around(no_key).unwrap()).with_clock(TestClock::new())
 }
 
-fn no_key() -> Result<ScriptedModel, NodeError> {
-    Err(NodeError::new(Category::ApiKeyError, "no key"))
+fn no_key() -> Result<ScriptedModel, ModelError> {
+    Err(ModelError::unsent(Category::ApiKeyError, "no key"))
 }
 
 fn city() -> Primitive {

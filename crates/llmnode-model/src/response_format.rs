@@ -13,12 +13,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// # use llmnode_model as llmnode;
-/// use llmnode::{ResponseFormat, Settings};
+/// use llmnode::ResponseFormat;
 ///
-/// let call = Settings::new().response_format(ResponseFormat::Tool);
-/// let registered_model = Settings::new().response_format(ResponseFormat::JsonObject);
 /// assert_eq!(ResponseFormat::JsonObject.as_str(), "json_object");
-/// # let _ = (call, registered_model);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

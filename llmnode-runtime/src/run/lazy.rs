@@ -24,15 +24,28 @@ pub(super) fn lazy<G: Default, F: Future>(make: impl FnOnce(G) -> F) -> impl Laz
     Lazy { make: Some(make), future: None }
 }
 
-impl<G: Default, F: Future, M: FnOnce(G) -> F> LazyFuture<G, F::Output> for Lazy<M, F> {
-    fn poll(self: Pin<&mut Self>, given: &mut G, cx: &mut Context<'_>) -> Poll<F::Output> {
+impl<M, F> Lazy<M, F> {
+    /// Apart, so that what it moves takes no room on the stack while the future is polled: calls are nested deep.
+    #[inline(never)]
+    fn begin<G: Default>(self: Pin<&mut Self>, given: &mut G)
+    where
+        M: FnOnce(G) -> F,
+    {
         let mut this = self.project();
         if let Some(make) = this.make.take() {
             this.future.set(Some(make(std::mem::take(given))));
         }
-        match this.future.as_pin_mut() {
+    }
+}
+
+impl<G: Default, F: Future, M: FnOnce(G) -> F> LazyFuture<G, F::Output> for Lazy<M, F> {
+    fn poll(mut self: Pin<&mut Self>, given: &mut G, cx: &mut Context<'_>) -> Poll<F::Output> {
+        if !self.has_begun() {
+            self.as_mut().begin(given);
+        }
+        match self.project().future.as_pin_mut() {
             Some(future) => future.poll(cx),
-            // `make` is there until the first poll.
+            // It has begun.
             None => Poll::Pending,
         }
     }

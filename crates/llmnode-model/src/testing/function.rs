@@ -13,7 +13,7 @@ use super::scripted::ScriptedModel;
 /// on the prompt. Clones share the function and the record.
 ///
 /// ```
-/// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
+/// # use llmnode_model as llmnode;
 /// use llmnode::{Category, FnModel, Reply};
 ///
 /// let model = FnModel::new(|request| match request.messages.last() {

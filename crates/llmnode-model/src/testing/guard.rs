@@ -20,7 +20,7 @@ static ALL: OnceLock<String> = OnceLock::new();
 /// It does not see models that are not `OpenAi`, nor the proxies of a custom HTTP client.
 ///
 /// ```
-/// # mod llmnode { pub mod testing { pub use crate::internal::*; } }
+/// # use llmnode_model as llmnode;
 /// llmnode::testing::forbid_requests();
 /// ```
 #[track_caller]

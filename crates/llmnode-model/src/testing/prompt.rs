@@ -11,7 +11,7 @@ use crate::Request;
 /// line do not count.
 ///
 /// ```
-/// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
+/// # use llmnode_model as llmnode;
 /// use llmnode::testing::assert_prompt;
 /// # let request = llmnode::Request::new(vec![llmnode::Message::new(llmnode::Role::User, "Greet Ada.")]);
 ///

@@ -13,7 +13,7 @@ use serde_json::Value;
 ///
 /// ```
 /// use std::time::Duration;
-/// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
+/// # use llmnode_model as llmnode;
 /// use llmnode::{Category, FinishReason, Reply, ScriptedModel};
 /// use serde_json::json;
 ///
@@ -70,7 +70,7 @@ impl Reply {
     /// Creates an answer that is streamed in these pieces. Without a stream it is one text. Every other answer is one piece.
     ///
     /// ```
-    /// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
+    /// # use llmnode_model as llmnode;
     /// use std::time::Duration;
     ///
     /// use llmnode::{Category, ModelError, Reply};
@@ -116,7 +116,7 @@ impl Reply {
     /// `call_1`, `call_2`, and so on. It has no effect on a failure.
     ///
     /// ```
-    /// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
+    /// # use llmnode_model as llmnode;
     /// use llmnode::Reply;
     /// use serde_json::json;
     ///

@@ -16,7 +16,7 @@ use super::reply::{IntoReply, Reply};
 /// record.
 ///
 /// ```
-/// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
+/// # use llmnode_model as llmnode;
 /// use llmnode::ScriptedModel;
 ///
 /// let model = ScriptedModel::new().reply("not JSON").reply(r#"{"item": "key"}"#);
@@ -49,7 +49,7 @@ impl ScriptedModel {
     /// Sets the name of the model, for prices and spans. Default: none.
     ///
     /// ```
-    /// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
+    /// # use llmnode_model as llmnode;
     /// use llmnode::{ChatModel, ScriptedModel};
     ///
     /// assert_eq!(ScriptedModel::new().named("small").model(), Some("small"));
@@ -70,7 +70,7 @@ impl ScriptedModel {
     /// Answers every request after the end of the script.
     ///
     /// ```
-    /// # mod llmnode { pub use crate::*; pub use llmnode_testing::*; }
+    /// # use llmnode_model as llmnode;
     /// # use llmnode::ScriptedModel;
     /// let model = ScriptedModel::new().reply("the first answer").otherwise(|_| "all the others");
     /// # let _ = model;

@@ -1,5 +1,6 @@
-//! Items of features that `Cargo.toml` does not name.
-
+// Cause: items of features that `Cargo.toml` does not name.
+// Mend: name the features: `llmnode = { version = "0.1", features = ["graph", "mcp", "rag"] }`.
+// Token: graph
 use llmnode::graph::Graph;
 use llmnode::rag::Collection;
 use llmnode::{McpServer, OpenAi};
