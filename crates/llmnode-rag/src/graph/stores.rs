@@ -9,7 +9,10 @@ use crate::embed::Embedder;
 use crate::store::DocumentStore;
 
 #[derive(Default)]
-pub(super) struct Stores(pub(super) Vec<RegisteredStore>);
+pub(super) struct Stores {
+    pub(super) all: Vec<RegisteredStore>,
+    has_type: bool,
+}
 
 pub(super) struct RegisteredStore {
     pub(super) name: String,
@@ -19,11 +22,11 @@ pub(super) struct RegisteredStore {
 
 impl Stores {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|one| one.name.as_str())
+        self.all.iter().map(|one| one.name.as_str())
     }
 
     pub(super) fn named(&self, name: &str) -> Option<&RegisteredStore> {
-        self.0.iter().find(|one| one.name == name)
+        self.all.iter().find(|one| one.name == name)
     }
 }
 
@@ -41,6 +44,11 @@ impl Stores {
 /// # Ok::<(), llmnode_runtime::NodeError>(())
 /// ```
 pub trait StoreExt: Sized {
+    /// Adds the node type `rag_node`, also called `rag`, without a store: for its schema, and so that a node whose store is missing
+    /// says so. The other methods add it, too.
+    #[must_use]
+    fn rag_nodes(self) -> Self;
+
     /// Adds a store, and the embedder of its collections. A second store with the same name is a fault of each node that names it.
     #[must_use]
     fn store(
@@ -56,6 +64,14 @@ pub trait StoreExt: Sized {
 }
 
 impl StoreExt for Registry {
+    fn rag_nodes(self) -> Self {
+        let mut has_type = false;
+        let registry = self.extend_with(|stores: &mut Stores| {
+            has_type = std::mem::replace(&mut stores.has_type, true);
+        });
+        if has_type { registry } else { registry.node_type(RagType) }
+    }
+
     fn store(
         self,
         name: impl Into<String>,
@@ -74,10 +90,5 @@ impl StoreExt for Registry {
 }
 
 fn add(registry: Registry, one: RegisteredStore) -> Registry {
-    let mut is_first = false;
-    let registry = registry.extend_with(|stores: &mut Stores| {
-        is_first = stores.0.is_empty();
-        stores.0.push(one);
-    });
-    if is_first { registry.node_type(RagType) } else { registry }
+    registry.rag_nodes().extend_with(|stores: &mut Stores| stores.all.push(one))
 }
