@@ -1,6 +1,5 @@
 //! The command `llmnode-graph`.
 
-#![cfg(feature = "cli")]
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
@@ -9,8 +8,13 @@ use std::process::{Command, Output, Stdio};
 use llmnode_stub::{LoggedRequest, StubReply, StubServer};
 use serde_json::{Value, json};
 
+/// A file of the tests of loading.
 fn data(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../llmnode-graph/tests/data").join(file)
+}
+
+fn example(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data/graphs").join(file)
 }
 
 fn command(args: &[&str]) -> Command {
@@ -109,7 +113,7 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
         .start()
         .await
         .unwrap();
-    let done = run(&server, &data("../../../../examples/data/graphs/output_schema.json"), &[]).await;
+    let done = run(&server, &example("output_schema.json"), &[]).await;
     assert_eq!(done.status.code(), Some(2));
     assert!(lines(&done.stderr).join("\n").contains("the input \"question\" is missing"), "{done:?}");
 
