@@ -5,6 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use llmnode_http::OpenAi;
+use llmnode_rag::{Collection, Document, Embeddings, SqliteStore};
+use llmnode_runtime::{Run, ScriptedModel};
 use llmnode_stub::{LoggedRequest, StubReply, StubServer};
 use serde_json::{Value, json};
 
@@ -19,7 +22,11 @@ fn example(file: &str) -> PathBuf {
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_llmnode-graph"));
-    command.args(args).env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL").env_remove("OPENAI_MODEL");
+    command.args(args);
+    for name in ["API_KEY", "BASE_URL", "MODEL", "EMBEDDING_API_KEY", "EMBEDDING_BASE_URL", "EMBEDDING_MODEL"]
+    {
+        command.env_remove(format!("OPENAI_{name}"));
+    }
     command
 }
 
@@ -101,8 +108,13 @@ fn a_reader_that_stops_reading_is_no_mistake() {
 
 /// Runs a file on this server.
 async fn run(server: &StubServer, file: &Path, args: &[&str]) -> Output {
+    run_with(server, file, args, &[]).await
+}
+
+async fn run_with(server: &StubServer, file: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = command(&["run"]);
     command.arg(file).args(args).env("OPENAI_BASE_URL", server.base_url()).env("OPENAI_MODEL", "m");
+    command.envs(variables.iter().copied());
     tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output().unwrap()).await.unwrap()
 }
 
@@ -198,4 +210,207 @@ async fn a_run_says_which_tools_it_lacks() {
         told.contains("this graph needs calcultor, web_search, web_serch: run it from a program"),
         "{told}"
     );
+}
+
+/// An empty folder, which its test alone uses.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A graph of one node, written to a file of its own.
+fn graph_of(folder: &Path, kind: &str, data: &Value) -> PathBuf {
+    let file = json!({
+        "format": "llmnode/graph", "version": 1, "inputs": {"query": {"type": "string"}},
+        "nodes": [{"id": "only", "type": kind, "data": data}], "edges": [],
+    });
+    let path = folder.join("graph.json");
+    std::fs::write(&path, file.to_string()).unwrap();
+    path
+}
+
+fn check_of(folder: &Path, kind: &str, data: &Value, args: &[&str]) -> (Option<i32>, Vec<String>) {
+    let file = graph_of(folder, kind, data);
+    let done = output(&[&["check", file.to_str().unwrap()], args].concat());
+    (done.status.code(), lines(&done.stdout))
+}
+
+fn judge() -> Value {
+    json!({"goal": "Judge.", "mode": "Predict", "inputs": [{"name": "query"}], "outputs": [{"name": "verdict"}]})
+}
+
+#[test]
+fn the_schema_that_is_checked_in_is_that_of_the_command() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("graph.schema.json");
+    let own = String::from_utf8(output(&["schema"]).stdout).unwrap();
+    if std::env::var_os("LLMNODE_UPDATE").is_some() && std::env::var_os("CI").is_none() {
+        std::fs::write(&path, &own).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == own, "graph.schema.json is not that of the types: run this test with LLMNODE_UPDATE=1");
+    let defs = &serde_json::from_str::<Value>(&own).unwrap()["$defs"];
+    for (kind, setting) in [("agent", "prompt"), ("rag_node", "store"), ("smart_node", "goal")] {
+        assert!(defs[format!("{kind}_data")]["properties"][setting].is_object(), "{kind}");
+    }
+}
+
+#[test]
+fn smart_nodes_are_checked() {
+    let folder = folder("smart-check");
+    assert_eq!(check_of(&folder, "smart_node", &judge(), &[]), (Some(0), vec![]));
+    let mut data = judge();
+    data["gaol"] = data["goal"].take();
+    data.as_object_mut().unwrap().remove("goal");
+    let fault = r#"/nodes/0/data/gaol: unknown member "gaol"; did you mean "goal"?"#;
+    assert_eq!(check_of(&folder, "smart_node", &data, &[]), (Some(1), vec![fault.to_owned()]));
+
+    let mut data = judge();
+    data["program"] = json!("judge");
+    let done = output(&["check", graph_of(&folder, "smart", &data).to_str().unwrap()]);
+    let hint = "The graph uses programs of smart nodes: pass their folder as `--programs FOLDER`.";
+    assert_eq!((done.status.code(), lines(&done.stderr)), (Some(1), vec![hint.to_owned()]));
+    let (_, told) = check_of(&folder, "smart", &data, &["--programs", folder.to_str().unwrap()]);
+    assert!(told[0].starts_with("/nodes/0/data/program: no program \"judge\""), "{told:?}");
+}
+
+#[test]
+fn rag_nodes_are_checked() {
+    let folder = folder("rag-check");
+    let check = |data: Value, args: &[&str]| check_of(&folder, "rag_node", &data, args);
+    let fault = |text: &str| (Some(1), vec![text.to_owned()]);
+    // Which stores there are is the program's to say.
+    assert_eq!(check(json!({"store": "docs", "k": 3}), &[]), (Some(0), vec![]));
+    assert_eq!(check(json!({"store": "docs"}), &["--store", "docs"]), (Some(0), vec![]));
+    assert_eq!(
+        check(json!({"store": "dcos"}), &["--store", "docs", "--store=notes=nowhere.db"]),
+        fault(r#"/nodes/0/data/store: no store "dcos"; did you mean "docs"?"#)
+    );
+    assert_eq!(
+        check(json!({"stroe": "docs"}), &[]),
+        fault(r#"/nodes/0/data/stroe: unknown member "stroe"; did you mean "store"?"#)
+    );
+    let (code, told) = check(json!({"store": "docs", "k": 0}), &[]);
+    assert!(code == Some(1) && told.len() == 1 && told[0].starts_with("/nodes/0/data/k: "), "{told:?}");
+    assert!(!Path::new("nowhere.db").exists());
+}
+
+#[test]
+fn stores_of_react_flow_have_places() {
+    let file = example("react_flow_rag_and_smart.json");
+    let check = |args: &[&str]| {
+        let done = output(&[&["check", file.to_str().unwrap()], args].concat());
+        (done.status.code(), lines(&done.stdout))
+    };
+    assert_eq!(check(&[]), (Some(0), vec![]));
+    assert_eq!(check(&["--store", "docs=./chroma_db.db"]), (Some(0), vec![]));
+    let (code, told) = check(&["--store", "docs=other.db"]);
+    assert!(code == Some(1) && told[0].starts_with("/nodes/0/data/chroma: no registered store"), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn smart_nodes_run() {
+    let folder = folder("smart-run");
+    let answers = [r#"{"verdict": "good"}"#, "[[ ## verdict ## ]]\nbad"].map(StubReply::text);
+    let server = StubServer::builder().script(answers).start().await.unwrap();
+    let file = graph_of(&folder, "smart_node", &judge());
+    let input = ["--input", "query=Why?"];
+    let done = run(&server, &file, &input).await;
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let values: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(values, json!({"query": "Why?", "verdict": "good"}));
+
+    // What DSPy saves of a `Predict` with these fields.
+    let fields =
+        ["query", "verdict"].map(|name| json!({"prefix": "P:", "description": format!("${{{name}}}")}));
+    let signature = json!({"instructions": "Be strict.", "fields": fields});
+    let program = json!({"demos": [], "lm": null, "signature": signature, "metadata": {}});
+    std::fs::write(folder.join("only_compiled.json"), program.to_string()).unwrap();
+    let done = run(&server, &file, &[&input[..], &["--programs", folder.to_str().unwrap()]].concat()).await;
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    assert_eq!(serde_json::from_slice::<Value>(&done.stdout).unwrap()["verdict"], "bad");
+    let goals = server.requests().iter().map(|request| request.messages()[0].1.clone()).collect::<Vec<_>>();
+    assert!(goals[0].starts_with("Judge.") && goals[1].contains("Be strict."), "{goals:?}");
+}
+
+/// Writes the collection `docs` to a file.
+async fn fill(file: &Path, embeddings: Option<Embeddings>) {
+    let builder = Collection::builder(SqliteStore::open(file).unwrap(), "docs");
+    let builder = embeddings.into_iter().fold(builder, llmnode_rag::CollectionBuilder::embedder);
+    let docs = builder.open().await.unwrap();
+    let texts = [("house.md", "The key is under the mat."), ("boat.md", "The anchor is rusty.")];
+    let texts = texts.map(|(source, text)| Document::new(source, text));
+    Run::new(ScriptedModel::new()).call(&docs.write_all(texts)).await.unwrap();
+}
+
+fn found(done: &Output) -> String {
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    serde_json::from_slice::<Value>(&done.stdout).unwrap()["rag_context"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rag_nodes_run_on_a_file() {
+    let folder = folder("rag-run");
+    let server = StubServer::builder().start().await.unwrap();
+    let file = graph_of(&folder, "rag_node", &json!({"store": "docs", "k": 1}));
+    let input = ["--input", "query=where is the key"];
+    let done = run(&server, &file, &input).await;
+    let told = lines(&done.stderr).join("\n");
+    assert_eq!(done.status.code(), Some(1), "{told}");
+    let hint = r#"Stores are missing: pass the SQLite file of "docs" as `--store NAME=FILE`."#;
+    assert!(told.contains("no store \"docs\"") && told.contains(hint), "{told}");
+
+    let words = folder.join("words.db");
+    let option = format!("docs={}", words.display());
+    let args = [&input[..], &["--store", &option]].concat();
+    let done = run(&server, &file, &args).await;
+    assert_eq!((done.status.code(), words.exists()), (Some(2), false), "a misspelled path makes no file");
+    assert!(lines(&done.stderr).join("\n").contains("there is no such file"), "{done:?}");
+
+    fill(&words, None).await;
+    assert!(found(&run(&server, &file, &args).await).starts_with("[house.md]"));
+
+    // An empty file is a store to fill.
+    let empty = folder.join("empty.db");
+    std::fs::write(&empty, "").unwrap();
+    let option = format!("docs={}", empty.display());
+    let args = [&input[..], &["--store", &option]].concat();
+    let file = graph_of(&folder, "rag_node", &json!({"store": "docs", "action": "write"}));
+    assert_eq!(run(&server, &file, &args).await.status.code(), Some(0));
+    let file = graph_of(&folder, "rag_node", &json!({"store": "docs"}));
+    assert!(found(&run(&server, &file, &args).await).contains("where is the key"));
+    assert_eq!(server.requests_seen(), 0, "a search by words asks no model");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rag_nodes_search_by_vectors_if_a_variable_names_their_model() {
+    let folder = folder("rag-vectors");
+    let server = StubServer::builder().start().await.unwrap();
+    let vectors = folder.join("vectors.db");
+    let endpoint = OpenAi::builder().base_url(server.base_url()).without_key().build().unwrap();
+    fill(&vectors, Some(Embeddings::new(&endpoint, "e"))).await;
+    let file = graph_of(&folder, "rag_node", &json!({"store": "docs", "k": 1}));
+    let option = format!("docs={}", vectors.display());
+    let args = ["--input", "query=where is the key", "--store", &option];
+    assert!(
+        found(&run_with(&server, &file, &args, &[("OPENAI_EMBEDDING_MODEL", "e")]).await)
+            .starts_with("[house.md]")
+    );
+    let asked = server.requests().last().unwrap().json().unwrap()["input"].clone();
+    assert_eq!(asked, json!(["where is the key"]));
+
+    let done = run(&server, &file, &args).await;
+    let told = lines(&done.stderr).join("\n");
+    assert_eq!(done.status.code(), Some(1), "{told}");
+    assert!(told.contains("openai/e") && told.contains("OPENAI_EMBEDDING_MODEL"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_says_which_stores_of_react_flow_it_lacks() {
+    let server = StubServer::builder().start().await.unwrap();
+    let done = run(&server, &example("react_flow_rag_and_smart.json"), &[]).await;
+    let told = lines(&done.stderr).join("\n");
+    assert_eq!((done.status.code(), server.requests_seen()), (Some(1), 0), "{told}");
+    assert!(told.contains(r#"pass its SQLite file "./chroma_db.db" as `--store NAME=FILE`"#), "{told}");
 }
