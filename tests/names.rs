@@ -53,6 +53,9 @@ const NO_ITEMS: &[&str] = &[
 /// Crates whose names the facade has through the runtime.
 const BELOW: &[&str] = &["crates/llmnode-model/src/lib.rs", "crates/llmnode-reader/src/lib.rs"];
 
+/// Crates without a library.
+const PROGRAMS: &[&str] = &["crates/llmnode-cli/src/main.rs"];
+
 /// What one file exports: its names, and its public modules that are files of their own.
 #[derive(Default)]
 struct Exports {
@@ -172,8 +175,10 @@ fn what_is_exported_is_found() {
 fn every_crate_is_read() {
     let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).unwrap();
     for folder in crates {
-        let file = format!("crates/{}/src/lib.rs", folder.unwrap().file_name().to_str().unwrap());
-        assert!(MODULES.contains(&&*file) || BELOW.contains(&&*file), "`{file}` is not read");
+        let source = format!("crates/{}/src", folder.unwrap().file_name().to_str().unwrap());
+        let (library, program) = (format!("{source}/lib.rs"), format!("{source}/main.rs"));
+        let is_read = [MODULES, BELOW].iter().any(|read| read.contains(&&*library));
+        assert!(is_read || PROGRAMS.contains(&&*program), "`{library}` is not read");
     }
 }
 
@@ -240,7 +245,7 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
 fn names_are_the_fields_own() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for module in MODULES.iter().filter(|module| module.ends_with("src/lib.rs")) {
+    for module in MODULES.iter().filter(|module| module.ends_with("src/lib.rs")).chain(PROGRAMS) {
         sources(root.join(module).parent().unwrap(), &mut files);
     }
     sources(&root.join("llmnode-macros/src"), &mut files);

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// A file's module: `["run", "attempt"]` for `run/attempt.rs`, none for `lib.rs`.
+/// A file's module: `["run", "attempt"]` for `run/attempt.rs`, none for `lib.rs` and `main.rs`.
 pub(crate) type Module = Vec<String>;
 
-/// The sources of a crate by module, without its tests and binaries.
+/// The sources of a crate by module, without its tests.
 pub(crate) type Sources = BTreeMap<Module, String>;
 
 pub(crate) fn sources(of: &str) -> Sources {
@@ -26,7 +26,7 @@ fn collect(folder: &Path, module: &mut Module, to: &mut Sources) {
         if name == "tests" || name.ends_with("_tests") {
             continue;
         }
-        let own = if name == "mod" || name == "lib" { Vec::new() } else { vec![name] };
+        let own = if matches!(&*name, "mod" | "lib" | "main") { Vec::new() } else { vec![name] };
         module.extend(own.iter().cloned());
         if path.is_dir() {
             collect(&path, module, to);

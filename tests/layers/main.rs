@@ -86,7 +86,7 @@ const MODEL: &[&str] = &[
 const FLOW: &[&str] = &["flow", "journal", "private"];
 const HTTP: &[&str] = &["http", "openai"];
 const GRAPH: &[&str] =
-    &["faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph", "bin"];
+    &["faults", "template", "facts", "shape", "file", "profiles", "check", "state", "graph"];
 const RAG: &[&str] = &[
     "words",
     "matrix",
@@ -119,6 +119,19 @@ const SMART: &[&str] = &[
     "generated",
     "evaluate",
     "optimise",
+];
+const CLI: &[&str] = &[
+    "locate",
+    "location",
+    "args",
+    "report",
+    "table",
+    "placeholders",
+    "stores",
+    "hints",
+    "node_types",
+    "check",
+    "run",
 ];
 const CASSETTE: &[&str] =
     &["redactor", "diff", "request_key", "entry", "mismatch", "sink", "file", "cassette"];
@@ -168,6 +181,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("llmnode-runtime", CORE),
     ("llmnode-macros", MACROS),
     ("crates/llmnode-cassette", CASSETTE),
+    ("crates/llmnode-cli", CLI),
     ("crates/llmnode-flow", FLOW),
     ("crates/llmnode-graph", GRAPH),
     ("crates/llmnode-http", HTTP),

@@ -104,7 +104,7 @@ fn read_react_flow<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<
     let Chroma { mode, path, host, collection_name } = chroma;
     let is_server = mode.as_deref().map_or(host.is_some() && path.is_none(), |mode| mode != "local");
     let place = if is_server { host.unwrap_or_default() } else { path.unwrap_or_default() };
-    let found = stores.0.iter().find(|one| is_at(one, is_server, &place));
+    let found = stores.all.iter().find(|one| is_at(one, is_server, &place));
     let Some(store) = found else {
         // A store that a graph names is opened by the program, or not at all.
         let (file, name) = (format!("{}.db", place.trim_end_matches('/')), "docs");

@@ -23,6 +23,11 @@ use crate::store::DocumentStore;
 /// # Ok::<(), llmnode_runtime::NodeError>(())
 /// ```
 pub trait StoreExt: Sized {
+    /// Adds the node type `rag_node`, also called `rag`, without a store: for its schema, and so that a node whose store is missing
+    /// says so. The other methods add it, too.
+    #[must_use]
+    fn rag_nodes(self) -> Self;
+
     /// Adds a store, and the embedder of its collections. A second store with the same name is a fault of each node that names it.
     #[must_use]
     fn store(
@@ -38,6 +43,14 @@ pub trait StoreExt: Sized {
 }
 
 impl StoreExt for Registry {
+    fn rag_nodes(self) -> Self {
+        let mut has_type = false;
+        let registry = self.extend_with(|stores: &mut Stores| {
+            has_type = std::mem::replace(&mut stores.has_type, true);
+        });
+        if has_type { registry } else { registry.node_type(RagType) }
+    }
+
     fn store(
         self,
         name: impl Into<String>,
@@ -56,10 +69,5 @@ impl StoreExt for Registry {
 }
 
 fn add(registry: Registry, one: RegisteredStore) -> Registry {
-    let mut is_first = false;
-    let registry = registry.extend_with(|stores: &mut Stores| {
-        is_first = stores.0.is_empty();
-        stores.0.push(one);
-    });
-    if is_first { registry.node_type(RagType) } else { registry }
+    registry.rag_nodes().extend_with(|stores: &mut Stores| stores.all.push(one))
 }

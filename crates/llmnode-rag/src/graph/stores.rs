@@ -6,7 +6,10 @@ use crate::embed::Embedder;
 use crate::store::DocumentStore;
 
 #[derive(Default)]
-pub(super) struct Stores(pub(super) Vec<RegisteredStore>);
+pub(super) struct Stores {
+    pub(super) all: Vec<RegisteredStore>,
+    pub(super) has_type: bool,
+}
 
 pub(super) struct RegisteredStore {
     pub(super) name: String,
@@ -16,10 +19,10 @@ pub(super) struct RegisteredStore {
 
 impl Stores {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|one| one.name.as_str())
+        self.all.iter().map(|one| one.name.as_str())
     }
 
     pub(super) fn named(&self, name: &str) -> Option<&RegisteredStore> {
-        self.0.iter().find(|one| one.name == name)
+        self.all.iter().find(|one| one.name == name)
     }
 }

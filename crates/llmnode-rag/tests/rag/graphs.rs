@@ -246,6 +246,23 @@ fn each_mistake_is_told_at_its_place() {
     assert!(faults[0].contains("two stores"), "{faults:?}");
 }
 
+#[test]
+fn the_type_is_known_without_a_store() {
+    let registry = Registry::new().rag_nodes().rag_nodes().build().unwrap();
+    assert!(registry.schema()["$defs"]["rag_node_data"]["properties"]["store"].is_object());
+    let file = |data: Value| {
+        file(&json!({}), &json!([{"id": "find", "type": "rag_node", "data": data}]), &json!([]))
+    };
+    assert_eq!(
+        faults(&registry, &file(json!({"store": "docs"}))),
+        ["/nodes/0/data/store: no store \"docs\"; there is none"]
+    );
+    let told = faults(&registry, &file(json!({"store": "docs", "kk": 3})));
+    assert!(told[0].starts_with("/nodes/0/data/kk"), "{told:?}");
+    // A store adds nothing twice.
+    assert!(Registry::new().rag_nodes().store_of_words("docs", MemoryStore::new()).build().is_ok());
+}
+
 #[cfg(all(feature = "chroma", feature = "sqlite"))]
 fn seed(data: &Value) -> String {
     json!({

@@ -2,10 +2,14 @@
 
 mod args;
 mod check;
+mod hints;
 mod locate;
+mod location;
+mod node_types;
 mod placeholders;
 mod report;
 mod run;
+mod stores;
 mod table;
 
 use std::process::ExitCode;

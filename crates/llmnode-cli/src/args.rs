@@ -9,9 +9,10 @@ pub(crate) const USAGE: &str = "\
 Checks and runs graphs of llmnode.
 
 Usage:
-  llmnode-graph check FILE [--json] [--profiles FILE] [--tools NAMES] [--types NAMES] [--folder FOLDER]
-  llmnode-graph run FILE [--input NAME=VALUE]... [--approve [NAME=]ANSWER]... [--profiles FILE] [--folder FOLDER]
-                         [--picture mermaid|dot]
+  llmnode-graph check FILE [--json] [--profiles FILE] [--store NAME[=FILE]]... [--programs FOLDER] [--folder FOLDER]
+                           [--tools NAMES] [--types NAMES]
+  llmnode-graph run FILE [--input NAME=VALUE]... [--approve [NAME=]ANSWER]... [--profiles FILE]
+                         [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER] [--picture mermaid|dot]
   llmnode-graph schema
 
 check   lists every fault of a graph. It exits with 0 if there is none, with 1 if there are some.
@@ -24,6 +25,10 @@ Options:
   --approve ANSWER    the answer to what waits for an approval: yes, no, or a JSON object of values to change first (of a
                       tool: its arguments). NAME=ANSWER is the answer for one node. Without it the terminal is asked
   --profiles FILE     the models that the graph may name; without it any name of a profile is taken when checking
+  --store NAME=FILE   a store of rag nodes: an SQLite file of llmnode. It is searched by words; by vectors, too, if
+                      OPENAI_EMBEDDING_MODEL names the model of its embeddings. When checking, the file is not opened,
+                      and without this option any store is taken
+  --programs FOLDER   where the programs of smart nodes are
   --tools NAMES       the tools of the program, with commas between; without it any name of a tool is taken
   --types NAMES       the node types that the program adds; their settings are not checked
   --folder FOLDER     where subgraphs are; by default the folder of the file
@@ -45,6 +50,9 @@ pub(crate) struct Options {
     /// By the name of what waits; the empty name is for all else.
     pub(crate) approvals: BTreeMap<String, Answer>,
     pub(crate) profiles: Option<PathBuf>,
+    /// A check needs no file.
+    pub(crate) stores: BTreeMap<String, Option<PathBuf>>,
+    pub(crate) programs: Option<PathBuf>,
     pub(crate) tools: Option<Vec<String>>,
     pub(crate) types: Vec<String>,
     pub(crate) folder: Option<PathBuf>,
@@ -94,50 +102,78 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
             Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
             _ => (arg, None),
         };
-        let mut value = || given.clone().or_else(|| args.next()).ok_or(format!("{name} needs a value"));
-        let names = |list: String| {
-            list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
-        };
         match name.as_str() {
             "--help" | "-h" => return Ok(Command::Help),
             "--json" if !is_run => options.json = true,
-            "--input" if is_run => {
-                let input = value()?;
-                let Some((key, text)) = input.split_once('=') else {
-                    return Err(format!("--input {input:?}: write NAME=VALUE"));
-                };
-                options.inputs.insert(key.to_owned(), text.to_owned());
+            option if option.starts_with("--") => {
+                let value = || given.or_else(|| args.next()).ok_or(format!("{option} needs a value"));
+                options.set(option, is_run, value)?;
             }
-            "--approve" if is_run => {
-                let text = value()?;
-                // The JSON of an answer may have an equals sign; no name begins with a brace.
-                let named = text.split_once('=').filter(|_| !text.starts_with('{'));
-                let (name, answer) = named.unwrap_or(("", &text));
-                let Some(answer) = Answer::of(answer) else {
-                    return Err(format!(
-                        "--approve {text:?}: write yes, no, or a JSON object, such as NAME={{\"text\": \"…\"}}"
-                    ));
-                };
-                options.approvals.insert(name.to_owned(), answer);
-            }
-            "--picture" if is_run => {
-                options.picture = Some(match value()?.as_str() {
-                    "mermaid" => Picture::Mermaid,
-                    "dot" => Picture::Dot,
-                    other => return Err(format!("--picture {other:?}: there are \"mermaid\" and \"dot\"")),
-                });
-            }
-            "--profiles" => options.profiles = Some(value()?.into()),
-            "--tools" if !is_run => options.tools = Some(names(value()?)),
-            "--types" if !is_run => options.types = names(value()?),
-            "--folder" => options.folder = Some(value()?.into()),
-            other if other.starts_with("--") => return Err(format!("there is no option {other} here")),
             _ if file.is_none() => file = Some(PathBuf::from(name)),
             other => return Err(format!("one file at a time: {other:?} is one too many")),
         }
     }
     options.file = file.ok_or("which file?")?;
     Ok(if is_run { Command::Run(options) } else { Command::Check(options) })
+}
+
+impl Options {
+    fn set(
+        &mut self,
+        option: &str,
+        is_run: bool,
+        value: impl FnOnce() -> Result<String, String>,
+    ) -> Result<(), String> {
+        match option {
+            "--input" if is_run => {
+                let input = value()?;
+                let Some((name, text)) = input.split_once('=') else {
+                    return Err(format!("--input {input:?}: write NAME=VALUE"));
+                };
+                self.inputs.insert(name.to_owned(), text.to_owned());
+            }
+            "--approve" if is_run => self.approvals.extend([approval(&value()?)?]),
+            "--picture" if is_run => {
+                self.picture = Some(match value()?.as_str() {
+                    "mermaid" => Picture::Mermaid,
+                    "dot" => Picture::Dot,
+                    other => return Err(format!("--picture {other:?}: there are \"mermaid\" and \"dot\"")),
+                });
+            }
+            "--store" => self.stores.extend([store(&value()?, is_run)?]),
+            "--tools" if !is_run => self.tools = Some(names(&value()?)),
+            "--types" if !is_run => self.types = names(&value()?),
+            "--profiles" => self.profiles = Some(value()?.into()),
+            "--programs" => self.programs = Some(value()?.into()),
+            "--folder" => self.folder = Some(value()?.into()),
+            other => return Err(format!("there is no option {other} here")),
+        }
+        Ok(())
+    }
+}
+
+fn names(list: &str) -> Vec<String> {
+    list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+fn approval(text: &str) -> Result<(String, Answer), String> {
+    // The JSON of an answer may have an equals sign; no name begins with a brace.
+    let named = text.split_once('=').filter(|_| !text.starts_with('{'));
+    let (name, answer) = named.unwrap_or(("", text));
+    let answer = Answer::of(answer).ok_or_else(|| {
+        format!("--approve {text:?}: write yes, no, or a JSON object, such as NAME={{\"text\": \"…\"}}")
+    })?;
+    Ok((name.to_owned(), answer))
+}
+
+fn store(text: &str, is_run: bool) -> Result<(String, Option<PathBuf>), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok((name.to_owned(), Some(file.into())))
+        }
+        None if !is_run && !text.is_empty() => Ok((text.to_owned(), None)),
+        _ => Err(format!("--store {text:?}: write NAME=FILE")),
+    }
 }
 
 #[cfg(test)]
@@ -163,6 +199,13 @@ mod tests {
             panic!()
         };
         assert_eq!((options.inputs["q"].as_str(), options.picture), ("a=b", Some(Picture::Dot)));
+        let Ok(Command::Check(options)) = read("check a --store docs --store=notes=n=1.db --programs p")
+        else {
+            panic!()
+        };
+        let expected = [("docs", None), ("notes", Some(PathBuf::from("n=1.db")))];
+        assert_eq!(options.stores, expected.map(|(name, file)| (name.to_owned(), file)).into());
+        assert_eq!(options.programs, Some("p".into()));
         let line = r#"run a --approve yes --approve a=No --approve=b={"x":"="}"#;
         let Ok(Command::Run(options)) = read(line) else { panic!() };
         let expected =
@@ -182,6 +225,8 @@ mod tests {
             ("run a --profiles", "needs a value"),
             ("run a --approve perhaps", "write yes, no, or a JSON object"),
             ("run a --approve b=[1]", "write yes, no, or a JSON object"),
+            ("run a --store docs", "write NAME=FILE"),
+            ("check a --store =docs.db", "write NAME=FILE"),
             ("check a --approve yes", "no option --approve"),
         ] {
             assert!(read(line).unwrap_err().contains(told), "{line}");

@@ -5,16 +5,20 @@ use std::error::Error;
 use std::io::{ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
-use llmnode_graph::{Graph, GraphFaults, Profiles, Registered, Registry};
+use llmnode_graph::{Graph, GraphFaults, Profiles, Registered};
+use llmnode_rag::StoreExt;
 use llmnode_runtime::ScriptedModel;
 use serde_json::{Value, json};
 
 use crate::args::Options;
-use crate::placeholders::{self, AnyType};
+use crate::placeholders::{self, AnyType, Named};
+use crate::{hints, node_types, stores};
 
 pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
     let text = read(&options.file)?;
-    let (faults, warnings) = match Graph::parse(&text, &registry(&text, options)?) {
+    let named = placeholders::named(serde_json::from_str(&text).unwrap_or(Value::Null), &folder(options));
+    let hint = hints::programs(&named, options);
+    let (faults, warnings) = match Graph::parse(&text, &registry(named, options)?) {
         Ok(graph) => (Vec::new(), graph.warnings().to_vec()),
         Err(GraphFaults { faults, warnings, .. }) => (faults, warnings),
     };
@@ -27,11 +31,14 @@ pub(crate) fn check(options: &Options) -> Result<bool, Box<dyn Error>> {
         let mut lines = faults.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
         lines.try_for_each(|line| print(&line))?;
     }
+    if !faults.is_empty() {
+        hint.iter().for_each(|hint| eprintln!("{hint}"));
+    }
     Ok(faults.is_empty())
 }
 
 pub(crate) fn schema() -> Result<bool, Box<dyn Error>> {
-    let schema = Registry::new().build()?.schema();
+    let schema = node_types::registry(&Options::default()).build()?.schema();
     print(&serde_json::to_string_pretty(&schema)?)?;
     Ok(true)
 }
@@ -50,15 +57,17 @@ pub(crate) fn read(file: &Path) -> Result<String, Box<dyn Error>> {
 }
 
 /// What the program of the graph would register, as far as the command knows: its tools and models are never called.
-fn registry(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>> {
-    let file = serde_json::from_str(text).unwrap_or(Value::Null);
-    let named = placeholders::named(file, &folder(options));
+fn registry(named: Named, options: &Options) -> Result<Registered, Box<dyn Error>> {
+    let stores = stores::placeholders(&named, &options.stores);
     let tools = options.tools.clone().map_or(named.tools, BTreeSet::from_iter);
     let profiles = match &options.profiles {
         Some(file) => Profiles::rules().names(&read(file)?)?.into_iter().collect(),
         None => named.profiles,
     };
-    let mut registry = Registry::new().tools(placeholders::tools(tools));
+    let mut registry = node_types::registry(options).tools(placeholders::tools(tools));
+    for (name, store) in stores {
+        registry = registry.store_of_words(name, store);
+    }
     for name in profiles {
         registry = registry.model(name, ScriptedModel::new());
     }

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::io::{IsTerminal, Write, stderr, stdin};
 
 use llmnode_flow::flow::{FlowWatch, RunExt};
-use llmnode_graph::{Graph, Profiles, Registry, State};
+use llmnode_graph::{Graph, Profiles, State};
 use llmnode_http::OpenAi;
-use llmnode_runtime::{Approval, NodeError, Paused, Run};
+use llmnode_runtime::{Approval, Category, NodeError, Paused, Run};
 use serde_json::{Map, Value};
 
 use crate::args::{Answer, Options, Picture};
@@ -14,9 +14,10 @@ use crate::check::{folder, read};
 use crate::placeholders::named;
 use crate::report::report;
 use crate::table::Table;
+use crate::{hints, node_types, stores};
 
 pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
-    let mut registry = Registry::new().folder(folder(options));
+    let mut registry = stores::open(node_types::registry(options), &options.stores)?.folder(folder(options));
     if let Some(file) = &options.profiles {
         registry = registry.profiles(Profiles::open(file)?);
     }
@@ -29,14 +30,8 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
         Err(faults) => {
             eprintln!("{}", report(&file, &text, &faults.faults, false, styled));
             let file = serde_json::from_str(&text).unwrap_or(Value::Null);
-            let tools = Vec::from_iter(named(file, &folder(options)).tools);
-            if !tools.is_empty() {
-                eprintln!(
-                    "The command has no tools, and this graph needs {}: run it from a program that registers them with \
-                     `Registry::tools`.",
-                    tools.join(", ")
-                );
-            }
+            let named = named(file, &folder(options));
+            hints::all(&named, options).iter().for_each(|hint| eprintln!("{hint}"));
             return Ok(false);
         }
     };
@@ -82,6 +77,8 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
     eprintln!("{} requests, {tokens} tokens", spent.requests);
     if let Err(error) = &outcome {
         eprintln!("{error}");
+        let hint = if error.category() == Category::ConfigError { hints::embeddings(options) } else { None };
+        hint.iter().for_each(|hint| eprintln!("{hint}"));
     }
     Ok(outcome.is_ok())
 }

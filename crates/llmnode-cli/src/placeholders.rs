@@ -8,20 +8,37 @@ use llmnode_graph::{GraphNode, NodeLoader, NodeType, Update, Visit};
 use llmnode_runtime::{BoxError, BoxFuture, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use crate::location::Location;
 
 #[derive(Default)]
 pub(crate) struct Named {
     pub(crate) tools: BTreeSet<String>,
     pub(crate) profiles: BTreeSet<String>,
+    pub(crate) stores: BTreeSet<String>,
+    pub(crate) possible_stores: BTreeSet<String>,
+    /// The stores of React Flow's files, which have no names.
+    pub(crate) locations: BTreeSet<Location>,
+    pub(crate) has_programs: bool,
+}
+
+impl Named {
+    fn add(&mut self, more: Named) {
+        let Named { tools, profiles, stores, possible_stores, locations, has_programs } = more;
+        self.tools.extend(tools);
+        self.profiles.extend(profiles);
+        self.stores.extend(stores);
+        self.possible_stores.extend(possible_stores);
+        self.locations.extend(locations);
+        self.has_programs |= has_programs;
+    }
 }
 
 pub(crate) fn named(file: Value, folder: &Path) -> Named {
     let (mut all, mut seen, mut left) = (Named::default(), BTreeSet::new(), vec![file]);
     while let Some(file) = left.pop() {
-        let Named { tools, profiles } = named_by(&file);
-        all.tools.extend(tools);
-        all.profiles.extend(profiles);
+        all.add(named_by(&file));
         let nodes = file.get("nodes").and_then(Value::as_array).into_iter().flatten();
         for name in nodes.filter_map(|node| node.pointer("/data/flow_id")?.as_str()) {
             // Loading reports wrong names and files as faults of the graph.
@@ -44,14 +61,24 @@ fn named_by(file: &Value) -> Named {
         .filter_map(text)
         .map(|name| sanitised(&name))
         .collect();
-    let (mut tools, mut profiles) = (BTreeSet::new(), BTreeSet::new());
+    let (mut tools, mut named) = (BTreeSet::new(), Named::default());
     for data in nodes().filter_map(|node| node.get("data")) {
         let listed = data.get("tools").and_then(Value::as_array).into_iter().flatten();
         tools.extend(listed.chain(data.get("tool_name")).filter_map(text));
-        profiles
+        named
+            .profiles
             .extend(["profile", "profile_id", "llm_profile"].iter().filter_map(|name| text(data.get(name)?)));
         let whole = data.get("llm_profile");
-        profiles.extend(whole.and_then(|whole| text(whole.get("name").or_else(|| whole.get("id"))?)));
+        named.profiles.extend(whole.and_then(|whole| text(whole.get("name").or_else(|| whole.get("id"))?)));
+        match data.get("store") {
+            Some(store) => named.stores.extend(text(store)),
+            // `store` may be misspelled.
+            None => named
+                .possible_stores
+                .extend(data.as_object().into_iter().flat_map(Map::values).filter_map(text)),
+        }
+        named.locations.extend(data.get("chroma").and_then(Location::of));
+        named.has_programs |= data.get("program").is_some_and(Value::is_string);
     }
     let is_name = |name: &String| *name == sanitised_exactly(name) && (1..=64).contains(&name.len());
     Named {
@@ -59,7 +86,9 @@ fn named_by(file: &Value) -> Named {
             .into_iter()
             .filter(|name| is_name(name) && !of_nodes.contains(&sanitised(name)))
             .collect(),
-        profiles: profiles.into_iter().filter(is_name).collect(),
+        profiles: named.profiles.into_iter().filter(is_name).collect(),
+        possible_stores: named.possible_stores.into_iter().filter(is_name).collect(),
+        ..named
     }
 }
 

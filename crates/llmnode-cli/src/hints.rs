@@ -1,0 +1,64 @@
+//! What a graph needs and the command was not given: how to give it.
+
+use crate::args::Options;
+use crate::location::Location;
+use crate::placeholders::Named;
+use crate::stores;
+
+pub(crate) fn all(named: &Named, options: &Options) -> Vec<String> {
+    let hints = [tools(named), missing_stores(named, options), programs(named, options)];
+    hints.into_iter().flatten().chain(locations(named, options)).collect()
+}
+
+pub(crate) fn programs(named: &Named, options: &Options) -> Option<String> {
+    let is_missing = named.has_programs && options.programs.is_none();
+    is_missing.then(|| {
+        "The graph uses programs of smart nodes: pass their folder as `--programs FOLDER`.".to_owned()
+    })
+}
+
+/// What may be behind a `config_error` of a run.
+pub(crate) fn embeddings(options: &Options) -> Option<String> {
+    let is_missing = !options.stores.is_empty() && !stores::has_embeddings();
+    is_missing.then(|| {
+        format!(
+            "The stores were opened without embeddings. If a collection has some, set {} to their model.",
+            stores::MODEL
+        )
+    })
+}
+
+fn tools(named: &Named) -> Option<String> {
+    let tools = Vec::from_iter(named.tools.iter().cloned()).join(", ");
+    (!tools.is_empty()).then(|| {
+        format!(
+            "The command has no tools, and this graph needs {tools}: run it from a program that registers them with \
+             `Registry::tools`."
+        )
+    })
+}
+
+fn missing_stores(named: &Named, options: &Options) -> Option<String> {
+    let missing = named.stores.iter().filter(|name| !options.stores.contains_key(*name));
+    let missing = missing.map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    (!missing.is_empty())
+        .then(|| format!("Stores are missing: pass the SQLite file of {missing} as `--store NAME=FILE`."))
+}
+
+fn locations(named: &Named, options: &Options) -> Vec<String> {
+    let is_passed = |location: &&Location| options.stores.values().flatten().any(|file| location.is(file));
+    let missing = named.locations.iter().filter(|location| !is_passed(location));
+    let hint = |location: &Location| match location {
+        Location::File(path) => {
+            let file = format!("{path}.db");
+            format!(
+                "The graph uses a store at {path:?}: pass its SQLite file {file:?} as `--store NAME=FILE`."
+            )
+        }
+        Location::Server(url) => format!(
+            "The graph uses the server of Chroma at {url:?}, which the command does not: run it from a program that registers a \
+             `ChromaStore`."
+        ),
+    };
+    missing.map(hint).collect()
+}

@@ -1,0 +1,416 @@
+//! The command `llmnode-graph`.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use llmnode_http::OpenAi;
+use llmnode_rag::{Collection, Document, Embeddings, SqliteStore};
+use llmnode_runtime::{Run, ScriptedModel};
+use llmnode_stub::{LoggedRequest, StubReply, StubServer};
+use serde_json::{Value, json};
+
+/// A file of the tests of loading.
+fn data(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../llmnode-graph/tests/data").join(file)
+}
+
+fn example(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data/graphs").join(file)
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_llmnode-graph"));
+    command.args(args);
+    for name in ["API_KEY", "BASE_URL", "MODEL", "EMBEDDING_API_KEY", "EMBEDDING_BASE_URL", "EMBEDDING_MODEL"]
+    {
+        command.env_remove(format!("OPENAI_{name}"));
+    }
+    command
+}
+
+fn output(args: &[&str]) -> Output {
+    command(args).output().unwrap()
+}
+
+fn lines(output: &[u8]) -> Vec<String> {
+    String::from_utf8(output.to_vec()).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_good_file_ends_with_0_and_says_nothing() {
+    let file = data("good/fork_nested.json");
+    let done = output(&["check", file.to_str().unwrap()]);
+    assert_eq!((done.status.code(), lines(&done.stdout)), (Some(0), vec![]));
+}
+
+#[test]
+fn a_bad_file_ends_with_1_and_a_line_for_each_fault() {
+    let file = data("bad/unknown_tool.json");
+    let done = output(&["check", file.to_str().unwrap(), "--tools", "web_search,calculator"]);
+    assert_eq!(done.status.code(), Some(1));
+    assert_eq!(
+        lines(&done.stdout),
+        [
+            r#"/nodes/0/data/tools/1: no tool "web_serch"; did you mean "web_search"?"#,
+            r#"/nodes/1/data/tool_name: no tool "calcultor"; did you mean "calculator"?"#,
+        ]
+    );
+    // Which tools there are is the program's to say.
+    assert_eq!(output(&["check", file.to_str().unwrap()]).status.code(), Some(0));
+}
+
+#[test]
+fn tools_of_subgraphs_are_the_programs_too() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-graph-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, node) in [
+        ("outer", json!({"id": "a", "type": "subgraph", "data": {"flow_id": "inner"}})),
+        ("inner", json!({"id": "a", "type": "agent", "data": {"prompt": "Hello", "tools": ["find"]}})),
+    ] {
+        let file = json!({"format": "llmnode/graph", "version": 1, "nodes": [node], "edges": []});
+        std::fs::write(folder.join(format!("{name}.json")), file.to_string()).unwrap();
+    }
+    let done = output(&["check", folder.join("outer.json").to_str().unwrap()]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!((done.status.code(), lines(&done.stdout)), (Some(0), vec![]));
+}
+
+#[test]
+fn faults_are_given_as_json() {
+    let file = data("bad/written_on_one_way.json");
+    let done = output(&["check", "--json", file.to_str().unwrap()]);
+    assert_eq!(done.status.code(), Some(0));
+    let told: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&told["faults"], &told["warnings"][0]["kind"]), (&json!([]), &json!("data")));
+    assert_eq!(told["warnings"][0]["pointer"], "/nodes/2/data/prompt");
+}
+
+#[test]
+fn mistakes_of_the_call_end_with_2() {
+    for args in [&["chek"][..], &["check", "nowhere.json"], &["check"], &["run", "nowhere.json"]] {
+        assert_eq!(output(args).status.code(), Some(2), "{args:?}");
+    }
+    assert_eq!(output(&["--help"]).status.code(), Some(0));
+    let schema: Value = serde_json::from_slice(&output(&["schema"]).stdout).unwrap();
+    assert_eq!(schema["title"], "llmnode graph");
+}
+
+#[test]
+fn a_reader_that_stops_reading_is_no_mistake() {
+    let mut child = command(&["schema"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!((done.status.code(), lines(&done.stderr)), (Some(0), vec![]));
+}
+
+/// Runs a file on this server.
+async fn run(server: &StubServer, file: &Path, args: &[&str]) -> Output {
+    run_with(server, file, args, &[]).await
+}
+
+async fn run_with(server: &StubServer, file: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut command = command(&["run"]);
+    command.arg(file).args(args).env("OPENAI_BASE_URL", server.base_url()).env("OPENAI_MODEL", "m");
+    command.envs(variables.iter().copied());
+    tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output().unwrap()).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_graph_runs_on_the_model_of_the_environment() {
+    let server = StubServer::builder()
+        .script([StubReply::text("a plan"), StubReply::text("an answer")])
+        .start()
+        .await
+        .unwrap();
+    let done = run(&server, &example("output_schema.json"), &[]).await;
+    assert_eq!(done.status.code(), Some(2));
+    assert!(lines(&done.stderr).join("\n").contains("the input \"question\" is missing"), "{done:?}");
+
+    let done = run(&server, &data("good/chain_alone.json"), &["--input", "question=Why?"]).await;
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let values: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(values, json!({"question": "Why?", "plan": "a plan", "answer": "an answer"}));
+    let told = lines(&done.stderr);
+    assert!(told[0].starts_with("plan: ") && told[0].contains("tokens"), "{told:?}");
+    assert!(told.last().unwrap().starts_with("2 requests"), "{told:?}");
+
+    let done = run(&server, &data("bad/fork_to_join.json"), &[]).await;
+    assert_eq!(done.status.code(), Some(1));
+    let told = lines(&done.stderr).join("\n");
+    assert!(
+        told.contains("error[fork_to_join]: \"a\" leads directly to \"d\"") && told.contains("^"),
+        "{told}"
+    );
+}
+
+/// An agent behind an approval, and one for where it is not given.
+fn approved(folder: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let agent = |id: &str, more: Value| {
+        let mut data = json!({"prompt": format!("{id} {{{{ theme }}}}"), "save_as": id});
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"id": id, "type": "agent", "data": data})
+    };
+    let file = json!({
+        "format": "llmnode/graph", "version": 1, "inputs": {"theme": {"type": "string"}},
+        "nodes": [agent("send", json!({"isStart": true, "require_approval": true})), agent("keep", json!({}))],
+        "edges": [
+            {"source": "send", "target": "END"},
+            {"source": "send", "sourceHandle": "rejected", "target": "keep"},
+            {"source": "keep", "target": "END"},
+        ],
+    });
+    let path = folder.join("approved.json");
+    std::fs::write(&path, file.to_string()).unwrap();
+    path
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn approvals_are_answered_by_an_option() {
+    let file = approved("approve");
+    let reply = StubReply::for_request(|request: &LoggedRequest| {
+        StubReply::text(request.messages().last().unwrap().1.clone())
+    });
+    let server = StubServer::builder().default_reply(reply).start().await.unwrap();
+    let edit = r#"send={"theme": "milk"}"#;
+    for (answer, expected) in [
+        (&["--approve", "yes"][..], json!({"theme": "tea", "send": "send tea"})),
+        (&["--approve", "no"], json!({"theme": "tea", "keep": "keep tea"})),
+        (&["--approve", "yes", "--approve", "send=no"], json!({"theme": "tea", "keep": "keep tea"})),
+        (&["--approve", edit], json!({"theme": "milk", "send": "send milk"})),
+    ] {
+        let done = run(&server, &file, &[&["--input", "theme=tea"], answer].concat()).await;
+        assert_eq!(done.status.code(), Some(0), "{answer:?}: {done:?}");
+        assert_eq!(serde_json::from_slice::<Value>(&done.stdout).unwrap(), expected, "{answer:?}");
+    }
+    // Nobody is there to ask.
+    for answer in [&[][..], &["--approve", "other=yes"]] {
+        let done = run(&server, &file, &[&["--input", "theme=tea"], answer].concat()).await;
+        assert_eq!(done.status.code(), Some(1), "{done:?}");
+        let told = lines(&done.stderr).join("\n");
+        assert!(
+            told.contains("send waits for an approval") && told.contains("`--approve send=yes`"),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_says_which_tools_it_lacks() {
+    let server = StubServer::builder().start().await.unwrap();
+    let done = run(&server, &data("bad/unknown_tool.json"), &[]).await;
+    assert_eq!((done.status.code(), server.requests_seen()), (Some(1), 0));
+    let told = lines(&done.stderr).join("\n");
+    assert!(told.contains("no tool \"web_serch\""), "{told}");
+    assert!(
+        told.contains("this graph needs calcultor, web_search, web_serch: run it from a program"),
+        "{told}"
+    );
+}
+
+/// An empty folder, which its test alone uses.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A graph of one node, written to a file of its own.
+fn graph_of(folder: &Path, kind: &str, data: &Value) -> PathBuf {
+    let file = json!({
+        "format": "llmnode/graph", "version": 1, "inputs": {"query": {"type": "string"}},
+        "nodes": [{"id": "only", "type": kind, "data": data}], "edges": [],
+    });
+    let path = folder.join("graph.json");
+    std::fs::write(&path, file.to_string()).unwrap();
+    path
+}
+
+fn check_of(folder: &Path, kind: &str, data: &Value, args: &[&str]) -> (Option<i32>, Vec<String>) {
+    let file = graph_of(folder, kind, data);
+    let done = output(&[&["check", file.to_str().unwrap()], args].concat());
+    (done.status.code(), lines(&done.stdout))
+}
+
+fn judge() -> Value {
+    json!({"goal": "Judge.", "mode": "Predict", "inputs": [{"name": "query"}], "outputs": [{"name": "verdict"}]})
+}
+
+#[test]
+fn the_schema_that_is_checked_in_is_that_of_the_command() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("graph.schema.json");
+    let own = String::from_utf8(output(&["schema"]).stdout).unwrap();
+    if std::env::var_os("LLMNODE_UPDATE").is_some() && std::env::var_os("CI").is_none() {
+        std::fs::write(&path, &own).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == own, "graph.schema.json is not that of the types: run this test with LLMNODE_UPDATE=1");
+    let defs = &serde_json::from_str::<Value>(&own).unwrap()["$defs"];
+    for (kind, setting) in [("agent", "prompt"), ("rag_node", "store"), ("smart_node", "goal")] {
+        assert!(defs[format!("{kind}_data")]["properties"][setting].is_object(), "{kind}");
+    }
+}
+
+#[test]
+fn smart_nodes_are_checked() {
+    let folder = folder("smart-check");
+    assert_eq!(check_of(&folder, "smart_node", &judge(), &[]), (Some(0), vec![]));
+    let mut data = judge();
+    data["gaol"] = data["goal"].take();
+    data.as_object_mut().unwrap().remove("goal");
+    let fault = r#"/nodes/0/data/gaol: unknown member "gaol"; did you mean "goal"?"#;
+    assert_eq!(check_of(&folder, "smart_node", &data, &[]), (Some(1), vec![fault.to_owned()]));
+
+    let mut data = judge();
+    data["program"] = json!("judge");
+    let done = output(&["check", graph_of(&folder, "smart", &data).to_str().unwrap()]);
+    let hint = "The graph uses programs of smart nodes: pass their folder as `--programs FOLDER`.";
+    assert_eq!((done.status.code(), lines(&done.stderr)), (Some(1), vec![hint.to_owned()]));
+    let (_, told) = check_of(&folder, "smart", &data, &["--programs", folder.to_str().unwrap()]);
+    assert!(told[0].starts_with("/nodes/0/data/program: no program \"judge\""), "{told:?}");
+}
+
+#[test]
+fn rag_nodes_are_checked() {
+    let folder = folder("rag-check");
+    let check = |data: Value, args: &[&str]| check_of(&folder, "rag_node", &data, args);
+    let fault = |text: &str| (Some(1), vec![text.to_owned()]);
+    // Which stores there are is the program's to say.
+    assert_eq!(check(json!({"store": "docs", "k": 3}), &[]), (Some(0), vec![]));
+    assert_eq!(check(json!({"store": "docs"}), &["--store", "docs"]), (Some(0), vec![]));
+    assert_eq!(
+        check(json!({"store": "dcos"}), &["--store", "docs", "--store=notes=nowhere.db"]),
+        fault(r#"/nodes/0/data/store: no store "dcos"; did you mean "docs"?"#)
+    );
+    assert_eq!(
+        check(json!({"stroe": "docs"}), &[]),
+        fault(r#"/nodes/0/data/stroe: unknown member "stroe"; did you mean "store"?"#)
+    );
+    let (code, told) = check(json!({"store": "docs", "k": 0}), &[]);
+    assert!(code == Some(1) && told.len() == 1 && told[0].starts_with("/nodes/0/data/k: "), "{told:?}");
+    assert!(!Path::new("nowhere.db").exists());
+}
+
+#[test]
+fn stores_of_react_flow_have_places() {
+    let file = example("react_flow_rag_and_smart.json");
+    let check = |args: &[&str]| {
+        let done = output(&[&["check", file.to_str().unwrap()], args].concat());
+        (done.status.code(), lines(&done.stdout))
+    };
+    assert_eq!(check(&[]), (Some(0), vec![]));
+    assert_eq!(check(&["--store", "docs=./chroma_db.db"]), (Some(0), vec![]));
+    let (code, told) = check(&["--store", "docs=other.db"]);
+    assert!(code == Some(1) && told[0].starts_with("/nodes/0/data/chroma: no registered store"), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn smart_nodes_run() {
+    let folder = folder("smart-run");
+    let answers = [r#"{"verdict": "good"}"#, "[[ ## verdict ## ]]\nbad"].map(StubReply::text);
+    let server = StubServer::builder().script(answers).start().await.unwrap();
+    let file = graph_of(&folder, "smart_node", &judge());
+    let input = ["--input", "query=Why?"];
+    let done = run(&server, &file, &input).await;
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let values: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(values, json!({"query": "Why?", "verdict": "good"}));
+
+    // What DSPy saves of a `Predict` with these fields.
+    let fields =
+        ["query", "verdict"].map(|name| json!({"prefix": "P:", "description": format!("${{{name}}}")}));
+    let signature = json!({"instructions": "Be strict.", "fields": fields});
+    let program = json!({"demos": [], "lm": null, "signature": signature, "metadata": {}});
+    std::fs::write(folder.join("only_compiled.json"), program.to_string()).unwrap();
+    let done = run(&server, &file, &[&input[..], &["--programs", folder.to_str().unwrap()]].concat()).await;
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    assert_eq!(serde_json::from_slice::<Value>(&done.stdout).unwrap()["verdict"], "bad");
+    let goals = server.requests().iter().map(|request| request.messages()[0].1.clone()).collect::<Vec<_>>();
+    assert!(goals[0].starts_with("Judge.") && goals[1].contains("Be strict."), "{goals:?}");
+}
+
+/// Writes the collection `docs` to a file.
+async fn fill(file: &Path, embeddings: Option<Embeddings>) {
+    let builder = Collection::builder(SqliteStore::open(file).unwrap(), "docs");
+    let builder = embeddings.into_iter().fold(builder, llmnode_rag::CollectionBuilder::embedder);
+    let docs = builder.open().await.unwrap();
+    let texts = [("house.md", "The key is under the mat."), ("boat.md", "The anchor is rusty.")];
+    let texts = texts.map(|(source, text)| Document::new(source, text));
+    Run::new(ScriptedModel::new()).call(&docs.write_all(texts)).await.unwrap();
+}
+
+fn found(done: &Output) -> String {
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    serde_json::from_slice::<Value>(&done.stdout).unwrap()["rag_context"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rag_nodes_run_on_a_file() {
+    let folder = folder("rag-run");
+    let server = StubServer::builder().start().await.unwrap();
+    let file = graph_of(&folder, "rag_node", &json!({"store": "docs", "k": 1}));
+    let input = ["--input", "query=where is the key"];
+    let done = run(&server, &file, &input).await;
+    let told = lines(&done.stderr).join("\n");
+    assert_eq!(done.status.code(), Some(1), "{told}");
+    let hint = r#"Stores are missing: pass the SQLite file of "docs" as `--store NAME=FILE`."#;
+    assert!(told.contains("no store \"docs\"") && told.contains(hint), "{told}");
+
+    let words = folder.join("words.db");
+    let option = format!("docs={}", words.display());
+    let args = [&input[..], &["--store", &option]].concat();
+    let done = run(&server, &file, &args).await;
+    assert_eq!((done.status.code(), words.exists()), (Some(2), false), "a misspelled path makes no file");
+    assert!(lines(&done.stderr).join("\n").contains("there is no such file"), "{done:?}");
+
+    fill(&words, None).await;
+    assert!(found(&run(&server, &file, &args).await).starts_with("[house.md]"));
+
+    // An empty file is a store to fill.
+    let empty = folder.join("empty.db");
+    std::fs::write(&empty, "").unwrap();
+    let option = format!("docs={}", empty.display());
+    let args = [&input[..], &["--store", &option]].concat();
+    let file = graph_of(&folder, "rag_node", &json!({"store": "docs", "action": "write"}));
+    assert_eq!(run(&server, &file, &args).await.status.code(), Some(0));
+    let file = graph_of(&folder, "rag_node", &json!({"store": "docs"}));
+    assert!(found(&run(&server, &file, &args).await).contains("where is the key"));
+    assert_eq!(server.requests_seen(), 0, "a search by words asks no model");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rag_nodes_search_by_vectors_if_a_variable_names_their_model() {
+    let folder = folder("rag-vectors");
+    let server = StubServer::builder().start().await.unwrap();
+    let vectors = folder.join("vectors.db");
+    let endpoint = OpenAi::builder().base_url(server.base_url()).without_key().build().unwrap();
+    fill(&vectors, Some(Embeddings::new(&endpoint, "e"))).await;
+    let file = graph_of(&folder, "rag_node", &json!({"store": "docs", "k": 1}));
+    let option = format!("docs={}", vectors.display());
+    let args = ["--input", "query=where is the key", "--store", &option];
+    assert!(
+        found(&run_with(&server, &file, &args, &[("OPENAI_EMBEDDING_MODEL", "e")]).await)
+            .starts_with("[house.md]")
+    );
+    let asked = server.requests().last().unwrap().json().unwrap()["input"].clone();
+    assert_eq!(asked, json!(["where is the key"]));
+
+    let done = run(&server, &file, &args).await;
+    let told = lines(&done.stderr).join("\n");
+    assert_eq!(done.status.code(), Some(1), "{told}");
+    assert!(told.contains("openai/e") && told.contains("OPENAI_EMBEDDING_MODEL"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_says_which_stores_of_react_flow_it_lacks() {
+    let server = StubServer::builder().start().await.unwrap();
+    let done = run(&server, &example("react_flow_rag_and_smart.json"), &[]).await;
+    let told = lines(&done.stderr).join("\n");
+    assert_eq!((done.status.code(), server.requests_seen()), (Some(1), 0), "{told}");
+    assert!(told.contains(r#"pass its SQLite file "./chroma_db.db" as `--store NAME=FILE`"#), "{told}");
+}
