@@ -28,7 +28,7 @@ pub use crate::clock::TestClock;
 /// Returns the first request of a node with this state, exactly as a run would send it.
 ///
 /// It has the settings of the node's attributes. Limits have no effect. What a run or a call sets, and corrections,
-/// are in the requests that a [`ScriptedModel`](crate::ScriptedModel) records.
+/// are in the requests that a [`ScriptedModel`] records.
 ///
 /// # Panics
 /// If the node sends no request: with the call's error, such as a `prep_error`, or because it asks no model or waits

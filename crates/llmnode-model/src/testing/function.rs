@@ -9,7 +9,7 @@ use super::scripted::ScriptedModel;
 
 /// A model that answers by a function, for tests. It records its requests.
 ///
-/// It is for requests in no fixed order, such as those of [`Run::map`](crate::Run::map), and for replies that depend
+/// It is for requests in no fixed order, such as those of `Run::map`, and for replies that depend
 /// on the prompt. Clones share the function and the record.
 ///
 /// ```

@@ -4,7 +4,7 @@ use crate::Request;
 
 /// Asserts that the [`transcript`](Request::transcript) of a request is the expected text.
 ///
-/// [`request_of`](super::request_of) returns the first request of a node; `model.requests()[n]` is the n-th request
+/// `request_of` returns the first request of a node; `model.requests()[n]` is the n-th request
 /// of a test, with corrections.
 ///
 /// A text that begins with a line break may be indented: that line break, the common indentation, and a last blank
