@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::media::AttachmentError;
-use llmnode_model::{Category, Group, ModelError};
+use llmnode_model::{BoxError, Category, Group, ModelError};
 use llmnode_reader::internal::{one_line, plural, same_name};
 
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
@@ -98,14 +98,27 @@ impl NodeError {
     /// A `NodeError` is kept. Any other error gets the category of the failed call among its sources, or else is an
     /// `exec_error`.
     pub(crate) fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self {
-        match error.downcast::<NodeError>() {
-            Ok(error) => *error,
+        match NodeError::downcast_boxed(error) {
+            Ok(error) => error,
             Err(error) => {
                 let call = failed_calls(&*error).next();
                 let category = call.map_or(Category::ExecError, NodeError::category);
                 let retry_after = call.and_then(NodeError::retry_after);
                 NodeError::new(category, error.to_string()).with_retry_after(retry_after).with_source(error)
             }
+        }
+    }
+
+    /// Also what a model reported before any request, such as a missing key.
+    fn downcast_boxed(error: BoxError) -> Result<Self, BoxError> {
+        let error = match error.downcast::<NodeError>() {
+            Ok(error) => return Ok(*error),
+            Err(error) => error,
+        };
+        match error.downcast::<ModelError>() {
+            Ok(error) if !error.sent => Ok(NodeError::from(*error)),
+            Ok(error) => Err(error),
+            Err(error) => Err(error),
         }
     }
 
@@ -199,6 +212,12 @@ pub trait ErrorInternals: Sized {
     /// Converts the error of a node's code to one with a category.
     fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self;
 
+    /// The error as it is, also of a model that made no request.
+    ///
+    /// # Errors
+    /// Any other error.
+    fn downcast(error: BoxError) -> Result<Self, BoxError>;
+
     /// The error of the node with this name, unless it has another's.
     #[must_use]
     fn of_node(self, name: impl Into<Cow<'static, str>>) -> Self;
@@ -223,6 +242,10 @@ pub trait ErrorInternals: Sized {
 }
 
 impl ErrorInternals for NodeError {
+    fn downcast(error: BoxError) -> Result<Self, BoxError> {
+        NodeError::downcast_boxed(error)
+    }
+
     fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self {
         NodeError::of_execution(error)
     }
@@ -388,10 +411,15 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
     })
 }
 
-/// For what a model reports before any call, such as `OpenAi::from_env()`.
+/// For what a model reports before any call, such as `OpenAi::from_env()`. The error of a request is the source, with its
+/// status and usage.
 impl From<ModelError> for NodeError {
-    fn from(error: ModelError) -> Self {
-        let converted = NodeError::new(error.category, error.message).with_retry_after(error.retry_after);
+    fn from(mut error: ModelError) -> Self {
+        let message = if error.sent { error.message.clone() } else { std::mem::take(&mut error.message) };
+        let converted = NodeError::new(error.category, message).with_retry_after(error.retry_after);
+        if error.sent {
+            return converted.with_source(error);
+        }
         match error.source {
             Some(source) => converted.with_source(source),
             None => converted,

@@ -191,7 +191,8 @@ impl Recorder {
             Ok(()) => outcome,
             Err(error) => {
                 let mut failure = ModelError::new(Category::ConfigError, error.message());
-                failure.usage = outcome.map_or_else(|error| error.usage, |completion| completion.usage);
+                failure.usage =
+                    outcome.map_or_else(|error| error.usage, |completion| completion.usage.map(Box::new));
                 Err(failure)
             }
         }

@@ -163,7 +163,7 @@ impl RecordedError {
             retry_after_ms: error.retry_after.map(|wait| wait.as_millis().try_into().unwrap_or(u64::MAX)),
             status: error.status,
             request_id: redactor.option(error.request_id.as_ref()),
-            usage: error.usage,
+            usage: error.usage.as_deref().copied(),
             sent: error.sent,
             reached: error.reached,
             answer: redactor.option(error.answer.as_ref()),
@@ -181,7 +181,7 @@ impl RecordedError {
         error.retry_after = self.retry_after_ms.map(Duration::from_millis);
         error.status = self.status;
         error.request_id = self.request_id;
-        error.usage = self.usage;
+        error.usage = self.usage.map(Box::new);
         error.sent = self.sent;
         error.reached = self.reached;
         error.answer = self.answer;

@@ -140,7 +140,13 @@ impl Options {
                     other => return Err(format!("--picture {other:?}: there are \"mermaid\" and \"dot\"")),
                 });
             }
-            "--store" => self.stores.extend([store(&value()?, is_run)?]),
+            "--store" => {
+                let (name, file) = store(&value()?, is_run)?;
+                if self.stores.contains_key(&name) {
+                    return Err(format!("--store {name:?} is given twice"));
+                }
+                self.stores.insert(name, file);
+            }
             "--tools" if !is_run => self.tools = Some(names(&value()?)),
             "--types" if !is_run => self.types = names(&value()?),
             "--profiles" => self.profiles = Some(value()?.into()),
@@ -221,6 +227,7 @@ mod tests {
             ("check a b", "one too many"),
             ("check a --input x=1", "no option --input"),
             ("run a --input x", "write NAME=VALUE"),
+            ("check a --store n --store n=b.db", "is given twice"),
             ("run a --picture png", "\"mermaid\" and \"dot\""),
             ("run a --profiles", "needs a value"),
             ("run a --approve perhaps", "write yes, no, or a JSON object"),

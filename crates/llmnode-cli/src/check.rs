@@ -71,7 +71,8 @@ fn registry(named: Named, options: &Options) -> Result<Registered, Box<dyn Error
     for name in profiles {
         registry = registry.model(name, ScriptedModel::new());
     }
-    for name in &options.types {
+    // A name of ours is known anyway, and two types of one name are a mistake.
+    for name in options.types.iter().filter(|name| !node_types::SHIPPED.contains(&name.as_str())) {
         registry = registry.node_type(AnyType(name.clone()));
     }
     Ok(registry.folder(folder(options)).build()?)

@@ -6,6 +6,9 @@ use llmnode_smart::SmartRegistry;
 
 use crate::args::Options;
 
+/// The types that are in crates of their own, by all their names.
+pub(crate) const SHIPPED: [&str; 4] = ["rag", "rag_node", "smart", "smart_node"];
+
 pub(crate) fn registry(options: &Options) -> Registry {
     let registry = Registry::new().rag_nodes();
     match &options.programs {

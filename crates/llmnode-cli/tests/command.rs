@@ -283,6 +283,7 @@ fn rag_nodes_are_checked() {
     // Which stores there are is the program's to say.
     assert_eq!(check(json!({"store": "docs", "k": 3}), &[]), (Some(0), vec![]));
     assert_eq!(check(json!({"store": "docs"}), &["--store", "docs"]), (Some(0), vec![]));
+    assert_eq!(check(json!({"store": "docs"}), &["--types", "rag_node,smart,own"]), (Some(0), vec![]));
     assert_eq!(
         check(json!({"store": "dcos"}), &["--store", "docs", "--store=notes=nowhere.db"]),
         fault(r#"/nodes/0/data/store: no store "dcos"; did you mean "docs"?"#)

@@ -58,7 +58,7 @@ pub struct ModelError {
     /// The provider's id of the request.
     pub request_id: Option<String>,
     /// The tokens that were used anyway, as the provider reports them.
-    pub usage: Option<TokenUsage>,
+    pub usage: Option<Box<TokenUsage>>,
     /// Whether a request was begun. Only then does the ledger have an entry.
     pub sent: bool,
     /// Whether the request may have reached the server. `false`: no connection was made, so there was no request: see

@@ -212,7 +212,7 @@ impl Embedding<'_> {
             return Ok(vectors);
         };
         let mut error = ModelError::new(Category::BadResponse, format!("the embedder {id:?} {fault}"));
-        error.usage = usage;
+        error.usage = usage.map(Box::new);
         Err(error)
     }
 }

@@ -1,4 +1,4 @@
-//! What `llmnode-runtime` needs from inside the reader. Not part of the public interface: it may change in any release.
+//! What the crates of llmnode need from inside the reader. Not part of the public interface: it may change in any release.
 
 use std::fmt::Display;
 use std::sync::Arc;

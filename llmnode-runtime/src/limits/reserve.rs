@@ -85,7 +85,7 @@ impl<'c> Reservation<'c> {
         let spent = match outcome {
             Ok(answer) => self.read(answer.usage.or(self.seen).unwrap_or_default(), answer.model.as_deref()),
             Err(error) if !error.sent || !error.reached => Spent::Unsent,
-            Err(error) => match error.usage.or(self.seen) {
+            Err(error) => match error.usage.as_deref().copied().or(self.seen) {
                 Some(usage) => self.read(usage, None),
                 None if error.may_have_used_tokens() => Spent::Unread,
                 None => Spent::Refused,

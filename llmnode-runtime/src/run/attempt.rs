@@ -255,7 +255,10 @@ pub(super) fn settle_response(
     open: &mut OpenAttempt<'_>,
     reserved: &mut Reservation<'_>,
 ) -> Result<Completion, Failure> {
-    let usage = outcome.as_mut().map_or_else(|error| &mut error.usage, |completion| &mut completion.usage);
+    let usage = match &mut outcome {
+        Ok(completion) => completion.usage.as_mut(),
+        Err(error) => error.usage.as_deref_mut(),
+    };
     if let Some(usage) = usage {
         drop_impossible(usage, open);
     }
@@ -387,7 +390,7 @@ fn truncated(request: &Request) -> Failure {
 pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     let may_have_used_tokens = error.may_have_used_tokens();
     open.note(|record| {
-        record.usage = error.usage.or(record.usage);
+        record.usage = error.usage.as_deref().copied().or(record.usage);
         record.status = error.status;
         record.unsent = !error.reached;
         if !may_have_used_tokens {

@@ -169,7 +169,7 @@ async fn a_failed_call_within_is_not_repeated_and_all_that_was_used_is_in_the_er
     let tokens = |tokens| TokenUsage { total: Some(tokens), ..TokenUsage::default() };
     let busy = || {
         let mut error = busy();
-        error.usage = Some(tokens(30));
+        error.usage = Some(Box::new(tokens(30)));
         error
     };
     let model = ScriptedModel::new().reply(Reply::text("1").usage(tokens(5))).reply(busy()).reply(busy());
@@ -307,6 +307,57 @@ async fn an_error_that_came_from_a_failed_call_keeps_its_category_and_is_not_rep
     let error = run.call(&node).await.unwrap_err();
     assert_eq!((error.category(), error.message()), (Category::ServerError, "nobody knows the number"));
     assert_eq!((node.tried.into_inner(), error.usage().requests), (1, 1));
+}
+
+/// Its own code makes a model that is not configured, or asks one that fails.
+struct MakesAModel {
+    sent: bool,
+    tried: AtomicUsize,
+}
+
+impl Node for MakesAModel {
+    type Output = String;
+    const NAME: &'static str = "makes_a_model";
+    const SETTINGS: &'static Settings = &Settings::new().attempts(3);
+}
+
+impl<S: ?Sized + Sync> Exec<S> for MakesAModel {
+    async fn exec(&self, _: &Cx<'_, S>) -> Result<String, BoxError> {
+        self.tried.fetch_add(1, Ordering::Relaxed);
+        let unsent = ModelError::unsent(Category::ConfigError, "LOCAL_URL is not set");
+        Err(if self.sent { ModelError::new(Category::ServerError, "busy") } else { unsent })?
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_be_made_keeps_its_category_in_code_of_the_program() {
+    let run = Run::new(ScriptedModel::new()).with_clock(TestClock::new());
+    let tried = async |sent| {
+        let node = MakesAModel { sent, tried: AtomicUsize::new(0) };
+        let error = run.call(&node).await.unwrap_err();
+        (error.category(), node.tried.into_inner())
+    };
+    assert_eq!(tried(false).await, (Category::ConfigError, 1), "trying again does not help");
+    assert_eq!(
+        tried(true).await,
+        (Category::ExecError, 3),
+        "a request of the program's own is its own error"
+    );
+}
+
+#[test]
+fn the_error_of_a_request_stays_behind_the_nodes() {
+    let mut error = ModelError::new(Category::ServerError, "busy").wait(Duration::from_secs(3));
+    error.request_id = Some("r1".into());
+    let error = NodeError::from(error);
+    assert_eq!(
+        (error.category(), error.retry_after()),
+        (Category::ServerError, Some(Duration::from_secs(3)))
+    );
+    let source = std::error::Error::source(&error).unwrap().downcast_ref::<ModelError>().unwrap();
+    assert_eq!(source.request_id.as_deref(), Some("r1"));
+    let unsent = NodeError::from(ModelError::unsent(Category::ApiKeyError, "no key"));
+    assert!(std::error::Error::source(&unsent).is_none(), "nothing is said twice");
 }
 
 /// Delegates to a node that asks a model, without a call.

@@ -64,7 +64,7 @@ impl Act {
         let text = |text| Reply::text(text).usage(usage);
         let error = |category| {
             let mut error = ModelError::new(category, "as scripted");
-            error.usage = usage;
+            error.usage = usage.map(Box::new);
             error
         };
         match self {

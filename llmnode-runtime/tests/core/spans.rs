@@ -113,7 +113,7 @@ async fn failures_carry_their_category() {
     let (seen, _guard) = Recorder::start();
     let mut refused = busy();
     refused.status = Some(503);
-    refused.usage = Some(TokenUsage { input: Some(3), ..TokenUsage::default() });
+    refused.usage = Some(Box::new(TokenUsage { input: Some(3), ..TokenUsage::default() }));
     let unsent = ModelError::unsent(Category::ConfigError, "no model is named");
     let run = Run::new(ScriptedModel::new().reply(BAD).reply(refused).reply(unsent));
     let run = run.with_clock(TestClock::new()).with_state(world());

@@ -118,7 +118,6 @@ mod step;
 mod step_error;
 mod table;
 mod typed;
-mod typed_step;
 mod watch;
 mod watchers;
 

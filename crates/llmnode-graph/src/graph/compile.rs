@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
-use futures_util::future::try_join_all;
 use llmnode_flow::flow::{CxExt, Flow, Outline, Step, To};
 use llmnode_reader::internal::one_line;
 use llmnode_runtime::internal::ErrorInternals as _;
-use llmnode_runtime::{BoxError, Cx, Exec, Group, Node, NodeError};
+use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Group, Node, NodeError};
 use serde_json::json;
 
 use crate::check::{Fork, Next, Region, To as Target};
@@ -175,8 +176,8 @@ impl Node for ForkStep {
 
 impl Exec<State> for ForkStep {
     async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
-        let branches = self.branches.iter().map(|branch| cx.flow(branch, cx.state().branch()));
-        let error = match try_join_all(branches).await {
+        let branches = self.branches.iter().map(|branch| cx.flow(branch, cx.state().branch())).collect();
+        let error = match all(branches).await {
             Ok(ends) => {
                 let writes = ends.into_iter().flat_map(|(state, _)| state.into_log()).collect();
                 return Ok(Output { writes, action: DEFAULT.into(), ..Output::default() });
@@ -208,6 +209,39 @@ impl Step<State> for ForkStep {
     fn post(self, output: Output, state: &mut State) -> Result<String, BoxError> {
         output.write(&self.label, &self.loaded, state)
     }
+}
+
+/// In their order, so that of two that fail at once the first one counts. `try_join_all` would wait for the first of many
+/// branches before it tells of an error in a later one.
+async fn all<T>(futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result<Vec<T>, NodeError> {
+    let mut ended: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    let mut open: Vec<_> = futures.into_iter().enumerate().collect();
+    poll_fn(|cx| {
+        let mut failed = None;
+        open.retain_mut(|(at, future)| match (&failed, future.as_mut().poll(cx)) {
+            (None, Poll::Ready(Ok(value))) => {
+                ended[*at] = Some(value);
+                false
+            }
+            (None, Poll::Ready(Err(error))) => {
+                failed = Some(error);
+                false
+            }
+            (Some(_), Poll::Ready(_)) => false,
+            (_, Poll::Pending) => true,
+        });
+        match failed {
+            Some(error) => Poll::Ready(Err(error)),
+            None if open.is_empty() => Poll::Ready(Ok(())),
+            None => Poll::Pending,
+        }
+    })
+    .await?;
+    ended.into_iter().collect::<Option<Vec<T>>>().ok_or_else(lost)
+}
+
+fn lost() -> NodeError {
+    NodeError::new(Category::ConfigError, "a branch left no state")
 }
 
 impl fmt::Debug for ForkStep {

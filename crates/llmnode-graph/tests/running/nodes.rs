@@ -175,6 +175,29 @@ async fn forks_meet_once_and_write_in_the_order_of_their_edges() {
 }
 
 #[tokio::test]
+async fn the_first_error_ends_a_fork_of_any_size() {
+    use llmnode_runtime::{Category, FnModel, ModelError, Reply, Run};
+    let branches = 40;
+    let mut nodes =
+        vec![json!({"id": "plan", "type": "set", "data": {"input": {"value": "x"}, "save_as": "plan"}})];
+    let mut edges = Vec::new();
+    for branch in 0..branches {
+        nodes.push(json!({"id": format!("n{branch}"), "type": "agent", "data": {"prompt": format!("Number {branch}.")}}));
+        edges.extend([format!("plan > n{branch}"), format!("n{branch} > end")]);
+    }
+    nodes.push(json!({"id": "end", "type": "set", "data": {"input": {"value": "x"}, "save_as": "all"}}));
+    let edges: Vec<_> = edges.iter().map(String::as_str).collect();
+    let graph = with_set(&file(json!(nodes), &edges, json!({})));
+    let model = FnModel::new(|request| match request.transcript().contains("Number 35.") {
+        true => Reply::error(ModelError::new(Category::BadRequest, "no")),
+        false => Reply::never(),
+    });
+    let mut run = Run::new(model).with_state(graph.start(json!({})).unwrap());
+    let error = tokio::time::timeout(std::time::Duration::from_secs(20), run.flow(&graph)).await.unwrap();
+    assert_eq!(error.unwrap_err().category(), Category::BadRequest);
+}
+
+#[tokio::test]
 async fn case_45_tokens_of_branches_stand_under_their_nodes_and_in_the_step() {
     use llmnode_flow::flow::RunExt;
     use llmnode_runtime::{Category, Limits, Run, ScriptedModel};

@@ -56,7 +56,7 @@ pub(crate) fn response_format(
     let expresses = |response_format: ResponseFormat| {
         response_format != ResponseFormat::Strict || schema.strict().is_ok()
     };
-    if first == ResponseFormat::Strict
+    if matches!(first, ResponseFormat::Strict | ResponseFormat::Tool)
         && let Some(error) = take_strict_error(schema)
     {
         tracing::info!(target: "llmnode::schema", name = schema.name(), "{error}");

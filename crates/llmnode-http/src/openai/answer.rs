@@ -45,7 +45,7 @@ pub(super) fn completion(
         _ if is_error() => return Err(Unreadable::ErrorObject),
         Choices::Empty => {
             let mut empty = ModelError::new(Category::EmptyResponse, "the response has no choices");
-            empty.usage = usage;
+            empty.usage = usage.map(Box::new);
             return Err(Unreadable::Failure(Box::new(empty.retry(Retry::Transport))));
         }
         Choices::Absent => return Err(failure("the response is JSON without `choices`", Retry::Transport)),
@@ -58,7 +58,7 @@ pub(super) fn completion(
     let text = match text(message, function) {
         Ok(text) => text,
         Err(mut failure) => {
-            failure.usage = usage;
+            failure.usage = usage.map(Box::new);
             return Err(Unreadable::Failure(failure));
         }
     };
@@ -105,7 +105,7 @@ fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
         char::REPLACEMENT_CHARACTER
     );
     let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
-    failure.usage = completion.usage;
+    failure.usage = completion.usage.map(Box::new);
     let is_the_answers = broken(&completion.text) == broken(&text);
     failure.answer = Some(completion.text);
     is_the_answers.then(|| Unreadable::Failure(Box::new(failure)))

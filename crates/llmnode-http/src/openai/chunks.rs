@@ -244,7 +244,7 @@ impl PartialCompletion {
         }
         if !self.answers && self.done {
             let mut failure = ModelError::new(Category::EmptyResponse, "the stream ended without an answer");
-            failure.usage = self.usage.as_ref().and_then(|usage| usage.figures().0);
+            failure.usage = self.usage.as_ref().and_then(|usage| usage.figures().0).map(Box::new);
             return Ok(Err(Unreadable::Failure(Box::new(failure.retry(Retry::Transport)))));
         }
         if self.finish_reason.is_none() {
@@ -285,14 +285,14 @@ impl PartialCompletion {
 
     fn broken_off(&self) -> ModelError {
         let mut failure = ModelError::new(Category::Network, "the stream ended before the answer did");
-        failure.usage = self.usage();
+        failure.usage = self.usage().map(Box::new);
         failure
     }
 
     fn malformed(&self, error: &serde_json::Error) -> ModelError {
         let message = format!("an event of the stream cannot be read as JSON: {error}");
         let mut failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
-        failure.usage = self.usage();
+        failure.usage = self.usage().map(Box::new);
         failure
     }
 }

@@ -185,7 +185,7 @@ impl Inner {
         completion.usage = usage.map(|usage| TokenUsage { output: usage.output.or(Some(0)), ..usage });
         completion.model = asked.clean(model.map(Cow::into_owned));
         let with_usage = |mut failure: ModelError| {
-            failure.usage = completion.usage;
+            failure.usage = completion.usage.map(Box::new);
             failure
         };
         if data.iter().all(|item| item.index.is_some()) {

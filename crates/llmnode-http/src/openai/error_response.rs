@@ -54,7 +54,7 @@ impl Inner {
         let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
         let wait = retry_after::retry_after(&head.headers, SystemTime::now());
         failure.retry_after = wait.max(error.retry_after).or_else(hint);
-        failure.usage = error.usage.0;
+        failure.usage = error.usage.0.map(Box::new);
         if error.usage.1 {
             sink.flag(Flag::ImpossibleUsage);
         }

@@ -262,7 +262,7 @@ impl Inner {
                 Ok(completion)
             }
             Err(mut failure) => {
-                failure.usage = failure.usage.or(reported_usage);
+                failure.usage = failure.usage.or(reported_usage.map(Box::new));
                 failure.status = Some(head.status.as_u16());
                 failure.request_id = head.request_id;
                 Err(failure)

@@ -116,6 +116,6 @@ impl Inner {
 }
 
 fn with_reported_usage(mut failure: ModelError, written: &PartialCompletion) -> ModelError {
-    failure.usage = failure.usage.or_else(|| written.usage());
+    failure.usage = failure.usage.or_else(|| written.usage().map(Box::new));
     failure
 }

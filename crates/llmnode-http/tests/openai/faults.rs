@@ -22,7 +22,7 @@ async fn unreachable_servers() {
     let error = ask(&model(&base_url)).await.unwrap_err();
     assert_eq!((error.category, error.retry), (Category::Network, None));
     // What the server never saw claims no usage.
-    assert_eq!((error.usage, error.reached), (None, false));
+    assert_eq!((&error.usage, error.reached), (&None, false));
     let host = base_url.trim_start_matches("http://").trim_end_matches("/v1");
     assert!(error.message.starts_with(host) && error.message.contains("refused"), "{error}");
 }
@@ -219,7 +219,7 @@ async fn the_attempt_timeout_covers_every_phase() {
         let model = builder(&base_url).attempt_timeout(TIMEOUT).build().unwrap();
         let start = Instant::now();
         let error = ask(&model).await.unwrap_err();
-        assert_eq!((error.category, error.retry, error.usage), (Category::Timeout, None, None));
+        assert_eq!((error.category, error.retry, &error.usage), (Category::Timeout, None, &None));
         assert!(error.message.contains(state) && error.message.contains("attempt timeout"), "{error}");
         assert!((TIMEOUT..Duration::from_secs(20)).contains(&start.elapsed()), "{:?}", start.elapsed());
     }

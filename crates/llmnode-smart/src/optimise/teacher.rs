@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llmnode_runtime::internal::CxInternals as _;
+use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _};
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, Cx, Exec, Node, NodeError, Settings};
 use serde::Serialize;
@@ -53,13 +53,11 @@ where
         for round in 0..self.rounds {
             match self.ask(&cx, round).await {
                 Ok(asked) => learnt = asked,
-                Err(error)
-                    if error.downcast_ref::<NodeError>().is_some_and(|error| is_fatal(error.category())) =>
-                {
-                    return Err(error);
-                }
-                // A failed answer teaches nothing.
-                Err(_) => {}
+                Err(error) => match NodeError::downcast(error) {
+                    Ok(error) if is_fatal(error.category()) => return Err(error.into()),
+                    // A failed answer teaches nothing.
+                    _ => {}
+                },
             }
             if learnt.demo.is_some() {
                 break;

@@ -145,7 +145,7 @@ fn what_came_back_decides_what_was_spent() {
     let used = || {
         let usage = TokenUsage { total: Some(7), ..TokenUsage::default() };
         let mut error = ModelError::new(Category::BadResponse, "no");
-        error.usage = Some(usage);
+        error.usage = Some(Box::new(usage));
         Err(error)
     };
     let outcomes: [(fn() -> _, _, _); 8] = [

@@ -12,7 +12,7 @@ use crate::flow::outline::{Outline, To};
 use crate::flow::runnable::{Runnable, Startable};
 use crate::flow::step::Step;
 use crate::flow::table::ErasedStep;
-use crate::flow::typed_step::TypedStep;
+use crate::flow::table::TypedStep;
 
 /// Builds a flow from steps and edges, added in any order. It starts at the first step, unless
 /// [`start`](FlowBuilder::start) names another.
