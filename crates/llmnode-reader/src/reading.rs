@@ -78,9 +78,8 @@ impl Reader {
         Reading::of(read(text, &OutputSchema::of::<T>(), *self))
     }
 
-    /// Reads JSON that conforms to a schema that is known only at run time. Keywords that are not known are
-    /// not checked. If
-    /// the schema is not an object's, a `{"value": ..}` is unwrapped.
+    /// Reads JSON that conforms to a schema that is known only at run time. `pattern`, `format` and other keywords that the
+    /// reader does not know are not checked. If the schema is not an object's, a `{"value": ..}` is unwrapped.
     ///
     /// ```
     /// # use llmnode_reader as llmnode;

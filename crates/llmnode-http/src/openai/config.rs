@@ -218,7 +218,7 @@ impl OpenAiBuilder {
     }
 
     /// Sends no `x-client-request-id`. By default each request has the id of its attempt
-    /// ([`AttemptId`](llmnode_model::AttemptId)) in that header, so that a provider can find a request whose
+    /// (`AttemptId`) in that header, so that a provider can find a request whose
     /// response was lost.
     pub fn without_client_request_id(mut self) -> Self {
         self.client_request_id = false;
