@@ -98,7 +98,7 @@ impl NodeError {
     /// A `NodeError` is kept. Any other error gets the category of the failed call among its sources, or else is an
     /// `exec_error`.
     pub(crate) fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self {
-        match NodeError::downcast_boxed(error) {
+        match NodeError::downcast(error) {
             Ok(error) => error,
             Err(error) => {
                 let call = failed_calls(&*error).next();
@@ -106,19 +106,6 @@ impl NodeError {
                 let retry_after = call.and_then(NodeError::retry_after);
                 NodeError::new(category, error.to_string()).with_retry_after(retry_after).with_source(error)
             }
-        }
-    }
-
-    /// Also what a model reported before any request, such as a missing key.
-    fn downcast_boxed(error: BoxError) -> Result<Self, BoxError> {
-        let error = match error.downcast::<NodeError>() {
-            Ok(error) => return Ok(*error),
-            Err(error) => error,
-        };
-        match error.downcast::<ModelError>() {
-            Ok(error) if !error.sent => Ok(NodeError::from(*error)),
-            Ok(error) => Err(error),
-            Err(error) => Err(error),
         }
     }
 
@@ -212,10 +199,10 @@ pub trait ErrorInternals: Sized {
     /// Converts the error of a node's code to one with a category.
     fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self;
 
-    /// The error as it is, also of a model that made no request.
+    /// A `NodeError` as it is, or that of a model which made no request, such as for a missing key.
     ///
     /// # Errors
-    /// Any other error.
+    /// Any other error, unchanged.
     fn downcast(error: BoxError) -> Result<Self, BoxError>;
 
     /// The error of the node with this name, unless it has another's.
@@ -243,7 +230,15 @@ pub trait ErrorInternals: Sized {
 
 impl ErrorInternals for NodeError {
     fn downcast(error: BoxError) -> Result<Self, BoxError> {
-        NodeError::downcast_boxed(error)
+        let error = match error.downcast::<NodeError>() {
+            Ok(error) => return Ok(*error),
+            Err(error) => error,
+        };
+        match error.downcast::<ModelError>() {
+            Ok(error) if !error.sent => Ok(NodeError::from(*error)),
+            Ok(error) => Err(error),
+            Err(error) => Err(error),
+        }
     }
 
     fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self {
@@ -414,9 +409,9 @@ fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt
 /// For what a model reports before any call, such as `OpenAi::from_env()`. The error of a request is the source, with its
 /// status and usage.
 impl From<ModelError> for NodeError {
-    fn from(mut error: ModelError) -> Self {
-        let message = if error.sent { error.message.clone() } else { std::mem::take(&mut error.message) };
-        let converted = NodeError::new(error.category, message).with_retry_after(error.retry_after);
+    fn from(error: ModelError) -> Self {
+        let converted =
+            NodeError::new(error.category, error.message.clone()).with_retry_after(error.retry_after);
         if error.sent {
             return converted.with_source(error);
         }

@@ -142,10 +142,9 @@ impl Options {
             }
             "--store" => {
                 let (name, file) = store(&value()?, is_run)?;
-                if self.stores.contains_key(&name) {
-                    return Err(format!("--store {name:?} is given twice"));
+                if self.stores.insert(name.clone(), file).is_some() {
+                    return Err(format!("--store {name:?} is given twice; leave one of them out"));
                 }
-                self.stores.insert(name, file);
             }
             "--tools" if !is_run => self.tools = Some(names(&value()?)),
             "--types" if !is_run => self.types = names(&value()?),

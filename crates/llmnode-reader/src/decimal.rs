@@ -87,7 +87,8 @@ impl<'d> Decimal<'d> {
 }
 
 impl Decimal<'_> {
-    pub(crate) fn to_f64(&self) -> f64 {
+    /// Without the sign.
+    pub(crate) fn magnitude(&self) -> f64 {
         format!("0.{}e{}", self.digits, self.exponent).parse().unwrap_or(0.0)
     }
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// Something about an accepted answer that is worth knowing.
 ///
-/// The kinds of repairs and changes are texts, since more of them may come; the guide on reading lists them.
+/// The kinds of repairs and changes are texts, since more of them may come; llmnode's guide on reading lists them. Flags
+/// that are not about reading, such as [`LengthStop`](Flag::LengthStop), are set by llmnode.
 ///
 /// ```
 /// # use llmnode_reader as llmnode;

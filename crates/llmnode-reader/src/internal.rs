@@ -16,15 +16,13 @@ pub use crate::tree::{WRAPPER, is_annotation};
 use crate::check;
 use crate::{Flag, Note, OutputSchema, StrictError, Violation};
 
-/// The most values that a violation lists.
-const MAX_LISTED: usize = 100;
-
 /// Why no answer can ever be of this type.
 pub fn unanswerable(schema: &OutputSchema) -> Option<&str> {
     schema.unanswerable.as_deref()
 }
 
-/// See [`Uncovered`].
+/// The first marked type in the schema that a traversal misses. `traversal`, the address of its function, is the key under
+/// which the result is kept.
 pub fn uncovered(
     schema: &OutputSchema,
     traversal: usize,
@@ -76,7 +74,5 @@ pub fn note(flag: Flag) -> Note {
 
 /// Lists the allowed values, the first hundred of them.
 pub fn list_allowed(violation: &mut Violation, values: impl IntoIterator<Item = impl Display>) {
-    let mut values = values.into_iter();
-    violation.allowed = values.by_ref().take(MAX_LISTED).map(|value| value.to_string()).collect();
-    violation.more = values.next().is_some();
+    violation.list_allowed(values.into_iter().map(|value| value.to_string()));
 }

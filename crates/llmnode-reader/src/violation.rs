@@ -30,6 +30,8 @@ pub struct Violation {
     pub(crate) remedy: Cow<'static, str>,
 }
 
+const MAX_LISTED: usize = 100;
+
 impl Violation {
     /// Creates a violation at a path. An empty path is the whole answer.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
@@ -42,6 +44,12 @@ impl Violation {
             more: false,
             remedy: Cow::Borrowed(""),
         }
+    }
+
+    pub(crate) fn list_allowed(&mut self, values: impl IntoIterator<Item = String>) {
+        let mut values = values.into_iter();
+        self.allowed = values.by_ref().take(MAX_LISTED).collect();
+        self.more = values.next().is_some();
     }
 
     /// On one line of about a kilobyte. The allowed values have their own share of it, so that a long quotation before them

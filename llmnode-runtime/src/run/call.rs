@@ -39,7 +39,7 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 /// effect. A panic of the node, its output or its model is caught, and is the call's error.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
-    pub(super) given: CallOptions<'r>,
+    pub(super) options: CallOptions<'r>,
     under_way: UnderWay<'r, T>,
 }
 
@@ -72,7 +72,7 @@ impl<'r, T> Call<'r, T> {
         S: ?Sized,
         N: Exec<S, Output = T>,
     {
-        Call { given: CallOptions::default(), under_way: under_way(core, caller, state, node) }
+        Call { options: CallOptions::default(), under_way: under_way(core, caller, state, node) }
     }
 
     setters! {
@@ -139,7 +139,7 @@ impl<'r, T> Call<'r, T> {
     /// If something is undecided, or if the node, its prompt, its tools or its output have changed since the pause, the call
     /// fails with `config_error` and nothing runs.
     pub fn approve(mut self, paused: Paused) -> Self {
-        self.given.paused = Some(paused);
+        self.options.paused = Some(paused);
         self
     }
 
@@ -174,12 +174,12 @@ impl<'r, T> Call<'r, T> {
 
     /// Sets all settings at once, and drops those set so far.
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.given.overrides = Some(Box::new(settings));
+        self.options.overrides = Some(Box::new(settings));
         self
     }
 
     fn overrides(&mut self) -> &mut Settings {
-        self.given.overrides.get_or_insert_default()
+        self.options.overrides.get_or_insert_default()
     }
 
     /// Returns the record of the call beside its output.
@@ -203,7 +203,7 @@ impl<S: ?Sized> Cx<'_, S> {
 
 impl<T> Call<'_, T> {
     pub(super) fn poll_report(&mut self, cx: &mut Context<'_>) -> Poll<Outcome<T>> {
-        self.under_way.as_mut().poll(&mut self.given, cx)
+        self.under_way.as_mut().poll(&mut self.options, cx)
     }
 }
 
@@ -248,7 +248,7 @@ where
     S: ?Sized,
     N: Exec<S>,
 {
-    Box::pin(lazy(move |given| start(core, caller, state, node, given)))
+    Box::pin(lazy(move |options| start(core, caller, state, node, options)))
 }
 
 async fn start<'r, S, N>(
@@ -256,7 +256,7 @@ async fn start<'r, S, N>(
     caller: Caller<'r>,
     state: &'r S,
     node: &'r N,
-    given: CallOptions<'r>,
+    options: CallOptions<'r>,
 ) -> Outcome<N::Output>
 where
     S: ?Sized,
@@ -272,7 +272,7 @@ where
             "`attempts` in the `SETTINGS` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
         );
     }
-    let CallOptions { overrides, listener, paused } = given;
+    let CallOptions { overrides, listener, paused } = options;
     let origin = paused.as_ref().map(Origin::paused);
     let caller = Caller { origin: origin.as_ref().or(caller.origin), ..caller };
     let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
@@ -375,7 +375,7 @@ fn record_call_begin<'a>(scope: &'a CallGuard<'_>) -> BoxFuture<'a, Result<(), N
 impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
-            .field("settings", &self.given.overrides)
+            .field("settings", &self.options.overrides)
             .field("under_way", &self.under_way.has_begun())
             .finish_non_exhaustive()
     }

@@ -57,7 +57,7 @@ pub(super) async fn judge(
 ) -> Result<(Vec<Flag>, Vec<Violation>), Failure> {
     let rejected = |violations| Failure::rejected(Category::SchemaError, violations);
     let Answer { notes, wrapped, .. } = node.read(answer, reader).map_err(rejected)?;
-    let mut violations = match node.check(wrapped, attempt).outcome().await {
+    let mut violations = match node.check(wrapped, attempt).await {
         CheckOutcome::Completed(violations) => violations,
         CheckOutcome::Aborted(error) => {
             let message = format!("a validator ended the call: {error}");

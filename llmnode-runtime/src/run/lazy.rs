@@ -1,4 +1,4 @@
-//! A future that is made at its first poll, out of what was given until then, in the place where it stays.
+//! A future that is created at its first poll, from the input as it is then, and in its final place.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ pin_project! {
 }
 
 pub(super) trait LazyFuture<G, T> {
-    fn poll(self: Pin<&mut Self>, given: &mut G, cx: &mut Context<'_>) -> Poll<T>;
+    fn poll(self: Pin<&mut Self>, input: &mut G, cx: &mut Context<'_>) -> Poll<T>;
 
     fn has_begun(&self) -> bool;
 }
@@ -25,23 +25,23 @@ pub(super) fn lazy<G: Default, F: Future>(make: impl FnOnce(G) -> F) -> impl Laz
 }
 
 impl<M, F> Lazy<M, F> {
-    /// Apart, so that what it moves takes no room on the stack while the future is polled: calls are nested deep.
+    /// Not inlined: what it moves would take room on the stack of each nested call.
     #[inline(never)]
-    fn begin<G: Default>(self: Pin<&mut Self>, given: &mut G)
+    fn begin<G: Default>(self: Pin<&mut Self>, input: &mut G)
     where
         M: FnOnce(G) -> F,
     {
         let mut this = self.project();
         if let Some(make) = this.make.take() {
-            this.future.set(Some(make(std::mem::take(given))));
+            this.future.set(Some(make(std::mem::take(input))));
         }
     }
 }
 
 impl<G: Default, F: Future, M: FnOnce(G) -> F> LazyFuture<G, F::Output> for Lazy<M, F> {
-    fn poll(mut self: Pin<&mut Self>, given: &mut G, cx: &mut Context<'_>) -> Poll<F::Output> {
+    fn poll(mut self: Pin<&mut Self>, input: &mut G, cx: &mut Context<'_>) -> Poll<F::Output> {
         if !self.has_begun() {
-            self.as_mut().begin(given);
+            self.as_mut().begin(input);
         }
         match self.project().future.as_pin_mut() {
             Some(future) => future.poll(cx),

@@ -66,7 +66,7 @@ pub struct CallStream<'r, T> {
 impl<'r, T> CallStream<'r, T> {
     pub(super) fn new(mut call: Call<'r, T>) -> Self {
         let listener = Arc::new(Listener::default());
-        call.given.listener = Some(Arc::clone(&listener));
+        call.options.listener = Some(Arc::clone(&listener));
         CallStream {
             call,
             listener,

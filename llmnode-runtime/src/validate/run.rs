@@ -1,7 +1,9 @@
 //! Runs the collected checks of one answer.
 
 use std::error::Error;
+use std::future::{Ready, ready};
 
+use futures_util::future::Either;
 use llmnode_model::BoxFuture;
 use llmnode_model::internal::{catch_panic, catch_panic_async};
 use llmnode_reader::Violation;
@@ -15,20 +17,8 @@ pub(crate) enum CheckOutcome {
     Panicked(String),
 }
 
-/// The checks of one answer: run, unless one of them is async.
-pub(crate) enum CheckRun<'a> {
-    Ended(CheckOutcome),
-    UnderWay(BoxFuture<'a, CheckOutcome>),
-}
-
-impl CheckRun<'_> {
-    pub(crate) async fn outcome(self) -> CheckOutcome {
-        match self {
-            CheckRun::Ended(outcome) => outcome,
-            CheckRun::UnderWay(checks) => checks.await,
-        }
-    }
-}
+/// Boxed only if one of the checks is async.
+pub(crate) type CheckRun<'a> = Either<Ready<CheckOutcome>, BoxFuture<'a, CheckOutcome>>;
 
 /// Runs the checks in the order of traversal. Violations do not keep later checks from running; an abort or a panic does.
 pub(crate) fn run<'a, S: ?Sized + Sync>(
@@ -37,17 +27,17 @@ pub(crate) fn run<'a, S: ?Sized + Sync>(
     attempt: &'a AttemptInfo,
 ) -> CheckRun<'a> {
     if checks.list.iter().any(|one| matches!(one.check, Check::Async(_))) {
-        return CheckRun::UnderWay(Box::pin(run_async(checks, state, attempt)));
+        return Either::Right(Box::pin(run_async(checks, state, attempt)));
     }
     let mut violations = Vec::new();
     for PendingCheck { check, path, names, validator } in checks.list {
         let Check::Sync(check) = check else { continue };
         let outcome = catch_panic(|| check(state, attempt));
         if let Some(ended) = add(&mut violations, (&path, names, validator), outcome) {
-            return CheckRun::Ended(ended);
+            return Either::Left(ready(ended));
         }
     }
-    CheckRun::Ended(CheckOutcome::Completed(violations))
+    Either::Left(ready(CheckOutcome::Completed(violations)))
 }
 
 async fn run_async<'a, S: ?Sized>(

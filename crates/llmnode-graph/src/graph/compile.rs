@@ -211,8 +211,8 @@ impl Step<State> for ForkStep {
     }
 }
 
-/// In their order, so that of two that fail at once the first one counts. `try_join_all` would wait for the first of many
-/// branches before it tells of an error in a later one.
+/// Polls in the order of the branches, so that the first of two that fail at once counts. Of more than 30, `try_join_all`
+/// reports an error only after all earlier branches have ended.
 async fn all<T>(futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result<Vec<T>, NodeError> {
     let mut ended: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     let mut open: Vec<_> = futures.into_iter().enumerate().collect();

@@ -7,8 +7,6 @@ use crate::json::{Json, json_eq};
 use crate::text::{misspelling_of, plural};
 use crate::violation::Violation;
 
-const MAX_LISTED: usize = 100;
-
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub(crate) violation: Violation,
@@ -83,9 +81,7 @@ impl Fault {
     }
 
     pub(super) fn allowed(mut self, values: impl IntoIterator<Item = String>) -> Self {
-        let mut values = values.into_iter();
-        self.violation.allowed = values.by_ref().take(MAX_LISTED).collect();
-        self.violation.more = values.next().is_some();
+        self.violation.list_allowed(values);
         self
     }
 

@@ -54,7 +54,7 @@ fn is_multiple(value: &Decimal<'_>, of: &Decimal<'_>) -> bool {
     if let (Some(value), Some(of)) = (value.scaled(unit), of.scaled(unit)) {
         return value.checked_rem(of).is_none_or(|rest| rest == 0);
     }
-    let times = value.to_f64() / of.to_f64();
+    let times = value.magnitude() / of.magnitude();
     (times - times.round()).abs() <= times.abs() * 4.0 * f64::EPSILON
 }
 

@@ -136,7 +136,7 @@ where
     };
     let mut checks = Checks::at("");
     spec.collect(&node, &mut checks);
-    match validate::run(checks, cx.state, &AttemptInfo::new(0, 0)).outcome().await {
+    match validate::run(checks, cx.state, &AttemptInfo::new(0, 0)).await {
         CheckOutcome::Completed(violations) => {
             found.extend(violations);
             if found.iter().all(|one| one.warning) { Ok(node) } else { Err(refused(found)) }
