@@ -35,6 +35,8 @@ struct Work {
 
 pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // Where tokio handles signals, for MCP's processes, it has sockets of its own.
+    let at_start = sockets()?;
     let caller = runtime.block_on(async { Caller::new(&options.base_url, TIMEOUT) })?;
     let (ledger, clock) = (caller.run.ledger(), caller.clock.clone());
     let (next, waited) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -45,10 +47,10 @@ pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
     let ledger_waited = Duration::from_nanos(work.waited.load(Ordering::Relaxed));
     drop(work);
     let tasks = || runtime.metrics().num_alive_tasks();
-    settle(&runtime, || Ok(tasks() == 0 && sockets()? == 0))?;
+    settle(&runtime, || Ok(tasks() == 0 && sockets()? <= at_start))?;
     let (total, clock_waited) = (ledger.total(), clock.waited());
     let (requests, tokens) = (total.requests, total.total.known);
-    let (tasks_left, sockets_left) = (tasks(), sockets()?);
+    let (tasks_left, sockets_left) = (tasks(), sockets()?.saturating_sub(at_start));
     let closed =
         Closed { requests, tokens, clock_waited, ledger_waited, memory, tasks_left, sockets_left, seconds };
     tell(&Told::Closed(closed));

@@ -5,7 +5,9 @@
 //! calls are processes of their own, so that nothing but the library is measured in the latter; both tell this
 //! one of every request, which compares them as they come.
 
-#[path = "../../../../tests/faulty/mod.rs"]
+#![allow(clippy::expect_used, reason = "a process of a test")]
+
+#[path = "../../../../../tests/faulty/mod.rs"]
 mod faulty;
 
 mod calls;
