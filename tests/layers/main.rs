@@ -191,7 +191,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("crates/llmnode-reader", READER),
     ("crates/llmnode-smart", SMART),
     ("crates/llmnode-stub", STUB),
-    ("crates/llmnode-testkit", &[]),
+    ("crates/llmnode-testkit", &["bin"]),
 ];
 
 /// Every import from a room that does not stand below the importing one, and every room without a place.

@@ -1,6 +1,4 @@
 //! Annotated nodes over real sockets: every failure has its category and its place in the ledger, and nothing panics.
-#![cfg(feature = "openai")]
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::time::Duration;
 

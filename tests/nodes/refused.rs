@@ -1,5 +1,4 @@
 //! The messages for rejected answers, word for word: each names the place, what is there and what to write.
-#![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, reason = "the types are only read")]
 
 use std::collections::BTreeMap;

@@ -1,7 +1,5 @@
 //! Nodes with a goal combined with everything else that a node may have, and over real sockets.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use llmnode::prelude::*;
 #[cfg(feature = "openai")]
 use llmnode::smart::Form;

@@ -1,6 +1,4 @@
 //! Primitives over real sockets.
-#![cfg(feature = "openai")]
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::time::Duration;
 

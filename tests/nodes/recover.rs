@@ -1,7 +1,5 @@
 //! What `#[llm_node]` generates for `recover(…)`, `fallback_model`, `fallback` and `limits(…)`.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
 use std::time::Duration;
 
 use llmnode::prelude::*;
@@ -10,7 +8,7 @@ use llmnode::{
     TestClock, recovery_of,
 };
 
-#[path = "../llmnode-macros/src/node/recover/keys.rs"]
+#[path = "../../llmnode-macros/src/node/recover/keys.rs"]
 mod keys;
 
 #[test]

@@ -1,5 +1,4 @@
 //! Types that contain themselves, with several possible variants at each level.
-#![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(dead_code, reason = "the types are only read")]
 
 use llmnode::{Flag, Reader, llm_output};

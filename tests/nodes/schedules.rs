@@ -1,8 +1,7 @@
 //! Random schedules of answers, faults, drops and overrides over real sockets: requests keep to their bound, waits are at
 //! least the server's, and the ledger agrees with the server's own log.
-#![cfg(feature = "openai")]
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
 
+#[path = "../faulty/mod.rs"]
 mod faulty;
 
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,5 @@
 //! What a conversation has besides the system and the user message: examples and the history.
 
-#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
-
 use std::sync::Arc;
 
 use llmnode::prelude::*;

@@ -1,7 +1,5 @@
 //! Optimisers, on tasks whose best program is known.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
-
 #[cfg(feature = "openai")]
 mod beside_dspy;
 mod bootstrap;

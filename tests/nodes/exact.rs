@@ -1,7 +1,5 @@
 //! Answers that are nearly of the type are read and flagged, unless the node, the call or the run says `exact`.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use llmnode::{
     Category, Exec, FinishReason, Flag, Invalid, Primitive, Reply, Run, ScriptedModel, Settings, llm_node,
     llm_output,

@@ -429,7 +429,7 @@ struct OfBoxed;
 async fn the_place_that_is_out_of_reach_is_named() {
     let model = Arc::new(ScriptedModel::new().reply("{}"));
     let error = Run::new(model).with_state(world()).call(&OfBoxed).await.map(|_| ()).unwrap_err().to_string();
-    let place = "the field `Many.boxes` of `output::Boxed` is held as `alloc::vec::Vec<output::MyBox<output::Choice>>`";
+    let place = "the field `Many.boxes` of `nodes::output::Boxed` is held as `alloc::vec::Vec<nodes::output::MyBox<nodes::output::Choice>>`";
     assert!(error.contains(place) && error.contains("put `#[llm_output]` on"), "{error}");
 }
 
@@ -467,19 +467,19 @@ async fn a_state_that_borrows() {
 mod renamed {
     pub(super) use llmnode as other;
 
-    #[other::llm_output(crate = crate::renamed::other)]
+    #[other::llm_output(crate = crate::output::renamed::other)]
     pub(super) struct Renamed {
         pub(super) a: u8,
     }
 
-    #[other::validate(crate = crate::renamed::other)]
+    #[other::validate(crate = crate::output::renamed::other)]
     impl Renamed {
         fn small(&self) -> Result<(), other::Invalid> {
             if self.a > 1 { Err(other::Invalid::at("a", "too large")) } else { Ok(()) }
         }
     }
 
-    #[other::llm_node(prompt = "x", output = Renamed, crate = crate::renamed::other)]
+    #[other::llm_node(prompt = "x", output = Renamed, crate = crate::output::renamed::other)]
     pub(super) struct OfRenamed;
 }
 

@@ -1,5 +1,4 @@
 //! An answer that is JSON but not of the type: the model gets every violation of the schema.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

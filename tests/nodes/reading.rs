@@ -1,10 +1,9 @@
 //! The claims of `docs/reading.md` about texts.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use llmnode::{Flag, Note, OutputSchema, Reader};
 use serde_json::{Value, json};
 
-const PAGE: &str = include_str!("../docs/reading.md");
+const PAGE: &str = include_str!("../../docs/reading.md");
 
 /// The rows of the table with this first line, each cell without its backticks.
 fn table(head: &str) -> Vec<Vec<String>> {

@@ -1,7 +1,5 @@
 //! Nodes that `#[llm_node]` makes steps of flows.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
 use llmnode::Reply;
 use llmnode::flow;
 use llmnode::flow::Batch;

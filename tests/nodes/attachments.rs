@@ -1,8 +1,5 @@
 //! Attachments over the wire.
 
-#![cfg(feature = "openai")]
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use llmnode::stub_server::{StubReply, StubServer};
 use llmnode::{
     Category, ChatModel, File, Image, Message, OpenAi, Request, Role, Run, Sink, TokenUsage, llm_node,

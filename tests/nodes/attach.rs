@@ -1,7 +1,5 @@
 //! Images and files in the prompts of nodes.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use llmnode::media::{AttachmentError, Detail};
 use llmnode::prompt::PromptAttachment;
 use llmnode::testing::{FnModel, assert_prompt, request_of};

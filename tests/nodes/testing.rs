@@ -1,6 +1,4 @@
 //! All snippets of the page "Testing your nodes", so that they run.
-#![cfg(feature = "openai")]
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::time::Duration;
 
@@ -291,16 +289,16 @@ async fn no_test_asks_a_real_model() {
     assert!(error.attempts().is_empty()); // no request was begun
 }
 
-#[path = "support/snapshot.rs"]
+#[path = "../support/snapshot.rs"]
 mod snapshot;
 
 #[test]
 fn every_snippet_of_the_page_is_here() {
-    let (page, here) = (include_str!("../docs/testing.md"), include_str!("testing.rs"));
+    let (page, here) = (include_str!("../../docs/testing.md"), include_str!("testing.rs"));
     let snippets: Vec<_> =
         page.split("```rust").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(snippets.len() > 10);
     for snippet in snippets {
-        assert!(here.contains(snippet), "not in tests/testing.rs:{snippet}");
+        assert!(here.contains(snippet), "not in tests/nodes/testing.rs:{snippet}");
     }
 }

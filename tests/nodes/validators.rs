@@ -1,7 +1,5 @@
 //! What `#[llm_node]` generates for `validate = path`.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
 use std::error::Error;
 
 use llmnode::prelude::*;

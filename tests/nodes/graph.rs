@@ -1,8 +1,5 @@
 //! A graph from JSON compared with the same steps as a `flow!`: the same requests, byte for byte.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
-#![cfg(feature = "openai")]
-
 use llmnode::flow::Step;
 use llmnode::graph::{Graph, Registry, State};
 use llmnode::prelude::*;

@@ -1,7 +1,5 @@
 //! Steps that are repeated after a crash: an answered request is not sent again.
 
-#![allow(clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,5 @@
 //! What `#[llm_node]` generates for a struct: the messages to the model, and the facts about the node.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use std::fmt::Display;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -214,7 +212,7 @@ async fn no_name_in_scope_matters() {
 mod renamed {
     pub(super) use llmnode as other;
 
-    #[other::llm_node(prompt = "{a}", crate = crate::renamed::other)]
+    #[other::llm_node(prompt = "{a}", crate = crate::node::renamed::other)]
     pub(super) struct Renamed {
         pub(super) a: u8,
     }
