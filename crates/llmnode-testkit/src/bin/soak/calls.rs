@@ -12,11 +12,11 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use crate::draw::random;
+use crate::event::{Closed, Ended, Event};
 use crate::faulty::{Caller, REFUSING};
 use crate::memory::{Sample, resident, sockets};
 use crate::options::Options;
-use crate::serve::tell;
-use crate::told::{Closed, Ended, Told};
+use crate::serve::send;
 
 /// Of one attempt: long enough for an answer on a busy machine.
 const TIMEOUT: Duration = Duration::from_millis(500);
@@ -53,7 +53,7 @@ pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
     let (tasks_left, sockets_left) = (tasks(), sockets()?.saturating_sub(at_start));
     let closed =
         Closed { requests, tokens, clock_waited, ledger_waited, memory, tasks_left, sockets_left, seconds };
-    tell(&Told::Closed(closed));
+    send(&Event::Closed(closed));
     Ok(())
 }
 
@@ -110,7 +110,7 @@ impl Work {
         let last = record.attempts.last().filter(|_| category.is_some());
         let budget_empty = last.is_some_and(|last| last.message.contains("retry budget"));
         let call = Ended { category, refused, budget_empty };
-        tell(&Told::Ended { call, entries: self.caller.entries(&record) });
+        send(&Event::Ended { call, entries: self.caller.entries(&record) });
     }
 }
 

@@ -12,11 +12,11 @@ mod faulty;
 
 mod calls;
 mod draw;
+mod event;
 mod memory;
 mod options;
 mod report;
 mod serve;
-mod told;
 mod watch;
 
 use std::error::Error;

@@ -7,10 +7,10 @@ use llmnode::StubServer;
 use llmnode::stub_server::{LoggedRequest, StubReply};
 
 use crate::draw;
+use crate::event::Event;
 use crate::faulty::Act;
 use crate::faulty::account::Seen;
 use crate::options::Options;
-use crate::told::Told;
 
 /// Serves until the standard input ends.
 #[tokio::main(flavor = "current_thread")]
@@ -25,19 +25,19 @@ pub(crate) async fn serve(options: &Options) -> io::Result<()> {
         .log_limit(0)
         // So short that a connection is now and then closed at the moment of its next request.
         .idle_timeout(Duration::from_millis(100))
-        .on_exchange(move |request| tell(&Told::Seen(Seen::of(request, act(request)))))
+        .on_exchange(move |request| send(&Event::Seen(Seen::of(request, act(request)))))
         .start()
         .await?;
-    tell(&Told::Serving { base_url: server.base_url() });
+    send(&Event::Serving { base_url: server.base_url() });
     tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink())).await??;
     server.stop().await;
     Ok(())
 }
 
 /// One line on the standard output. Who listens reads until the end.
-pub(crate) fn tell(told: &Told) {
+pub(crate) fn send(event: &Event) {
     let mut out = io::stdout().lock();
     let written =
-        serde_json::to_writer(&mut out, told).map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
+        serde_json::to_writer(&mut out, event).map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
     written.expect("the process that watches is gone");
 }

@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::event::{Closed, Event};
 use crate::faulty::account::{Account, Figures};
 use crate::options::Options;
-use crate::told::{Closed, Told};
 
 /// What came out.
 pub(crate) struct Outcome {
@@ -24,13 +24,15 @@ pub(crate) struct Outcome {
 }
 
 pub(crate) fn watch(options: &Options) -> Result<Outcome, Box<dyn Error>> {
-    let (tell, told) = sync_channel(10_000);
-    let mut server = start(options.arguments("serve"), tell.clone(), None)?;
-    let Ok(Told::Serving { base_url }) = told.recv() else { return Err("the server did not start".into()) };
+    let (events, received) = sync_channel(10_000);
+    let mut server = start(options.arguments("serve"), events.clone(), None)?;
+    let Ok(Event::Serving { base_url }) = received.recv() else {
+        return Err("the server did not start".into());
+    };
     let arguments = [options.arguments("call"), vec!["--base-url".to_owned(), base_url]].concat();
     // When the calls have said everything, the server's input ends, and with it the server.
-    let mut calls = start(arguments, tell, server.stdin.take())?;
-    let outcome = listen(options, &told)?;
+    let mut calls = start(arguments, events, server.stdin.take())?;
+    let outcome = listen(options, &received)?;
     for (name, child) in [("calls", &mut calls), ("server", &mut server)] {
         let status = child.wait()?;
         if !status.success() {
@@ -40,10 +42,10 @@ pub(crate) fn watch(options: &Options) -> Result<Outcome, Box<dyn Error>> {
     Ok(outcome)
 }
 
-/// This program in another role; what it tells goes to `tell`. `held` is let go when it has told everything.
+/// This program in another role; what it tells goes to `events`. `held` is let go when it has sent everything.
 fn start(
     arguments: Vec<String>,
-    tell: SyncSender<Told>,
+    events: SyncSender<Event>,
     held: Option<ChildStdin>,
 ) -> Result<Child, Box<dyn Error>> {
     let mut command = Command::new(std::env::current_exe()?);
@@ -52,8 +54,8 @@ fn start(
     std::thread::spawn(move || {
         let _held = held;
         for line in lines.map_while(Result::ok) {
-            let told = serde_json::from_str(&line).expect("a line of this program's own");
-            if tell.send(told).is_err() {
+            let event = serde_json::from_str(&line).expect("a line of this program's own");
+            if events.send(event).is_err() {
                 break;
             }
         }
@@ -62,15 +64,15 @@ fn start(
 }
 
 /// Listens until both processes have said everything.
-fn listen(options: &Options, told: &Receiver<Told>) -> Result<Outcome, Box<dyn Error>> {
+fn listen(options: &Options, received: &Receiver<Event>) -> Result<Outcome, Box<dyn Error>> {
     let bar = ProgressBar::new(options.calls);
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} calls, {per_sec}, {eta} left{msg}")?);
     let mut account = Account::default();
     let (mut ended, mut budget_empty, mut closed) = (BTreeMap::new(), 0, None);
-    for told in told {
-        match told {
-            Told::Seen(seen) => account.seen(seen),
-            Told::Ended { call, entries } => {
+    for event in received {
+        match event {
+            Event::Seen(seen) => account.seen(seen),
+            Event::Ended { call, entries } => {
                 entries.into_iter().for_each(|entry| account.entry(entry));
                 let how = call.category.as_deref().unwrap_or("answered");
                 let to = if call.refused { ", connection refused" } else { "" };
@@ -81,8 +83,8 @@ fn listen(options: &Options, told: &Receiver<Told>) -> Result<Outcome, Box<dyn E
                     bar.set_message(format!(", {} WRONG", account.figures().wrong));
                 }
             }
-            Told::Closed(figures) => closed = Some(figures),
-            Told::Serving { .. } => {}
+            Event::Closed(figures) => closed = Some(figures),
+            Event::Serving { .. } => {}
         }
     }
     bar.finish_and_clear();

@@ -8,7 +8,7 @@ use crate::faulty::account::{Entry, Seen};
 use crate::memory::Sample;
 
 #[derive(Deserialize, Serialize)]
-pub(crate) enum Told {
+pub(crate) enum Event {
     /// The server listens.
     Serving { base_url: String },
     /// The server is done with a request.
