@@ -70,6 +70,7 @@ const MODEL: &[&str] = &[
     "usage",
     "media",
     "tool",
+    "carried",
     "message",
     "response_format",
     "openai_content",

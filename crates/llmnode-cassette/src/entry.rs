@@ -1,9 +1,11 @@
 //! One request and its outcome, as in the file.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_runtime::{
-    Category, Completion, FinishReason, Flag, ModelError, ResponseFormat, Retry, TokenUsage, ToolCall,
+    Carried, Category, Completion, FinishReason, Flag, ModelError, ResponseFormat, Retry, TokenUsage,
+    ToolCall,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,6 +32,10 @@ pub(crate) struct RecordedCompletion {
     pub(crate) text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<ToolCall>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    carried: Option<Carried>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reasoning: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refusal: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,6 +122,8 @@ impl RecordedCompletion {
         RecordedCompletion {
             text: redactor.text(&completion.text),
             calls: completion.calls.iter().map(|call| clean_call(call, redactor)).collect(),
+            carried: completion.carried.as_deref().and_then(|carried| clean_carried(carried, redactor)),
+            reasoning: redactor.option(completion.reasoning.as_ref()),
             refusal: redactor.option(completion.refusal.as_ref()),
             finish: completion.finish.as_ref().map(|finish| finish.as_str().to_owned()),
             usage: completion.usage,
@@ -128,12 +136,15 @@ impl RecordedCompletion {
     pub(crate) fn completion(self) -> Completion {
         let mut completion = Completion::new(self.text);
         completion.calls = self.calls;
+        completion.carried = self.carried.map(Arc::new);
+        completion.reasoning = self.reasoning;
         completion.refusal = self.refusal;
         completion.finish = self.finish.map(|word| match word.as_str() {
             "stop" => FinishReason::Stop,
             "length" => FinishReason::Length,
             "content_filter" => FinishReason::ContentFilter,
             "error" => FinishReason::Error,
+            "pause_turn" => FinishReason::Continue,
             _ => FinishReason::Other(word),
         });
         completion.usage = self.usage;
@@ -142,6 +153,13 @@ impl RecordedCompletion {
         completion.response_id = self.response_id;
         completion
     }
+}
+
+/// `None` if nothing can be read without the secrets.
+fn clean_carried(carried: &Carried, redactor: &Redactor) -> Option<Carried> {
+    let mut value = serde_json::to_value(carried).ok()?;
+    redactor.value(&mut value);
+    serde_json::from_value(value).ok()
 }
 
 fn clean_call(call: &ToolCall, redactor: &Redactor) -> ToolCall {

@@ -1,7 +1,9 @@
 //! The answer of a model.
 
 use std::fmt;
+use std::sync::Arc;
 
+use super::carried::Carried;
 use super::tool::ToolCall;
 use crate::usage::TokenUsage;
 
@@ -17,6 +19,8 @@ pub enum FinishReason {
     ContentFilter,
     /// The provider failed while it answered.
     Error,
+    /// The provider paused a long turn: it goes on when the conversation with this answer is sent back.
+    Continue,
     /// Anything else, in the provider's words.
     Other(String),
 }
@@ -29,6 +33,7 @@ impl FinishReason {
             FinishReason::Length => "length",
             FinishReason::ContentFilter => "content_filter",
             FinishReason::Error => "error",
+            FinishReason::Continue => "pause_turn",
             FinishReason::Other(word) => word,
         }
     }
@@ -42,6 +47,10 @@ pub struct Completion {
     pub text: String,
     /// The tools that the model calls, in the model's order. If there are any, `text` is not the answer.
     pub calls: Vec<ToolCall>,
+    /// What the provider put beside text and calls. It belongs into the [message](crate::Message::carrying) of this answer.
+    pub carried: Option<Arc<Carried>>,
+    /// The model's thoughts, as far as the provider shows them.
+    pub reasoning: Option<String>,
     /// The model's refusal, if it declined to answer.
     pub refusal: Option<String>,
     /// Why the answer ended. `None`: the provider did not say.
@@ -68,6 +77,8 @@ impl fmt::Debug for Completion {
         f.debug_struct("Completion")
             .field("text", &format_args!("{} bytes", self.text.len()))
             .field("calls", &self.calls)
+            .field("carried", &self.carried)
+            .field("reasoning", &format_args!("{} bytes", self.reasoning.as_ref().map_or(0, String::len)))
             .field("refusal", &self.refusal.is_some())
             .field("finish", &self.finish)
             .field("usage", &self.usage)

@@ -7,6 +7,7 @@
 
 #[cfg(feature = "async-openai")]
 mod async_openai;
+mod carried;
 mod category;
 mod chat_model;
 mod completion;
@@ -28,6 +29,7 @@ mod tool;
 mod transcript;
 mod usage;
 
+pub use carried::Carried;
 pub use category::{Category, Group};
 pub use chat_model::{ChatModel, Delta, Sink};
 pub use completion::{Completion, FinishReason};

@@ -1,10 +1,12 @@
 //! Messages of a conversation: text, with attachments at positions in it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use llmnode_reader::internal::floor_char_boundary;
 use serde::{Deserialize, Serialize};
 
+use super::carried::Carried;
 use super::tool::ToolCall;
 use crate::media::Attachment;
 
@@ -25,7 +27,7 @@ pub enum Role {
 
 /// One message of a conversation. Its `Debug` form shows no content.
 ///
-/// It serializes as OpenAI's API expects it: `{"role": "user", "content": "…"}`, where the content is a list of parts
+/// It serializes much as OpenAI's API has it: `{"role": "user", "content": "…"}`, where the content is a list of parts
 /// if there are attachments. It is read back from the same form:
 ///
 /// ```
@@ -57,6 +59,7 @@ pub struct Message {
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct ToolInfo {
     pub(super) calls: Vec<ToolCall>,
+    pub(super) carried: Option<Arc<Carried>>,
     /// The id of the call whose result it is.
     pub(super) answers: Option<String>,
     pub(super) failed: bool,
@@ -136,6 +139,20 @@ impl Message {
         self.tool_info.as_ref().is_some_and(|tool_info| tool_info.failed)
     }
 
+    /// Adds what the provider put into the answer beside text and calls: [`Completion::carried`](crate::Completion::carried).
+    #[must_use]
+    pub fn carrying(mut self, carried: Option<Arc<Carried>>) -> Self {
+        if carried.is_some() {
+            self.tool_info().carried = carried;
+        }
+        self
+    }
+
+    /// Returns what the provider put into the answer beside text and calls.
+    pub fn carried(&self) -> Option<&Arc<Carried>> {
+        self.tool_info.as_ref()?.carried.as_ref()
+    }
+
     fn tool_info(&mut self) -> &mut ToolInfo {
         self.tool_info.get_or_insert_default()
     }
@@ -203,6 +220,9 @@ impl fmt::Debug for Message {
         }
         if !self.calls().is_empty() {
             write!(f, ", calls: {:?}", self.calls())?;
+        }
+        if let Some(carried) = self.carried() {
+            write!(f, ", carried: {carried:?}")?;
         }
         if let Some(id) = self.answers() {
             write!(f, ", answers: {id:?}")?;

@@ -1,12 +1,14 @@
-//! The content of a message as OpenAI's API takes it: a text, or a list of parts.
+//! A message as JSON, to be stored: the form of OpenAI's API, and what is carried.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{self, Error, SeqAccess, Visitor};
 use serde::ser::{SerializeSeq, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::carried::Carried;
 use super::message::{Message, Part, Role, ToolInfo};
 use super::tool::ToolCall;
 use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
@@ -14,7 +16,8 @@ use crate::media::{Attachment, AttachmentError, Audio, Detail, File, Image};
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let calls: Vec<_> = self.calls().iter().map(WireCall::from).collect();
-        let length = 2 + usize::from(!calls.is_empty()) + usize::from(self.answers().is_some());
+        let rest = [!calls.is_empty(), self.answers().is_some(), self.carried().is_some()];
+        let length = 2 + rest.into_iter().filter(|is| *is).count();
         let mut message = to.serialize_struct("Message", length)?;
         message.serialize_field("role", &self.role)?;
         // Some servers refuse an empty text beside calls.
@@ -25,6 +28,9 @@ impl Serialize for Message {
         }
         if let Some(id) = self.answers() {
             message.serialize_field("tool_call_id", id)?;
+        }
+        if let Some(carried) = self.carried() {
+            message.serialize_field("carried", &**carried)?;
         }
         message.end()
     }
@@ -42,8 +48,10 @@ impl<'de> Deserialize<'de> for Message {
             tool_calls: Vec<WireCall<'static>>,
             #[serde(default)]
             tool_call_id: Option<String>,
+            #[serde(default)]
+            carried: Option<Carried>,
         }
-        let Form { role, content, tool_calls, tool_call_id } = Form::deserialize(from)?;
+        let Form { role, content, tool_calls, tool_call_id, carried } = Form::deserialize(from)?;
         let fault = match role {
             _ if content.is_none() && tool_calls.is_empty() => {
                 Some("a message without `tool_calls` needs `content`")
@@ -58,9 +66,11 @@ impl<'de> Deserialize<'de> for Message {
         }
         let ParsedContent(message) = content.unwrap_or_else(|| ParsedContent(Message::new(role, "")));
         let mut message = Message { role, ..message };
-        if !tool_calls.is_empty() || tool_call_id.is_some() {
+        if !tool_calls.is_empty() || tool_call_id.is_some() || carried.is_some() {
             let calls = tool_calls.into_iter().map(ToolCall::from).collect();
-            message.tool_info = Some(Box::new(ToolInfo { calls, answers: tool_call_id, failed: false }));
+            let carried = carried.map(Arc::new);
+            message.tool_info =
+                Some(Box::new(ToolInfo { calls, carried, answers: tool_call_id, failed: false }));
         }
         Ok(message)
     }

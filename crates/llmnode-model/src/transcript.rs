@@ -60,7 +60,8 @@ fn body(message: &Message) -> String {
     let calls =
         message.calls().iter().map(|call| format!("{} calls {}({})", call.id, call.name, call.arguments));
     let text = Some(message.shown()).filter(|text| !text.is_empty() || message.calls().is_empty());
-    text.into_iter().chain(calls).collect::<Vec<_>>().join("\n")
+    let thought = message.carried().map(|_| "(thought)".to_owned());
+    thought.into_iter().chain(text).chain(calls).collect::<Vec<_>>().join("\n")
 }
 
 fn role_name(role: Role) -> &'static str {

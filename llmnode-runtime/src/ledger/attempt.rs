@@ -1,8 +1,9 @@
 //! The guard that commits an attempt to the ledger, however it ends.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use llmnode_model::{AttemptId, BoxError, Category, Completion, ToolCall};
+use llmnode_model::{AttemptId, BoxError, Carried, Category, Completion, ToolCall};
 use tracing::Span;
 
 use super::call::CallGuard;
@@ -105,12 +106,25 @@ impl<'c> OpenAttempt<'c> {
         self.answered
     }
 
-    pub(crate) fn journal_answer(&self, text: &str, calls: &[ToolCall], accepted: bool) {
+    pub(crate) fn journal_answer(
+        &self,
+        text: &str,
+        calls: &[ToolCall],
+        carried: Option<&Arc<Carried>>,
+        accepted: bool,
+    ) {
         if let Some(journal_key) = &self.journal_key {
             let JournalKey { conversation, request, model } = &**journal_key;
             let model = model.clone();
-            let answer = JournaledAnswer { text: text.to_owned(), calls: calls.to_vec(), accepted, model };
+            let (text, calls, carried) = (text.to_owned(), calls.to_vec(), carried.cloned());
+            let answer = JournaledAnswer { text, calls, carried, accepted, model };
             self.call.note(RecorderEvent::Answered { call: self.call.id, conversation, request, answer });
+        }
+    }
+
+    pub(crate) fn keep_carried(&self, carried: Option<Arc<Carried>>) {
+        if carried.is_some() {
+            self.call.set_carried(carried);
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::internal::{catch_panic, lock};
-use llmnode_model::{AttemptId, BoxError, CallId, Category, Message, ToolCall};
+use llmnode_model::{AttemptId, BoxError, CallId, Carried, Category, Message, ToolCall};
 use llmnode_reader::internal::one_line;
 use tracing::Span;
 
@@ -56,6 +56,7 @@ struct State {
     /// Count and usage of answers from a journal.
     replayed: (u32, Replayed),
     messages: Vec<Message>,
+    carried: Option<Arc<Carried>>,
     try_began: Instant,
     degraded: Option<Degraded>,
     children: ChildCalls,
@@ -131,6 +132,7 @@ impl<'r> CallGuard<'r> {
             resumed_tools: Vec::new(),
             replayed: Default::default(),
             messages: Vec::new(),
+            carried: None,
             try_began: started,
             degraded: None,
             children: ChildCalls::default(),
@@ -312,6 +314,14 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn set_messages(&self, messages: Vec<Message>) {
         lock(&self.state).messages = messages;
+    }
+
+    pub(crate) fn set_carried(&self, carried: Option<Arc<Carried>>) {
+        lock(&self.state).carried = carried;
+    }
+
+    pub(crate) fn take_carried(&self) -> Option<Arc<Carried>> {
+        lock(&self.state).carried.take()
     }
 
     /// The conversation, the usage of child calls, and that of the replayed answers in them.

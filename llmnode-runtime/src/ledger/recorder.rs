@@ -1,8 +1,9 @@
 //! The interface to a journal, which records what happens so that a crash does not lose it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use llmnode_model::{AttemptId, BoxError, BoxFuture, CallId, Message, Request, ToolCall};
+use llmnode_model::{AttemptId, BoxError, BoxFuture, CallId, Carried, Message, Request, ToolCall};
 
 use super::record::{AttemptRecord, CallRecord};
 use super::usage::Usage;
@@ -76,6 +77,8 @@ pub struct JournaledAnswer {
     pub text: String,
     /// The tools that it calls.
     pub calls: Vec<ToolCall>,
+    /// What the provider put beside them.
+    pub carried: Option<Arc<Carried>>,
     /// Whether it was accepted, and not asked for again.
     pub accepted: bool,
     /// The model that gave it, if not the call's own.

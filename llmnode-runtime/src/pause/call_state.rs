@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_model::{Message, ToolCall};
+use llmnode_model::{Carried, Message, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -47,6 +47,8 @@ pub(crate) struct Conversation {
     /// What the model wrote beside the calls of the round that has not ended.
     #[serde(rename = "said")]
     pub(crate) content: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) carried: Option<Carried>,
     pub(crate) calls: Vec<OpenCall>,
 }
 

@@ -1,5 +1,7 @@
 //! The pause of a node that is known only at run time: the node itself waits, or a call in it does.
 
+use std::sync::Arc;
+
 use llmnode_model::{Category, Message, ToolCall};
 
 use super::call_state::{CallState, Conversation, Decision, OpenCall, Paused};
@@ -38,6 +40,7 @@ impl Paused {
             messages: Vec::new(),
             failed: Vec::new(),
             content: String::new(),
+            carried: None,
             edited: None,
             calls: vec![OpenCall { call: ToolCall::new(node, shown.0, shown.1), state }],
         }))
@@ -79,8 +82,10 @@ impl Paused {
     /// answer is `None` stays open.
     #[doc(hidden)]
     pub fn round(&self, answer: impl Fn(&ToolCall) -> Option<String>) -> Vec<Message> {
-        let Conversation { content, calls, .. } = &*self.0;
-        let asked = Message::assistant(content.as_str()).calling(calls.iter().map(|open| open.call.clone()));
+        let Conversation { content, carried, calls, .. } = &*self.0;
+        let asked = Message::assistant(content.as_str())
+            .calling(calls.iter().map(|open| open.call.clone()))
+            .carrying(carried.clone().map(Arc::new));
         let result = |OpenCall { call, state }: &OpenCall| {
             state.result().or_else(|| Some(Message::tool(&*call.id, answer(call)?)))
         };

@@ -1,12 +1,13 @@
 //! One attempt: a request, its answer, and the judgement on it.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::internal::{PADDING, is_document, padding};
 use llmnode_model::{
-    Category, ChatModel, Completion, Delta, FinishReason, Group, ModelError, Request, ResponseFormat, Retry,
-    Sink, TokenUsage,
+    Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, ModelError, Request,
+    ResponseFormat, Retry, Sink, TokenUsage,
 };
 use llmnode_reader::internal::{is_met_by, one_line};
 use llmnode_reader::{Flag, Violation};
@@ -119,18 +120,19 @@ async fn ask(
             Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
         }
     };
-    let ModelAnswer { text, stopped, padding, round } = answer(outcome, request, open, reserved, settings)?;
+    let ModelAnswer { text, stopped, padding, carried, round } =
+        answer(outcome, request, open, reserved, settings)?;
     // With less white space, further objects may follow on lines of their own.
     let cut = stopped && padding < PADDING;
     if let Some(round) = round {
-        open.journal_answer(&round.content, round.calls(), true);
+        open.journal_answer(&round.content, round.calls(), round.carried.as_ref(), true);
         open.note(|record| record.keep_answer(text));
         return Ok(Some(round));
     }
     if (!stopped || padding > 0)
         && let Some(round) = called_in_text(&text, request, asked, settings.reader())
     {
-        open.journal_answer(&round.content, round.calls(), true);
+        open.journal_answer(&round.content, round.calls(), round.carried.as_ref(), true);
         open.note(|record| {
             record.keep_answer(text);
             record.flags.push(Flag::CallInText);
@@ -149,7 +151,8 @@ async fn ask(
     }
     match judged {
         Ok((flags, warnings)) => {
-            open.journal_answer(&text, &[], true);
+            open.journal_answer(&text, &[], None, true);
+            open.keep_carried(carried);
             open.note(|record| {
                 accepted(record, text, flags, warnings, stopped);
                 record.flags.extend(usage_flags(request, record.usage));
@@ -161,7 +164,7 @@ async fn ask(
         }
         Err(failure) => {
             if failure.category.group() == Group::Answer {
-                open.journal_answer(&text, &[], false);
+                open.journal_answer(&text, &[], None, false);
             }
             Err(Failure { answer: Some(text), ..failure })
         }
@@ -192,6 +195,7 @@ struct ModelAnswer {
     stopped: bool,
     /// How many bytes of white space were written up to that limit, behind a whole document.
     padding: usize,
+    carried: Option<Arc<Carried>>,
     /// `Some`: the text is not the answer.
     round: Option<Box<Round>>,
 }
@@ -207,7 +211,7 @@ fn answer(
     let mut completion = settle_response(outcome, open, reserved)?;
     let forbidden_calls = forbidden_calls(&completion, request);
     let round = answer_or_calls(&mut completion, request);
-    let Completion { text, refusal, finish, usage, model: answered_by, request_id, .. } = completion;
+    let Completion { text, refusal, finish, usage, model: answered_by, request_id, carried, .. } = completion;
     let stopped = finish == Some(FinishReason::Length);
     let padding = match &round {
         _ if !stopped => 0,
@@ -240,14 +244,14 @@ fn answer(
                 if stopped {
                     flag(open, Flag::LengthStop);
                 }
-                Ok(ModelAnswer { text, stopped, padding, round })
+                Ok(ModelAnswer { text, stopped, padding, carried, round })
             }
         };
     }
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
-    Ok(ModelAnswer { text, stopped, padding, round })
+    Ok(ModelAnswer { text, stopped, padding, carried, round })
 }
 
 pub(super) fn settle_response(

@@ -9,7 +9,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use llmnode_model::internal::catch_panic;
-use llmnode_model::{BoxFuture, Category, Message, ResponseFormat};
+use llmnode_model::{BoxFuture, Carried, Category, Message, ResponseFormat};
+use serde::Serialize;
 use serde_json::Value;
 use tracing::Instrument;
 
@@ -228,6 +229,32 @@ pub struct CallReport<T> {
     /// For a node with tools: the conversation, without instructions and without the answer. Add the answer, and it is the
     /// history of the next call.
     pub messages: Vec<Message>,
+    pub(super) carried: Option<Arc<Carried>>,
+}
+
+impl<T: Serialize> CallReport<T> {
+    /// Returns the answer as a message, for the history of a chat: a text as it is, any other value as JSON, and what the
+    /// provider wants back with it.
+    ///
+    /// # Errors
+    /// The value's own error, if it cannot be written as JSON.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// # use llmnode::prompt::History;
+    /// # fn example(report: llmnode::CallReport<String>, mut history: Vec<llmnode::Message>) -> Result<(), serde_json::Error> {
+    /// history.push(llmnode::Message::user("And then?"));
+    /// history.push(report.message()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn message(&self) -> Result<Message, serde_json::Error> {
+        let text = match serde_json::to_value(&self.value)? {
+            Value::String(text) => text,
+            _ => serde_json::to_string(&self.value)?,
+        };
+        Ok(Message::assistant(text).carrying(self.carried.clone()))
+    }
 }
 
 impl<T> CallReport<T> {
@@ -291,11 +318,12 @@ where
     };
     match outcome {
         Ok(value) => {
+            let carried = scope.take_carried();
             let (messages, mut total, mut replayed) = scope.take_result();
             let record = scope.end(None);
             total.merge(&record.usage());
             replayed.merge(&record.replayed_sum);
-            Ok(CallReport { value, record, total, replayed, messages })
+            Ok(CallReport { value, record, total, replayed, messages, carried })
         }
         Err(error) => Err(ended(&scope, error)),
     }

@@ -336,7 +336,7 @@ fn reported<'r, T: Send + 'r>(call: Outcome<'r, T>) -> Outcome<'r, CallReport<T>
     Box::pin(async move {
         let report = call.await?;
         let (record, total, replayed) = (Arc::clone(&report.record), report.total, report.replayed.clone());
-        Ok(CallReport { record, total, replayed, messages: Vec::new(), value: report })
+        Ok(CallReport { record, total, replayed, messages: Vec::new(), carried: None, value: report })
     })
 }
 

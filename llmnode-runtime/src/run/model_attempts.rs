@@ -1,7 +1,9 @@
 //! A node that asks models, as the attempt loop tries it: one try is one request.
 
+use std::sync::Arc;
+
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
-use llmnode_model::{Category, ChatModel, Group, Message, Request, Role};
+use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, Role};
 use llmnode_reader::internal::one_line;
 
 use super::attempt::attempt;
@@ -114,7 +116,7 @@ impl ModelAttempts<'_, '_> {
                 let model = self.other_model();
                 return Ok(Some(Some(Box::new(JournalKey { conversation, request: name, model }))));
             };
-            let JournaledAnswer { text, calls, accepted, model } = answer;
+            let JournaledAnswer { text, calls, carried, accepted, model } = answer;
             // From here on the model that gave it is asked, as it was then.
             if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
                 self.change_model(&model).map_err(Failure::from_exec_error)?;
@@ -122,7 +124,7 @@ impl ModelAttempts<'_, '_> {
             if !calls.is_empty() {
                 self.plan.context.call.replayed(usage);
                 let open = calls.into_iter().map(|call| OpenCall { state: CallState::Approval(None), call });
-                self.resume_round(&text, open.collect());
+                self.resume_round(&text, carried, open.collect());
                 return Ok(None);
             }
             match judge(&mut *self.node, &text, self.plan.settings.reader(), attempt).await {
@@ -149,7 +151,7 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// Calls whose results were kept get them.
-    fn resume_round(&mut self, content: &str, mut calls: Vec<OpenCall>) {
+    fn resume_round(&mut self, content: &str, carried: Option<Arc<Carried>>, mut calls: Vec<OpenCall>) {
         if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.context.call.recorder()) {
             for OpenCall { call, state } in calls.iter_mut().filter(|open| open.state.result().is_none()) {
                 if let Some(result) = recorder.result(&journal.conversation, call) {
@@ -165,7 +167,7 @@ impl ModelAttempts<'_, '_> {
             record
         };
         self.plan.context.call.add_replayed_tools(calls.iter().map(record));
-        self.round = Some(Round::open(content, &calls));
+        self.round = Some(Round::open(content, carried, &calls));
     }
 
     async fn execute(&mut self, round: Box<Round>) -> Result<(), Failure> {
@@ -183,7 +185,7 @@ impl ModelAttempts<'_, '_> {
         let states = round.execute(&self.request, &with).await?;
         match round.to_messages(states) {
             Ok(messages) => self.next_turn(messages, round.has_only_unknown_tools(&self.request)),
-            Err(open) => return Err(Failure::paused(self.paused(root, round.content, open))),
+            Err(open) => return Err(Failure::paused(self.paused(root, *round, open))),
         }
         Ok(())
     }
@@ -225,7 +227,7 @@ impl ModelAttempts<'_, '_> {
     }
 
     /// Snapshot of the conversation in the middle of a round.
-    fn paused(&self, root: String, content: String, calls: Vec<OpenCall>) -> Paused {
+    fn paused(&self, root: String, round: Round, calls: Vec<OpenCall>) -> Paused {
         let ModelAttempts { plan, request, .. } = self;
         let messages = request.messages.clone();
         let failed = messages.iter().filter(|message| message.is_failure()).filter_map(Message::answers);
@@ -240,7 +242,8 @@ impl ModelAttempts<'_, '_> {
             unknown: self.unknown,
             failed: failed.map(str::to_owned).collect(),
             messages,
-            content,
+            content: round.content,
+            carried: round.carried.as_deref().cloned(),
             calls,
         }))
     }
@@ -264,7 +267,7 @@ impl ModelAttempts<'_, '_> {
         else {
             return Ok(());
         };
-        let Conversation { root, model, turns, unknown, content, calls, .. } = conversation;
+        let Conversation { root, model, turns, unknown, content, carried, calls, .. } = conversation;
         if let Some(model) = model {
             self.change_model(model)?;
         }
@@ -273,7 +276,7 @@ impl ModelAttempts<'_, '_> {
         self.request.messages.extend(conversation.messages_with_failures().into_iter().skip(self.first));
         self.prompt = self.request.messages.len();
         (self.root, self.turns.1, self.unknown) = (Some(root.as_str().into()), *turns, *unknown);
-        self.resume_round(content, calls.clone());
+        self.resume_round(content, carried.clone().map(Arc::new), calls.clone());
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Message, ToolCall};
+use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Carried, Message, ToolCall};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -90,6 +90,9 @@ pub(super) struct Answered {
     pub(super) answer: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) calls: Vec<ToolCall>,
+    /// What the provider put beside them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) carried: Option<Carried>,
     /// The model, if it is not the call's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<String>,

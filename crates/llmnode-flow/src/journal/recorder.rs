@@ -152,6 +152,7 @@ impl Recorder for JournalRecorder {
                 call: Some(call),
                 answer: answer.text,
                 calls: answer.calls,
+                carried: answer.carried.as_deref().cloned(),
                 model: answer.model,
                 rejected: !answer.accepted,
             }),

@@ -1,6 +1,7 @@
 //! Answers of models and results of tools that an earlier process got, and that are returned again.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use llmnode_model::internal::sha256_hex;
 use llmnode_runtime::internal::JournaledAnswer;
@@ -28,11 +29,13 @@ impl ReplayStore {
         for one in left {
             match one {
                 ReplayEntry::Answer(answered, usage) => {
-                    let Answered { request, conversation, answer: text, calls, model, rejected, .. } =
-                        answered;
+                    let Answered {
+                        request, conversation, answer: text, calls, carried, model, rejected, ..
+                    } = answered;
                     let accepted = !rejected;
                     let conversation = conversation.unwrap_or_default();
-                    let answer = JournaledAnswer { text, calls, accepted, model };
+                    let carried = carried.map(Arc::new);
+                    let answer = JournaledAnswer { text, calls, carried, accepted, model };
                     replay.answers.entry((conversation, request)).or_default().push_back((answer, usage));
                 }
                 ReplayEntry::Result(ended) => {

@@ -3,9 +3,12 @@
 use std::collections::HashSet;
 use std::future::poll_fn;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
-use llmnode_model::{BoxFuture, Category, Completion, Message, Request, ToolCall, ToolSpec};
+use llmnode_model::{
+    BoxFuture, Carried, Category, Completion, FinishReason, Message, Request, ToolCall, ToolSpec,
+};
 use llmnode_reader::Reader;
 use llmnode_reader::internal::{nearest, one_line, same_name};
 use serde_json::Value;
@@ -34,6 +37,7 @@ const WORD: usize = 200;
 pub(in crate::run) struct Round {
     /// The text beside the calls.
     pub(in crate::run) content: String,
+    pub(in crate::run) carried: Option<Arc<Carried>>,
     calls: Vec<ToolCall>,
     /// Empty, unless the round paused before.
     states: Vec<CallState>,
@@ -49,6 +53,11 @@ pub(in crate::run) struct Executor<'r, 'n> {
 pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Request) -> Option<Box<Round>> {
     let calls = std::mem::take(&mut completion.calls);
     let answers = |call: &&ToolCall| request.output.as_ref().is_some_and(|output| output.name() == call.name);
+    if calls.is_empty() && completion.finish == Some(FinishReason::Continue) && !request.answer_now {
+        // The provider's own tools take longer than one response: the turn goes back as it is.
+        let (content, carried) = (std::mem::take(&mut completion.text), completion.carried.take());
+        return Some(Box::new(Round { content, carried, calls, states: Vec::new() }));
+    }
     if calls.is_empty() || request.tools.is_empty() {
         return None;
     }
@@ -60,7 +69,8 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
         return None;
     }
     let calls = with_unique_ids(calls, &request.messages);
-    Some(Box::new(Round { content: completion.text.clone(), calls, states: Vec::new() }))
+    let carried = completion.carried.take();
+    Some(Box::new(Round { content: completion.text.clone(), carried, calls, states: Vec::new() }))
 }
 
 /// For the record only: they are dropped.
@@ -92,7 +102,7 @@ pub(in crate::run) fn called_in_text(
         return None;
     }
     let calls = with_unique_ids(calls, &request.messages);
-    Some(Box::new(Round { content: String::new(), calls, states: Vec::new() }))
+    Some(Box::new(Round { content: String::new(), carried: None, calls, states: Vec::new() }))
 }
 
 /// A call of a tool whose result does not follow: providers refuse such a conversation.
@@ -128,10 +138,10 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
 
 impl Round {
     /// A round in which the conversation paused before.
-    pub(in crate::run) fn open(content: &str, open: &[OpenCall]) -> Box<Self> {
+    pub(in crate::run) fn open(content: &str, carried: Option<Arc<Carried>>, open: &[OpenCall]) -> Box<Self> {
         let (calls, states) =
             open.iter().map(|OpenCall { call, state }| (call.clone(), state.clone())).unzip();
-        Box::new(Round { content: content.to_owned(), calls, states })
+        Box::new(Round { content: content.to_owned(), carried, calls, states })
     }
 
     pub(in crate::run) fn calls(&self) -> &[ToolCall] {
@@ -249,13 +259,15 @@ impl Round {
             return Err(self.calls.iter().zip(states).map(open).collect());
         };
         let calls = self.calls.iter().map(for_history).collect::<Vec<_>>();
-        let mut messages = vec![Message::assistant(self.content.as_str()).calling(calls)];
+        let asked = Message::assistant(self.content.as_str()).calling(calls);
+        let mut messages = vec![asked.carrying(self.carried.clone())];
         messages.extend(results);
         Ok(messages)
     }
 
     pub(in crate::run) fn has_only_unknown_tools(&self, request: &Request) -> bool {
-        self.calls.iter().all(|call| tool_index(&request.tools, &call.name).is_none())
+        let unknown = |call: &ToolCall| tool_index(&request.tools, &call.name).is_none();
+        !self.calls.is_empty() && self.calls.iter().all(unknown)
     }
 
     fn not_executed(&self, index: usize, known: Option<usize>, request: &Request, own: &str) -> Outcome {
