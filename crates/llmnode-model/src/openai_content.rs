@@ -76,7 +76,8 @@ impl<'de> Deserialize<'de> for Message {
     }
 }
 
-struct Content<'a>(&'a Message);
+/// Its content as OpenAI's API takes it.
+pub struct Content<'a>(pub &'a Message);
 
 impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

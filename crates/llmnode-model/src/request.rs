@@ -64,8 +64,8 @@ impl Request {
     }
 
     #[doc(hidden)]
-    pub fn reserved_fields_in_extra(&self) -> impl Iterator<Item = String> {
-        let own = ["messages", "model", "stream"].into_iter().filter(|field| self.extra.contains_key(*field));
+    pub fn reserved_fields_in_extra(&self, own: &'static [&'static str]) -> impl Iterator<Item = String> {
+        let own = own.iter().filter(|field| self.extra.contains_key(**field));
         own.map(|field| {
             format!("`extra` contains the field `{field}`, which llmnode sets itself; leave it out")
         })

@@ -1,6 +1,6 @@
 //! What a model at this base URL refuses or ignores: learned once, then remembered.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use llmnode_model::{CallId, ResponseFormat};
@@ -12,6 +12,8 @@ use super::unsupported::UnsupportedFeature;
 const CAPACITY: usize = 256;
 /// Schemas that one model refuses; beyond that, the oldest is forgotten.
 const MAX_SCHEMAS: usize = 64;
+/// Calls of one model under way at a time, whose carried parts are refused.
+const MAX_CALLS: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quirks {
@@ -31,6 +33,9 @@ pub(crate) struct RequestShape<'a> {
     pub(crate) quirks: Quirks,
     pub(crate) schema: Option<(ResponseFormat, &'a str)>,
     pub(crate) tools: bool,
+    /// What an earlier answer carried is sent back.
+    pub(crate) carries: bool,
+    pub(crate) call: Option<CallId>,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +43,8 @@ struct ModelQuirks {
     quirks: Quirks,
     /// Formats refused for one schema, by its name; other schemas may be accepted.
     schemas: Vec<(String, ResponseFormats)>,
+    /// Calls whose conversation had carried parts that were refused.
+    without_carried: VecDeque<CallId>,
 }
 
 #[derive(Debug, Default)]
@@ -62,6 +69,7 @@ impl Capabilities {
             UnsupportedFeature::Temperature => !asked.quirks.no_temperature,
             UnsupportedFeature::Stream => !asked.quirks.no_stream,
             UnsupportedFeature::StreamOptions => !asked.quirks.no_stream_options,
+            UnsupportedFeature::Carried => asked.carries && asked.call.is_some(),
             UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
             _ => !response_formats.is_empty(),
         };
@@ -74,12 +82,18 @@ impl Capabilities {
             (UnsupportedFeature::MaxTokens, _) => known.quirks.max_completion_tokens = true,
             (UnsupportedFeature::Temperature, _) => known.quirks.no_temperature = true,
             (UnsupportedFeature::ToolChoice, _) if asked.tools => known.quirks.no_forced_tool = true,
+            (UnsupportedFeature::Carried, _) => known.refuse_carried(asked.call),
             (UnsupportedFeature::Stream, _) => known.quirks.no_stream = true,
             (UnsupportedFeature::StreamOptions, _) => known.quirks.no_stream_options = true,
             (UnsupportedFeature::Schema, Some((_, name))) => known.refuse_schema(name, response_formats),
             _ => known.quirks.refused = known.quirks.refused.union(response_formats),
         }
         true
+    }
+
+    /// Whether what was carried is left out for the rest of this call.
+    pub(crate) fn refuses_carried(&self, model: &str, call: CallId) -> bool {
+        self.lock().get(model).is_some_and(|known| known.without_carried.contains(&call))
     }
 
     pub(crate) fn unenforced(&self, model: &str, call: CallId) {
@@ -100,6 +114,13 @@ fn entry<'a>(all: &'a mut HashMap<String, ModelQuirks>, model: &str) -> &'a mut 
 }
 
 impl ModelQuirks {
+    fn refuse_carried(&mut self, call: Option<CallId>) {
+        if self.without_carried.len() >= MAX_CALLS {
+            self.without_carried.pop_front();
+        }
+        self.without_carried.extend(call);
+    }
+
     fn refuse_schema(&mut self, name: &str, response_formats: ResponseFormats) {
         if let Some((_, refused)) = self.schemas.iter_mut().find(|(own, _)| own == name) {
             *refused = refused.union(response_formats);

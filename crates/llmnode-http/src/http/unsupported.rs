@@ -18,6 +18,8 @@ pub(crate) enum UnsupportedFeature {
     Tools,
     /// Only that the model is forced to call a function.
     ToolChoice,
+    /// What an earlier answer carried, such as a signature.
+    Carried,
 }
 
 const UNSUPPORTED_CODES: [&str; 4] =
@@ -61,7 +63,7 @@ const FIELDS: [(&str, UnsupportedFeature); 14] = [
 ];
 
 /// Conclusive in lower case, without a field. Some servers send these with the status of a failure of their own.
-const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 19] = [
+const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 24] = [
     // OpenAI and servers that copy it.
     ("invalid schema for response_format", UnsupportedFeature::Schema),
     ("invalid schema for function", UnsupportedFeature::Schema),
@@ -87,6 +89,12 @@ const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 19] = [
     ("invalid json schema", UnsupportedFeature::Schema),
     ("does not support tools", UnsupportedFeature::Tools),
     ("no endpoints found that support tool use", UnsupportedFeature::Tools),
+    // Anthropic, Google and OpenAI, of thoughts that are sent back.
+    ("invalid `signature`", UnsupportedFeature::Carried),
+    ("invalid signature", UnsupportedFeature::Carried),
+    ("cannot be modified", UnsupportedFeature::Carried),
+    ("thought signature is not valid", UnsupportedFeature::Carried),
+    ("encrypted content", UnsupportedFeature::Carried),
 ];
 
 /// These precede a list of supported values.

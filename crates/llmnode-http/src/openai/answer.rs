@@ -2,24 +2,35 @@
 
 use std::borrow::Cow;
 
+use llmnode_model::internal::CarriedPart;
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
 use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
 use super::calls::{self, AnswerCall, ExpectedCalls, called};
+use super::carried;
 use super::response::{Choice, Choices, Message, OTHER_CHOICES, Response};
 use crate::http::error_body;
 
-pub(super) enum Unreadable {
+pub(crate) enum Unreadable {
     /// An error that came as a success.
     ErrorObject,
     WebPage,
     Failure(Box<ModelError>),
 }
 
-pub(super) type CompletionResult = Result<(Completion, Vec<Flag>), Unreadable>;
+/// A completion, with what was read beside it.
+#[derive(Debug)]
+pub(crate) struct ReadAnswer {
+    pub(crate) completion: Completion,
+    /// What goes back with it: [`Carried`](llmnode_model::Carried).
+    pub(crate) parts: Vec<CarriedPart>,
+    pub(crate) flags: Vec<Flag>,
+}
 
-pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> CompletionResult {
+pub(crate) type ReadResult = Result<ReadAnswer, Unreadable>;
+
+pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
         None => return Err(failure("the response is empty", Retry::Transport)),
@@ -38,7 +49,7 @@ pub(super) fn completion(
     response: Response<'_>,
     is_error: impl FnOnce() -> bool,
     wanted: ExpectedCalls<'_>,
-) -> CompletionResult {
+) -> ReadResult {
     let (usage, impossible) = response.usage();
     let (choice, others) = match response.choices {
         Choices::Answer(choice, others) => (choice, others),
@@ -54,6 +65,13 @@ pub(super) fn completion(
     let mut message = message.unwrap_or_default();
     let refusal = message.refusal.take().map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
     let calls = calls::collect_tool_calls(&message.tool_calls, message.function_call.as_ref(), wanted);
+    let thought = message.reasoning_content.take();
+    // An answer goes back without its thoughts.
+    let parts = match calls.is_empty() {
+        true => Vec::new(),
+        false => carried::parts(&message.tool_calls, thought.as_deref(), message.reasoning_details),
+    };
+    let reasoning = thought.or_else(|| message.reasoning.take()).map(Cow::into_owned);
     let function = wanted.function.filter(|_| calls.is_empty());
     let text = match text(message, function) {
         Ok(text) => text,
@@ -64,6 +82,7 @@ pub(super) fn completion(
     };
     let mut completion = Completion::new(text);
     completion.refusal = refusal;
+    completion.reasoning = reasoning.filter(|reasoning| !reasoning.is_empty());
     completion.finish = finish_reason.and_then(|reason| match &*reason {
         "tool_calls" | "tool_use" | "function_call" if function.is_some() || !calls.is_empty() => {
             Some(FinishReason::Stop)
@@ -75,7 +94,8 @@ pub(super) fn completion(
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
     let flags = [(impossible, Flag::ImpossibleUsage), (others, OTHER_CHOICES)];
-    Ok((completion, flags.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect()))
+    let flags = flags.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect();
+    Ok(ReadAnswer { completion, parts, flags })
 }
 
 /// The arguments of the function that it was forced to call, or else its text.
@@ -99,7 +119,7 @@ fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
     if text.as_bytes() == body {
         return None;
     }
-    let (completion, _) = read(text.as_bytes(), wanted).ok()?;
+    let completion = read(text.as_bytes(), wanted).ok()?.completion;
     let message = format!(
         "the answer contains an invalid byte, or half of a surrogate pair, which is not a character: shown here as {:?}",
         char::REPLACEMENT_CHARACTER
@@ -156,7 +176,7 @@ mod tests {
 
     fn ok(body: &str) -> Completion {
         match read(body.as_bytes(), ExpectedCalls::default()) {
-            Ok((completion, _)) => completion,
+            Ok(read) => read.completion,
             Err(Unreadable::Failure(error)) => panic!("{error}"),
             Err(_) => panic!("an error object or a page"),
         }
@@ -166,7 +186,7 @@ mod tests {
         match read(body, ExpectedCalls::default()) {
             Err(Unreadable::Failure(error)) => *error,
             Err(_) => panic!("an error object or a page"),
-            Ok((completion, _)) => panic!("{completion:?}"),
+            Ok(read) => panic!("{read:?}"),
         }
     }
 
@@ -219,7 +239,9 @@ mod tests {
             (r#"[{"function":{"name":"Choice","arguments":""}},7,{}]"#.to_owned(), "null", ""),
             (r#"[{"function":{"name":"Choice","arguments":null}}]"#.to_owned(), "null", ""),
         ] {
-            let Ok((completion, _)) = calls(&calls_made, content) else { panic!("{calls_made}") };
+            let Ok(ReadAnswer { completion, .. }) = calls(&calls_made, content) else {
+                panic!("{calls_made}")
+            };
             assert_eq!(completion.text, text, "{calls_made}");
             assert_eq!(completion.finish, Some(FinishReason::Stop));
         }
@@ -230,7 +252,7 @@ mod tests {
         assert!(error.message.contains("search") && error.message.contains("Choice"), "{error}");
         // How calls were told before there were several; and a stop at the length limit stays one.
         let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
-        let Ok((completion, _)) = read(older, answer_of("Choice")) else { panic!("no answer") };
+        let Ok(ReadAnswer { completion, .. }) = read(older, answer_of("Choice")) else { panic!("no answer") };
         assert_eq!((completion.text.as_str(), completion.finish), ("{}", Some(FinishReason::Length)));
     }
 

@@ -67,6 +67,7 @@ impl OpenAiBuilder {
             (None, None) => format!("; no key was sent: {}", self.key_source.remedy()),
         };
         Ok(OpenAi(Arc::new(Inner {
+            wire: &super::CHAT,
             service,
             model: self.model,
             response_format: self.response_format,

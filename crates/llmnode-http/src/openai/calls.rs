@@ -19,6 +19,11 @@ pub(super) struct ToolCall<'a> {
     pub(super) id: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
     pub(super) function: Option<FunctionCall<'a>>,
+    /// Google's signatures of thoughts.
+    #[serde(borrow)]
+    pub(super) extra_content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) thought_signature: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -43,9 +48,9 @@ impl FunctionCall<'_> {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ExpectedCalls<'a> {
-    pub(super) function: Option<&'a str>,
-    pub(super) tools: bool,
+pub(crate) struct ExpectedCalls<'a> {
+    pub(crate) function: Option<&'a str>,
+    pub(crate) tools: bool,
 }
 
 /// Empty if every call is of the function of the answer.

@@ -5,14 +5,16 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use llmnode_model::internal::{PADDING, padding};
-use llmnode_model::{Category, Delta, ModelError, Retry, Sink};
+use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::answer::{self, Unreadable};
 use super::calls::{ExpectedCalls, FunctionCall, ToolCall, tool_calls};
+use super::carried;
 use super::response::{self, Choice, Choices, Message, OTHER_CHOICES, Response, content};
+use super::wire::StreamedAnswer;
 use crate::http::lenient::{Count, Lenient, LenientVisitor, object, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
@@ -59,6 +61,8 @@ struct ChunkDelta<'a> {
     reasoning: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "text")]
     refusal: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    reasoning_details: Option<&'a RawValue>,
     #[serde(borrow, deserialize_with = "tool_calls")]
     tool_calls: Vec<ToolCall<'a>>,
     #[serde(borrow, deserialize_with = "object")]
@@ -71,6 +75,11 @@ pub(super) struct PartialCompletion {
     model: Option<String>,
     text: String,
     refusal: String,
+    /// Of `reasoning_content`.
+    thought: String,
+    /// Of `reasoning`.
+    reasoning: String,
+    details: Vec<Map<String, Value>>,
     calls: Vec<Call>,
     call_positions: HashMap<Option<u64>, CallPositions>,
     /// Memory that the completion takes, to be capped.
@@ -91,6 +100,8 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
+    extra_content: Option<Box<RawValue>>,
+    thought_signature: Option<Box<RawValue>>,
 }
 
 /// Some servers give several calls the same index, and each its own id.
@@ -100,8 +111,8 @@ struct CallPositions {
     by_id: HashMap<String, usize>,
 }
 
-impl PartialCompletion {
-    pub(super) fn read(
+impl StreamedAnswer for PartialCompletion {
+    fn read(
         &mut self,
         event: Event<'_>,
         wanted: ExpectedCalls<'_>,
@@ -153,6 +164,65 @@ impl PartialCompletion {
         ControlFlow::Continue(())
     }
 
+    fn len(&self) -> usize {
+        self.bytes
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        self.usage.as_ref().and_then(|usage| usage.figures().0)
+    }
+
+    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<answer::ReadResult, Vec<u8>> {
+        if let Some(full_response) = self.full_response {
+            return Err(full_response);
+        }
+        if !self.answers && self.done {
+            let mut failure = ModelError::new(Category::EmptyResponse, "the stream ended without an answer");
+            failure.usage = self.usage.as_ref().and_then(|usage| usage.figures().0).map(Box::new);
+            return Ok(Err(Unreadable::Failure(Box::new(failure.retry(Retry::Transport)))));
+        }
+        if self.finish_reason.is_none() {
+            return Ok(Err(Unreadable::Failure(Box::new(self.broken_off()))));
+        }
+        let PartialCompletion { id, model, text, refusal, thought, reasoning, details, calls, .. } = *self;
+        let (finish_reason, usage) = (self.finish_reason, self.usage);
+        let details = Some(details).filter(|details| !details.is_empty());
+        let details = details.and_then(|details| to_raw_value(&details).ok());
+        let arguments: Vec<_> = calls.iter().map(|call| to_raw_value(&call.arguments).ok()).collect();
+        let called = calls.iter().zip(&arguments).map(|(call, arguments)| {
+            let name = Some(Cow::Borrowed(call.name.as_str()));
+            (call, FunctionCall { name, arguments: arguments.as_deref() })
+        });
+        let message = Message {
+            content: Some(Cow::Owned(text)),
+            refusal: Some(Cow::Owned(refusal)),
+            reasoning_content: Some(thought).filter(|thought| !thought.is_empty()).map(Cow::Owned),
+            reasoning: Some(Cow::Owned(reasoning)),
+            reasoning_details: details.as_deref(),
+            tool_calls: called
+                .map(|(call, function)| ToolCall {
+                    id: Some(call.id.as_str().into()),
+                    function: Some(function),
+                    extra_content: call.extra_content.as_deref(),
+                    thought_signature: call.thought_signature.as_deref(),
+                    ..ToolCall::default()
+                })
+                .collect(),
+            function_call: None,
+        };
+        let finish_reason = finish_reason.map(Cow::Owned);
+        let choice = Choice { finish_reason, message: Some(message), ..Choice::default() };
+        let response = Response {
+            id: id.map(Cow::Owned),
+            model: model.map(Cow::Owned),
+            choices: Choices::Answer(choice, false),
+            usage,
+        };
+        Ok(answer::completion(response, || false, wanted))
+    }
+}
+
+impl PartialCompletion {
     /// Whether the answer is a complete document followed by nothing but white space, which some models write without end.
     fn is_padded(&mut self) -> bool {
         let written = self.calls.last().map_or(&self.text, |call| &call.arguments);
@@ -168,13 +238,19 @@ impl PartialCompletion {
         padding(written) >= PADDING
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.bytes
-    }
-
     fn add(&mut self, said: ChunkDelta<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
-        if let Some(thought) = said.reasoning_content.or(said.reasoning) {
-            sink.delta(Delta::Reasoning(&thought));
+        let (thought, reasoning) = (said.reasoning_content.as_deref(), said.reasoning.as_deref());
+        if let Some(thought) = thought.or(reasoning) {
+            sink.delta(Delta::Reasoning(thought));
+        }
+        for (all, piece) in [(&mut self.thought, thought), (&mut self.reasoning, reasoning)] {
+            let piece = piece.unwrap_or_default();
+            self.bytes += piece.len();
+            all.push_str(piece);
+        }
+        if let Some(pieces) = said.reasoning_details {
+            self.bytes += pieces.get().len();
+            carried::join_details(&mut self.details, pieces);
         }
         if let Some(content) = said.content {
             // If there is a function for the answer, this may not be the answer.
@@ -209,6 +285,15 @@ impl PartialCompletion {
         if at == 0 && wanted.function.is_some_and(answers) {
             sink.delta(Delta::Text(&arguments));
         }
+        for (kept, new) in [
+            (&mut call.extra_content, piece.extra_content),
+            (&mut call.thought_signature, piece.thought_signature),
+        ] {
+            if let Some(new) = new {
+                self.bytes += new.get().len();
+                *kept = Some(new.to_owned());
+            }
+        }
         self.bytes += arguments.len();
         call.arguments.push_str(&arguments);
     }
@@ -235,52 +320,6 @@ impl PartialCompletion {
     fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
         self.full_response = Some(response);
         ControlFlow::Break(Ok(()))
-    }
-
-    /// `Err` if the response is this body instead.
-    pub(super) fn finish(self, wanted: ExpectedCalls<'_>) -> Result<answer::CompletionResult, Vec<u8>> {
-        if let Some(full_response) = self.full_response {
-            return Err(full_response);
-        }
-        if !self.answers && self.done {
-            let mut failure = ModelError::new(Category::EmptyResponse, "the stream ended without an answer");
-            failure.usage = self.usage.as_ref().and_then(|usage| usage.figures().0).map(Box::new);
-            return Ok(Err(Unreadable::Failure(Box::new(failure.retry(Retry::Transport)))));
-        }
-        if self.finish_reason.is_none() {
-            return Ok(Err(Unreadable::Failure(Box::new(self.broken_off()))));
-        }
-        let PartialCompletion { id, model, text, refusal, calls, finish_reason, usage, .. } = self;
-        let arguments: Vec<_> = calls.iter().map(|call| to_raw_value(&call.arguments).ok()).collect();
-        let called = calls.iter().zip(&arguments).map(|(call, arguments)| {
-            let name = Some(Cow::Borrowed(call.name.as_str()));
-            (call.id.as_str(), FunctionCall { name, arguments: arguments.as_deref() })
-        });
-        let message = Message {
-            content: Some(Cow::Owned(text)),
-            refusal: Some(Cow::Owned(refusal)),
-            tool_calls: called
-                .map(|(id, function)| ToolCall {
-                    id: Some(id.into()),
-                    function: Some(function),
-                    ..ToolCall::default()
-                })
-                .collect(),
-            function_call: None,
-        };
-        let finish_reason = finish_reason.map(Cow::Owned);
-        let choice = Choice { finish_reason, message: Some(message), ..Choice::default() };
-        let response = Response {
-            id: id.map(Cow::Owned),
-            model: model.map(Cow::Owned),
-            choices: Choices::Answer(choice, false),
-            usage,
-        };
-        Ok(answer::completion(response, || false, wanted))
-    }
-
-    pub(super) fn usage(&self) -> Option<llmnode_model::TokenUsage> {
-        self.usage.as_ref().and_then(|usage| usage.figures().0)
     }
 
     fn broken_off(&self) -> ModelError {

@@ -63,6 +63,7 @@ impl EmbeddingsApi {
             ..*service
         };
         EmbeddingsApi(Arc::new(Inner {
+            wire: &super::CHAT,
             service,
             model: None,
             headers: headers.clone(),
@@ -107,7 +108,15 @@ impl EmbeddingsApi {
         let RequestHeaders { headers, secrets } = inner.headers.for_request().map_err(unprepared)?;
         let request = Request::new(Vec::new());
         let (deadline, shape) = (inner.service.deadline(timeout), RequestShape::default());
-        let asked = PreparedRequest { request: &request, model, shape, deadline, streams: false, secrets };
+        let asked = PreparedRequest {
+            request: &request,
+            model,
+            wire: self.0.wire,
+            shape,
+            deadline,
+            streams: false,
+            secrets,
+        };
         let body = Body { model, input: texts, encoding_format: "float", dimensions };
         let outcome = inner.embed(&body, headers, id, &asked, sink).await;
         outcome.map_err(|error| without_secrets(error, &asked.secrets))

@@ -2,12 +2,14 @@
 
 use llmnode_model::{ResponseFormat, RetryBudget};
 
+use super::wire::Wire;
 use crate::http::capabilities::Capabilities;
 use crate::http::headers::Headers;
 use crate::http::redirects::Redirects;
 use crate::http::service::Service;
 
 pub(super) struct Inner {
+    pub(super) wire: &'static Wire,
     pub(super) service: Service,
     pub(super) model: Option<String>,
     pub(super) headers: Headers,

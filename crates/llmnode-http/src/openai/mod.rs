@@ -8,6 +8,7 @@ mod assemble;
 #[cfg(feature = "async-openai")]
 mod async_openai;
 mod calls;
+mod carried;
 mod chunks;
 mod config;
 mod embeddings;
@@ -19,8 +20,10 @@ mod receive;
 mod request;
 mod response;
 mod response_head;
+mod sent_message;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 pub use config::OpenAiBuilder;
 pub use embeddings::EmbeddingsApi;
@@ -30,19 +33,23 @@ use std::sync::Arc;
 
 use llmnode_model::internal::{Secret, check_request, redact};
 use llmnode_model::{
-    BoxFuture, Category, ChatModel, Completion, ModelError, Request, ResponseFormat, Retry, RetryBudget, Sink,
+    BoxFuture, Carried, Category, ChatModel, Completion, Message, ModelError, Request, ResponseFormat, Retry,
+    RetryBudget, Sink,
 };
 use llmnode_reader::internal::with_remedy;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
-use self::answer::Unreadable;
+use self::answer::{ReadAnswer, ReadResult, Unreadable};
+use self::chunks::PartialCompletion;
 use self::inner::Inner;
 use self::prepared_request::PreparedRequest;
 use self::receive::ResponseBody;
 use self::response_head::ResponseHead;
+use self::wire::Wire;
 use crate::http::capabilities::RequestShape;
 use crate::http::headers::RequestHeaders;
+use crate::http::response_formats::ResponseFormats;
 use crate::http::{endpoint, response_formats};
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
@@ -64,6 +71,17 @@ use crate::http::{endpoint, response_formats};
 #[derive(Clone)]
 pub struct OpenAi(Arc<Inner>);
 
+/// Chat completions.
+const CHAT: Wire = Wire {
+    name: "openai",
+    provider: "OpenAI",
+    own: &["messages", "model", "stream"],
+    lacks: &[],
+    encode: request::encode,
+    read: answer::read,
+    stream: || Box::<PartialCompletion>::default(),
+};
+
 impl ChatModel for OpenAi {
     fn complete<'a>(
         &'a self,
@@ -78,7 +96,7 @@ impl ChatModel for OpenAi {
     }
 
     fn provider(&self) -> &str {
-        "openai"
+        self.0.wire.name
     }
 
     fn unenforced(&self, request: &Request) {
@@ -119,8 +137,7 @@ impl Inner {
             sink.response_format(response_format);
         }
         self.refused(asked, sink.listens()).for_each(|part| sink.refused(part));
-        let body = request::encode(asked.request, asked.model, asked.shape, asked.streams)
-            .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
+        let body = (self.wire.encode)(asked).map_err(unsent)?;
         let url = self.redirects.current(&self.service.endpoint.url);
         let PreparedRequest { request, deadline, .. } = asked;
         let mut response =
@@ -153,14 +170,15 @@ impl Inner {
         let model = self.model_of(request).ok_or(
             "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
         )?;
-        if let Some(fault) = request.reserved_fields_in_extra().next() {
+        if let Some(fault) = request.reserved_fields_in_extra(self.wire.own).next() {
             return Err(fault);
         }
         let shape = self.shape(request, model)?;
+        let wire = self.wire;
         let RequestHeaders { headers, secrets } = self.headers.for_request()?;
         let deadline = self.service.deadline(request.attempt_timeout);
         let streams = listens && !shape.quirks.no_stream;
-        Ok((PreparedRequest { request, model, shape, deadline, streams, secrets }, headers))
+        Ok((PreparedRequest { request, model, wire, shape, deadline, streams, secrets }, headers))
     }
 
     fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {
@@ -175,10 +193,16 @@ impl Inner {
         if let Some(field) = taken.filter(|_| tools) {
             return Err(format!("the node has tools, and `extra` has `{field}`, too; leave it out"));
         }
+        let call = request.correlation.map(|attempt| attempt.call());
+        let shown = |message: &Message| message.carried().is_some();
+        let carries = request.messages.iter().any(shown)
+            && !call.is_some_and(|call| self.capabilities.refuses_carried(model, call));
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
-            return Ok(RequestShape { quirks: self.capabilities.of(model, None), schema: None, tools });
+            let quirks = self.capabilities.of(model, None);
+            return Ok(RequestShape { quirks, schema: None, tools, carries, call });
         };
-        let quirks = self.capabilities.of(model, Some(schema.name()));
+        let mut quirks = self.capabilities.of(model, Some(schema.name()));
+        quirks.refused = quirks.refused.union(ResponseFormats::of(self.wire.lacks));
         let response_format = response_formats::response_format(self.chosen(request), schema, quirks.refused)
             .map_err(with_remedy)?;
         match taken.filter(|_| response_format == ResponseFormat::Tool) {
@@ -186,7 +210,13 @@ impl Inner {
                 "the response format `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
                  choose another response format"
             )),
-            None => Ok(RequestShape { quirks, schema: Some((response_format, schema.name())), tools }),
+            None => Ok(RequestShape {
+                quirks,
+                schema: Some((response_format, schema.name())),
+                tools,
+                carries,
+                call,
+            }),
         }
     }
 
@@ -216,6 +246,7 @@ impl Inner {
             ("stream", stream),
             ("stream_options", options),
             ("tool_choice", quirks.no_forced_tool && shape.tools),
+            ("carried", !shape.carries && request.messages.iter().any(|message| message.carried().is_some())),
         ];
         let fields = fields.into_iter().filter(|(_, is_refused)| *is_refused).map(|(field, _)| field);
         fields.chain(response_formats.map(ResponseFormat::as_str))
@@ -248,7 +279,9 @@ impl Inner {
         }
         let completion = match outcome {
             Ok(Ok(joined)) => self.completion(joined, &[], &head, asked, sink),
-            Ok(Err(body)) => self.completion(answer::read(&body, asked.wanted()), &body, &head, asked, sink),
+            Ok(Err(body)) => {
+                self.completion((self.wire.read)(&body, asked.wanted()), &body, &head, asked, sink)
+            }
             Err(failure) => Err(failure),
         };
         match completion {
@@ -274,15 +307,18 @@ impl Inner {
 impl Inner {
     fn completion(
         &self,
-        read: answer::CompletionResult,
+        read: ReadResult,
         body: &[u8],
         head: &ResponseHead,
         asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         match read {
-            Ok((completion, flags)) => {
+            Ok(ReadAnswer { mut completion, parts, flags }) => {
                 flags.into_iter().for_each(|flag| sink.flag(flag));
+                if !parts.is_empty() {
+                    completion.carried = Some(Arc::new(Carried::new(self.wire.name, asked.model, parts)));
+                }
                 Ok(completion)
             }
             Err(_) if head.encoded => Err(self.encoded(body)),

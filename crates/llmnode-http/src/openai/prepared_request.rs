@@ -2,24 +2,26 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::internal::{Secret, redact_secrets};
-use llmnode_model::{FinishReason, Request, ResponseFormat};
+use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
+use llmnode_model::{FinishReason, Message, Request, ResponseFormat};
 
 use super::calls::ExpectedCalls;
+use super::wire::Wire;
 use crate::http::capabilities::RequestShape;
 use crate::http::service::Deadline;
 
-pub(super) struct PreparedRequest<'a> {
-    pub(super) request: &'a Request,
-    pub(super) model: &'a str,
-    pub(super) shape: RequestShape<'a>,
-    pub(super) deadline: Deadline,
-    pub(super) streams: bool,
-    pub(super) secrets: Cow<'a, [Secret]>,
+pub(crate) struct PreparedRequest<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) model: &'a str,
+    pub(crate) wire: &'static Wire,
+    pub(crate) shape: RequestShape<'a>,
+    pub(crate) deadline: Deadline,
+    pub(crate) streams: bool,
+    pub(crate) secrets: Cow<'a, [Secret]>,
 }
 
 impl PreparedRequest<'_> {
-    pub(super) fn wanted(&self) -> ExpectedCalls<'_> {
+    pub(crate) fn wanted(&self) -> ExpectedCalls<'_> {
         let function = self
             .shape
             .schema
@@ -28,12 +30,17 @@ impl PreparedRequest<'_> {
         ExpectedCalls { function, tools: self.shape.tools }
     }
 
+    /// What is sent back of what an earlier answer carried.
+    pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
+        message.carried().filter(|_| self.shape.carries)?.parts_for(self.wire.name, self.model)
+    }
+
     /// Redacts the known secrets only, not whatever looks like a key: a model may well be called `pplx-7b`.
-    pub(super) fn clean(&self, word: Option<String>) -> Option<String> {
+    pub(crate) fn clean(&self, word: Option<String>) -> Option<String> {
         word.map(|word| redact_secrets(word, &self.secrets))
     }
 
-    pub(super) fn clean_finish(&self, finish: FinishReason) -> FinishReason {
+    pub(crate) fn clean_finish(&self, finish: FinishReason) -> FinishReason {
         match finish {
             FinishReason::Other(word) => FinishReason::Other(redact_secrets(word, &self.secrets)),
             known => known,

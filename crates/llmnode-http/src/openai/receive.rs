@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use llmnode_model::{Category, ModelError, Sink};
 use reqwest::Response;
 
-use super::chunks::PartialCompletion;
 use super::inner::Inner;
 use super::prepared_request::PreparedRequest;
+use super::wire::StreamedAnswer;
 use crate::http::incoming::Incoming;
 use crate::http::sse::{Decoder, is_event_stream};
 
@@ -16,7 +16,7 @@ const YIELD_AFTER_BYTES: usize = 64 * 1024;
 
 pub(super) enum ResponseBody {
     Full(Vec<u8>),
-    Events(Box<PartialCompletion>),
+    Events(Box<dyn StreamedAnswer>),
 }
 
 impl Inner {
@@ -62,9 +62,9 @@ impl Inner {
         mut incoming: Incoming<'_>,
         asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<Box<PartialCompletion>, ModelError> {
+    ) -> Result<Box<dyn StreamedAnswer>, ModelError> {
         incoming.set_idle_timeout(self.service.idle_timeout);
-        let (mut decoder, mut written) = (Decoder::default(), Box::new(PartialCompletion::default()));
+        let (mut decoder, mut written) = (Decoder::default(), (self.wire.stream)());
         let (wanted, mut unseen) = (asked.wanted(), begin.len());
         let mut read = decoder.push(&begin, |event| written.read(event, wanted, sink));
         drop(begin);
@@ -79,13 +79,13 @@ impl Inner {
             }
             let cap = self.service.body_cap;
             if decoder.buffered() > cap {
-                return Err(with_reported_usage(self.service.over_cap(), &written));
+                return Err(with_reported_usage(self.service.over_cap(), &*written));
             }
             if written.len() > cap {
                 let message = format!("the answer is longer than {cap} bytes (max_body_bytes)");
                 return Err(with_reported_usage(
                     ModelError::new(Category::TruncatedOutput, message),
-                    &written,
+                    &*written,
                 ));
             }
             if sink.listens() && unseen >= YIELD_AFTER_BYTES {
@@ -106,7 +106,7 @@ impl Inner {
                         _ => Ok(written),
                     };
                 }
-                Err(failure) => return Err(with_reported_usage(failure, &written)),
+                Err(failure) => return Err(with_reported_usage(failure, &*written)),
             };
             if decoder.data_bytes() > data_bytes {
                 incoming.reset_idle_timeout();
@@ -115,7 +115,7 @@ impl Inner {
     }
 }
 
-fn with_reported_usage(mut failure: ModelError, written: &PartialCompletion) -> ModelError {
+fn with_reported_usage(mut failure: ModelError, written: &dyn StreamedAnswer) -> ModelError {
     failure.usage = failure.usage.or_else(|| written.usage().map(Box::new));
     failure
 }

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use llmnode_model::{Message, Request, ResponseFormat, Role};
 use llmnode_reader::OutputSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::prepared_request::PreparedRequest;
+use super::sent_message::SentMessage;
 use crate::http::capabilities::RequestShape;
 
 #[derive(Serialize)]
@@ -34,7 +36,7 @@ struct Body<'a> {
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
     /// Last, so that the requests of a node begin alike.
-    messages: Messages<'a>,
+    messages: SentMessages<'a>,
 }
 
 #[derive(Serialize)]
@@ -42,11 +44,22 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
 enum Messages<'a> {
     Unchanged(&'a [Message]),
     Rewritten(Vec<Cow<'a, Message>>),
+}
+
+/// As they are sent.
+struct SentMessages<'a>(Messages<'a>, &'a PreparedRequest<'a>);
+
+impl Serialize for SentMessages<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let sent = |message| SentMessage { message, parts: self.1.carried(message).unwrap_or_default() };
+        match &self.0 {
+            Messages::Unchanged(all) => to.collect_seq(all.iter().map(sent)),
+            Messages::Rewritten(all) => to.collect_seq(all.iter().map(|message| sent(message))),
+        }
+    }
 }
 
 impl<'a> Messages<'a> {
@@ -135,34 +148,29 @@ pub(super) fn max_tokens(request: &Request) -> Option<u32> {
     request.max_tokens.filter(|_| !given)
 }
 
-pub(super) fn encode(
-    request: &Request,
-    model: &str,
-    shape: RequestShape<'_>,
-    streams: bool,
-) -> Result<Vec<u8>, serde_json::Error> {
-    let RequestShape { quirks, schema: asked, .. } = shape;
+pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
+    let PreparedRequest { request, model, streams, .. } = *prepared;
+    let RequestShape { quirks, schema: asked, .. } = prepared.shape;
     let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
     let given = |field: &str| request.extra.contains_key(field);
     let limit = max_tokens(request);
     let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
+    let messages = match typed {
+        Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
+            Messages::Rewritten(with_instruction(&request.messages, schema))
+        }
+        // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
+        Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if quirks.unenforced.is_some() => {
+            let found_out = request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
+            let with = if found_out { with_instruction_at_end } else { with_instruction };
+            Messages::Rewritten(with(&request.messages, schema))
+        }
+        _ => Messages::Unchanged(&request.messages),
+    }
+    .with_images_after_results();
     let body = Body {
         model,
-        messages: match typed {
-            Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
-                Messages::Rewritten(with_instruction(&request.messages, schema))
-            }
-            // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
-            Some((ResponseFormat::Strict | ResponseFormat::Schema, schema))
-                if quirks.unenforced.is_some() =>
-            {
-                let found_out = request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
-                let with = if found_out { with_instruction_at_end } else { with_instruction };
-                Messages::Rewritten(with(&request.messages, schema))
-            }
-            _ => Messages::Unchanged(&request.messages),
-        }
-        .with_images_after_results(),
+        messages: SentMessages(messages, prepared),
         temperature: temperature(request).filter(|_| !quirks.no_temperature),
         max_tokens: limit.filter(|_| !quirks.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| quirks.max_completion_tokens),
@@ -182,7 +190,8 @@ pub(super) fn encode(
         request.tools.iter().map(|tool| tool.schema.plain().get().len() + tool.description.len() + 96);
     let schema = typed.map_or(0, |(_, schema)| schema.plain().get().len()) + listed.sum::<usize>();
     let mut bytes = Vec::with_capacity(text + schema + 256);
-    serde_json::to_writer(&mut bytes, &body)?;
+    serde_json::to_writer(&mut bytes, &body)
+        .map_err(|error| format!("the request cannot be written as JSON: {error}"))?;
     Ok(bytes)
 }
 

@@ -12,6 +12,7 @@ use llmnode_reader::Flag;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use super::calls::{FunctionCall, ToolCall, tool_calls};
 use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text, tokens};
@@ -62,6 +63,15 @@ pub(super) struct Message<'a> {
     pub(super) refusal: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "tool_calls")]
     pub(super) tool_calls: Vec<ToolCall<'a>>,
+    /// DeepSeek, Moonshot and llama.cpp.
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) reasoning_content: Option<Cow<'a, str>>,
+    /// OpenRouter and Groq.
+    #[serde(borrow, deserialize_with = "text")]
+    pub(super) reasoning: Option<Cow<'a, str>>,
+    /// OpenRouter.
+    #[serde(borrow)]
+    pub(super) reasoning_details: Option<&'a RawValue>,
     /// From before a message could have several calls.
     #[serde(borrow, deserialize_with = "object")]
     pub(super) function_call: Option<FunctionCall<'a>>,

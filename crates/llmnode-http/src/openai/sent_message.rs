@@ -1,0 +1,78 @@
+//! A message as chat completions take it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use llmnode_model::Message;
+use llmnode_model::internal::{CarriedPart, Content, Json};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+pub(super) struct SentMessage<'a> {
+    pub(super) message: &'a Message,
+    /// What goes back of what its answer carried.
+    pub(super) parts: &'a [CarriedPart],
+}
+
+#[derive(Serialize)]
+struct SentCall<'a> {
+    r#type: &'static str,
+    id: &'a str,
+    function: SentFunction<'a>,
+    #[serde(flatten)]
+    beside: BTreeMap<Cow<'a, str>, &'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct SentFunction<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl Serialize for SentMessage<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let SentMessage { message, parts } = self;
+        let calls = message.calls();
+        let mut members = to.serialize_map(None)?;
+        members.serialize_entry("role", &message.role)?;
+        // Some servers refuse an empty text beside calls.
+        let content = Some(Content(message)).filter(|_| calls.is_empty() || !message.content.is_empty());
+        members.serialize_entry("content", &content)?;
+        if !calls.is_empty() {
+            for part in *parts {
+                let CarriedPart::Other(json) = part else { continue };
+                object(json).iter().try_for_each(|(name, value)| members.serialize_entry(name, value))?;
+            }
+            members.serialize_entry("tool_calls", &self.calls())?;
+        }
+        if let Some(id) = message.answers() {
+            members.serialize_entry("tool_call_id", id)?;
+        }
+        members.end()
+    }
+}
+
+impl SentMessage<'_> {
+    fn calls(&self) -> Vec<SentCall<'_>> {
+        let beside = |index| {
+            self.parts.iter().find_map(|part| match part {
+                CarriedPart::Call { at, beside } if *at == index => Some(object(beside.as_ref()?)),
+                _ => None,
+            })
+        };
+        let calls = self.message.calls().iter().enumerate();
+        let sent = calls.map(|(index, call)| SentCall {
+            r#type: "function",
+            id: &call.id,
+            function: SentFunction { name: &call.name, arguments: &call.arguments },
+            beside: beside(index).unwrap_or_default(),
+        });
+        sent.collect()
+    }
+}
+
+/// Nothing if it is no object.
+fn object(json: &Json) -> BTreeMap<Cow<'_, str>, &RawValue> {
+    serde_json::from_str(json.raw().get()).unwrap_or_default()
+}

@@ -1,0 +1,43 @@
+//! What differs between the APIs of models. Sending, waiting, classifying, learning, streaming and redacting are written once.
+
+use std::ops::ControlFlow;
+
+use llmnode_model::{ModelError, ResponseFormat, Sink, TokenUsage};
+
+use super::answer::ReadResult;
+use super::calls::ExpectedCalls;
+use super::prepared_request::PreparedRequest;
+use crate::http::sse::Event;
+
+pub(crate) struct Wire {
+    /// Names it in what is stored, and as OpenTelemetry's `gen_ai.provider.name`.
+    pub(crate) name: &'static str,
+    /// What people call its provider.
+    pub(crate) provider: &'static str,
+    /// Fields of a request that come from the node, so that `extra` may not have them.
+    pub(crate) own: &'static [&'static str],
+    /// How it cannot be asked for the type of an answer.
+    pub(crate) lacks: &'static [ResponseFormat],
+    pub(crate) encode: fn(&PreparedRequest<'_>) -> Result<Vec<u8>, String>,
+    pub(crate) read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
+    pub(crate) stream: fn() -> Box<dyn StreamedAnswer>,
+}
+
+/// An answer, from the events of a body.
+pub(crate) trait StreamedAnswer: Send {
+    /// `Break(Ok(()))`: it is complete.
+    fn read(
+        &mut self,
+        event: Event<'_>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<Result<(), ModelError>>;
+
+    /// The memory that it takes, to be capped.
+    fn len(&self) -> usize;
+
+    fn usage(&self) -> Option<TokenUsage>;
+
+    /// `Err` if the response is this body instead.
+    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>>;
+}
