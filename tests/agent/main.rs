@@ -3,6 +3,8 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
 
 mod approval;
+#[cfg(all(feature = "openai", feature = "stub-server"))]
+mod carried;
 mod flows;
 #[cfg(feature = "journal")]
 mod killed;

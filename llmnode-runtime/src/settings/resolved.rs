@@ -78,7 +78,7 @@ impl<'p> Resolved<'p> {
             invalid_values
                 .chain(zero_duration("attempt_timeout", request.attempt_timeout))
                 .chain(misplaced_on_model(model))
-                .chain(request.reserved_fields_in_extra())
+                .chain(request.reserved_fields_in_extra(&["messages", "model", "stream"]))
                 .chain(conflicting_extra(request))
                 .chain(strict_fault(request))
                 .collect(),
