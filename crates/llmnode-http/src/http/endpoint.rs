@@ -6,41 +6,51 @@ use reqwest::Url;
 
 use super::headers::ConfigSource;
 
-const PATH: &str = "/chat/completions";
+/// Where an API is, behind the base URL.
+#[derive(Clone, Copy)]
+pub(crate) struct ApiPath {
+    pub(crate) path: &'static str,
+    /// A base URL.
+    pub(crate) example: &'static str,
+}
 
 #[derive(Clone)]
 pub(crate) struct Endpoint {
+    path: &'static str,
     pub(crate) url: Url,
     pub(crate) shown: String,
 }
 
 impl Endpoint {
-    pub(crate) fn new(base: &str, source: &str) -> Result<Endpoint, ModelError> {
+    pub(crate) fn new(base: &str, source: &str, api: ApiPath) -> Result<Endpoint, ModelError> {
         let fault = |fault: &str| {
-            let example = "write it like https://api.openai.com/v1";
-            ModelError::unsent(Category::ConfigError, format!("the base URL in {source} {fault}; {example}"))
+            let message = format!("the base URL in {source} {fault}; write it like {}", api.example);
+            ModelError::unsent(Category::ConfigError, message)
         };
         let mut url = parse_url(base).map_err(|why| fault(&why))?;
-        let path = url.path().trim_end_matches('/').trim_end_matches(PATH).to_owned();
-        url.set_path(&(path + PATH));
-        Ok(Endpoint { shown: shown(&url), url })
+        let base = url.path().trim_end_matches('/').trim_end_matches(api.path);
+        // Where the version is part of the path, a base that ends with it is taken, too.
+        let version = api.path.find("/v1/").map(|_| "/v1").unwrap_or_default();
+        let base = base.strip_suffix(version).unwrap_or(base).to_owned();
+        url.set_path(&(base + api.path));
+        Ok(Endpoint { path: api.path, shown: shown(&url), url })
     }
 
     /// Uses the URL of the configuration unchanged.
-    pub(crate) fn from_config(config: &dyn ConfigSource) -> Result<Endpoint, ModelError> {
-        let url = config.url(PATH).and_then(|url| parse_url(&url)).map_err(|why| {
-            let message =
-                format!("the URL of `config` for {PATH} {why}; its base is like https://api.openai.com/v1");
+    pub(crate) fn from_config(config: &dyn ConfigSource, api: ApiPath) -> Result<Endpoint, ModelError> {
+        let ApiPath { path, example } = api;
+        let url = config.url(path).and_then(|url| parse_url(&url)).map_err(|why| {
+            let message = format!("the URL of `config` for {path} {why}; its base is like {example}");
             ModelError::unsent(Category::ConfigError, message)
         })?;
-        Ok(Endpoint { shown: shown(&url), url })
+        Ok(Endpoint { path, shown: shown(&url), url })
     }
 
-    pub(crate) fn with_path(&self, path: &str) -> Endpoint {
+    pub(crate) fn with_path(&self, path: &'static str) -> Endpoint {
         let mut url = self.url.clone();
-        let base = url.path().strip_suffix(PATH).unwrap_or(url.path()).to_owned();
+        let base = url.path().strip_suffix(self.path).unwrap_or(url.path()).to_owned();
         url.set_path(&(base + path));
-        Endpoint { shown: shown(&url), url }
+        Endpoint { path, shown: shown(&url), url }
     }
 
     pub(crate) fn is_loopback(&self) -> bool {
@@ -72,7 +82,7 @@ impl Endpoint {
     /// For a path that was not found: the usual mistake is to leave out `/v1`.
     pub(crate) fn hint(&self) -> &'static str {
         match self.url.path() {
-            PATH | "/embeddings" => "; most base URLs end with /v1",
+            "/chat/completions" | "/embeddings" => "; most base URLs end with /v1",
             _ => "",
         }
     }
@@ -114,6 +124,8 @@ fn host(url: &Url) -> String {
 mod tests {
     use super::*;
 
+    const CHAT: ApiPath = ApiPath { path: "/chat/completions", example: "https://api.openai.com/v1" };
+
     #[test]
     fn the_path_is_appended_once_and_the_query_kept() {
         for (base, url) in [
@@ -123,9 +135,12 @@ mod tests {
             ("http://h", "http://h/chat/completions"),
             ("https://h/d?api-version=1#x", "https://h/d/chat/completions?api-version=1"),
         ] {
-            assert_eq!(Endpoint::new(base, "").unwrap().url.as_str(), url);
+            assert_eq!(Endpoint::new(base, "", CHAT).unwrap().url.as_str(), url);
         }
-        assert_eq!(Endpoint::new("https://h/d?key=1", "").unwrap().shown, "https://h/d/chat/completions");
+        assert_eq!(
+            Endpoint::new("https://h/d?key=1", "", CHAT).unwrap().shown,
+            "https://h/d/chat/completions"
+        );
     }
 
     #[test]
@@ -133,7 +148,7 @@ mod tests {
         for base in
             ["", "api.openai.com/v1", "ftp://h/v1", "http://", "https://me:secret@h/v1", "http://h:99999"]
         {
-            let error = Endpoint::new(base, "OPENAI_BASE_URL").err().unwrap();
+            let error = Endpoint::new(base, "OPENAI_BASE_URL", CHAT).err().unwrap();
             assert_eq!(error.category, Category::ConfigError);
             assert!(error.message.contains("OPENAI_BASE_URL") && !error.message.contains("secret"));
         }
@@ -152,7 +167,7 @@ mod tests {
             ("http://10.0.0.1", false),
             ("http://[::2]", false),
         ] {
-            assert_eq!(Endpoint::new(base, "").unwrap().is_loopback(), loopback, "{base}");
+            assert_eq!(Endpoint::new(base, "", CHAT).unwrap().is_loopback(), loopback, "{base}");
         }
     }
 }

@@ -292,7 +292,7 @@ mod tests {
             (r#"{"prompt_tokens":10}"#, false),
         ] {
             let body = format!(r#"{{"choices":[{{}}],"usage":{json}}}"#);
-            let (_, flags) = read(body.as_bytes(), ExpectedCalls::default()).ok().unwrap();
+            let ReadAnswer { flags, .. } = read(body.as_bytes(), ExpectedCalls::default()).ok().unwrap();
             assert_eq!(flags, if impossible { vec![Flag::ImpossibleUsage] } else { vec![] }, "{json}");
         }
         let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;

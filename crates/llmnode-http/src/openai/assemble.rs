@@ -8,9 +8,8 @@ use llmnode_model::{Category, ModelError};
 use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 
-use super::OpenAi;
-use super::config::OpenAiBuilder;
 use super::inner::Inner;
+use super::settings::ClientSettings;
 use crate::http::capabilities::Capabilities;
 use crate::http::endpoint::{Endpoint, is_loopback};
 use crate::http::headers::{HeaderSettings, Headers};
@@ -23,15 +22,9 @@ const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
 ];
-const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
-impl OpenAiBuilder {
-    /// Checks the settings and returns the model. The first requests make the connections.
-    ///
-    /// # Errors
-    /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
-    /// `config_error` for any other impossible setting.
-    pub fn build(self) -> Result<OpenAi, ModelError> {
+impl ClientSettings {
+    pub(crate) fn build(self) -> Result<Inner, ModelError> {
         let endpoint = self.endpoint()?;
         self.check_address(&endpoint)?;
         let key = self.resolve_key()?;
@@ -64,10 +57,10 @@ impl OpenAiBuilder {
             (Some(key), _) => format!("; check the key in {}", key.source),
             (None, Some(_)) => "; check the key that `config` gives".to_owned(),
             (None, None) if has_key => "; check the key in the header or the base URL".to_owned(),
-            (None, None) => format!("; no key was sent: {}", self.key_source.remedy()),
+            (None, None) => format!("; no key was sent: {}", self.key_remedy()),
         };
-        Ok(OpenAi(Arc::new(Inner {
-            wire: &super::CHAT,
+        Ok(Inner {
+            wire: self.wire,
             service,
             model: self.model,
             response_format: self.response_format,
@@ -76,7 +69,7 @@ impl OpenAiBuilder {
             capabilities: Capabilities::default(),
             redirects: Redirects::default(),
             retry_budget: self.retry_budget,
-        })))
+        })
     }
 
     /// As far as the settings show: a client of the program may have a proxy.
@@ -87,9 +80,9 @@ impl OpenAiBuilder {
 
     fn endpoint(&self) -> Result<Endpoint, ModelError> {
         match (&self.base_url, &self.config_source) {
-            (Some(base), _) => Endpoint::new(&base.value, base.source),
-            (None, Some(config)) => Endpoint::from_config(&**config),
-            (None, None) => Endpoint::new(DEFAULT_BASE_URL, "the default"),
+            (Some(base), _) => Endpoint::new(&base.value, base.source, self.wire.api),
+            (None, Some(config)) => Endpoint::from_config(&**config, self.wire.api),
+            (None, None) => Endpoint::new(self.wire.api.example, "the default", self.wire.api),
         }
     }
 
@@ -131,7 +124,7 @@ impl OpenAiBuilder {
         let message = format!(
             "{} needs a key: {}; or call `.without_key()` if the server needs none",
             endpoint.host(),
-            self.key_source.remedy()
+            self.key_remedy()
         );
         Err(ModelError::unsent(Category::ApiKeyError, message))
     }
@@ -238,7 +231,8 @@ impl OpenAiBuilder {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+
+    use crate::openai::{OpenAi, OpenAiBuilder};
 
     #[test]
     fn a_proxy_elsewhere_leaves_the_machine_too() {

@@ -8,7 +8,8 @@ use reqwest::Url;
 use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
 
-use super::config::{KeySource, OpenAiBuilder};
+use super::config::OpenAiBuilder;
+use super::settings::KeySource;
 use crate::http::headers::ConfigSource;
 
 impl OpenAiBuilder {
@@ -38,11 +39,11 @@ impl OpenAiBuilder {
     /// # let _ = builder;
     /// ```
     pub fn config(mut self, config: impl Config + 'static) -> Self {
-        self.base_url = None;
-        self.key = None;
-        self.key_source = KeySource::Program;
-        self.key_header = "authorization";
-        self.config_source = Some(Arc::new(ConfigAdapter(config)));
+        self.settings.base_url = None;
+        self.settings.key = None;
+        self.settings.key_source = KeySource::Program;
+        self.settings.key_header = "authorization";
+        self.settings.config_source = Some(Arc::new(ConfigAdapter(config)));
         self
     }
 }

@@ -8,15 +8,15 @@ use crate::http::headers::Headers;
 use crate::http::redirects::Redirects;
 use crate::http::service::Service;
 
-pub(super) struct Inner {
-    pub(super) wire: &'static Wire,
-    pub(super) service: Service,
-    pub(super) model: Option<String>,
-    pub(super) headers: Headers,
+pub(crate) struct Inner {
+    pub(crate) wire: &'static Wire,
+    pub(crate) service: Service,
+    pub(crate) model: Option<String>,
+    pub(crate) headers: Headers,
     /// Where to look if a key is refused.
-    pub(super) key_hint: String,
-    pub(super) response_format: Option<ResponseFormat>,
-    pub(super) capabilities: Capabilities,
-    pub(super) redirects: Redirects,
-    pub(super) retry_budget: RetryBudget,
+    pub(crate) key_hint: String,
+    pub(crate) response_format: Option<ResponseFormat>,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) redirects: Redirects,
+    pub(crate) retry_budget: RetryBudget,
 }

@@ -21,6 +21,7 @@ mod request;
 mod response;
 mod response_head;
 mod sent_message;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -48,6 +49,7 @@ use self::receive::ResponseBody;
 use self::response_head::ResponseHead;
 use self::wire::Wire;
 use crate::http::capabilities::RequestShape;
+use crate::http::endpoint::ApiPath;
 use crate::http::headers::RequestHeaders;
 use crate::http::response_formats::ResponseFormats;
 use crate::http::{endpoint, response_formats};
@@ -72,9 +74,13 @@ use crate::http::{endpoint, response_formats};
 pub struct OpenAi(Arc<Inner>);
 
 /// Chat completions.
-const CHAT: Wire = Wire {
+pub(crate) const CHAT: Wire = Wire {
     name: "openai",
     provider: "OpenAI",
+    handle: "OpenAi",
+    key: "OPENAI_API_KEY",
+    model: "OPENAI_MODEL",
+    api: ApiPath { path: "/chat/completions", example: "https://api.openai.com/v1" },
     own: &["messages", "model", "stream"],
     lacks: &[],
     encode: request::encode,
@@ -167,9 +173,12 @@ impl Inner {
         listens: bool,
     ) -> Result<(PreparedRequest<'a>, HeaderMap), String> {
         check_request(self.service.is_local, || self.service.endpoint.host())?;
-        let model = self.model_of(request).ok_or(
-            "no model is named: set OPENAI_MODEL, `model` on the builder, or `model` on the node or call",
-        )?;
+        let model = self.model_of(request).ok_or_else(|| {
+            let variable = self.wire.model;
+            format!(
+                "no model is named: set {variable}, `model` on the builder, or `model` on the node or call"
+            )
+        })?;
         if let Some(fault) = request.reserved_fields_in_extra(self.wire.own).next() {
             return Err(fault);
         }

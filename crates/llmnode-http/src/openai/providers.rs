@@ -1,7 +1,9 @@
 //! The servers that have their own constructor.
 
+use super::CHAT;
 use super::OpenAi;
-use super::config::{KeySource, OpenAiBuilder};
+use super::config::OpenAiBuilder;
+use super::settings::{ClientSettings, KeySource};
 use crate::http::headers::Sourced;
 
 /// For each: documentation, name, base URL, and the variable with its key.
@@ -72,8 +74,8 @@ impl OpenAi {
         let resource = resource.trim_end_matches('/');
         let url = format!("{resource}/openai/deployments/{deployment}?api-version={api_version}");
         let mut builder = OpenAiBuilder::for_server(url, KeySource::Variable("AZURE_OPENAI_API_KEY"));
-        builder.key_header = "api-key";
-        if let Some(url) = &mut builder.base_url {
+        builder.settings.key_header = "api-key";
+        if let Some(url) = &mut builder.settings.base_url {
             url.source = "`azure`";
         }
         builder.model(deployment)
@@ -83,7 +85,8 @@ impl OpenAi {
 impl OpenAiBuilder {
     fn for_server(base_url: impl Into<String>, key_source: KeySource) -> OpenAiBuilder {
         let base_url = Sourced { value: base_url.into(), source: "the constructor" };
-        OpenAiBuilder { base_url: Some(base_url), key_source, ..OpenAiBuilder::default() }
+        let settings = ClientSettings { base_url: Some(base_url), key_source, ..ClientSettings::new(&CHAT) };
+        OpenAiBuilder { settings }
     }
 }
 
@@ -105,7 +108,7 @@ mod tests {
     /// Path, with its query, and key of the request that such a model makes, with the stub server as its host.
     async fn request_of(builder: OpenAiBuilder) -> (String, Option<String>, Option<String>) {
         let server = StubServer::builder().start().await.unwrap();
-        let mut url = Url::parse(&builder.base_url.as_ref().unwrap().value).unwrap();
+        let mut url = Url::parse(&builder.settings.base_url.as_ref().unwrap().value).unwrap();
         url.set_scheme("http").unwrap();
         url.set_ip_host(server.address().ip()).unwrap();
         url.set_port(Some(server.address().port())).unwrap();
@@ -134,7 +137,7 @@ mod tests {
     async fn azure_has_a_deployment_a_version_and_a_header_of_its_own() {
         for resource in ["https://a.openai.azure.com", "https://a.openai.azure.com/"] {
             let builder = OpenAi::azure(resource, "my-gpt", "2024-10-21");
-            assert_eq!(builder.model.as_deref(), Some("my-gpt"));
+            assert_eq!(builder.settings.model.as_deref(), Some("my-gpt"));
             let path = "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21";
             assert_eq!(request_of(builder).await, (path.to_owned(), None, Some("key-1234".to_owned())));
         }

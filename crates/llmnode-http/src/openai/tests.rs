@@ -177,7 +177,7 @@ proptest! {
         body[format!("x-{more}")] = json!({"deep": [[more]]});
         let bytes = serde_json::to_vec(&body).unwrap();
         match answer::read(&bytes, ExpectedCalls::default()) {
-            Ok((completion, _)) => prop_assert_eq!(completion.text, "paid for"),
+            Ok(read) => prop_assert_eq!(read.completion.text, "paid for"),
             Err(_) => prop_assert!(false, "{}", body),
         }
     }

@@ -7,6 +7,7 @@ use llmnode_model::{ModelError, ResponseFormat, Sink, TokenUsage};
 use super::answer::ReadResult;
 use super::calls::ExpectedCalls;
 use super::prepared_request::PreparedRequest;
+use crate::http::endpoint::ApiPath;
 use crate::http::sse::Event;
 
 pub(crate) struct Wire {
@@ -14,6 +15,13 @@ pub(crate) struct Wire {
     pub(crate) name: &'static str,
     /// What people call its provider.
     pub(crate) provider: &'static str,
+    /// The type that users make.
+    pub(crate) handle: &'static str,
+    /// The environment's variables.
+    pub(crate) key: &'static str,
+    pub(crate) model: &'static str,
+    /// Its example is the default.
+    pub(crate) api: ApiPath,
     /// Fields of a request that come from the node, so that `extra` may not have them.
     pub(crate) own: &'static [&'static str],
     /// How it cannot be asked for the type of an answer.

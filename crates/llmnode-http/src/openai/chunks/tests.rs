@@ -2,6 +2,7 @@ use llmnode_model::TokenUsage;
 
 use super::*;
 use crate::http::sse::Decoder;
+use crate::openai::answer::ReadAnswer;
 
 /// What calls may be asked for.
 const WANTED: [ExpectedCalls<'_>; 3] = [
@@ -68,11 +69,11 @@ fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, wanted: ExpectedCalls<'_
 }
 
 fn shown(end: Result<(), ModelError>, written: PartialCompletion, wanted: ExpectedCalls<'_>) -> String {
-    match end.map(|()| written.finish(wanted)) {
+    match end.map(|()| Box::new(written).finish(wanted)) {
         Err(failure) => format!("{failure:?}"),
         Ok(Err(body)) => String::from_utf8_lossy(&body).into_owned(),
-        Ok(Ok(Ok((completion, flags)))) => {
-            format!("{completion:?} {} {flags:?}", completion.text)
+        Ok(Ok(Ok(ReadAnswer { completion, parts, flags }))) => {
+            format!("{completion:?} {} {parts:?} {flags:?}", completion.text)
         }
         Ok(Ok(Err(Unreadable::Failure(failure)))) => format!("{failure:?}"),
         Ok(Ok(Err(_))) => "no answer".to_owned(),

@@ -1,0 +1,278 @@
+//! The settings of a model's client. Every builder has them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use llmnode_model::internal::Secret;
+use llmnode_model::{Category, ModelError, ResponseFormat, RetryBudget};
+
+use super::wire::Wire;
+use crate::http::headers::{ConfigSource, Sourced, is_secret};
+
+#[derive(Clone)]
+pub(crate) struct ClientSettings {
+    pub(crate) wire: &'static Wire,
+    pub(crate) base_url: Option<Sourced<String>>,
+    pub(crate) key: Option<Sourced<Secret>>,
+    pub(crate) key_source: KeySource,
+    pub(crate) key_header: &'static str,
+    pub(crate) without_key: bool,
+    pub(crate) config_source: Option<Arc<dyn ConfigSource>>,
+    pub(crate) model: Option<String>,
+    pub(crate) response_format: Option<ResponseFormat>,
+    pub(crate) headers: Vec<(String, Secret)>,
+    pub(crate) client_request_id: bool,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) attempt_timeout: Duration,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) body_cap: usize,
+    pub(crate) proxy: Option<Secret>,
+    pub(crate) root_certificates: Vec<Vec<u8>>,
+    pub(crate) allow_plain_http: bool,
+    pub(crate) public_only: bool,
+    pub(crate) http_client: Option<reqwest::Client>,
+    pub(crate) retry_budget: RetryBudget,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum KeySource {
+    Program,
+    /// `from_env` has looked for it.
+    Environment,
+    Variable(&'static str),
+}
+
+impl ClientSettings {
+    pub(crate) fn new(wire: &'static Wire) -> Self {
+        ClientSettings {
+            wire,
+            base_url: None,
+            key: None,
+            key_source: KeySource::Program,
+            key_header: "authorization",
+            config_source: None,
+            without_key: false,
+            model: None,
+            response_format: None,
+            headers: Vec::new(),
+            client_request_id: true,
+            connect_timeout: Duration::from_secs(5),
+            attempt_timeout: Duration::from_secs(600),
+            idle_timeout: Duration::from_secs(60),
+            body_cap: 8 * 1024 * 1024,
+            proxy: None,
+            root_certificates: Vec::new(),
+            allow_plain_http: false,
+            public_only: false,
+            http_client: None,
+            retry_budget: RetryBudget::default(),
+        }
+    }
+
+    /// How a key can be given.
+    pub(crate) fn key_remedy(&self) -> String {
+        let Wire { handle, key, .. } = self.wire;
+        match self.key_source {
+            KeySource::Program => format!(
+                "set it with `.api_key(..)`, or make the model with `{handle}::from_env()`, which reads {key}"
+            ),
+            KeySource::Environment => format!("set {key}, or `.api_key(..)`"),
+            KeySource::Variable(variable) => format!("set {variable}, or `.api_key(..)`"),
+        }
+    }
+
+    fn has_credential(&self) -> bool {
+        self.headers.iter().any(|(name, value)| is_secret(name, value))
+    }
+
+    pub(crate) fn resolve_key(&self) -> Result<Option<Sourced<Secret>>, ModelError> {
+        match (&self.key, self.key_source) {
+            (None, KeySource::Variable(name)) if !self.without_key && !self.has_credential() => {
+                let value = read(name, env_var)?;
+                Ok(value.map(|value| Sourced { value: Secret::new(value), source: name }))
+            }
+            (key, _) => Ok(key.clone()),
+        }
+    }
+}
+
+/// The settings that all builders have, with their documentation. `$example` is a base URL.
+macro_rules! client_settings {
+    ($builder:ident, $example:literal) => {
+        impl $builder {
+            #[doc = concat!("Sets the base URL, such as ", $example, ".")]
+            pub fn base_url(mut self, url: impl Into<String>) -> Self {
+                self.settings.base_url =
+                    Some(crate::http::headers::Sourced { value: url.into(), source: "`base_url`" });
+                self
+            }
+
+            /// Sets the key. Default: none, or for a known server the key in its variable. Loopback servers need none.
+            pub fn api_key(mut self, key: impl Into<String>) -> Self {
+                self.settings.key = Some(crate::http::headers::Sourced {
+                    value: llmnode_model::internal::Secret::new(key),
+                    source: "`api_key`",
+                });
+                self
+            }
+
+            /// Sends no key, for a server on another machine that needs none.
+            pub fn without_key(mut self) -> Self {
+                self.settings.key = None;
+                self.settings.without_key = true;
+                self
+            }
+
+            /// Sets the model for calls that name none. No default.
+            pub fn model(mut self, model: impl Into<String>) -> Self {
+                self.settings.model = Some(model.into());
+                self
+            }
+
+            /// Sets how the model is asked for the type of an answer, unless a call sets it. Default: [`ResponseFormat::Strict`](llmnode_model::ResponseFormat::Strict), or
+            /// [`ResponseFormat::Schema`](llmnode_model::ResponseFormat::Schema) if that cannot express the type. If the endpoint refuses a response format, the next one is used,
+            /// and remembered by this model's handle and its clones.
+            pub fn response_format(mut self, response_format: llmnode_model::ResponseFormat) -> Self {
+                self.settings.response_format = Some(response_format);
+                self
+            }
+
+            /// Adds a header to every request. A second value for a name replaces the first. No `Debug` form shows its value.
+            /// A value is a secret, and is removed from every message and record, if the header's name is the name of a
+            /// credential or the value begins with `Bearer` or `Basic`. A name is the name of a credential if it has one of
+            /// these as a whole word: `auth`, `authorization`, `key`, `token`, `secret`, `cookie`, `password`, `signature`;
+            /// so are `x-api-key`, `apikey`, `accessToken` and `x-auth-user`, but not `x-portkey-provider` or `x-max-tokens`.
+            /// Other values stay as they are: a server may well name the model that a header asked for.
+            ///
+            /// Headers that frame a request, such as `host` and `content-length`, are a `config_error`.
+            pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+                self.settings.headers.push((name.into(), llmnode_model::internal::Secret::new(value)));
+                self
+            }
+
+            /// Sends no `x-client-request-id`. By default each request has the id of its attempt
+            /// (`AttemptId`) in that header, so that a provider can find a request whose
+            /// response was lost.
+            pub fn without_client_request_id(mut self) -> Self {
+                self.settings.client_request_id = false;
+                self
+            }
+
+            /// Sets the longest time to connect, with name resolution and TLS. Default 5 s.
+            pub fn connect_timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.settings.connect_timeout = timeout;
+                self
+            }
+
+            /// Sets the longest time of one attempt, from connecting to the last byte of the answer. Default 600 s.
+            pub fn attempt_timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.settings.attempt_timeout = timeout;
+                self
+            }
+
+            /// Sets the longest time without an event of a stream. A longer pause is a `timeout`. Comments, which servers
+            /// send to keep a connection open, are not events. Time during which nobody polls the stream does not count.
+            /// Default 60 s; models that think for longer before they write need more.
+            pub fn idle_timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.settings.idle_timeout = timeout;
+                self
+            }
+
+            /// Sets the most bytes of a response body. A longer body is a `bad_response`. For a stream, this limits each
+            /// event, and the answer. Default 8 MiB.
+            pub fn max_body_bytes(mut self, bytes: usize) -> Self {
+                self.settings.body_cap = bytes;
+                self
+            }
+
+            /// Sets an HTTP proxy for all requests, such as `http://proxy.example:3128`; a user name and password in it are sent to
+            /// the proxy. By default, `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` of the environment apply, except to
+            /// loopback servers, which are reached without a proxy.
+            ///
+            /// A proxy can read plain http. A key for a loopback server is refused if the proxy is on another machine, unless
+            /// [`allow_plain_http`](Self::allow_plain_http) is set.
+            pub fn proxy(mut self, url: impl Into<String>) -> Self {
+                self.settings.proxy = Some(llmnode_model::internal::Secret::new(url));
+                self
+            }
+
+            /// Trusts the certificates in this PEM text, in addition to those that the system trusts.
+            pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+                self.settings.root_certificates.push(pem.into());
+                self
+            }
+
+            /// Allows a key over plain http to another machine, where anyone on the way can read it. Without it, a key is
+            /// sent over plain http only to a loopback server, and there only without a proxy or through one on loopback.
+            pub fn allow_plain_http(mut self) -> Self {
+                self.settings.allow_plain_http = true;
+                self
+            }
+
+            /// Refuses servers in private networks. If the host of the base URL is a private, loopback or link-local address,
+            /// [`build`](Self::build) fails with a `config_error`; if it is a name that resolves to such an address,
+            /// the call fails before anything is sent. The address of the connection itself is checked, so a name cannot
+            /// change later. Use this for base URLs that do not come from the program. It does not apply to names behind a
+            /// proxy, which resolves them itself, or to a client of your own.
+            pub fn public_only(mut self) -> Self {
+                self.settings.public_only = true;
+                self
+            }
+
+            /// Sets the retries that all calls of this model and its clones share. Default: a budget with room for 100. To
+            /// share one among models of an endpoint, give each a clone.
+            pub fn retry_budget(mut self, budget: llmnode_model::RetryBudget) -> Self {
+                self.settings.retry_budget = budget;
+                self
+            }
+
+            /// Sends requests through this client (feature `http-client`). Its own connect timeout, proxies, certificates and
+            /// redirects apply instead of the builder's, and its own timeouts apply beside the attempt timeout; switch its
+            /// redirects and retries off, since the attempt loop can neither see nor account for them. llmnode cannot see its
+            /// proxies. Unless they are switched off, they come from the environment, even for loopback servers: a key over
+            /// plain http needs [`allow_plain_http`](Self::allow_plain_http), whatever the server.
+            #[cfg(feature = "http-client")]
+            pub fn http_client(mut self, client: reqwest::Client) -> Self {
+                self.settings.http_client = Some(client);
+                self
+            }
+        }
+
+        impl std::fmt::Debug for $builder {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let settings = &self.settings;
+                let headers: Vec<&str> = settings.headers.iter().map(|(name, _)| name.as_str()).collect();
+                f.debug_struct(stringify!($builder))
+                    // A base URL may hold a key in its query.
+                    .field("base_url", &settings.base_url.as_ref().map(|_| "[given]"))
+                    .field("api_key", &settings.key.as_ref().map(|key| &key.value))
+                    .field("model", &settings.model)
+                    .field("response_format", &settings.response_format)
+                    .field("headers", &headers)
+                    .field("connect_timeout", &settings.connect_timeout)
+                    .field("attempt_timeout", &settings.attempt_timeout)
+                    .field("idle_timeout", &settings.idle_timeout)
+                    .field("max_body_bytes", &settings.body_cap)
+                    .field("proxy", &settings.proxy)
+                    .field("retry_budget", &settings.retry_budget)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(crate) use client_settings;
+
+/// An empty variable counts as absent.
+pub(crate) fn read(
+    name: &str,
+    variable: impl Fn(&str) -> Option<Result<String, ()>>,
+) -> Result<Option<String>, ModelError> {
+    match variable(name).transpose() {
+        Ok(value) => Ok(value.filter(|value| !value.is_empty())),
+        Err(()) => Err(ModelError::unsent(Category::ConfigError, format!("{name} is not Unicode text"))),
+    }
+}
+
+pub(crate) fn env_var(name: &str) -> Option<Result<String, ()>> {
+    std::env::var_os(name).map(|value| value.into_string().map_err(|_| ()))
+}
