@@ -759,6 +759,9 @@ pub use llmnode_http::async_openai;
 #[cfg(feature = "http-client")]
 #[doc(inline)]
 pub use llmnode_http::reqwest;
+#[cfg(feature = "anthropic")]
+#[doc(inline)]
+pub use llmnode_http::{Anthropic, AnthropicBuilder, Cache};
 #[cfg(feature = "openai")]
 #[doc(inline)]
 pub use llmnode_http::{OpenAi, OpenAiBuilder};

@@ -2,9 +2,13 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+#[cfg(feature = "anthropic")]
+mod anthropic;
 mod http;
 mod openai;
 
+#[cfg(feature = "anthropic")]
+pub use anthropic::{Anthropic, AnthropicBuilder, Cache};
 /// The version of async-openai whose configuration [`OpenAiBuilder::config`] takes.
 #[cfg(feature = "async-openai")]
 pub use async_openai;

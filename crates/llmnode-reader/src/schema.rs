@@ -1,5 +1,6 @@
 //! The JSON schema of an output type, in the dialects that providers accept.
 
+mod anthropic;
 mod depth;
 mod kinds;
 mod limits;
@@ -64,6 +65,7 @@ pub struct OutputSchema {
     pub(super) rules: Rules,
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
+    anthropic: OnceLock<Option<Box<RawValue>>>,
     strict_error_was_taken: AtomicBool,
     wrapped: bool,
     /// Levels beyond the limit of depth were cut off.
@@ -133,6 +135,7 @@ impl OutputSchema {
             absent_as_null: rules.absent_as_null(),
             rules,
             strict: OnceLock::new(),
+            anthropic: OnceLock::new(),
             strict_error_was_taken: AtomicBool::new(false),
             uncovered: Mutex::default(),
             truncated: truncated || normal.truncated,
@@ -194,6 +197,16 @@ impl OutputSchema {
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
         let write = || strict::strict(&self.tree, &self.name, self.truncated).map(|tree| raw(&tree));
         self.strict.get_or_init(write).as_ref().map(|raw| &**raw)
+    }
+
+    /// Returns the schema in the dialect of Anthropic's structured outputs: the strict one without bounds, which go into the
+    /// description. `None`: it cannot express the type.
+    pub fn anthropic(&self) -> Option<&RawValue> {
+        let write = || {
+            let strict = strict::strict(&self.tree, &self.name, self.truncated).ok()?;
+            anthropic::subset(&strict).map(|tree| raw(&tree))
+        };
+        self.anthropic.get_or_init(write).as_deref()
     }
 
     /// Why strict mode cannot express it; `None` from the second time on.

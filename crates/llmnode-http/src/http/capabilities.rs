@@ -23,6 +23,8 @@ pub(crate) struct Quirks {
     pub(crate) no_stream: bool,
     pub(crate) no_forced_tool: bool,
     pub(crate) no_stream_options: bool,
+    /// The most tokens of an answer, where a model said so.
+    pub(crate) most_tokens: Option<u32>,
     pub(crate) refused: ResponseFormats,
     /// The first call whose answer was not JSON of the schema that was sent: from then on, the prompt has the schema as well.
     pub(crate) unenforced: Option<CallId>,
@@ -94,6 +96,15 @@ impl Capabilities {
     /// Whether what was carried is left out for the rest of this call.
     pub(crate) fn refuses_carried(&self, model: &str, call: CallId) -> bool {
         self.lock().get(model).is_some_and(|known| known.without_carried.contains(&call))
+    }
+
+    /// Returns whether that is news.
+    pub(crate) fn limit_tokens(&self, model: &str, asked: RequestShape<'_>, most: u32) -> bool {
+        let is_news = most > 0 && asked.quirks.most_tokens.is_none_or(|known| known > most);
+        if is_news {
+            entry(&mut self.lock(), model).quirks.most_tokens = Some(most);
+        }
+        is_news
     }
 
     pub(crate) fn unenforced(&self, model: &str, call: CallId) {

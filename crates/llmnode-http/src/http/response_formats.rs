@@ -43,8 +43,21 @@ fn bit(response_format: ResponseFormat) -> u8 {
     place.map_or(0, |place| 1 << place)
 }
 
+/// The formats of an API.
+#[derive(Clone, Copy)]
+pub(crate) struct Formats {
+    /// Of fallback.
+    pub(crate) order: &'static [ResponseFormat],
+    /// Whether its strict format can say the type.
+    pub(crate) expresses: fn(&OutputSchema) -> bool,
+}
+
+/// Those of chat completions.
+pub(crate) const ALL: Formats = Formats { order: &ORDER, expresses: |schema| schema.strict().is_ok() };
+
 /// Fails only if the strict format is chosen, and cannot express the type.
 pub(crate) fn response_format(
+    formats: Formats,
     chosen: Option<ResponseFormat>,
     schema: &OutputSchema,
     refused: ResponseFormats,
@@ -54,27 +67,29 @@ pub(crate) fn response_format(
         schema.strict()?;
     }
     let expresses = |response_format: ResponseFormat| {
-        response_format != ResponseFormat::Strict || schema.strict().is_ok()
+        response_format != ResponseFormat::Strict || (formats.expresses)(schema)
     };
     if matches!(first, ResponseFormat::Strict | ResponseFormat::Tool)
         && let Some(error) = take_strict_error(schema)
     {
         tracing::info!(target: "llmnode::schema", name = schema.name(), "{error}");
     }
-    let from = ORDER.iter().skip_while(|one| **one != first);
+    let from = formats.order.iter().skip_while(|one| **one != first);
     let mut left = from.copied().filter(|one| !refused.contains(*one));
     Ok(left.find(|one| expresses(*one)).unwrap_or(ResponseFormat::Prompt))
 }
 
 pub(crate) fn passed_over(
+    formats: Formats,
     chosen: Option<ResponseFormat>,
     schema: &OutputSchema,
     refused: ResponseFormats,
-) -> impl Iterator<Item = ResponseFormat> {
-    let asked = response_format(chosen, schema, refused).unwrap_or(ResponseFormat::Prompt);
+) -> impl Iterator<Item = ResponseFormat> + use<> {
+    let asked = response_format(formats, chosen, schema, refused).unwrap_or(ResponseFormat::Prompt);
     let first = chosen.unwrap_or(ResponseFormat::Strict);
-    let from = ORDER.into_iter().skip_while(move |one| *one != first).take_while(move |one| *one != asked);
-    let says = schema.strict().is_ok();
+    let from = formats.order.iter().copied();
+    let from = from.skip_while(move |one| *one != first).take_while(move |one| *one != asked);
+    let says = (formats.expresses)(schema);
     from.filter(move |one| refused.contains(*one) && (says || *one != ResponseFormat::Strict))
 }
 
@@ -110,7 +125,7 @@ mod tests {
     fn without_a_choice_the_most_binding_one_that_can_say_the_type() {
         let (plain_type, map) = struct_and_map();
         let of = |schema, refused: &[ResponseFormat]| {
-            response_format(None, schema, ResponseFormats::of(refused)).unwrap()
+            response_format(ALL, None, schema, ResponseFormats::of(refused)).unwrap()
         };
         assert_eq!(of(&plain_type, &[]), ResponseFormat::Strict);
         assert_eq!(of(&map, &[]), ResponseFormat::Schema);
@@ -131,21 +146,21 @@ mod tests {
         let (plain_type, map) = struct_and_map();
         let none = ResponseFormats::default();
         for one in ORDER {
-            assert_eq!(response_format(Some(one), &plain_type, none).unwrap(), one);
-            assert_eq!(response_format(Some(one), &map, none).is_ok(), one != ResponseFormat::Strict);
+            assert_eq!(response_format(ALL, Some(one), &plain_type, none).unwrap(), one);
+            assert_eq!(response_format(ALL, Some(one), &map, none).is_ok(), one != ResponseFormat::Strict);
         }
         let refused = ResponseFormats::of(&[ResponseFormat::Tool]);
         assert_eq!(
-            response_format(Some(ResponseFormat::Tool), &plain_type, refused).unwrap(),
+            response_format(ALL, Some(ResponseFormat::Tool), &plain_type, refused).unwrap(),
             ResponseFormat::Strict
         );
         assert_eq!(
-            response_format(Some(ResponseFormat::Tool), &map, refused).unwrap(),
+            response_format(ALL, Some(ResponseFormat::Tool), &map, refused).unwrap(),
             ResponseFormat::Schema
         );
         let refused = ResponseFormats::of(&[ResponseFormat::JsonObject]);
         assert_eq!(
-            response_format(Some(ResponseFormat::JsonObject), &plain_type, refused).unwrap(),
+            response_format(ALL, Some(ResponseFormat::JsonObject), &plain_type, refused).unwrap(),
             ResponseFormat::Prompt
         );
     }
@@ -154,7 +169,7 @@ mod tests {
     fn only_what_is_refused_is_passed_over() {
         let (plain_type, map) = struct_and_map();
         let over = |chosen, schema, refused: &[ResponseFormat]| {
-            passed_over(chosen, schema, ResponseFormats::of(refused))
+            passed_over(ALL, chosen, schema, ResponseFormats::of(refused))
                 .map(ResponseFormat::as_str)
                 .collect::<Vec<_>>()
         };
@@ -178,14 +193,14 @@ mod tests {
             UnsupportedFeature::Tools,
         ];
         for (schema, chosen) in [&plain_type, &map].into_iter().flat_map(|s| ORDER.map(|one| (s, one))) {
-            let Ok(asked) = response_format(Some(chosen), schema, ResponseFormats::default()) else {
+            let Ok(asked) = response_format(ALL, Some(chosen), schema, ResponseFormats::default()) else {
                 continue;
             };
             for refused in all {
                 let out = ruled_out(refused, asked);
                 if !out.is_empty() {
                     assert_ne!(
-                        response_format(Some(chosen), schema, out).unwrap(),
+                        response_format(ALL, Some(chosen), schema, out).unwrap(),
                         asked,
                         "{refused:?} {asked:?}"
                     );
@@ -222,7 +237,7 @@ mod tests {
             let told = OutputSchema::from_value("Any", serde_json::json!({}));
             let fits = OutputSchema::from_value("Text", serde_json::json!({"type": "string"}));
             for _ in 0..3 {
-                let chosen = |schema| response_format(None, schema, ResponseFormats::default()).unwrap();
+                let chosen = |schema| response_format(ALL, None, schema, ResponseFormats::default()).unwrap();
                 assert_eq!((chosen(&told), chosen(&fits)), (ResponseFormat::Schema, ResponseFormat::Strict));
             }
         });

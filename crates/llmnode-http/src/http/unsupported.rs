@@ -63,7 +63,7 @@ const FIELDS: [(&str, UnsupportedFeature); 14] = [
 ];
 
 /// Conclusive in lower case, without a field. Some servers send these with the status of a failure of their own.
-const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 24] = [
+const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 28] = [
     // OpenAI and servers that copy it.
     ("invalid schema for response_format", UnsupportedFeature::Schema),
     ("invalid schema for function", UnsupportedFeature::Schema),
@@ -95,6 +95,11 @@ const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 24] = [
     ("cannot be modified", UnsupportedFeature::Carried),
     ("thought signature is not valid", UnsupportedFeature::Carried),
     ("encrypted content", UnsupportedFeature::Carried),
+    // Anthropic.
+    ("tool_choice forces tool use", UnsupportedFeature::ToolChoice),
+    ("`temperature` may only be set to 1", UnsupportedFeature::Temperature),
+    ("`temperature` is deprecated", UnsupportedFeature::Temperature),
+    ("too many optional parameters", UnsupportedFeature::Schema),
 ];
 
 /// These precede a list of supported values.

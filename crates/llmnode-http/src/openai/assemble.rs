@@ -69,6 +69,7 @@ impl ClientSettings {
             capabilities: Capabilities::default(),
             redirects: Redirects::default(),
             retry_budget: self.retry_budget,
+            cache_for_an_hour: self.cache_for_an_hour,
         })
     }
 

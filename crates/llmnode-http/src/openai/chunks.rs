@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use llmnode_model::internal::{PADDING, padding};
 use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -13,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{self, Unreadable};
 use super::calls::{ExpectedCalls, FunctionCall, ToolCall, tool_calls};
 use super::carried;
+use super::padding::PaddingWatch;
 use super::response::{self, Choice, Choices, Message, OTHER_CHOICES, Response, content};
 use super::wire::StreamedAnswer;
 use crate::http::lenient::{Count, Lenient, LenientVisitor, object, text, tokens};
@@ -89,8 +89,7 @@ pub(super) struct PartialCompletion {
     answers: bool,
     others: bool,
     done: bool,
-    /// The length at which `is_padded` looks again.
-    checked_len: usize,
+    padding: PaddingWatch,
     /// Either an error or a whole completion.
     full_response: Option<Vec<u8>>,
 }
@@ -223,19 +222,9 @@ impl StreamedAnswer for PartialCompletion {
 }
 
 impl PartialCompletion {
-    /// Whether the answer is a complete document followed by nothing but white space, which some models write without end.
     fn is_padded(&mut self) -> bool {
         let written = self.calls.last().map_or(&self.text, |call| &call.arguments);
-        let end = written.len().saturating_sub(PADDING);
-        // Each look reads all of it, so it must have doubled since the last one.
-        if end < self.checked_len
-            || !written.as_bytes()[end..].iter().all(u8::is_ascii_whitespace)
-            || end == 0
-        {
-            return false;
-        }
-        self.checked_len = written.len().saturating_mul(2);
-        padding(written) >= PADDING
+        self.padding.is_padded(written)
     }
 
     fn add(&mut self, said: ChunkDelta<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
@@ -336,7 +325,7 @@ impl PartialCompletion {
     }
 }
 
-fn as_error_body(data: &[u8]) -> Vec<u8> {
+pub(crate) fn as_error_body(data: &[u8]) -> Vec<u8> {
     let value: Value = serde_json::from_slice(data)
         .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(data).into_owned()));
     if value.get("error").is_some() {

@@ -72,6 +72,7 @@ impl EmbeddingsApi {
             capabilities: Capabilities::default(),
             redirects: Redirects::default(),
             retry_budget: retry_budget.clone(),
+            cache_for_an_hour: None,
         }))
     }
 
@@ -115,6 +116,7 @@ impl EmbeddingsApi {
             shape,
             deadline,
             streams: false,
+            cache_for_an_hour: None,
             secrets,
         };
         let body = Body { model, input: texts, encoding_format: "float", dimensions };

@@ -95,6 +95,10 @@ impl Inner {
     }
 
     fn learns(&self, status: u16, error: &ErrorBody, asked: &PreparedRequest<'_>) -> bool {
+        let limit = max_tokens_allowed(&error.message).filter(|_| status == 400);
+        if let Some(most) = limit.filter(|_| !asked.request.extra.contains_key("max_tokens")) {
+            return self.capabilities.limit_tokens(asked.model, asked.shape, most);
+        }
         let Some(part) = unsupported(status, error) else { return false };
         let is_ours = match part {
             UnsupportedFeature::MaxTokens => request::max_tokens(asked.request).is_some(),
@@ -122,4 +126,11 @@ impl Inner {
             _ => String::new(),
         }
     }
+}
+
+/// Anthropic's words: `max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens`.
+fn max_tokens_allowed(message: &str) -> Option<u32> {
+    let (_, rest) = message.split_once("max_tokens: ")?;
+    let (_, most) = rest.split_once(" > ").filter(|(given, _)| given.parse::<u64>().is_ok())?;
+    most.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }

@@ -19,4 +19,5 @@ pub(crate) struct Inner {
     pub(crate) capabilities: Capabilities,
     pub(crate) redirects: Redirects,
     pub(crate) retry_budget: RetryBudget,
+    pub(crate) cache_for_an_hour: Option<bool>,
 }

@@ -3,46 +3,48 @@
 //! One call is one request. Retries belong to the attempt loop. Every failure gets its category from the raw response
 //! (status, headers, body).
 
-mod answer;
+pub(crate) mod answer;
 mod assemble;
 #[cfg(feature = "async-openai")]
 mod async_openai;
-mod calls;
+pub(crate) mod calls;
 mod carried;
-mod chunks;
+pub(crate) mod chunks;
 mod config;
 mod embeddings;
 mod error_response;
-mod inner;
-mod prepared_request;
+pub(crate) mod handle;
+pub(crate) mod inner;
+pub(crate) mod padding;
+pub(crate) mod prepared_request;
 mod providers;
 mod receive;
-mod request;
+pub(crate) mod request;
 mod response;
 mod response_head;
 mod sent_message;
-mod settings;
+pub(crate) mod settings;
 #[cfg(test)]
 mod tests;
-mod wire;
+pub(crate) mod wire;
 
 pub use config::OpenAiBuilder;
 pub use embeddings::EmbeddingsApi;
 
-use std::fmt;
 use std::sync::Arc;
 
 use llmnode_model::internal::{Secret, check_request, redact};
 use llmnode_model::{
-    BoxFuture, Carried, Category, ChatModel, Completion, Message, ModelError, Request, ResponseFormat, Retry,
-    RetryBudget, Sink,
+    Carried, Category, Completion, Message, ModelError, Request, ResponseFormat, Retry, Sink,
 };
+use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::with_remedy;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
 use self::answer::{ReadAnswer, ReadResult, Unreadable};
 use self::chunks::PartialCompletion;
+use self::handle::chat_model;
 use self::inner::Inner;
 use self::prepared_request::PreparedRequest;
 use self::receive::ResponseBody;
@@ -51,7 +53,6 @@ use self::wire::Wire;
 use crate::http::capabilities::RequestShape;
 use crate::http::endpoint::ApiPath;
 use crate::http::headers::RequestHeaders;
-use crate::http::response_formats::ResponseFormats;
 use crate::http::{endpoint, response_formats};
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
@@ -82,50 +83,31 @@ pub(crate) const CHAT: Wire = Wire {
     model: "OPENAI_MODEL",
     api: ApiPath { path: "/chat/completions", example: "https://api.openai.com/v1" },
     own: &["messages", "model", "stream"],
-    lacks: &[],
+    joined: &[],
+    formats: response_formats::ALL,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<PartialCompletion>::default(),
 };
 
-impl ChatModel for OpenAi {
-    fn complete<'a>(
-        &'a self,
-        request: &'a Request,
-        sink: &'a mut dyn Sink,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        Box::pin(self.0.complete(request, sink))
-    }
+chat_model!(OpenAi);
 
-    fn model(&self) -> Option<&str> {
-        self.0.model.as_deref()
-    }
-
-    fn provider(&self) -> &str {
-        self.0.wire.name
-    }
-
-    fn unenforced(&self, request: &Request) {
-        if let (Some(model), Some(attempt)) = (self.0.model_of(request), request.correlation)
+impl Inner {
+    pub(crate) fn unenforced(&self, request: &Request) {
+        if let (Some(model), Some(attempt)) = (self.model_of(request), request.correlation)
             && let Ok(RequestShape {
                 schema: Some((ResponseFormat::Strict | ResponseFormat::Schema, _)), ..
-            }) = self.0.shape(request, model)
+            }) = self.shape(request, model)
         {
-            self.0.capabilities.unenforced(model, attempt.call());
+            self.capabilities.unenforced(model, attempt.call());
         }
     }
 
-    fn retry_budget(&self) -> Option<&RetryBudget> {
-        Some(&self.0.retry_budget)
-    }
-
-    fn server(&self) -> Option<(&str, u16)> {
-        self.0.service.endpoint.server()
-    }
-}
-
-impl Inner {
-    async fn complete(&self, request: &Request, sink: &mut dyn Sink) -> Result<Completion, ModelError> {
+    pub(crate) async fn complete(
+        &self,
+        request: &Request,
+        sink: &mut dyn Sink,
+    ) -> Result<Completion, ModelError> {
         let prepared = self.prepare(request, sink.listens());
         let (asked, headers) =
             prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
@@ -187,7 +169,19 @@ impl Inner {
         let RequestHeaders { headers, secrets } = self.headers.for_request()?;
         let deadline = self.service.deadline(request.attempt_timeout);
         let streams = listens && !shape.quirks.no_stream;
-        Ok((PreparedRequest { request, model, wire, shape, deadline, streams, secrets }, headers))
+        Ok((
+            PreparedRequest {
+                request,
+                model,
+                wire,
+                shape,
+                deadline,
+                streams,
+                cache_for_an_hour: self.cache_for_an_hour,
+                secrets,
+            },
+            headers,
+        ))
     }
 
     fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {
@@ -197,7 +191,8 @@ impl Inner {
     fn shape<'a>(&'a self, request: &'a Request, model: &str) -> Result<RequestShape<'a>, String> {
         // A `response_format` in `extra` replaces ours.
         let own = request.extra.contains_key("response_format");
-        let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
+        let takes = |field: &&str| request.extra.contains_key(*field) && !self.wire.joined.contains(field);
+        let taken = ["tools", "tool_choice"].into_iter().find(takes);
         let tools = !request.tools.is_empty();
         if let Some(field) = taken.filter(|_| tools) {
             return Err(format!("the node has tools, and `extra` has `{field}`, too; leave it out"));
@@ -210,9 +205,11 @@ impl Inner {
             let quirks = self.capabilities.of(model, None);
             return Ok(RequestShape { quirks, schema: None, tools, carries, call });
         };
-        let mut quirks = self.capabilities.of(model, Some(schema.name()));
-        quirks.refused = quirks.refused.union(ResponseFormats::of(self.wire.lacks));
-        let response_format = response_formats::response_format(self.chosen(request), schema, quirks.refused)
+        let quirks = self.capabilities.of(model, Some(schema.name()));
+        let chosen = self.chosen(request);
+        self.check_chosen(chosen, schema)?;
+        let formats = self.wire.formats;
+        let response_format = response_formats::response_format(formats, chosen, schema, quirks.refused)
             .map_err(with_remedy)?;
         match taken.filter(|_| response_format == ResponseFormat::Tool) {
             Some(field) => Err(format!(
@@ -229,6 +226,22 @@ impl Inner {
         }
     }
 
+    fn check_chosen(&self, chosen: Option<ResponseFormat>, schema: &OutputSchema) -> Result<(), String> {
+        let Wire { provider, formats, .. } = self.wire;
+        match chosen {
+            Some(chosen) if !formats.order.contains(&chosen) => {
+                let others: Vec<&str> = formats.order.iter().map(|one| one.as_str()).collect();
+                Err(format!("{provider} has no `{}`; choose one of {}", chosen.as_str(), others.join(", ")))
+            }
+            Some(ResponseFormat::Strict) if schema.strict().is_ok() && !(formats.expresses)(schema) => {
+                Err(format!(
+                    "{provider}'s structured outputs cannot express the type, which is recursive or has too many unions; choose `tool`"
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// With tools, the default is a function for the answer: some servers silently ignore tools if there is a response format.
     fn chosen(&self, request: &Request) -> Option<ResponseFormat> {
         let beside_tools = (!request.tools.is_empty()).then_some(ResponseFormat::Tool);
@@ -242,9 +255,10 @@ impl Inner {
     ) -> impl Iterator<Item = &'static str> + use<'a> {
         let (PreparedRequest { request, shape, .. }, chosen) = (asked, self.chosen(asked.request));
         let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
-        let refused = shape.quirks.refused;
-        let response_formats =
-            schema.into_iter().flat_map(move |schema| response_formats::passed_over(chosen, schema, refused));
+        let (refused, formats) = (shape.quirks.refused, self.wire.formats);
+        let response_formats = schema
+            .into_iter()
+            .flat_map(move |schema| response_formats::passed_over(formats, chosen, schema, refused));
         let quirks = shape.quirks;
         let temperature = quirks.no_temperature && request::temperature(request).is_some();
         let max_tokens = quirks.max_completion_tokens && request::max_tokens(request).is_some();
@@ -345,13 +359,4 @@ fn without_secrets(mut error: ModelError, secrets: &[Secret]) -> ModelError {
 
 fn unsent(message: impl Into<String>) -> ModelError {
     ModelError::unsent(Category::ConfigError, message)
-}
-
-impl fmt::Debug for OpenAi {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAi")
-            .field("endpoint", &self.0.service.endpoint.shown)
-            .field("model", &self.0.model)
-            .finish_non_exhaustive()
-    }
 }

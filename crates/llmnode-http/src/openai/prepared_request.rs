@@ -17,6 +17,7 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,
+    pub(crate) cache_for_an_hour: Option<bool>,
     pub(crate) secrets: Cow<'a, [Secret]>,
 }
 

@@ -44,7 +44,7 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-enum Messages<'a> {
+pub(crate) enum Messages<'a> {
     Unchanged(&'a [Message]),
     Rewritten(Vec<Cow<'a, Message>>),
 }
@@ -55,14 +55,19 @@ struct SentMessages<'a>(Messages<'a>, &'a PreparedRequest<'a>);
 impl Serialize for SentMessages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let sent = |message| SentMessage { message, parts: self.1.carried(message).unwrap_or_default() };
-        match &self.0 {
-            Messages::Unchanged(all) => to.collect_seq(all.iter().map(sent)),
-            Messages::Rewritten(all) => to.collect_seq(all.iter().map(|message| sent(message))),
-        }
+        to.collect_seq(self.0.iter().map(sent))
     }
 }
 
 impl<'a> Messages<'a> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Message> {
+        let (borrowed, owned): (&[Message], &[Cow<'a, Message>]) = match self {
+            Messages::Unchanged(all) => (all, &[]),
+            Messages::Rewritten(all) => (&[], all),
+        };
+        borrowed.iter().chain(owned.iter().map(|message| &**message))
+    }
+
     /// Results of tools cannot hold images in this API: those of a round follow its last result, as a message of the user.
     fn with_images_after_results(self) -> Self {
         let shows = |message: &Message| message.answers().is_some() && message.attachments().next().is_some();
@@ -137,25 +142,22 @@ struct FunctionName<'a> {
 }
 
 /// `None` if `extra` has the field.
-pub(super) fn temperature(request: &Request) -> Option<f64> {
+pub(crate) fn temperature(request: &Request) -> Option<f64> {
     request.temperature.filter(|_| !request.extra.contains_key("temperature"))
 }
 
 /// `None` if `extra` has the field.
-pub(super) fn max_tokens(request: &Request) -> Option<u32> {
+pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
     let given =
         ["max_tokens", "max_completion_tokens"].iter().any(|field| request.extra.contains_key(*field));
     request.max_tokens.filter(|_| !given)
 }
 
-pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
-    let PreparedRequest { request, model, streams, .. } = *prepared;
-    let RequestShape { quirks, schema: asked, .. } = prepared.shape;
-    let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
-    let given = |field: &str| request.extra.contains_key(field);
-    let limit = max_tokens(request);
-    let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
-    let messages = match typed {
+/// The messages, with an instruction about the form of the answer where the request itself has none.
+pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
+    let PreparedRequest { request, shape: RequestShape { quirks, schema, .. }, .. } = *prepared;
+    let typed = schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    match typed {
         Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
             Messages::Rewritten(with_instruction(&request.messages, schema))
         }
@@ -167,7 +169,16 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         }
         _ => Messages::Unchanged(&request.messages),
     }
-    .with_images_after_results();
+}
+
+pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
+    let PreparedRequest { request, model, streams, .. } = *prepared;
+    let RequestShape { quirks, schema: asked, .. } = prepared.shape;
+    let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    let given = |field: &str| request.extra.contains_key(field);
+    let limit = max_tokens(request).map(|limit| quirks.most_tokens.map_or(limit, |most| limit.min(most)));
+    let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
+    let messages = instructed(prepared).with_images_after_results();
     let body = Body {
         model,
         messages: SentMessages(messages, prepared),

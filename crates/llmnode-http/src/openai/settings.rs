@@ -32,6 +32,8 @@ pub(crate) struct ClientSettings {
     pub(crate) public_only: bool,
     pub(crate) http_client: Option<reqwest::Client>,
     pub(crate) retry_budget: RetryBudget,
+    /// Marks what Anthropic's cache keeps: for an hour, or for five minutes.
+    pub(crate) cache_for_an_hour: Option<bool>,
 }
 
 #[derive(Clone, Copy)]
@@ -66,6 +68,7 @@ impl ClientSettings {
             public_only: false,
             http_client: None,
             retry_budget: RetryBudget::default(),
+            cache_for_an_hour: None,
         }
     }
 

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use llmnode_model::{ModelError, ResponseFormat, Sink, TokenUsage};
+use llmnode_model::{ModelError, Sink, TokenUsage};
 
 use super::answer::ReadResult;
 use super::calls::ExpectedCalls;
 use super::prepared_request::PreparedRequest;
 use crate::http::endpoint::ApiPath;
+use crate::http::response_formats::Formats;
 use crate::http::sse::Event;
 
 pub(crate) struct Wire {
@@ -24,8 +25,9 @@ pub(crate) struct Wire {
     pub(crate) api: ApiPath,
     /// Fields of a request that come from the node, so that `extra` may not have them.
     pub(crate) own: &'static [&'static str],
-    /// How it cannot be asked for the type of an answer.
-    pub(crate) lacks: &'static [ResponseFormat],
+    /// Fields of ours that `extra` may add to.
+    pub(crate) joined: &'static [&'static str],
+    pub(crate) formats: Formats,
     pub(crate) encode: fn(&PreparedRequest<'_>) -> Result<Vec<u8>, String>,
     pub(crate) read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
     pub(crate) stream: fn() -> Box<dyn StreamedAnswer>,

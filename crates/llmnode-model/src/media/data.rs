@@ -54,6 +54,11 @@ impl Data {
         &self.url
     }
 
+    #[doc(hidden)]
+    pub fn text(&self) -> Option<String> {
+        String::from_utf8(STANDARD.decode(self.base64()).ok()?).ok()
+    }
+
     /// Returns how many bytes there are, before they are encoded.
     pub fn size(&self) -> usize {
         self.size

@@ -1,0 +1,101 @@
+//! Reads a message that came whole.
+
+use std::borrow::Cow;
+
+use llmnode_model::{Category, ModelError, Retry};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::blocks::{Block, Head, completion};
+use super::usage::MessageUsage;
+use crate::http::error_body;
+use crate::http::lenient::{object, text};
+use crate::openai::answer::{ReadResult, Unreadable};
+use crate::openai::calls::ExpectedCalls;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct WireMessage<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(flatten, borrow)]
+    stop: Stop<'a>,
+    #[serde(deserialize_with = "object")]
+    usage: Option<MessageUsage>,
+}
+
+/// Why it ended; events have it, too.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Stop<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    stop_reason: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "object")]
+    stop_details: Option<StopDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct StopDetails {
+    category: Option<String>,
+    explanation: Option<String>,
+}
+
+impl Stop<'_> {
+    pub(super) fn note(self, head: &mut Head) {
+        let Some(reason) = self.stop_reason.filter(|reason| !reason.is_empty()) else { return };
+        if reason == "refusal" {
+            let StopDetails { category, explanation } = self.stop_details.unwrap_or_default();
+            let category = category.unwrap_or_else(|| "no reason given".to_owned());
+            head.refusal = Some((category, explanation.unwrap_or_default()));
+        }
+        head.stop = Some(reason.into_owned());
+    }
+}
+
+impl WireMessage<'_> {
+    /// Its head, and its blocks. `None`: it has no list of them.
+    pub(super) fn read(self) -> (Head, Option<Vec<Block>>) {
+        let mut head = Head {
+            id: self.id.map(Cow::into_owned),
+            model: self.model.map(Cow::into_owned),
+            usage: self.usage.unwrap_or_default(),
+            ..Head::default()
+        };
+        self.stop.note(&mut head);
+        let list = self.content.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok());
+        let block = |raw: &RawValue| {
+            let members: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
+            Some(Block { members, raw: Some(raw.to_owned()), input: String::new() })
+        };
+        (head, list.map(|list| list.into_iter().filter_map(block).collect()))
+    }
+}
+
+pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
+    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
+    match body.first() {
+        None => return Err(failure("the response is empty", Retry::Transport)),
+        Some(b'<') => return Err(Unreadable::WebPage),
+        Some(_) => {}
+    }
+    let message: WireMessage<'_> = serde_json::from_slice(body).map_err(|error| {
+        failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport)
+    })?;
+    match message.read() {
+        (head, Some(blocks)) => completion(head, &blocks, wanted),
+        _ if error_body::is_error(body) => Err(Unreadable::ErrorObject),
+        _ => {
+            Err(failure("the response is JSON without `content`: is this Anthropic's API?", Retry::Transport))
+        }
+    }
+}
+
+fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
+    Unreadable::Failure(Box::new(ModelError::new(Category::BadResponse, message).retry(retry)))
+}

@@ -1,0 +1,156 @@
+//! The blocks of an answer, whether they came whole or in pieces.
+
+use llmnode_model::internal::{CarriedPart, Json};
+use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
+use llmnode_reader::Flag;
+use llmnode_reader::internal::one_line;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::usage::MessageUsage;
+use crate::openai::answer::{ReadAnswer, ReadResult, Unreadable};
+use crate::openai::calls::ExpectedCalls;
+
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) members: Map<String, Value>,
+    /// The spelling of a block that came whole.
+    pub(super) raw: Option<Box<RawValue>>,
+    /// The pieces of a call's arguments.
+    pub(super) input: String,
+}
+
+/// All of a message but its blocks.
+#[derive(Debug, Default)]
+pub(super) struct Head {
+    pub(super) id: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) stop: Option<String>,
+    /// The category and explanation of a refusal.
+    pub(super) refusal: Option<(String, String)>,
+    pub(super) usage: MessageUsage,
+}
+
+impl Block {
+    pub(super) fn kind(&self) -> &str {
+        self.text("type")
+    }
+
+    pub(super) fn text(&self, member: &str) -> &str {
+        self.members.get(member).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn is_call(&self) -> bool {
+        self.kind() == "tool_use"
+    }
+
+    fn arguments(&self) -> String {
+        match (self.input.trim(), self.members.get("input")) {
+            ("", Some(input)) => input.to_string(),
+            ("", None) => "{}".to_owned(),
+            (input, _) => input.to_owned(),
+        }
+    }
+
+    /// What is beside the members that a message has itself. Empty lists and nulls say nothing.
+    fn beside(&self, own: &[&str]) -> Option<Json> {
+        let says = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
+        let rest = self.members.iter().filter(|(name, value)| !own.contains(&name.as_str()) && says(value));
+        let rest: Map<String, Value> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
+        if rest.is_empty() { None } else { Json::of(&rest) }
+    }
+
+    fn whole(&self) -> Option<Json> {
+        match &self.raw {
+            Some(raw) => Some(Json::new(raw)),
+            None if self.input.trim().is_empty() => Json::of(&self.members),
+            None => {
+                // A call of the provider's own tool.
+                let mut members = self.members.clone();
+                members.insert("input".to_owned(), serde_json::from_str(&self.input).ok()?);
+                Json::of(&members)
+            }
+        }
+    }
+}
+
+pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>) -> ReadResult {
+    let (usage, impossible) = head.usage.figures();
+    if let Some((category, why)) = &head.refusal {
+        let why = one_line(why, 300);
+        let mut withheld = ModelError::new(
+            Category::ContentFilter,
+            format!("Anthropic withheld the answer ({}): {why}", one_line(category, 40)),
+        );
+        withheld.usage = usage.map(Box::new);
+        return Err(Unreadable::Failure(Box::new(withheld.retry(Retry::No))));
+    }
+    let mut completion = Completion::new("");
+    let (mut reasoning, mut parts) = (String::new(), Vec::new());
+    for block in blocks {
+        match block.kind() {
+            "text" => {
+                let text = block.text("text");
+                completion.text += text;
+                parts.push(CarriedPart::Text { bytes: text.len(), beside: block.beside(&["type", "text"]) });
+            }
+            "tool_use" => {
+                let call = ToolCall::new(block.text("id"), block.text("name"), block.arguments());
+                let beside = block.beside(&["type", "id", "name", "input"]);
+                parts.push(CarriedPart::Call { at: completion.calls.len(), beside });
+                completion.calls.push(call);
+            }
+            _ => {
+                reasoning += block.text("thinking");
+                parts.extend(block.whole().map(CarriedPart::Other));
+            }
+        }
+    }
+    take_answer(&mut completion, wanted);
+    completion.reasoning = Some(reasoning).filter(|reasoning| !reasoning.is_empty());
+    completion.finish = head.stop.as_deref().map(finish);
+    completion.usage = usage;
+    completion.model = head.model;
+    completion.response_id = head.id.filter(|id| !id.is_empty());
+    let flags = impossible.then_some(Flag::ImpossibleUsage).into_iter().collect();
+    let bare = |part: &CarriedPart| {
+        matches!(part, CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. })
+    };
+    // The message alone says as much.
+    if parts.iter().all(bare) || (completion.calls.is_empty() && blocks.iter().any(Block::is_call)) {
+        parts.clear();
+    }
+    Ok(ReadAnswer { completion, parts, flags })
+}
+
+/// The arguments of the function that it had to call are the answer, if it called nothing else.
+fn take_answer(completion: &mut Completion, wanted: ExpectedCalls<'_>) {
+    let calls = &mut completion.calls;
+    if let Some(function) = wanted.function
+        && calls.iter().all(|call| call.name == function)
+    {
+        let mut given: Vec<String> = Vec::new();
+        for call in calls.drain(..) {
+            if !given.contains(&call.arguments) {
+                given.push(call.arguments);
+            }
+        }
+        if !given.is_empty() {
+            // Calls that differ are joined, so that the reader refuses them as two values.
+            completion.text = given.join("\n");
+        }
+    }
+    if !wanted.tools {
+        calls.clear();
+    }
+}
+
+fn finish(reason: &str) -> FinishReason {
+    match reason {
+        "end_turn" | "stop_sequence" | "tool_use" | "stop" => FinishReason::Stop,
+        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+        "refusal" => FinishReason::ContentFilter,
+        "pause_turn" => FinishReason::Continue,
+        other => FinishReason::Other(other.to_owned()),
+    }
+}

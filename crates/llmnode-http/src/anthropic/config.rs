@@ -1,0 +1,145 @@
+//! The builder of [`Anthropic`].
+
+use std::sync::Arc;
+
+use llmnode_model::internal::Secret;
+use llmnode_model::{Category, ModelError};
+
+use super::{Anthropic, Cache, MESSAGES};
+use crate::http::headers::Sourced;
+use crate::openai::settings::{ClientSettings, KeySource, client_settings, env_var, read};
+
+const KEY: &str = MESSAGES.key;
+const TOKEN: &str = "ANTHROPIC_AUTH_TOKEN";
+const BASE_URL: &str = "ANTHROPIC_BASE_URL";
+const MODEL: &str = MESSAGES.model;
+/// Of the API's form.
+const VERSION: &str = "2023-06-01";
+
+/// Builds an [`Anthropic`]. Every setting has a default. [`build`](AnthropicBuilder::build) checks them together.
+///
+/// ```
+/// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
+/// use llmnode::{Anthropic, Cache};
+///
+/// let model = Anthropic::builder()
+///     .base_url("http://127.0.0.1:4000") // a gateway on this machine needs no key
+///     .model("claude-sonnet-5")
+///     .cache(Cache::Minutes5)
+///     .build()?;
+/// # Ok::<(), llmnode_model::ModelError>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct AnthropicBuilder {
+    settings: ClientSettings,
+}
+
+impl Anthropic {
+    /// Creates the model that the environment names: `ANTHROPIC_API_KEY`, or `ANTHROPIC_AUTH_TOKEN` for a bearer token;
+    /// `ANTHROPIC_BASE_URL` (default `https://api.anthropic.com`; a loopback server needs no key) and `ANTHROPIC_MODEL`
+    /// (default: each call names its own).
+    ///
+    /// # Errors
+    /// The errors of [`AnthropicBuilder::from_env`] and [`AnthropicBuilder::build`].
+    pub fn from_env() -> Result<Anthropic, ModelError> {
+        AnthropicBuilder::from_env()?.build()
+    }
+
+    /// Builds a model without reading the environment.
+    pub fn builder() -> AnthropicBuilder {
+        let mut settings = ClientSettings::new(&MESSAGES);
+        settings.key_header = "x-api-key";
+        AnthropicBuilder { settings }.header("anthropic-version", VERSION)
+    }
+}
+
+impl AnthropicBuilder {
+    /// Reads `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL` and `ANTHROPIC_MODEL` from the environment.
+    /// An empty variable counts as absent. Settings on the builder afterwards replace them.
+    ///
+    /// # Errors
+    /// `api_key_error` if there is neither key nor base URL; `config_error` for a variable that is not Unicode.
+    pub fn from_env() -> Result<Self, ModelError> {
+        Self::from_variables(env_var)
+    }
+
+    fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
+        let read = |name| read(name, &variable);
+        let secret = |value, source| Sourced { value: Secret::new(value), source };
+        let mut builder = Anthropic::builder();
+        let settings = &mut builder.settings;
+        settings.key_source = KeySource::Environment;
+        settings.model = read(MODEL)?;
+        settings.base_url = read(BASE_URL)?.map(|value| Sourced { value, source: BASE_URL });
+        settings.key = read(KEY)?.map(|value| secret(value, KEY));
+        if settings.key.is_none()
+            && let Some(token) = read(TOKEN)?
+        {
+            settings.key = Some(secret(token, TOKEN));
+            settings.key_header = "authorization";
+        }
+        if settings.key.is_none() && settings.base_url.is_none() {
+            let other = read("OPENAI_API_KEY")?.map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
+            let message = format!("neither {KEY} nor {TOKEN} is set{other}; set one, or `.api_key(..)`");
+            return Err(ModelError::unsent(Category::ApiKeyError, message));
+        }
+        Ok(builder)
+    }
+
+    /// Checks the settings and returns the model. The first requests make the connections.
+    ///
+    /// # Errors
+    /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
+    /// `config_error` for any other impossible setting.
+    pub fn build(self) -> Result<Anthropic, ModelError> {
+        Ok(Anthropic(Arc::new(self.settings.build()?)))
+    }
+
+    /// Marks the end of the system's text and the end of each conversation as worth keeping, so that the next request reads
+    /// them from Anthropic's cache. Default: no marks, since writing costs more than not.
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.settings.cache_for_an_hour = Some(cache == Cache::Hour1);
+        self
+    }
+}
+
+client_settings!(AnthropicBuilder, "`http://127.0.0.1:4000`, a gateway. Default `https://api.anthropic.com`");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(variables: &[(&str, &str)]) -> Result<AnthropicBuilder, ModelError> {
+        let variables = variables.to_vec();
+        AnthropicBuilder::from_variables(|name| {
+            variables.iter().find(|(own, _)| *own == name).map(|(_, value)| Ok((*value).to_owned()))
+        })
+    }
+
+    #[test]
+    fn without_a_key_the_variables_are_named() {
+        let error = from(&[("OPENAI_API_KEY", "sk-1")]).unwrap_err();
+        assert_eq!(error.category, Category::ApiKeyError);
+        assert_eq!(
+            error.message,
+            "neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set (OPENAI_API_KEY is, and is for `OpenAi`); set one, \
+             or `.api_key(..)`"
+        );
+    }
+
+    #[test]
+    fn the_path_has_its_version_once() {
+        for base in [
+            "https://api.anthropic.com",
+            "https://api.anthropic.com/v1/",
+            "https://api.anthropic.com/v1/messages",
+        ] {
+            let model = from(&[(KEY, "sk-ant-1"), (BASE_URL, base), (MODEL, "m")]).unwrap().build().unwrap();
+            assert_eq!(
+                format!("{model:?}"),
+                "Anthropic { endpoint: \"https://api.anthropic.com/v1/messages\", model: Some(\"m\"), .. }"
+            );
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Anthropic's models, by their own Messages API (feature `anthropic`).
+
+mod answer;
+mod blocks;
+mod config;
+mod request;
+mod stream;
+mod turns;
+mod usage;
+
+pub use config::AnthropicBuilder;
+
+use std::sync::Arc;
+
+use llmnode_model::ResponseFormat;
+
+use crate::http::endpoint::ApiPath;
+use crate::http::response_formats::Formats;
+use crate::openai::handle::chat_model;
+use crate::openai::inner::Inner;
+use crate::openai::wire::Wire;
+
+/// A model of Anthropic, or of a server or gateway that speaks its Messages API. It is a cheap handle: clones share the
+/// connections, the [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.
+///
+/// What a model thinks goes back to it with the calls of tools, signed as it came. Types are asked for by
+/// `output_config.format`, else by a tool that the model has to call, else in the prompt.
+///
+/// ```no_run
+/// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
+/// use llmnode::Anthropic;
+///
+/// # fn main() -> Result<(), llmnode_model::ModelError> {
+/// let model = Anthropic::from_env()?; // ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL
+/// # let _ = model;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Anthropic(Arc<Inner>);
+
+chat_model!(Anthropic);
+
+/// How long Anthropic keeps the beginning of a prompt. Reading it back is much cheaper, and writing it somewhat dearer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cache {
+    /// Five minutes after its last use.
+    Minutes5,
+    /// An hour.
+    Hour1,
+}
+
+const MESSAGES: Wire = Wire {
+    name: "anthropic",
+    provider: "Anthropic",
+    handle: "Anthropic",
+    key: "ANTHROPIC_API_KEY",
+    model: "ANTHROPIC_MODEL",
+    api: ApiPath { path: "/v1/messages", example: "https://api.anthropic.com" },
+    own: &["messages", "model", "stream", "system"],
+    joined: &["tools", "output_config"],
+    formats: Formats {
+        order: &[ResponseFormat::Strict, ResponseFormat::Tool, ResponseFormat::Prompt],
+        expresses: |schema| schema.anthropic().is_some(),
+    },
+    encode: request::encode,
+    read: answer::read,
+    stream: || Box::<stream::PartialMessage>::default(),
+};

@@ -1,0 +1,164 @@
+//! The body of a request to Anthropic's Messages.
+
+use std::collections::BTreeMap;
+
+use llmnode_model::{Request, ResponseFormat};
+use llmnode_reader::OutputSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::turns::{Block, Turn, turns};
+use crate::openai::prepared_request::PreparedRequest;
+use crate::openai::request::{instructed, max_tokens, temperature};
+
+/// The API needs a number.
+const MAX_TOKENS: u32 = 8192;
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(flatten)]
+    extra: BTreeMap<&'a str, &'a Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Block<'a>>,
+    /// Last, so that the requests of a node begin alike.
+    messages: Vec<Turn<'a>>,
+}
+
+/// Effort and the like are the program's own.
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    #[serde(flatten)]
+    given: BTreeMap<&'a str, &'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
+struct Format<'a> {
+    schema: &'a RawValue,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Tool<'a> {
+    Function {
+        name: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        description: &'a str,
+        input_schema: &'a RawValue,
+    },
+    /// One of the provider's own, from `extra`.
+    Given(&'a Value),
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(tag = "type", rename = "ephemeral")]
+pub(super) struct CacheControl {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl: Option<&'static str>,
+}
+
+impl CacheControl {
+    fn new(for_an_hour: bool) -> Self {
+        CacheControl { ttl: for_an_hour.then_some("1h") }
+    }
+}
+
+pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
+    let PreparedRequest { request, model, streams, shape, .. } = *prepared;
+    let typed = shape.schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    let of = |wanted| typed.filter(|(format, _)| *format == wanted).map(|(_, schema)| schema);
+    let function = of(ResponseFormat::Tool);
+    let strict = of(ResponseFormat::Strict).and_then(OutputSchema::anthropic);
+    let given = |name: &str| request.extra.get(name).and_then(Value::as_object).into_iter().flatten();
+    let config: BTreeMap<_, _> = given("output_config").map(|(name, value)| (name.as_str(), value)).collect();
+    let messages = instructed(prepared);
+    let (mut system, messages) = turns(&messages, prepared)?;
+    let cache = prepared.cache_for_an_hour.map(CacheControl::new);
+    if let Some(Block::Text { cache_control, .. }) = system.last_mut() {
+        *cache_control = cache;
+    }
+    let joined = ["output_config", "tools"];
+    let extra = request.extra.iter().filter(|(name, _)| !joined.contains(&name.as_str()));
+    let body = Body {
+        model,
+        max_tokens: limit(request, shape.quirks.most_tokens),
+        temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
+        output_config: (strict.is_some() || !config.is_empty())
+            .then_some(OutputConfig { given: config, format: strict.map(|schema| Format { schema }) }),
+        tools: tools(request, function),
+        tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
+        cache_control: cache,
+        stream: streams.then_some(true),
+        extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
+        system,
+        messages,
+    };
+    serde_json::to_vec(&body).map_err(|error| format!("the request cannot be written as JSON: {error}"))
+}
+
+/// `None`: `extra` has it. What a model may think comes on top of the default.
+fn limit(request: &Request, most: Option<u32>) -> Option<u32> {
+    if request.max_tokens.is_some() && max_tokens(request).is_none()
+        || request.extra.contains_key("max_tokens")
+    {
+        return None;
+    }
+    let budget = request.extra.get("thinking").and_then(|thinking| thinking["budget_tokens"].as_u64());
+    let budget = budget.map_or(0, |budget| u32::try_from(budget).unwrap_or(u32::MAX));
+    let limit = request.max_tokens.unwrap_or(MAX_TOKENS.saturating_add(budget));
+    Some(most.map_or(limit, |most| limit.min(most)))
+}
+
+/// With a function for the answer, a model that has to answer now is offered nothing else.
+fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
+    let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
+    let listed = listed.map(|tool| Tool::Function {
+        name: &tool.name,
+        description: &tool.description,
+        input_schema: tool.schema.plain(),
+    });
+    let own = function.map(|schema| Tool::Function {
+        name: schema.name(),
+        description: "",
+        input_schema: schema.plain(),
+    });
+    let given = request.extra.get("tools").and_then(Value::as_array).into_iter().flatten().map(Tool::Given);
+    listed.chain(own).chain(given).collect()
+}
+
+fn tool_choice(request: &Request, function: Option<&OutputSchema>, free: bool) -> Option<Value> {
+    let choice = |choice: Value| -> Option<Value> { Some(choice) };
+    match function {
+        // By name if there is nothing else to call.
+        Some(schema) if request.tools.is_empty() && !free => {
+            choice(json!({"type": "tool", "name": schema.name(), "disable_parallel_tool_use": true}))
+        }
+        Some(_) => (!free).then(|| json!({"type": "any"})),
+        None => (request.answer_now && !request.tools.is_empty()).then(|| json!({"type": "none"})),
+    }
+}
+
+/// The arguments of a call as an object, which the API wants.
+pub(super) fn object(arguments: &str) -> Box<RawValue> {
+    let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
+    let raw = is_object.then(|| RawValue::from_string(arguments.to_owned()).ok()).flatten();
+    raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
+}

@@ -1,0 +1,222 @@
+//! A message that comes in events.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::answer::{Stop, WireMessage};
+use super::blocks::{Block, Head, completion};
+use super::usage::MessageUsage;
+use crate::http::lenient::{Count, object, tokens};
+use crate::http::sse::Event;
+use crate::openai::answer::{ReadResult, Unreadable};
+use crate::openai::calls::ExpectedCalls;
+use crate::openai::chunks::as_error_body;
+use crate::openai::padding::PaddingWatch;
+use crate::openai::wire::StreamedAnswer;
+
+/// Beyond it, a block is ignored: servers count from 0.
+const MOST_BLOCKS: usize = 10_000;
+
+#[derive(Debug, Default)]
+pub(super) struct PartialMessage {
+    head: Head,
+    blocks: BTreeMap<u64, Block>,
+    /// Memory that the message takes, to be capped.
+    bytes: usize,
+    padding: PaddingWatch,
+    /// Either an error or a whole message.
+    full_response: Option<Vec<u8>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct MessageEvent<'a> {
+    r#type: String,
+    #[serde(deserialize_with = "tokens")]
+    index: Count,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(deserialize_with = "object")]
+    content_block: Option<Map<String, Value>>,
+    #[serde(borrow)]
+    delta: Option<&'a RawValue>,
+    #[serde(deserialize_with = "object")]
+    usage: Option<MessageUsage>,
+}
+
+impl StreamedAnswer for PartialMessage {
+    fn read(
+        &mut self,
+        event: Event<'_>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<Result<(), ModelError>> {
+        if event.data.trim_ascii() == b"[DONE]" {
+            return ControlFlow::Break(Ok(()));
+        }
+        let read: MessageEvent<'_> = match serde_json::from_slice(event.data) {
+            Ok(read) if !event.is_error => read,
+            Ok(_) => return self.finish_with(as_error_body(event.data)),
+            Err(_) if !event.is_complete => return ControlFlow::Break(Err(self.broken_off())),
+            Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
+            Err(error) => return ControlFlow::Break(Err(self.malformed(&error))),
+        };
+        match &*read.r#type {
+            "message_start" => self.start(read.message, sink),
+            "content_block_start" => self.start_block(read.index, read.content_block),
+            "content_block_delta" => self.add(read.index, read.delta, wanted, sink),
+            "message_delta" => self.end(read.delta, read.usage, sink),
+            "message_stop" => return ControlFlow::Break(Ok(())),
+            // A whole message in one event.
+            "error" | "message" => return self.finish_with(event.data.to_vec()),
+            _ => {}
+        }
+        if self.head.stop.is_none() && self.is_padded() {
+            self.head.stop = Some("max_tokens".to_owned());
+            return ControlFlow::Break(Ok(()));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn len(&self) -> usize {
+        self.bytes
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        self.head.usage.figures().0
+    }
+
+    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>> {
+        if let Some(full_response) = self.full_response {
+            return Err(full_response);
+        }
+        if self.head.stop.is_none() {
+            return Ok(Err(Unreadable::Failure(Box::new(self.broken_off()))));
+        }
+        let blocks: Vec<Block> = self.blocks.into_values().collect();
+        Ok(completion(self.head, &blocks, wanted))
+    }
+}
+
+impl PartialMessage {
+    /// A second start voids what came before it.
+    fn start(&mut self, message: Option<&RawValue>, sink: &mut dyn Sink) {
+        let message = message.and_then(|raw| serde_json::from_str::<WireMessage<'_>>(raw.get()).ok());
+        let (head, _) = message.unwrap_or_default().read();
+        (self.head, self.blocks) = (head, BTreeMap::new());
+        self.head.stop = None;
+        self.tell_usage(sink);
+    }
+
+    fn start_block(&mut self, index: Count, members: Option<Map<String, Value>>) {
+        let at = index.tokens.unwrap_or(self.blocks.len() as u64);
+        if self.blocks.len() >= MOST_BLOCKS {
+            return;
+        }
+        let members = members.unwrap_or_default();
+        self.bytes += size_of::<Block>() + serde_json::to_vec(&members).map_or(0, |json| json.len());
+        self.blocks.insert(at, Block { members, raw: None, input: String::new() });
+    }
+
+    fn add(
+        &mut self,
+        index: Count,
+        delta: Option<&RawValue>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) {
+        let Some(delta) = delta else { return };
+        let Ok(delta) = serde_json::from_str::<Map<String, Value>>(delta.get()) else { return };
+        self.bytes += delta.values().map(|value| value.as_str().map_or(64, str::len)).sum::<usize>();
+        let first = self.blocks.values().position(|block| block.kind() == "tool_use").unwrap_or(usize::MAX);
+        let at = index.tokens.unwrap_or(0);
+        let is_first_call = self.blocks.keys().position(|key| *key == at) == Some(first);
+        // Some servers leave out the start of a block.
+        let block = self.blocks.entry(at).or_insert_with(|| {
+            let members = [("type".to_owned(), Value::from("text"))].into_iter().collect();
+            Block { members, ..Block::default() }
+        });
+        for (name, value) in delta {
+            match (&*name, value) {
+                ("type", _) => {}
+                ("partial_json", Value::String(piece)) => {
+                    let answers = wanted.function.is_some_and(|function| block.text("name") == function);
+                    if answers && is_first_call {
+                        sink.delta(Delta::Text(&piece));
+                    }
+                    block.input += &piece;
+                }
+                ("citation", citation) => {
+                    let list = block.members.entry("citations").or_insert_with(|| Value::Array(Vec::new()));
+                    if let Value::Array(list) = list {
+                        list.push(citation);
+                    }
+                }
+                (_, Value::String(piece)) => {
+                    match &*name {
+                        // If there is a function for the answer, this may not be the answer.
+                        "text" if wanted.function.is_none() => sink.delta(Delta::Text(&piece)),
+                        "thinking" => sink.delta(Delta::Reasoning(&piece)),
+                        _ => {}
+                    }
+                    match block.members.get_mut(&name) {
+                        Some(Value::String(text)) => text.push_str(&piece),
+                        _ => {
+                            block.members.insert(name, Value::String(piece));
+                        }
+                    }
+                }
+                (_, value) => {
+                    block.members.insert(name, value);
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, delta: Option<&RawValue>, usage: Option<MessageUsage>, sink: &mut dyn Sink) {
+        if let Some(stop) = delta.and_then(|delta| serde_json::from_str::<Stop<'_>>(delta.get()).ok()) {
+            stop.note(&mut self.head);
+        }
+        if let Some(usage) = usage {
+            self.head.usage.update(usage);
+            self.tell_usage(sink);
+        }
+    }
+
+    fn tell_usage(&self, sink: &mut dyn Sink) {
+        if let Some(usage) = self.usage() {
+            sink.usage(usage);
+        }
+    }
+
+    fn is_padded(&mut self) -> bool {
+        let last = self.blocks.values().next_back();
+        last.is_some_and(|block| {
+            let written = if block.kind() == "tool_use" { &*block.input } else { block.text("text") };
+            self.padding.is_padded(written)
+        })
+    }
+
+    fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
+        self.full_response = Some(response);
+        ControlFlow::Break(Ok(()))
+    }
+
+    fn broken_off(&self) -> ModelError {
+        let mut failure = ModelError::new(Category::Network, "the stream ended before the answer did");
+        failure.usage = self.usage().map(Box::new);
+        failure
+    }
+
+    fn malformed(&self, error: &serde_json::Error) -> ModelError {
+        let message = format!("an event of the stream cannot be read as JSON: {error}");
+        let mut failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
+        failure.usage = self.usage().map(Box::new);
+        failure
+    }
+}

@@ -1,0 +1,47 @@
+//! What every handle of a model does.
+
+/// Makes `$handle(Arc<Inner>)` a model.
+macro_rules! chat_model {
+    ($handle:ident) => {
+        impl llmnode_model::ChatModel for $handle {
+            fn complete<'a>(
+                &'a self,
+                request: &'a llmnode_model::Request,
+                sink: &'a mut dyn llmnode_model::Sink,
+            ) -> llmnode_model::BoxFuture<'a, Result<llmnode_model::Completion, llmnode_model::ModelError>>
+            {
+                Box::pin(self.0.complete(request, sink))
+            }
+
+            fn model(&self) -> Option<&str> {
+                self.0.model.as_deref()
+            }
+
+            fn provider(&self) -> &str {
+                self.0.wire.name
+            }
+
+            fn unenforced(&self, request: &llmnode_model::Request) {
+                self.0.unenforced(request);
+            }
+
+            fn retry_budget(&self) -> Option<&llmnode_model::RetryBudget> {
+                Some(&self.0.retry_budget)
+            }
+
+            fn server(&self) -> Option<(&str, u16)> {
+                self.0.service.endpoint.server()
+            }
+        }
+
+        impl std::fmt::Debug for $handle {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($handle))
+                    .field("endpoint", &self.0.service.endpoint.shown)
+                    .field("model", &self.0.model)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(crate) use chat_model;
