@@ -34,6 +34,10 @@ impl Body {
             body.push(Duration::ZERO, json.to_string().into_bytes());
         } else if let Some(text) = server["body_text"].as_str() {
             body.text(Duration::ZERO, text)?;
+        } else if let Some(whole) = server.get("body") {
+            // As it is: no macro.
+            let text = whole.as_str().map_or_else(|| whole.to_string(), str::to_owned);
+            body.push(Duration::ZERO, text.into_bytes());
         } else if let Some(text) = server["body_base64"].as_str() {
             body.push(Duration::ZERO, base64(text)?);
         }

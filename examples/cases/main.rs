@@ -5,7 +5,8 @@
 //! ```
 //!
 //! A row with a `server` is a fault of HTTP: a server that behaves just so, asked over a real socket. A row with an
-//! `input` is a text to read JSON from, as the type that a `target` names. What a row expects is never looked at: that is the scorer's. A row that
+//! `input` is a text to read JSON from, as the type that a `target` names. A row with a `wire` is what a provider answered on its
+//! own API. What a row expects is never looked at: that is the scorer's. A row that
 //! cannot be run says why, and the rows after it are run.
 
 use std::error::Error;
@@ -25,6 +26,7 @@ mod sinks;
 mod text;
 mod time;
 mod typed;
+mod wire;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -49,6 +51,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 async fn answer(row: &Value, log: &sinks::Log) -> Value {
     let id = &row["id"];
+    if let Some(spoken) = wire::spoken(row) {
+        return match spoken {
+            Err(reason) => json!({"id": id, "skipped": reason}),
+            Ok(()) => {
+                wire::answer(row).await.unwrap_or_else(|error| json!({"id": id, "error": error.to_string()}))
+            }
+        };
+    }
     if !row["server"].is_object() {
         let unsupported =
             || json!({"id": id, "error": "unsupported: the row has no `server` and no `input`"});

@@ -1,0 +1,166 @@
+//! One row of a wire: a provider's own answer, served as it is, and what is read from it and sent back.
+
+use std::error::Error;
+
+use llmnode::prelude::*;
+use llmnode::{
+    Anthropic, Category, ChatModel, Completion, FinishReason, Group, Message, ModelError, OutputSchema,
+    Request, Retry, Sink, TokenUsage, ToolSpec,
+};
+use serde_json::{Map, Value, json};
+
+use crate::server::{Response, Server};
+
+/// Listens as the row's body was asked for, and keeps the usage that was told.
+struct Listener {
+    streams: bool,
+    usage: Option<TokenUsage>,
+}
+
+impl Sink for Listener {
+    fn request_id(&mut self, _: &str) {}
+    fn usage(&mut self, usage: TokenUsage) {
+        self.usage = Some(usage);
+    }
+    fn listens(&self) -> bool {
+        self.streams
+    }
+}
+
+/// Whether the row is one of a wire; `Err` if that is not spoken.
+pub(crate) fn spoken(row: &Value) -> Option<Result<(), String>> {
+    let wire = row["wire"].as_str()?;
+    let known = ["anthropic", "chat"].contains(&wire);
+    Some(known.then_some(()).ok_or_else(|| format!("the wire {wire} is not spoken")))
+}
+
+/// Runs a row.
+pub(crate) async fn answer(row: &Value) -> Result<Value, Box<dyn Error>> {
+    let responses = Response::sequence(&json!({"server": row}))?;
+    let server = Server::start(responses).await?;
+    let model: Box<dyn ChatModel> = match row["wire"].as_str() {
+        Some("anthropic") => Box::new(Anthropic::builder().base_url(server.base_url()).model("m").build()?),
+        _ => Box::new(OpenAi::builder().base_url(server.base_url()).model("m").build()?),
+    };
+    let asked = request(&row["asked"]);
+    let mut listener = Listener { streams: row["kind"] == "sse", usage: None };
+    let outcome = model.complete(&asked, &mut listener).await;
+    let mut answer = json!({"id": row["id"], "echo": []});
+    let members = match &outcome {
+        Ok(completion) => read(completion),
+        Err(error) => failed(error),
+    };
+    answer.as_object_mut().ok_or("an object")?.extend(members);
+    let usage = match &outcome {
+        Ok(completion) => completion.usage,
+        Err(error) => error.usage.as_deref().copied(),
+    };
+    answer["usage"] = json!(usage.or(listener.usage));
+    if let Ok(completion) = outcome {
+        answer["echo"] = echo(&*model, &server, asked, completion).await?;
+    }
+    Ok(answer)
+}
+
+fn request(asked: &Value) -> Request {
+    let mut request = Request::new(vec![Message::user("Go on.")]);
+    request.max_tokens = asked["max_tokens"].as_u64().and_then(|most| most.try_into().ok());
+    if asked["temperature"] == true {
+        request.temperature = Some(0.5);
+    }
+    let any = || {
+        std::sync::Arc::new(OutputSchema::from_value(
+            "Any",
+            json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+        ))
+    };
+    if asked["schema"] == true || asked["strict"] == true {
+        request.output = Some(any());
+    }
+    let named = asked["tools"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    // Where nobody recorded the tools, the answer may have calls all the same.
+    let names = named.map(str::to_owned).chain(["unknown".to_owned()]);
+    request.tools = names.map(|name| ToolSpec::new(name, "", any())).collect();
+    request
+}
+
+fn read(completion: &Completion) -> Map<String, Value> {
+    let outcome = match &completion.finish {
+        Some(FinishReason::Length) => "length",
+        Some(FinishReason::Continue) => "continue",
+        _ if !completion.calls.is_empty() => "calls",
+        Some(FinishReason::ContentFilter) => "failure",
+        _ if completion.text.is_empty() => "empty",
+        _ => "answer",
+    };
+    let call = |call: &llmnode::ToolCall| {
+        let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or(Value::Null);
+        json!({"name": call.name, "arguments": arguments, "id": call.id})
+    };
+    let finish = completion.finish.as_ref().map(|finish| match finish {
+        FinishReason::Stop | FinishReason::Length | FinishReason::ContentFilter => finish.as_str(),
+        _ => "other",
+    });
+    object(json!({
+        "outcome": outcome,
+        "text": completion.text,
+        "reasoning": completion.reasoning,
+        "calls": completion.calls.iter().map(call).collect::<Vec<_>>(),
+        "finish": finish,
+    }))
+}
+
+fn failed(error: &ModelError) -> Map<String, Value> {
+    let retry = match error.retry {
+        Some(Retry::Adapted) => "adapted",
+        Some(Retry::Transport) => "transport",
+        Some(Retry::Feedback) => "feedback",
+        Some(_) => "no",
+        None => match error.category.group() {
+            Group::Transport => "transport",
+            Group::Answer => "feedback",
+            _ => "no",
+        },
+    };
+    object(json!({
+        "outcome": if retry == "feedback" { "feedback" } else { "failure" },
+        "category": error.category.as_str(),
+        "retry": retry,
+        "finish": (error.category == Category::ContentFilter).then_some("content_filter"),
+        "message": error.message,
+        "wait_s": error.retry_after.map(|wait| wait.as_secs_f64()),
+    }))
+}
+
+/// The assistant's turn in the next request of the conversation.
+async fn echo(
+    model: &dyn ChatModel,
+    server: &Server,
+    mut asked: Request,
+    completion: Completion,
+) -> Result<Value, Box<dyn Error>> {
+    let results: Vec<Message> =
+        completion.calls.iter().map(|call| Message::tool(&*call.id, "done")).collect();
+    let said = Message::assistant(completion.text).calling(completion.calls).carrying(completion.carried);
+    asked.messages.push(said);
+    asked.messages.extend(results);
+    asked.messages.push(Message::user("And now?"));
+    // Only what is sent counts.
+    let _ = model.complete(&asked, &mut Listener { streams: false, usage: None }).await;
+    let Some((_, body)) = server.asked().into_iter().nth(1) else { return Ok(json!([])) };
+    let body: Value = serde_json::from_str(&body)?;
+    let messages = body["messages"].as_array().into_iter().flatten();
+    let turn = messages.cloned().find(|message| message["role"] == "assistant").unwrap_or_default();
+    Ok(match &turn["content"] {
+        Value::Array(parts) => json!(parts),
+        Value::Null if turn.is_null() => json!([]),
+        _ => json!([turn]),
+    })
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
