@@ -114,8 +114,8 @@ impl<'c> Reservation<'c> {
 
     fn money(&self, usage: TokenUsage, reported: Option<&str>) -> Result<Money, Unknown> {
         let names = || reported.into_iter().chain(self.names.into_iter().flatten());
-        match names().find_map(|name| self.limits.run.prices.of(name)) {
-            Some(price) => price.of(&usage).ok_or(Unknown::Usage),
+        match names().find_map(|name| Some((name, self.limits.run.prices.of(name)?))) {
+            Some((name, price)) => price.of(&usage).ok_or_else(|| Unknown::cost(name, price, &usage)),
             None => Err(names().next().map_or(Unknown::Model, Unknown::price)),
         }
     }

@@ -182,7 +182,10 @@ impl Inner {
         }
         let mut completion = Completion::default();
         // Embeddings have no output, so its tokens are known to be zero.
-        completion.usage = usage.map(|usage| TokenUsage { output: usage.output.or(Some(0)), ..usage });
+        completion.usage = usage.map(|mut usage| {
+            usage.output.get_or_insert(0);
+            usage
+        });
         completion.model = asked.clean(model.map(Cow::into_owned));
         let with_usage = |mut failure: ModelError| {
             failure.usage = completion.usage.map(Box::new);
