@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::internal::check_request;
-use llmnode_model::{
-    AttemptId, Category, Completion, ModelError, Request, Retry, RetryBudget, Sink, TokenUsage,
-};
+use llmnode_model::{AttemptId, Category, Completion, ModelError, Request, Retry, RetryBudget, Sink};
 use llmnode_reader::Flag;
 use serde::{Deserialize, Serialize};
 
