@@ -60,7 +60,7 @@ impl ChatModel for Prebuilt {
 
 fn completion(item: &str) -> Completion {
     let mut completion = Completion::new(format!(r#"{{"item": "{item}", "reasons": ["it is dark"]}}"#));
-    completion.usage = Some(TokenUsage { input: Some(120), output: Some(25), ..TokenUsage::default() });
+    completion.usage = Some(TokenUsage::new(120, 25));
     completion.model = Some("gpt-4o-mini".to_owned());
     completion.request_id = Some("req_1".to_owned());
     completion

@@ -12,13 +12,15 @@ pub struct Price {
     input: f64,
     output: f64,
     cached: Option<f64>,
+    /// Kept for five minutes, and for an hour.
+    cache_write: Option<[f64; 2]>,
 }
 
 impl Price {
     /// Creates the price of a million tokens of the prompt and of a million tokens of the answer, reasoning included.
     /// Both are finite and 0 or more. Anything else is a `config_error` of all calls of the run.
     pub const fn per_million(input: f64, output: f64) -> Self {
-        Price { input, output, cached: None }
+        Price { input, output, cached: None, cache_write: None }
     }
 
     /// Sets the price of a million tokens of the prompt that come from the provider's cache. Default: the price of
@@ -29,31 +31,62 @@ impl Price {
         self
     }
 
+    /// Sets the prices of a million tokens of the prompt that are written to the provider's cache: kept for five minutes, and
+    /// for an hour. Default: what they cost is unknown.
+    #[must_use]
+    pub const fn cache_write(mut self, five_minutes: f64, hour: f64) -> Self {
+        self.cache_write = Some([five_minutes, hour]);
+        self
+    }
+
     pub(crate) fn of_tokens(&self, input: u64, output: u64) -> Money {
         token(self.input).times(input).plus(token(self.output).times(output))
     }
 
-    /// `None`: the usage is incomplete. Where the total is more than prompt and answer together, the rest is reasoning, and
-    /// costs as much as the answer.
+    /// The most that these tokens can cost: all of the prompt may be written to a cache.
+    pub(crate) fn most_of_tokens(&self, input: u64, output: u64) -> Money {
+        let [five_minutes, hour] = self.cache_write.unwrap_or_default();
+        let all = [self.cached.unwrap_or(0.0), five_minutes, hour];
+        Price { input: all.into_iter().fold(self.input, f64::max), ..*self }.of_tokens(input, output)
+    }
+
+    /// `None`: the usage is incomplete or impossible, or has cache writes and the price does not. Where the total is more than
+    /// prompt and answer together, the rest is reasoning, and costs as much as the answer.
     pub(crate) fn of(&self, usage: &TokenUsage) -> Option<Money> {
-        let cached = usage.cached.unwrap_or(0);
+        let [cached, written, long] =
+            [usage.cached, usage.cache_write, usage.cache_write_long].map(Option::unwrap_or_default);
         // Some providers count cached tokens beside the prompt's, not within them.
-        let fresh = |input: u64| input.checked_sub(cached).unwrap_or(input);
+        let beside = |input: u64| if written == 0 && cached > input { cached } else { 0 };
+        let whole = |input: u64| input.saturating_add(beside(input));
         let (input, output) = match (usage.input, usage.output, usage.total) {
-            (Some(input), Some(output), None) => (input, output),
+            (Some(input), Some(output), None) => (whole(input), output),
             (Some(input), output, Some(total)) => {
-                let rest = total.saturating_sub(fresh(input).saturating_add(cached));
-                (input, output.unwrap_or(0).max(rest))
+                let input = whole(input);
+                (input, output.unwrap_or(0).max(total.saturating_sub(input)))
             }
-            (None, Some(output), Some(total)) => (total.saturating_sub(output), output),
+            (None, Some(output), Some(total)) => (total.checked_sub(output)?, output),
             _ => return None,
         };
-        let from_cache = token(self.cached.unwrap_or(self.input)).times(cached);
-        Some(self.of_tokens(fresh(input), output).plus(from_cache))
+        let fresh = input.checked_sub(cached)?.checked_sub(written)?;
+        let short = written.checked_sub(long)?;
+        output.checked_sub(usage.reasoning.unwrap_or(0))?;
+        let [five_minutes, hour] = match written {
+            0 => [0.0; 2],
+            _ => self.cache_write?,
+        };
+        let prompt = [(self.cached.unwrap_or(self.input), cached), (five_minutes, short), (hour, long)];
+        let sum = |sum: Money, (price, tokens)| sum.plus(token(price).times(tokens));
+        Some(prompt.into_iter().fold(self.of_tokens(fresh, output), sum))
+    }
+
+    /// Whether the usage has cache writes, and the price has none for them.
+    pub(crate) fn lacks_cache_write(&self, usage: &TokenUsage) -> bool {
+        self.cache_write.is_none() && usage.cache_write > Some(0)
     }
 
     fn is_sound(&self) -> bool {
-        let all = [self.input, self.output, self.cached.unwrap_or(0.0)];
+        let [five_minutes, hour] = self.cache_write.unwrap_or_default();
+        let all = [self.input, self.output, self.cached.unwrap_or(0.0), five_minutes, hour];
         all.into_iter().all(|price| Money::from_f64(price).is_some())
     }
 }
@@ -76,7 +109,7 @@ fn token(per_million: f64) -> Money {
 /// let prices = Prices::new()
 ///     .model("gpt-x", Price::per_million(2.0, 8.0).cached(0.5))
 ///     .model("local", Price::per_million(0.0, 0.0));
-/// let usage = TokenUsage { input: Some(1_000), output: Some(100), ..TokenUsage::default() };
+/// let usage = TokenUsage::new(1_000, 100);
 /// assert_eq!(prices.cost("gpt-x-2025-01-31", &usage), Some(0.0028));
 /// assert_eq!(prices.cost("gpt-x-mini", &usage), None);
 /// ```
@@ -134,7 +167,9 @@ mod tests {
     use super::*;
 
     fn usage(input: Option<u64>, output: Option<u64>, total: Option<u64>) -> TokenUsage {
-        TokenUsage { input, output, total, ..TokenUsage::default() }
+        let mut usage = TokenUsage::default();
+        [usage.input, usage.output, usage.total] = [input, output, total];
+        usage
     }
 
     const MILLION: u64 = 1_000_000;
@@ -160,13 +195,76 @@ mod tests {
 
     #[test]
     fn a_cached_prompt_has_its_own_price() {
-        let cached = |cached| TokenUsage { cached, ..usage(Some(MILLION), Some(0), None) };
+        let cached = |cached| {
+            let mut usage = TokenUsage::new(MILLION, 0);
+            usage.cached = cached;
+            usage
+        };
         assert_eq!(cost(PRICE, cached(Some(MILLION / 2))), Some(2.0), "the same, if not set");
         let price = PRICE.cached(0.5);
         assert_eq!(cost(price, cached(Some(MILLION / 2))), Some(1.25));
         assert_eq!(cost(price, cached(Some(MILLION))), Some(0.5));
-        let beside = TokenUsage { total: Some(5 * MILLION), ..cached(Some(4 * MILLION)) };
+        let mut beside = cached(Some(4 * MILLION));
+        beside.total = Some(5 * MILLION);
         assert_eq!(cost(price, beside), Some(4.0), "counted beside the rest");
+    }
+
+    /// Hit, written, kept for an hour, and reasoning.
+    fn with_parts(usage: TokenUsage, parts: [Option<u64>; 4]) -> TokenUsage {
+        let mut usage = usage;
+        [usage.cached, usage.cache_write, usage.cache_write_long, usage.reasoning] = parts;
+        usage
+    }
+
+    #[test]
+    fn case_w28_reads_and_writes_of_a_cache_cost_what_they_come_to_by_hand() {
+        let price = Price::per_million(3.0, 15.0).cached(0.3).cache_write(3.75, 6.0);
+        for (input, output, parts, by_hand) in [
+            // 3 × 3 + 4,512 × 0.3 + 6 × 15 = 9 + 1,353.6 + 90
+            (4_515, 6, [Some(4_512), Some(0), Some(0), None], 0.001_452_6),
+            // 3 × 3 + 4,566 × 6 + 6 × 15 = 9 + 27,396 + 90
+            (4_569, 6, [Some(0), Some(4_566), Some(4_566), None], 0.027_495),
+            // 3 × 3 + 4,566 × 3.75 + 6 × 15 = 9 + 17,122.5 + 90
+            (4_569, 6, [Some(0), Some(4_566), None, None], 0.017_221_5),
+            // 3 × 3 + 4,512 × 0.3 + 566 × 3.75 + 4,000 × 6 + 6 × 15 = 9 + 1,353.6 + 2,122.5 + 24,000 + 90
+            (9_081, 6, [Some(4_512), Some(4_566), Some(4_000), None], 0.027_575_1),
+            // 100 × 3 + 13 × 15 = 300 + 195, reasoning within
+            (100, 13, [Some(0), Some(0), None, Some(7)], 0.000_495),
+        ] {
+            let usage = with_parts(TokenUsage::new(input, output), parts);
+            assert_eq!(cost(price, usage), Some(by_hand), "{usage:?}");
+        }
+    }
+
+    #[test]
+    fn writes_without_a_price_and_parts_over_the_whole_have_no_cost() {
+        let of = |price, parts| cost(price, with_parts(TokenUsage::new(10, 5), parts));
+        let price = PRICE.cached(0.5).cache_write(2.5, 4.0);
+        let written = [None, Some(10), None, None];
+        assert!(of(PRICE.cached(0.5), written).is_none() && of(price, written).is_some());
+        assert!(of(PRICE, [None, Some(0), Some(0), None]).is_some(), "nothing was written");
+        for parts in [
+            [None, Some(11), None, None],
+            [Some(6), Some(5), None, None],
+            [Some(11), Some(1), None, None],
+            [None, Some(4), Some(5), None],
+            [None, None, Some(1), None],
+            [None, None, None, Some(6)],
+        ] {
+            assert_eq!(of(price, parts), None, "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn no_figures_are_too_odd() {
+        let price = PRICE.cached(f64::MAX).cache_write(f64::MAX, 0.0);
+        let figures = [None, Some(0), Some(1), Some(u64::MAX)];
+        for number in 0..4_usize.pow(7) {
+            let figure = |place| figures[number / 4_usize.pow(place) % 4];
+            let usage = usage(figure(0), figure(1), figure(2));
+            let usage = with_parts(usage, [figure(3), figure(4), figure(5), figure(6)]);
+            assert!(cost(price, usage).is_none_or(|cost| cost.is_finite() && cost >= 0.0), "{usage:?}");
+        }
     }
 
     #[test]
@@ -196,9 +294,13 @@ mod tests {
     #[test]
     fn absurd_prices_have_a_fault() {
         for absurd in [f64::NAN, f64::INFINITY, -1.0] {
-            for price in
-                [PRICE.cached(absurd), Price::per_million(absurd, 0.0), Price::per_million(0.0, absurd)]
-            {
+            for price in [
+                PRICE.cached(absurd),
+                PRICE.cache_write(absurd, 0.0),
+                PRICE.cache_write(0.0, absurd),
+                Price::per_million(absurd, 0.0),
+                Price::per_million(0.0, absurd),
+            ] {
                 assert!(Prices::new().model("m", price).fault().unwrap().contains("\"m\""));
                 assert_eq!(cost(price, usage(Some(1), Some(1), None)), None, "unknown, not 0");
             }

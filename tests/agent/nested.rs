@@ -52,7 +52,7 @@ async fn an_agent_as_a_tool_sees_its_arguments_alone() {
 
 #[tokio::test]
 async fn usage_is_counted_once() {
-    let usage = |output| TokenUsage { input: Some(1), output: Some(output), ..TokenUsage::default() };
+    let usage = |output| TokenUsage::new(1, output);
     let model = ScriptedModel::new()
         .reply(Reply::text("").call("research", json!({"subject": "Rust"})).usage(usage(10)))
         .reply(Reply::text("Found.").usage(usage(100)))

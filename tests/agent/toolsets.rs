@@ -192,7 +192,7 @@ async fn over_the_wire_images_follow_the_last_result() {
 #[tokio::test]
 async fn the_report_has_the_conversation_and_all_usage() {
     use llmnode::TokenUsage;
-    let usage = TokenUsage { input: Some(1), output: Some(10), ..TokenUsage::default() };
+    let usage = TokenUsage::new(1, 10);
     let model = ScriptedModel::new()
         .reply(Reply::text("").call("letters", json!({"text": "a"})).usage(usage))
         .reply(Reply::text("One.").usage(usage));

@@ -35,7 +35,7 @@ fn yes() -> Reply {
 
 #[tokio::test]
 async fn case_74_an_error_scores_0_and_unknown_usage_stays_unknown() {
-    let reported = TokenUsage { input: Some(10), output: Some(2), ..TokenUsage::default() };
+    let reported = TokenUsage::new(10, 2);
     let model = ScriptedModel::new()
         .reply(yes().usage(reported))
         .reply(Reply::text("perhaps").usage(None))

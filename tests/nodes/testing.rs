@@ -198,8 +198,8 @@ async fn a_slow_model_is_given_up() {
 
 #[tokio::test]
 async fn both_requests_are_counted() {
-    let bad = TokenUsage { input: Some(50), output: Some(7), ..TokenUsage::default() };
-    let good = TokenUsage { input: Some(90), output: Some(8), ..TokenUsage::default() };
+    let bad = TokenUsage::new(50, 7);
+    let good = TokenUsage::new(90, 8);
     let model = ScriptedModel::new()
         .reply(Reply::json(choice("axe")).usage(bad))
         .reply(Reply::json(choice("key")).usage(good));

@@ -3,9 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 /// The tokens of one response, as the provider reports them.
+///
+/// ```
+/// # use llmnode_model as llmnode;
+/// use llmnode::TokenUsage;
+///
+/// let mut usage = TokenUsage::new(4_515, 6);
+/// usage.cached = Some(4_512);
+/// assert_eq!((usage.input, usage.total()), (Some(4_515), Some(4_521)));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TokenUsage {
-    /// Tokens of the prompt.
+    /// Tokens of the prompt, with all that came from a cache or were written to one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
     /// Tokens of the answer.
@@ -17,12 +27,31 @@ pub struct TokenUsage {
     /// The part of `input` that came from a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<u64>,
+    /// The part of `input` that was written to a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<u64>,
+    /// The part of `cache_write` that is kept for an hour. What is not told apart is kept for five minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_long: Option<u64>,
     /// The part of `output` that was reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<u64>,
 }
 
 impl TokenUsage {
+    /// Creates the usage of a response with this many tokens. All other figures are unknown.
+    pub const fn new(input: u64, output: u64) -> Self {
+        TokenUsage {
+            input: Some(input),
+            output: Some(output),
+            total: None,
+            cached: None,
+            cache_write: None,
+            cache_write_long: None,
+            reasoning: None,
+        }
+    }
+
     /// Returns all tokens: the provider's total, or input plus output if both are known.
     pub fn total(&self) -> Option<u64> {
         self.total.or_else(|| Some(self.input?.saturating_add(self.output?)))
@@ -42,7 +71,7 @@ mod tests {
 
     #[test]
     fn the_providers_total_beats_the_sum() {
-        let usage = TokenUsage { input: Some(10), output: Some(5), total: Some(21), ..TokenUsage::default() };
+        let usage = TokenUsage { total: Some(21), ..TokenUsage::new(10, 5) };
         assert_eq!(usage.total(), Some(21));
         assert_eq!(TokenUsage { total: None, ..usage }.total(), Some(15));
         assert_eq!(TokenUsage { total: None, output: None, ..usage }.total(), None);
@@ -50,10 +79,20 @@ mod tests {
 
     #[test]
     fn a_total_below_a_part_is_unknown() {
-        let usage = TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() };
+        let usage = TokenUsage::new(10, 5);
         let possible = |total| TokenUsage { total: Some(total), ..usage }.possible();
         assert_eq!(possible(9), usage);
         assert_eq!(possible(10).total, Some(10), "no sum, but possible");
         assert_eq!(TokenUsage { total: Some(0), ..TokenUsage::default() }.possible().total, Some(0));
+    }
+
+    #[test]
+    fn the_form_of_older_versions_is_read_and_written() {
+        let old = r#"{"input":10,"output":5,"cached":4}"#;
+        let usage: TokenUsage = serde_json::from_str(old).unwrap();
+        assert_eq!(usage, TokenUsage { cached: Some(4), ..TokenUsage::new(10, 5) });
+        assert_eq!(serde_json::to_string(&usage).unwrap(), old);
+        let new = TokenUsage { cache_write: Some(3), cache_write_long: Some(2), ..usage };
+        assert_eq!(serde_json::from_str::<TokenUsage>(&serde_json::to_string(&new).unwrap()).unwrap(), new);
     }
 }

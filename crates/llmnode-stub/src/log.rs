@@ -17,12 +17,9 @@ pub(super) struct TokenCounts {
 
 impl From<TokenCounts> for TokenUsage {
     fn from(counts: TokenCounts) -> Self {
-        TokenUsage {
-            input: Some(counts.prompt_tokens),
-            output: Some(counts.completion_tokens),
-            total: Some(counts.total_tokens),
-            ..TokenUsage::default()
-        }
+        let mut usage = TokenUsage::new(counts.prompt_tokens, counts.completion_tokens);
+        usage.total = Some(counts.total_tokens);
+        usage
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct OpenAttempt<'c> {
     span: AttemptSpan,
     pub(crate) journal_key: Option<Box<JournalKey>>,
     /// Found by the names known before the answer; the provider may report another name.
-    price: Option<Price>,
+    price: Option<&'c Price>,
     begun: bool,
     answered: bool,
     /// `None`: committed or forgotten.
@@ -74,10 +74,10 @@ impl<'c> OpenAttempt<'c> {
         &mut self,
         info: &RequestInfo<'_>,
         prompt: u64,
-        price: Option<Price>,
+        names: [Option<&str>; 3],
         content_in_traces: bool,
     ) {
-        self.price = price;
+        self.price = names.into_iter().flatten().find_map(|name| self.call.prices.of(name));
         if let Some(record) = &mut self.record {
             record.estimate = Some(Estimate { input: prompt, output: None });
             record.model = record.model.take().or_else(|| info.model.map(str::to_owned));
@@ -171,7 +171,7 @@ impl<'c> OpenAttempt<'c> {
     /// At the price of the name that the provider reports, or else of the name that was asked for.
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {
         let reported = record.model.as_deref().and_then(|model| self.call.prices.of(model));
-        let price = reported.or(self.price.as_ref())?;
+        let price = reported.or(self.price)?;
         price.of(&record.usage?).map(Money::to_f64)
     }
 

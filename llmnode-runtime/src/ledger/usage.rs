@@ -41,7 +41,8 @@ impl Tokens {
 #[non_exhaustive]
 pub struct Cost {
     known: Money,
-    /// How many requests have no known cost: their model has no price, or they did not report their usage.
+    /// How many requests have no known cost: their model has no price, or they did not report their usage, or they wrote to
+    /// a cache and the price has none for that.
     pub unknown_calls: u64,
 }
 
@@ -84,6 +85,8 @@ pub struct Usage {
     pub total: Tokens,
     /// Prompt tokens that came from a cache, a part of `input`.
     pub cached: Tokens,
+    /// Prompt tokens that were written to a cache, a part of `input`.
+    pub cache_write: Tokens,
     /// Answer tokens that were spent on reasoning, a part of `output`.
     pub reasoning: Tokens,
     /// The cost, for models with [prices](crate::Run::with_prices).
@@ -99,6 +102,7 @@ impl Usage {
         self.output.add(usage.output);
         self.total.add(usage.total());
         self.cached.add(usage.cached);
+        self.cache_write.add(usage.cache_write);
         self.reasoning.add(usage.reasoning);
         self.cost.add(cost);
     }
@@ -115,6 +119,7 @@ impl Usage {
         self.output.merge(other.output);
         self.total.merge(other.total);
         self.cached.merge(other.cached);
+        self.cache_write.merge(other.cache_write);
         self.reasoning.merge(other.reasoning);
         self.cost.merge(other.cost);
         self.estimated = self.estimated.saturating_add(other.estimated);
@@ -165,6 +170,8 @@ struct UsageJson {
     output: Tokens,
     total: Tokens,
     cached: Figure,
+    /// Usages did not always have it.
+    cache_write: Option<Figure>,
     reasoning: Figure,
     cost: Option<Cost>,
     estimated: u64,
@@ -193,10 +200,12 @@ impl Figure {
 
 impl From<UsageJson> for Usage {
     fn from(written: UsageJson) -> Self {
-        let UsageJson { requests, input, output, total, cached, reasoning, cost, estimated } = written;
+        let UsageJson { requests, input, output, total, cached, cache_write, reasoning, cost, estimated } =
+            written;
         let (cached, reasoning) = (cached.of(requests), reasoning.of(requests));
+        let cache_write = cache_write.unwrap_or(Figure::Sum(0)).of(requests);
         let cost = cost.unwrap_or(Cost { known: Money::default(), unknown_calls: requests });
-        Usage { requests, input, output, total, cached, reasoning, cost, estimated }
+        Usage { requests, input, output, total, cached, cache_write, reasoning, cost, estimated }
     }
 }
 
@@ -218,7 +227,7 @@ mod tests {
     #[test]
     fn unknown_is_counted_not_zero() {
         let mut usage = Usage::default();
-        let reported = TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() };
+        let reported = TokenUsage::new(10, 5);
         usage.add(&request(Some(reported), None));
         usage.add(&request(None, Some(Estimate { input: 4, output: None })));
         assert_eq!((usage.requests, usage.total.known, usage.total.unreported_calls), (2, 15, 1));
@@ -233,14 +242,22 @@ mod tests {
             (Some(0), Some(0)),
             "no request, no token"
         );
-        let reported = TokenUsage { cached: Some(0), reasoning: Some(3), ..TokenUsage::default() };
+        let mut reported = TokenUsage::default();
+        [reported.cached, reported.cache_write, reported.reasoning] = [Some(0), Some(2), Some(3)];
         usage.add(&request(Some(reported), None));
         assert_eq!((usage.cached.total(), usage.reasoning.total()), (Some(0), Some(3)));
         let mut sum = usage;
-        sum.add(&request(Some(TokenUsage { cached: Some(5), ..TokenUsage::default() }), None));
+        [reported.cached, reported.cache_write, reported.reasoning] = [Some(5), None, None];
+        sum.add(&request(Some(reported), None));
         sum.merge(&usage);
         assert_eq!((sum.cached.total(), sum.reasoning.total()), (Some(5), None));
         assert_eq!((sum.reasoning.known, sum.reasoning.unreported_calls), (6, 1));
+        assert_eq!((sum.cache_write.known, sum.cache_write.unreported_calls), (4, 1));
+        let mut written = serde_json::to_value(sum).unwrap();
+        assert_eq!(serde_json::from_value::<Usage>(written.clone()).unwrap(), sum);
+        written.as_object_mut().unwrap().remove("cache_write");
+        let older = serde_json::from_value::<Usage>(written).unwrap().cache_write;
+        assert_eq!((older.known, older.unreported_calls), (0, 3));
     }
 
     #[test]

@@ -160,12 +160,13 @@ impl Meter {
         counters.began.get_or_insert(now);
         let mean = counters.answered.checked_div(counters.answers).unwrap_or(ANSWER);
         let output = intent.max_tokens.map_or(mean, u64::from);
-        let amount = |prompt: u64| Amount {
+        let amount = |prompt: u64, cost: fn(&Price, u64, u64) -> Money| Amount {
             tokens: prompt.saturating_add(output),
-            money: intent.price.map(|price| price.of_tokens(prompt, output)).unwrap_or_default(),
+            money: intent.price.map(|price| cost(price, prompt, output)).unwrap_or_default(),
         };
         let Intent { prompt, expected, .. } = intent;
-        let hold = Hold { prompt, most: amount(expected.most), estimate: amount(expected.estimate) };
+        let most = amount(expected.most, Price::most_of_tokens);
+        let hold = Hold { prompt, most, estimate: amount(expected.estimate, Price::of_tokens) };
         counters.requests.reserve(1);
         counters.tokens.reserve(hold.most.tokens.into());
         counters.money.reserve(hold.most.money.0);

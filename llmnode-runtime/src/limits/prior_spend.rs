@@ -57,6 +57,10 @@ impl PriorSpend {
             unknown_money: match (&attempt.model, price) {
                 _ if cost.is_some() => None,
                 (Some(model), None) => Some(Unknown::price(model)),
+                // It has no estimate.
+                (Some(model), Some(price)) if usage.total().is_some() && price.of(&usage).is_none() => {
+                    Some(Unknown::cost(model, price, &usage))
+                }
                 (None, _) if attempt.finish_reason.is_some() => Some(Unknown::Model),
                 _ => None,
             },

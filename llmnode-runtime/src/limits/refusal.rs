@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use llmnode_model::Category;
+use llmnode_model::{Category, TokenUsage};
 use llmnode_reader::internal::{one_line, plural};
 
 use super::quantity::Quantity;
 use crate::money::Money;
+use crate::prices::Price;
 
 pub(super) enum Scope {
     Call(Cow<'static, str>),
@@ -49,6 +50,8 @@ impl fmt::Display for Scope {
 pub(super) enum Unknown {
     Usage,
     Price(String),
+    /// The model wrote to a cache, and its price has none for that.
+    CacheWrite(String),
     /// Neither the request nor the answer names the model.
     Model,
 }
@@ -56,6 +59,15 @@ pub(super) enum Unknown {
 impl Unknown {
     pub(super) fn price(model: &str) -> Self {
         Unknown::Price(one_line(model, 200))
+    }
+
+    /// Why the price of this model does not tell what this usage cost.
+    pub(super) fn cost(model: &str, price: &Price, usage: &TokenUsage) -> Self {
+        if price.lacks_cache_write(usage) {
+            Unknown::CacheWrite(one_line(model, 200))
+        } else {
+            Unknown::Usage
+        }
     }
 }
 
@@ -131,6 +143,10 @@ impl fmt::Display for Unknown {
             Unknown::Price(model) => {
                 write!(f, "the model {model:?} has no price; add it to the table of `Run::with_prices`")
             }
+            Unknown::CacheWrite(model) => write!(
+                f,
+                "the model {model:?} wrote to a cache, which has no price; set it by `Price::cache_write`"
+            ),
             Unknown::Model => f.write_str(
                 "the model that answered has no name; set `model`, and its price by `Run::with_prices`",
             ),

@@ -16,7 +16,8 @@ pub(crate) struct Reservation<'c> {
     holds: Vec<Hold>,
     /// The names of the model before it answers, the surest first.
     names: [Option<&'c str>; 3],
-    seen: Option<TokenUsage>,
+    /// Boxed, since most requests reserve nothing, and none of those needs it.
+    seen: Option<Box<TokenUsage>>,
     unsent: bool,
 }
 
@@ -70,7 +71,13 @@ impl<'c> Reservation<'c> {
     }
 
     pub(crate) fn record_usage(&mut self, usage: TokenUsage) {
-        self.seen = Some(usage);
+        if !self.holds.is_empty() {
+            self.seen = Some(Box::new(usage));
+        }
+    }
+
+    fn seen(&self) -> Option<TokenUsage> {
+        self.seen.as_deref().copied()
     }
 
     /// Nothing was sent so far: dropped now, it gives back what was reserved.
@@ -83,9 +90,11 @@ impl<'c> Reservation<'c> {
             return;
         }
         let spent = match outcome {
-            Ok(answer) => self.read(answer.usage.or(self.seen).unwrap_or_default(), answer.model.as_deref()),
+            Ok(answer) => {
+                self.read(answer.usage.or(self.seen()).unwrap_or_default(), answer.model.as_deref())
+            }
             Err(error) if !error.sent || !error.reached => Spent::Unsent,
-            Err(error) => match error.usage.as_deref().copied().or(self.seen) {
+            Err(error) => match error.usage.as_deref().copied().or(self.seen()) {
                 Some(usage) => self.read(usage, None),
                 None if error.may_have_used_tokens() => Spent::Unread,
                 None => Spent::Refused,
@@ -114,8 +123,8 @@ impl<'c> Reservation<'c> {
 
     fn money(&self, usage: TokenUsage, reported: Option<&str>) -> Result<Money, Unknown> {
         let names = || reported.into_iter().chain(self.names.into_iter().flatten());
-        match names().find_map(|name| self.limits.run.prices.of(name)) {
-            Some(price) => price.of(&usage).ok_or(Unknown::Usage),
+        match names().find_map(|name| Some((name, self.limits.run.prices.of(name)?))) {
+            Some((name, price)) => price.of(&usage).ok_or_else(|| Unknown::cost(name, price, &usage)),
             None => Err(names().next().map_or(Unknown::Model, Unknown::price)),
         }
     }
@@ -132,7 +141,7 @@ impl<'c> Reservation<'c> {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        let seen_usage = self.seen.filter(|usage| usage.total().is_some());
+        let seen_usage = self.seen().filter(|usage| usage.total().is_some());
         let fallback = if self.unsent { Spent::Unsent } else { Spent::Unread };
         self.close(&seen_usage.map_or(fallback, |usage| self.read(usage, None)));
     }

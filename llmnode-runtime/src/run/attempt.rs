@@ -52,11 +52,10 @@ pub(super) async fn attempt(
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };
-            let price = target.names(request).iter().flatten().find_map(|name| core.limits.prices.of(name));
             open.set_request(
                 &RequestInfo::chat(target.model, request),
                 estimate,
-                price.copied(),
+                target.names(request),
                 core.content_in_traces,
             );
             if let Err(fault) = open.record_begin().await {

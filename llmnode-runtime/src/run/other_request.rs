@@ -144,8 +144,7 @@ async fn attempt(
                 model: of.model(),
                 chat: None,
             };
-            let price = of.model().and_then(|name| core.limits.prices.of(name));
-            open.set_request(&info, of.tokens(), price.copied(), false);
+            open.set_request(&info, of.tokens(), names, false);
             if let Err(fault) = open.record_begin().await {
                 reserved.release();
                 return Err(Failure::unrecorded(fault));

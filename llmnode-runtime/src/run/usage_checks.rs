@@ -52,7 +52,11 @@ mod tests {
 
     #[test]
     fn a_prompt_counted_at_less_than_half() {
-        let input = |input, cached| TokenUsage { input: Some(input), cached, ..TokenUsage::default() };
+        let input = |input, cached| {
+            let mut usage = TokenUsage::default();
+            [usage.input, usage.cached] = [Some(input), cached];
+            usage
+        };
         assert_eq!(of(20_000, input(2051, None)), [Flag::ShortPrompt]);
         assert_eq!(of(20_000, input(2499, None)), [Flag::ShortPrompt]);
         assert_eq!(of(20_000, input(2500, None)), []);
@@ -64,18 +68,18 @@ mod tests {
 
     #[test]
     fn a_total_that_is_no_sum() {
-        let usage = |total, reasoning| TokenUsage {
-            input: Some(10),
-            output: Some(5),
-            total,
-            reasoning,
-            ..TokenUsage::default()
+        let usage = |total, reasoning| {
+            let mut usage = TokenUsage::new(10, 5);
+            [usage.total, usage.reasoning] = [total, reasoning];
+            usage
         };
         assert_eq!(of(0, usage(Some(999), None)), [Flag::TotalMismatch]);
         assert_eq!(of(0, usage(Some(14), Some(3))), [Flag::TotalMismatch]);
         for (total, reasoning) in [(Some(15), None), (Some(15), Some(3)), (Some(18), Some(3)), (None, None)] {
             assert_eq!(of(0, usage(total, reasoning)), []);
         }
-        assert_eq!(of(0, TokenUsage { output: None, ..usage(Some(999), None) }), []);
+        let mut half = usage(Some(999), None);
+        half.output = None;
+        assert_eq!(of(0, half), []);
     }
 }

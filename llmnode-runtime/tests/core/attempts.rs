@@ -138,11 +138,7 @@ async fn an_answer_that_stops_before_it_begins_tells_of_a_full_window() {
         (Some((1000, 10)), Some(10), TruncatedOutput),
         (None, None, TruncatedOutput),
     ] {
-        let usage = figures.map(|(input, output)| TokenUsage {
-            input: Some(input),
-            output: Some(output),
-            ..TokenUsage::default()
-        });
+        let usage = figures.map(|(input, output)| TokenUsage::new(input, output));
         let model = script([Reply::text(" ").finish(FinishReason::Length).usage(usage)]);
         let mut settings = Settings::new();
         settings.max_tokens = max_tokens;
@@ -170,7 +166,7 @@ async fn white_space_up_to_the_limit_behind_a_whole_document_is_no_cut() {
     let padded = |text: &str, length| {
         Reply::text(text.to_owned() + &" \n".repeat(length)).finish(FinishReason::Length)
     };
-    let usage = TokenUsage { input: Some(9), output: Some(99), ..TokenUsage::default() };
+    let usage = TokenUsage::new(9, 99);
     // Repaired, and made to fit, as any whole answer.
     let fenced = format!("{{\"result\": {GOOD}}}");
     for (reply, flags) in [
@@ -198,11 +194,10 @@ async fn white_space_up_to_the_limit_behind_a_whole_document_is_no_cut() {
 
 #[tokio::test]
 async fn figures_that_cannot_be_are_flagged() {
-    let counts = |input, total| TokenUsage {
-        input: Some(input),
-        output: Some(5),
-        total: Some(total),
-        ..TokenUsage::default()
+    let counts = |input, total| {
+        let mut usage = TokenUsage::new(input, 5);
+        usage.total = Some(total);
+        usage
     };
     let goal = "x".repeat(20_000);
     for (usage, flags) in [

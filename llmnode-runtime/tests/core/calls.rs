@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::support::{GOAL, GOOD, Say, busy, say, world};
+use crate::support::{GOAL, GOOD, Say, busy, say, total_tokens, world};
 use llmnode_runtime::{
     Backoff, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Degraded, Exec, FnModel, ModelError,
-    Node, NodeError, Recovery, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock, TokenUsage,
+    Node, NodeError, Recovery, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -166,7 +166,7 @@ impl<S: ?Sized + Sync> Exec<S> for Wraps {
 
 #[tokio::test]
 async fn a_failed_call_within_is_not_repeated_and_all_that_was_used_is_in_the_error() {
-    let tokens = |tokens| TokenUsage { total: Some(tokens), ..TokenUsage::default() };
+    let tokens = total_tokens;
     let busy = || {
         let mut error = busy();
         error.usage = Some(Box::new(tokens(30)));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{BAD, Choose, GOAL, GOOD, Mood, Say, World, say, script, world};
+use crate::support::{BAD, Choose, GOAL, GOOD, Mood, Say, World, input_tokens, say, script, world};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, FnModel, LedgerSnapshot, Limits,
     ModelError, Node, Price, Prices, Reply, Request, Run, ScriptedModel, Sink, TokenUsage,
@@ -69,7 +69,8 @@ async fn busy_time_has_the_waits_and_adds_up_over_calls_side_by_side() {
 
 #[tokio::test]
 async fn a_providers_total_is_taken_as_it_is() {
-    let usage = TokenUsage { input: Some(5), output: Some(5), total: Some(99), ..TokenUsage::default() };
+    let mut usage = TokenUsage::new(5, 5);
+    usage.total = Some(99);
     let run = Run::new(ScriptedModel::new().reply(Reply::text("hi").usage(usage)));
     run.call(&say("x")).await.unwrap();
     assert_eq!(run.ledger().of::<Say>().unwrap().usage.total.total(), Some(99));
@@ -138,7 +139,7 @@ async fn calls_and_attempts_have_ids_and_requests_carry_them() {
 
 #[tokio::test]
 async fn what_was_not_reported_is_estimated_apart() {
-    let half = TokenUsage { input: Some(5), ..TokenUsage::default() };
+    let half = input_tokens(5);
     let model = ScriptedModel::new()
         .reply("hello")
         .reply(Reply::text("hello").usage(None))
@@ -201,7 +202,7 @@ async fn a_call_of_very_many_attempts_keeps_the_newest_answers() {
 async fn cost_stands_in_records_and_sums_wherever_a_price_is_known() {
     let reply = |model: &str| {
         let mut answer = Completion::new("hi");
-        answer.usage = Some(TokenUsage { input: Some(10), output: Some(1), ..TokenUsage::default() });
+        answer.usage = Some(TokenUsage::new(10, 1));
         answer.model = Some(model.to_owned());
         Reply::from(answer)
     };

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::{BAD, GOAL, GOOD, World, busy, run, say, script, world};
+use crate::support::{BAD, GOAL, GOOD, World, busy, input_tokens, run, say, script, world};
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Failures, Flag, Invalid, ModelError,
     Node, Recovery, Reply, Request, ResponseFormat, Retry, RetryBudget, Run, ScriptedModel, Settings, Sink,
-    TokenUsage,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,7 +32,9 @@ impl ChatModel for Reporting {
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         sink.response_format(ResponseFormat::Strict);
-        sink.usage(TokenUsage { input: Some(10), total: Some(3), ..TokenUsage::default() });
+        let mut usage = input_tokens(10);
+        usage.total = Some(3);
+        sink.usage(usage);
         self.script.complete(request, sink)
     }
 
@@ -44,8 +45,10 @@ impl ChatModel for Reporting {
 
 #[tokio::test]
 async fn a_response_format_and_figures_that_cannot_be_stand_in_the_record() {
-    let possible = TokenUsage { input: Some(10), ..TokenUsage::default() };
-    for usage in [None, Some(TokenUsage { total: Some(9), ..possible })] {
+    let possible = input_tokens(10);
+    let mut impossible = possible;
+    impossible.total = Some(9);
+    for usage in [None, Some(impossible)] {
         let model = Reporting::script(script([Reply::text(GOOD).usage(usage)]));
         let report = Run::new(model).with_state(world()).call(&GOAL).report().await.unwrap();
         let attempt = &report.record.attempts[0];

@@ -58,13 +58,9 @@ impl<S: ?Sized + Sync> LlmNode<S> for Steady {
 /// Calls with everything that a record can hold, on a clock that only waits move.
 async fn everything() -> String {
     let busy = ModelError::new(Category::RateLimitError, "HTTP 429: slow down").wait(Duration::from_secs(2));
-    let full = TokenUsage {
-        input: Some(30),
-        output: Some(9),
-        total: Some(45),
-        cached: Some(16),
-        reasoning: Some(6),
-    };
+    let mut full = TokenUsage::new(30, 9);
+    [full.total, full.cached, full.reasoning] = [Some(45), Some(16), Some(6)];
+    [full.cache_write, full.cache_write_long] = [Some(8), Some(5)];
     let model = ScriptedModel::new()
         .reply("no JSON")
         .reply(Reply::text(BAD).usage(None))
@@ -74,7 +70,8 @@ async fn everything() -> String {
         .reply(ModelError::new(Category::ApiKeyError, "HTTP 401: no such key"))
         .reply(ModelError::new(Category::ServerError, "HTTP 503: overloaded"))
         .reply("hi");
-    let prices = Prices::new().model("small", Price::per_million(2.0, 8.0));
+    let price = Price::per_million(2.0, 8.0).cache_write(2.5, 4.0);
+    let prices = Prices::new().model("small", price);
     let run = Run::new(model).with_clock(TestClock::new()).with_prices(prices).with_state(world());
     // The server's wait is the longest one allowed, so that nothing random is added.
     run.call(&GOAL).max_wait(Duration::from_secs(2)).model("small").await.unwrap();
@@ -105,7 +102,8 @@ fn version_2_is_read() {
     let usage = report.total;
     assert_eq!((usage.cached.known, usage.cached.unreported_calls, usage.reasoning.total()), (16, 7, None));
     assert_eq!(report.nodes["outer"].usage.cached.total(), Some(0), "it made no request");
-    assert_eq!((usage.cost.known(), usage.cost.unknown_calls), (0.000_216, 6));
+    assert_eq!((usage.cache_write.known, usage.cache_write.unreported_calls), (8, 7));
+    assert_eq!((usage.cost.known(), usage.cost.unknown_calls), (0.000_227_5, 6));
     assert_eq!(report.calls[3].labels["tenant"], "x");
 }
 

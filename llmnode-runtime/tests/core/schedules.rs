@@ -103,11 +103,7 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 fn usage() -> impl Strategy<Value = Option<TokenUsage>> {
-    prop::option::of((0..100_u64, 0..100_u64).prop_map(|(input, output)| TokenUsage {
-        input: Some(input),
-        output: Some(output),
-        ..TokenUsage::default()
-    }))
+    prop::option::of((0..100_u64, 0..100_u64).prop_map(|(input, output)| TokenUsage::new(input, output)))
 }
 
 /// One call: the script, the budgets, and when the call is dropped, in seconds.

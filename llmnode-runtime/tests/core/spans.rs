@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::recorder::Recorder;
 use crate::report::Steady;
-use crate::support::{BAD, GOAL, GOOD, busy, say, world};
+use crate::support::{BAD, GOAL, GOOD, busy, input_tokens, say, world};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Limits, ModelError, Node, Reply, Request,
     Run, ScriptedModel, Sink, TestClock, TokenUsage,
@@ -40,13 +40,9 @@ impl ChatModel for Named {
 
 fn full() -> Completion {
     let mut completion = Completion::new(GOOD);
-    completion.usage = Some(TokenUsage {
-        input: Some(30),
-        output: Some(9),
-        total: None,
-        cached: Some(16),
-        reasoning: Some(6),
-    });
+    let mut usage = TokenUsage::new(30, 9);
+    [usage.cached, usage.cache_write, usage.reasoning] = [Some(16), Some(4), Some(6)];
+    completion.usage = Some(usage);
     completion.model = Some("small-2".to_owned());
     completion.request_id = Some("req_1".to_owned());
     completion.response_id = Some("cmpl_1".to_owned());
@@ -71,6 +67,7 @@ async fn an_attempt_speaks_as_opentelemetry_does() {
         ("gen_ai.response.finish_reasons", r#"["stop"]"#),
         ("gen_ai.response.id", "cmpl_1"),
         ("gen_ai.response.model", "small-2"),
+        ("gen_ai.usage.cache_creation.input_tokens", "4"),
         ("gen_ai.usage.cache_read.input_tokens", "16"),
         ("gen_ai.usage.input_tokens", "30"),
         ("gen_ai.usage.output_tokens", "9"),
@@ -113,7 +110,7 @@ async fn failures_carry_their_category() {
     let (seen, _guard) = Recorder::start();
     let mut refused = busy();
     refused.status = Some(503);
-    refused.usage = Some(Box::new(TokenUsage { input: Some(3), ..TokenUsage::default() }));
+    refused.usage = Some(Box::new(input_tokens(3)));
     let unsent = ModelError::unsent(Category::ConfigError, "no model is named");
     let run = Run::new(ScriptedModel::new().reply(BAD).reply(refused).reply(unsent));
     let run = run.with_clock(TestClock::new()).with_state(world());

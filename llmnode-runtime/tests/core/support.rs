@@ -7,7 +7,7 @@ use llmnode_runtime::private::{Checks, Coverage};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     AttemptInfo, BoxError, Category, Cx, Exec, Invalid, ModelError, Node, Reply, Run, ScriptedModel,
-    Settings, TestClock, Violation,
+    Settings, TestClock, TokenUsage, Violation,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -201,3 +201,15 @@ macro_rules! node_like_choose {
     };
 }
 pub(crate) use node_like_choose;
+
+pub(crate) fn input_tokens(input: u64) -> TokenUsage {
+    let mut usage = TokenUsage::default();
+    usage.input = Some(input);
+    usage
+}
+
+pub(crate) fn total_tokens(total: u64) -> TokenUsage {
+    let mut usage = TokenUsage::default();
+    usage.total = Some(total);
+    usage
+}

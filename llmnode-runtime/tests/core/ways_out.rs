@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::support::{
-    BAD, Choice, Choose, GOAL, GOOD, Mood, Say, World, node_like_choose, say, script, world,
+    BAD, Choice, Choose, GOAL, GOOD, Mood, Say, World, node_like_choose, say, script, total_tokens, world,
 };
 use llmnode_runtime::private::{Coverage, FallbackFuture, fallback_with_state};
 use llmnode_runtime::private::{LlmNode, OutputSpec, Prompt, Segment};
@@ -88,7 +88,7 @@ impl ChatModel for Early {
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         Box::pin(async move {
-            sink.usage(TokenUsage { total: Some(7), ..TokenUsage::default() });
+            sink.usage(total_tokens(7));
             sink.request_id("req-1");
             tokio::task::yield_now().await;
             assert_ne!(self.0, Fault::InsideModel, "a bug");
@@ -153,7 +153,7 @@ node_like_choose!(Cautious, first_there_is);
 #[tokio::test]
 async fn a_call_dropped_at_any_await_is_accounted_once() {
     for polls in 0.. {
-        let usage = TokenUsage { input: Some(5), output: Some(2), ..TokenUsage::default() };
+        let usage = TokenUsage::new(5, 2);
         let answers = || (0..2).map(|_| Reply::text(BAD).usage(usage));
         let busy = ModelError::new(Category::RateLimitError, "slow down").wait(Duration::from_secs(3));
         let run = Run::new(Yielding(script(std::iter::once(busy.into()).chain(answers()))))

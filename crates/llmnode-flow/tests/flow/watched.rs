@@ -109,7 +109,8 @@ typed_flow! { Talks over Desk => ():
 }
 
 fn reply(tokens: u64) -> Reply {
-    let usage = TokenUsage { total: Some(tokens), ..TokenUsage::default() };
+    let mut usage = TokenUsage::default();
+    usage.total = Some(tokens);
     Reply::text("x").usage(usage)
 }
 

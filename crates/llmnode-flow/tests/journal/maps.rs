@@ -275,7 +275,7 @@ async fn child() {
     let model = FnModel::new(move |request| {
         let number = request.messages[0].content.rsplit(' ').next().unwrap();
         std::io::Write::write_all(&mut &asked, format!("{number}\n").as_bytes()).unwrap();
-        let usage = TokenUsage { input: Some(1), output: Some(0), ..TokenUsage::default() };
+        let usage = TokenUsage::new(1, 0);
         Reply::text(number).usage(usage).after(Duration::from_millis(number.parse::<u64>().unwrap() % 7))
     });
     let nodes = (0..ITEMS).map(|number| Rate(number.to_string()));

@@ -1,7 +1,7 @@
 //! What earlier processes spent on a map counts once, and is reported separately from what this one spends.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use llmnode_flow::journal::{JournalFile, MapExt};
 use llmnode_runtime::{
@@ -21,7 +21,7 @@ const CITIES: [&str; 4] = ["Oslo", "Rome", "Bonn", "Lima"];
 /// Answers with the next of these replies, and refuses behind the last one.
 fn answers(replies: &'static [&'static str]) -> FnModel {
     let asked = AtomicUsize::new(0);
-    let usage = TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() };
+    let usage = TokenUsage::new(10, 5);
     FnModel::new(move |_| match replies.get(asked.fetch_add(1, Ordering::Relaxed)) {
         Some(reply) => Reply::text(*reply).usage(usage),
         None => Reply::failure(Category::RateLimitError),
@@ -252,5 +252,29 @@ async fn a_price_of_the_name_that_was_asked_for_is_known_after_a_resume() {
         let results = map.resume(journal.clone()).await;
         assert!(results.iter().all(Result::is_ok), "{results:?}");
         assert_eq!(run.ledger().total().cost.total(), Some(0.000_02 * cities as f64));
+    }
+}
+
+#[tokio::test]
+async fn a_cost_that_was_unknown_stays_so_after_a_resume() {
+    let journal = Memory::default();
+    let mut usage = TokenUsage::new(10, 5);
+    usage.cache_write = Some(10);
+    let writes = FnModel::new(move |_| Reply::text("1").usage(usage)).named("fn");
+    let results = run(&writes).map(topics(&CITIES[..1])).resume(journal.clone()).await;
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+
+    let price = Price::per_million(1.0, 2.0);
+    for (price, known) in [(price, false), (price.cache_write(1.25, 2.0), true)] {
+        let run = run(&answers(&["2"])).with_prices(Prices::new().model("fn", price));
+        let records = journal.records.lock().unwrap().clone();
+        let journal = Memory { records: Arc::new(Mutex::new(records)), full_at: None };
+        let results = rate(&run, Limits::new().money(1.0), &journal).await;
+        assert_eq!(results[1].is_ok(), known, "{results:?}");
+        if !known {
+            let error = results[1].as_ref().unwrap_err();
+            assert_eq!(error.category(), Category::LimitUnenforceable);
+            assert!(error.message().contains("wrote to a cache"), "{error}");
+        }
     }
 }

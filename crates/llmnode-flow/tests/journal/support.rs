@@ -166,7 +166,7 @@ pub(crate) fn model() -> FnModel {
 }
 
 pub(crate) fn answer(asked: &str) -> Reply {
-    let usage = TokenUsage { input: Some(10), output: Some(5), ..TokenUsage::default() };
+    let usage = TokenUsage::new(10, 5);
     Reply::text(format!("answer to {asked}")).usage(usage)
 }
 

@@ -21,11 +21,7 @@ async fn the_branches_of_a_fork_are_told_below_its_step() {
     let graph = graph(&fork());
     let model = ScriptedModel::new().otherwise(|request| {
         let asked = request.messages.last().map(|message| message.content.clone()).unwrap_or_default();
-        Reply::pieces([asked.as_str(), "!"]).usage(TokenUsage {
-            input: Some(10),
-            output: Some(1),
-            ..TokenUsage::default()
-        })
+        Reply::pieces([asked.as_str(), "!"]).usage(TokenUsage::new(10, 1))
     });
     let mut run = Run::new(model).with_state(graph.start(json!({})).unwrap());
     let (mut texts, mut steps) = (Vec::new(), Vec::new());

@@ -58,9 +58,10 @@ impl Usage {
             cached,
             reasoning.unwrap_or_default(),
         ];
-        let [input, output, total, cached, reasoning] = figures.map(|figure| figure.tokens);
+        let mut usage = TokenUsage::default();
+        [usage.input, usage.output, usage.total, usage.cached, usage.reasoning] =
+            figures.map(|figure| figure.tokens);
         let known = figures.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
-        let usage = TokenUsage { input, output, total, cached, reasoning };
         (known.then_some(usage), figures.iter().any(|figure| figure.impossible))
     }
 }

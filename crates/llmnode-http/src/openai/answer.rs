@@ -265,7 +265,11 @@ mod tests {
     #[test]
     fn usage_is_known_or_unknown() {
         let usage = |json: &str| ok(&format!(r#"{{"choices":[{{}}],"usage":{json}}}"#)).usage;
-        let known = |input, output, total| Some(TokenUsage { input, output, total, ..TokenUsage::default() });
+        let known = |input, output, total| {
+            let mut usage = TokenUsage::default();
+            [usage.input, usage.output, usage.total] = [input, output, total];
+            Some(usage)
+        };
         for (json, expected) in [
             (
                 r#"{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}"#,

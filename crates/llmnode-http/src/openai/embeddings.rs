@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llmnode_model::internal::check_request;
-use llmnode_model::{
-    AttemptId, Category, Completion, ModelError, Request, Retry, RetryBudget, Sink, TokenUsage,
-};
+use llmnode_model::{AttemptId, Category, Completion, ModelError, Request, Retry, RetryBudget, Sink};
 use llmnode_reader::Flag;
 use serde::{Deserialize, Serialize};
 
@@ -193,7 +191,10 @@ impl Inner {
         }
         let mut completion = Completion::default();
         // Embeddings have no output, so its tokens are known to be zero.
-        completion.usage = usage.map(|usage| TokenUsage { output: usage.output.or(Some(0)), ..usage });
+        completion.usage = usage.map(|mut usage| {
+            usage.output.get_or_insert(0);
+            usage
+        });
         completion.model = asked.clean(model.map(Cow::into_owned));
         let with_usage = |mut failure: ModelError| {
             failure.usage = completion.usage.map(Box::new);

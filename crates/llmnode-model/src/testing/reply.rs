@@ -62,8 +62,7 @@ impl Reply {
     pub fn text(text: impl Into<String>) -> Self {
         let mut completion = Completion::new(text);
         let output = completion.text.chars().count().div_ceil(4) as u64;
-        completion.usage =
-            Some(TokenUsage { input: Some(10), output: Some(output), ..TokenUsage::default() });
+        completion.usage = Some(TokenUsage::new(10, output));
         Reply::from(completion)
     }
 

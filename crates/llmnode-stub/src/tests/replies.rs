@@ -17,8 +17,9 @@ async fn answer(reply: StubReply) -> (StubServer, Response) {
 }
 
 fn usage(prompt: u64, completion: u64) -> Option<TokenUsage> {
-    let total = Some(prompt + completion);
-    Some(TokenUsage { input: Some(prompt), output: Some(completion), total, ..TokenUsage::default() })
+    let mut usage = TokenUsage::new(prompt, completion);
+    usage.total = Some(prompt + completion);
+    Some(usage)
 }
 
 #[tokio::test]

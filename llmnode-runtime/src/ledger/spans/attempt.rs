@@ -72,6 +72,7 @@ impl AttemptSpan {
             { INPUT_TOKENS } = Empty,
             { OUTPUT_TOKENS } = Empty,
             { CACHED_TOKENS } = Empty,
+            { CACHE_WRITE_TOKENS } = Empty,
             { REASONING_TOKENS } = Empty,
             { ATTEMPT_COST } = Empty,
             { REQUEST_ID } = Empty,
@@ -105,11 +106,13 @@ impl AttemptSpan {
         if self.span.is_disabled() {
             return;
         }
-        let TokenUsage { input, output, cached, reasoning, .. } = record.usage.unwrap_or_default();
+        let TokenUsage { input, output, cached, cache_write, reasoning, .. } =
+            record.usage.unwrap_or_default();
         for (name, tokens) in [
             (INPUT_TOKENS, input),
             (OUTPUT_TOKENS, output),
             (CACHED_TOKENS, cached),
+            (CACHE_WRITE_TOKENS, cache_write),
             (REASONING_TOKENS, reasoning),
         ] {
             if let Some(tokens) = tokens {

@@ -24,6 +24,7 @@ pub(super) const RESPONSE_FINISH_REASONS: &str = "gen_ai.response.finish_reasons
 pub(super) const INPUT_TOKENS: &str = "gen_ai.usage.input_tokens";
 pub(super) const OUTPUT_TOKENS: &str = "gen_ai.usage.output_tokens";
 pub(super) const CACHED_TOKENS: &str = "gen_ai.usage.cache_read.input_tokens";
+pub(super) const CACHE_WRITE_TOKENS: &str = "gen_ai.usage.cache_creation.input_tokens";
 pub(super) const REASONING_TOKENS: &str = "gen_ai.usage.reasoning.output_tokens";
 pub(super) const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 pub(super) const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";

@@ -28,14 +28,15 @@ fn of_run(limits: Limits) -> RunLimits {
 }
 
 fn answer(input: u64, output: u64) -> Result<Completion, ModelError> {
-    let usage = TokenUsage { input: Some(input), output: Some(output), ..TokenUsage::default() };
+    let usage = TokenUsage::new(input, output);
     let mut completion = Completion::new("yes");
     completion.usage = Some(usage);
     Ok(completion)
 }
 
 fn total(total: u64) -> Result<Completion, ModelError> {
-    let usage = TokenUsage { total: Some(total), ..TokenUsage::default() };
+    let mut usage = TokenUsage::default();
+    usage.total = Some(total);
     let mut completion = Completion::new("yes");
     completion.usage = Some(usage);
     Ok(completion)
@@ -128,6 +129,19 @@ fn money_is_reserved_and_an_estimate_of_it_stands_too() {
 }
 
 #[test]
+fn money_is_reserved_as_if_the_whole_prompt_were_written_to_a_cache() {
+    let clock = TestClock::new();
+    let mut run = of_run(Limits::new().money(0.000_4));
+    let price = Price::per_million(1.0, 2.0).cached(0.1).cache_write(1.25, 4.0);
+    run.prices = std::sync::Arc::new(Prices::new().model("m", price));
+    let call = begin(&run, &clock);
+    let open = reserved(&call, 100, Some(50));
+    assert!(waits(&call), "100 × 4 + 50 × 2 millionths are reserved");
+    drop(open);
+    assert!(!waits(&call), "an estimate is at the price of the prompt");
+}
+
+#[test]
 fn the_mean_answer_takes_the_place_of_the_first_estimate() {
     let clock = TestClock::new();
     let run = of_run(Limits::new().tokens(1_000));
@@ -143,7 +157,8 @@ fn the_mean_answer_takes_the_place_of_the_first_estimate() {
 #[test]
 fn what_came_back_decides_what_was_spent() {
     let used = || {
-        let usage = TokenUsage { total: Some(7), ..TokenUsage::default() };
+        let mut usage = TokenUsage::default();
+        usage.total = Some(7);
         let mut error = ModelError::new(Category::BadResponse, "no");
         error.usage = Some(Box::new(usage));
         Err(error)
@@ -175,7 +190,9 @@ fn what_came_back_decides_what_was_spent() {
 
 #[test]
 fn usage_told_before_the_end_counts() {
-    let seen = TokenUsage { input: Some(90), output: Some(10), ..TokenUsage::default() };
+    let seen = TokenUsage::new(90, 10);
+    let mut half = seen;
+    half.output = None;
     let end: [fn(Reservation<'_>); 3] = [
         |open| drop(open),
         |mut open| open.settle(&unreported()),
@@ -186,7 +203,7 @@ fn usage_told_before_the_end_counts() {
         let run = of_run(Limits::new().tokens(100));
         let call = begin(&run, &clock);
         let mut open = reserved(&call, 10, None);
-        open.record_usage(TokenUsage { output: None, ..seen });
+        open.record_usage(half);
         open.record_usage(seen);
         end(open);
         assert!(refused(&call, NAMES).1.contains("100 spent"));
@@ -199,7 +216,9 @@ fn a_part_of_the_usage_of_a_dropped_request_says_nothing() {
     let run = of_run(Limits::new().tokens(200));
     let call = begin(&run, &clock);
     let mut open = reserved(&call, 10, Some(190));
-    open.record_usage(TokenUsage { input: Some(10), ..TokenUsage::default() });
+    let mut half = TokenUsage::default();
+    half.input = Some(10);
+    open.record_usage(half);
     drop(open);
     let (category, message) = refused(&call, NAMES);
     assert_eq!(category, Category::LimitExceeded);

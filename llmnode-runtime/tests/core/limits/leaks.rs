@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use crate::support::{BAD, GOAL, GOOD, World, busy, world};
+use crate::support::{BAD, GOAL, GOOD, World, busy, total_tokens, world};
 use llmnode_runtime::{ModelError, Settings};
 
 /// What becomes of one call.
@@ -36,7 +36,7 @@ fn ways() -> impl Strategy<Value = Vec<Way>> {
 
 impl Way {
     fn reply(&self) -> Reply {
-        let used = |tokens| TokenUsage { total: Some(tokens), ..TokenUsage::default() };
+        let used = total_tokens;
         match *self {
             Way::Answer(tokens, delay) => {
                 Reply::text(GOOD).usage(used(tokens)).after(Duration::from_millis(delay))

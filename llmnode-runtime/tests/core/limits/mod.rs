@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// An answer of 10 + 1 tokens, by a model of this name.
 fn hi(model: Option<&str>) -> Completion {
     let mut answer = Completion::new("hi");
-    answer.usage = Some(TokenUsage { input: Some(10), output: Some(1), ..TokenUsage::default() });
+    answer.usage = Some(TokenUsage::new(10, 1));
     answer.model = model.map(str::to_owned);
     answer
 }

@@ -39,11 +39,7 @@ fn spent(prompts: Vec<Prompt>, at_once: usize, limits: Limits) -> (u64, f64, u64
         let model = FnModel::new(move |request: &Request| {
             let text = &request.messages[0].content;
             let prompt = prompts.iter().find(|prompt| prompt.text() == *text).unwrap();
-            let usage = TokenUsage {
-                input: Some(prompt.input()),
-                output: Some(prompt.answer),
-                ..TokenUsage::default()
-            };
+            let usage = TokenUsage::new(prompt.input(), prompt.answer);
             Reply::text("yes").usage(usage).after(Duration::from_millis(prompt.delay))
         });
         let prices = Prices::new().model("m", Price::per_million(PRICE * 1e6, PRICE * 1e6));

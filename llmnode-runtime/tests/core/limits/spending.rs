@@ -151,7 +151,7 @@ async fn money_is_spent_up_to_the_limit_and_exceeded_by_one_call_at_most() {
     let asked = AtomicU64::new(0);
     let model = FnModel::new(move |_| {
         let index = asked.fetch_add(1, Ordering::Relaxed);
-        let usage = TokenUsage { input: Some(1), output: Some(cost(index) - 1), ..TokenUsage::default() };
+        let usage = TokenUsage::new(1, cost(index) - 1);
         Reply::text("hi").usage(usage).after(SECOND * (index % 7) as u32)
     });
     let prices = Prices::new().model("m", Price::per_million(1_000.0, 1_000.0));

@@ -49,6 +49,30 @@ async fn a_model_without_a_price_is_named_before_its_first_request() {
     assert!(why(nameless.call(&say("")).await).1.contains("the model that answered has no name"));
 }
 
+#[tokio::test]
+async fn cache_writes_without_a_price_make_the_next_request_unenforceable() {
+    let mut usage = TokenUsage::new(10, 1);
+    usage.cache_write = Some(9);
+    let model = FnModel::new(move |_| Reply::text("hi").usage(usage)).named("m");
+    let price = Price::per_million(1_000.0, 1_000.0);
+    let run = |price| {
+        Run::new(model.clone())
+            .with_prices(Prices::new().model("m", price))
+            .with_limits(Limits::new().money(1.0))
+    };
+    let limited = run(price);
+    limited.call(&say("")).await.unwrap();
+    let (category, message) = why(limited.call(&say("")).await);
+    assert_eq!(category, Category::LimitUnenforceable);
+    let advice = r#"the model "m" wrote to a cache, which has no price; set it by `Price::cache_write`"#;
+    assert!(message.ends_with(advice), "{message}");
+    assert_eq!(limited.ledger().total().cost.unknown_calls, 1);
+
+    let priced = run(price.cache_write(2_000.0, 3_000.0));
+    assert!(priced.call(&say("")).await.is_ok() && priced.call(&say("")).await.is_ok());
+    assert_eq!(priced.ledger().total().cost.total(), Some(0.04), "2 × (1 + 9 × 2 + 1) thousandths");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_dropped_or_breaks_off_keeps_its_estimate() {
     let model = ScriptedModel::new()
@@ -119,7 +143,7 @@ impl ChatModel for Early {
         _: &'a Request,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        sink.usage(TokenUsage { input: Some(30), output: Some(5), ..TokenUsage::default() });
+        sink.usage(TokenUsage::new(30, 5));
         Box::pin(std::future::pending())
     }
 
