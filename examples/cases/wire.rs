@@ -149,8 +149,8 @@ async fn echo(
     let _ = model.complete(&asked, &mut Listener { streams: false, usage: None }).await;
     let Some((_, body)) = server.asked().into_iter().nth(1) else { return Ok(json!([])) };
     let body: Value = serde_json::from_str(&body)?;
-    let messages = body["messages"].as_array().into_iter().flatten();
-    let turn = messages.cloned().find(|message| message["role"] == "assistant").unwrap_or_default();
+    let mut messages = body["messages"].as_array().into_iter().flatten();
+    let turn = messages.find(|message| message["role"] == "assistant").cloned().unwrap_or_default();
     Ok(match &turn["content"] {
         Value::Array(parts) => json!(parts),
         Value::Null if turn.is_null() => json!([]),

@@ -2,6 +2,8 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
 
+#[cfg(all(feature = "anthropic", feature = "journal"))]
+mod anthropic;
 mod approval;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod carried;

@@ -52,8 +52,8 @@ pub enum Cache {
 }
 
 const MESSAGES: Wire = Wire {
-    name: "anthropic",
-    provider: "Anthropic",
+    provider: "anthropic",
+    title: "Anthropic",
     handle: "Anthropic",
     key: "ANTHROPIC_API_KEY",
     model: "ANTHROPIC_MODEL",

@@ -66,6 +66,8 @@ impl MessageUsage {
         usage.input = self.input_tokens.tokens.map(|input| input.saturating_add(apart));
         usage.output = self.output_tokens.tokens;
         usage.cached = read.tokens;
+        usage.cache_write = written.tokens;
+        usage.cache_write_long = long.tokens;
         usage.reasoning = reasoning.tokens;
         let known = all.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
         (known.then_some(usage), all.iter().any(|figure| figure.impossible))

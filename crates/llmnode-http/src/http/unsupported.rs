@@ -45,7 +45,7 @@ const PHRASES: [&str; 16] = [
     "cannot find field",
 ];
 
-const FIELDS: [(&str, UnsupportedFeature); 14] = [
+const FIELDS: [(&str, UnsupportedFeature); 16] = [
     ("max_tokens", UnsupportedFeature::MaxTokens),
     ("max_completion_tokens", UnsupportedFeature::MaxTokens),
     ("temperature", UnsupportedFeature::Temperature),
@@ -53,6 +53,8 @@ const FIELDS: [(&str, UnsupportedFeature); 14] = [
     ("streaming", UnsupportedFeature::Stream),
     ("'stream'", UnsupportedFeature::Stream),
     ("response_format", UnsupportedFeature::Format),
+    ("output_config", UnsupportedFeature::Format),
+    ("output_format", UnsupportedFeature::Format),
     ("response format", UnsupportedFeature::Format),
     ("json_schema", UnsupportedFeature::JsonSchema),
     ("structured output", UnsupportedFeature::JsonSchema),

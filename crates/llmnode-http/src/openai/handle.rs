@@ -18,7 +18,7 @@ macro_rules! chat_model {
             }
 
             fn provider(&self) -> &str {
-                self.0.wire.name
+                self.0.wire.provider
             }
 
             fn unenforced(&self, request: &llmnode_model::Request) {

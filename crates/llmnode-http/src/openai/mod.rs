@@ -76,8 +76,8 @@ pub struct OpenAi(Arc<Inner>);
 
 /// Chat completions.
 pub(crate) const CHAT: Wire = Wire {
-    name: "openai",
-    provider: "OpenAI",
+    provider: "openai",
+    title: "OpenAI",
     handle: "OpenAi",
     key: "OPENAI_API_KEY",
     model: "OPENAI_MODEL",
@@ -227,15 +227,15 @@ impl Inner {
     }
 
     fn check_chosen(&self, chosen: Option<ResponseFormat>, schema: &OutputSchema) -> Result<(), String> {
-        let Wire { provider, formats, .. } = self.wire;
+        let Wire { title, formats, .. } = self.wire;
         match chosen {
             Some(chosen) if !formats.order.contains(&chosen) => {
                 let others: Vec<&str> = formats.order.iter().map(|one| one.as_str()).collect();
-                Err(format!("{provider} has no `{}`; choose one of {}", chosen.as_str(), others.join(", ")))
+                Err(format!("{title} has no `{}`; choose one of {}", chosen.as_str(), others.join(", ")))
             }
             Some(ResponseFormat::Strict) if schema.strict().is_ok() && !(formats.expresses)(schema) => {
                 Err(format!(
-                    "{provider}'s structured outputs cannot express the type, which is recursive or has too many unions; choose `tool`"
+                    "{title}'s structured outputs cannot express the type, which is recursive or has too many unions; choose `tool`"
                 ))
             }
             _ => Ok(()),
@@ -340,7 +340,7 @@ impl Inner {
             Ok(ReadAnswer { mut completion, parts, flags }) => {
                 flags.into_iter().for_each(|flag| sink.flag(flag));
                 if !parts.is_empty() {
-                    completion.carried = Some(Arc::new(Carried::new(self.wire.name, asked.model, parts)));
+                    completion.carried = Some(Arc::new(Carried::new(self.wire.provider, asked.model, parts)));
                 }
                 Ok(completion)
             }

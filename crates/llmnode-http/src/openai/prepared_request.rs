@@ -33,7 +33,7 @@ impl PreparedRequest<'_> {
 
     /// What is sent back of what an earlier answer carried.
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
-        message.carried().filter(|_| self.shape.carries)?.parts_for(self.wire.name, self.model)
+        message.carried().filter(|_| self.shape.carries)?.parts_for(self.wire.provider, self.model)
     }
 
     /// Redacts the known secrets only, not whatever looks like a key: a model may well be called `pplx-7b`.

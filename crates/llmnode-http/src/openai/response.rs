@@ -34,6 +34,7 @@ pub(super) struct Response<'a> {
 
 /// Requests never ask for more than one choice.
 #[derive(Debug, Default)]
+#[allow(clippy::large_enum_variant, reason = "there is one of it")]
 pub(super) enum Choices<'a> {
     #[default]
     Absent,

@@ -13,9 +13,9 @@ use crate::http::sse::Event;
 
 pub(crate) struct Wire {
     /// Names it in what is stored, and as OpenTelemetry's `gen_ai.provider.name`.
-    pub(crate) name: &'static str,
-    /// What people call its provider.
     pub(crate) provider: &'static str,
+    /// What people call its provider.
+    pub(crate) title: &'static str,
     /// The type that users make.
     pub(crate) handle: &'static str,
     /// The environment's variables.

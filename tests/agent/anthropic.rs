@@ -1,0 +1,361 @@
+//! Anthropic's Messages over sockets, with answers written after its documentation.
+
+use std::sync::Mutex;
+
+use llmnode::journal::JournalFile;
+use llmnode::prelude::*;
+use llmnode::{Anthropic, BoxError, Cache, Category, Message, NodeError, ResponseFormat, ToolError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+#[path = "../support/recorded.rs"]
+mod recorded;
+
+use recorded::{Answer, Recorded, events, json, refusal};
+
+const KEY: &str = "sk-ant-test-SECRET";
+
+/// Says how much of it is in stock.
+#[tool]
+fn stock(item: String) -> Result<usize, BoxError> {
+    if item == "?" { Err("no such item".into()) } else { Ok(item.len()) }
+}
+
+/// Keeps a shop.
+#[llm_node(system = "You keep a shop.", prompt = "What is there?", tools = [Stock])]
+struct Keep;
+
+#[llm_output]
+#[derive(Debug)]
+struct Colour {
+    /// Its name.
+    name: String,
+    #[schemars(range(min = 0, max = 255))]
+    red: u8,
+}
+
+#[llm_node(prompt = "A colour?", output = Colour, retries = 1)]
+struct Pick;
+
+#[llm_node(prompt = "Greet.")]
+struct Greet;
+
+fn message(content: Value, stop: &str) -> Value {
+    json!({"type": "message", "id": "msg_1", "role": "assistant", "model": "claude-x", "content": content,
+        "stop_reason": stop, "stop_sequence": null,
+        "usage": {"input_tokens": 3, "cache_read_input_tokens": 10, "cache_creation_input_tokens": 0, "output_tokens": 5}})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn call(id: &str, item: &str) -> Value {
+    json!({"type": "tool_use", "id": id, "name": "stock", "input": {"item": item}})
+}
+
+fn thought(said: &str) -> Value {
+    json!({"type": "thinking", "thinking": said, "signature": "c2ln"})
+}
+
+async fn shop(answers: impl IntoIterator<Item = Answer>) -> (Recorded, Run<()>) {
+    let server = Recorded::start(answers).await;
+    let model = Anthropic::builder().base_url(&server.url).api_key(KEY).model("claude-x").build().unwrap();
+    (server, Run::new(model))
+}
+
+#[tokio::test]
+async fn a_plain_call_and_its_headers() {
+    let (server, run) = shop([json(message(json!([text("Hello"), text(" there.")]), "end_turn"))]).await;
+    let report = run.call(&Greet).report().await.unwrap();
+    assert_eq!(report.value, "Hello there.");
+    let usage = report.record.attempts[0].usage.unwrap();
+    assert_eq!((usage.input, usage.output, usage.cached), (Some(13), Some(5), Some(10)));
+    let asked = &server.asked()[0];
+    assert!(asked.head.starts_with("POST /v1/messages HTTP/1.1"), "{}", asked.head);
+    let head = asked.head.to_lowercase();
+    assert!(
+        head.contains("anthropic-version: 2023-06-01")
+            && head.contains(&format!("x-api-key: {}", KEY.to_lowercase()))
+    );
+    assert!(!head.contains("authorization"));
+    assert_eq!(
+        asked.body,
+        json!({"model": "claude-x", "max_tokens": 8192, "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Greet."}]}]})
+    );
+    assert!(!format!("{:?}", report.record).contains(KEY));
+}
+
+/// W1, W3, W17.
+#[tokio::test]
+async fn results_come_first_in_one_message_and_thoughts_stay_where_they_were() {
+    let first = json!([
+        thought("Two things."),
+        call("toolu_1", "pen"),
+        thought("And"),
+        text("also"),
+        call("toolu_2", "?")
+    ]);
+    let (server, run) =
+        shop([json(message(first.clone(), "tool_use")), json(message(json!([text("Done.")]), "end_turn"))])
+            .await;
+    assert_eq!(run.call(&Keep).await.unwrap(), "Done.");
+    let bodies = server.bodies();
+    assert_eq!(bodies[0]["system"], json!([{"type": "text", "text": "You keep a shop."}]));
+    assert_eq!(bodies[0]["tools"][0]["input_schema"]["properties"]["item"]["type"], "string");
+    let [_, assistant, results] = &bodies[1]["messages"].as_array().unwrap()[..] else {
+        panic!("three turns")
+    };
+    assert_eq!(assistant["content"], first);
+    let results = results["content"].as_array().unwrap();
+    assert_eq!(results[0], json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": [text("3")]}));
+    assert_eq!((&results[1]["tool_use_id"], &results[1]["is_error"]), (&json!("toolu_2"), &json!(true)));
+}
+
+fn stream(blocks: &[Value], stop: &str) -> String {
+    let event = |value: Value| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
+    let mut head = message(json!([]), "");
+    head["stop_reason"] = Value::Null;
+    let mut whole = event(json!({"type": "message_start", "message": head}));
+    whole += &event(json!({"type": "ping"}));
+    for (index, block) in blocks.iter().enumerate() {
+        let mut empty = block.clone();
+        let deltas = match block["type"].as_str().unwrap() {
+            "text" => {
+                empty["text"] = json!("");
+                vec![json!({"type": "text_delta", "text": block["text"]})]
+            }
+            "thinking" => {
+                (empty["thinking"], empty["signature"]) = (json!(""), json!(""));
+                vec![
+                    json!({"type": "thinking_delta", "thinking": block["thinking"]}),
+                    json!({"type": "signature_delta", "signature": block["signature"]}),
+                ]
+            }
+            _ => {
+                let input = std::mem::replace(&mut empty["input"], json!({})).to_string();
+                let (one, two) = input.split_at(input.len() / 2);
+                vec![
+                    json!({"type": "input_json_delta", "partial_json": one}),
+                    json!({"type": "input_json_delta", "partial_json": two}),
+                ]
+            }
+        };
+        whole += &event(json!({"type": "content_block_start", "index": index, "content_block": empty}));
+        for delta in deltas {
+            whole += &event(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        }
+        whole += &event(json!({"type": "content_block_stop", "index": index}));
+    }
+    whole += &event(
+        json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 9}}),
+    );
+    // As some gateways end it.
+    whole + &event(json!({"type": "message_stop"})) + "event: data\ndata: [DONE]\n\n"
+}
+
+#[tokio::test]
+async fn a_stream_comes_to_the_same_as_a_plain_answer() {
+    let first = [thought("Look."), text("I look."), call("toolu_1", "pen")];
+    let (server, run) =
+        shop([events(stream(&first, "tool_use")), events(stream(&[text("Done.")], "end_turn"))]).await;
+    let report = run.call(&Keep).stream().report().await.unwrap();
+    assert_eq!(report.value, "Done.");
+    let bodies = server.bodies();
+    assert_eq!(bodies[0]["stream"], true);
+    assert_eq!(bodies[1]["messages"][1]["content"], json!(first));
+    assert_eq!(report.record.attempts[1].usage.unwrap().output, Some(9));
+}
+
+/// W19: a spliced stream. The second start voids what came before it.
+#[tokio::test]
+async fn a_second_start_begins_anew() {
+    let half = stream(&[text("Wrong")], "end_turn");
+    let half = half.split_once("event: message_delta").unwrap().0;
+    let (_server, run) = shop([events(half.to_owned() + &stream(&[text("Right.")], "end_turn"))]).await;
+    let report = run.call(&Greet).stream().report().await.unwrap();
+    assert_eq!(report.value, "Right.");
+}
+
+#[tokio::test]
+async fn types_are_asked_for_by_format_then_by_a_tool_then_in_the_prompt() {
+    let no_format = || refusal(400, "invalid_request_error", "output_config: Extra inputs are not permitted");
+    let no_force = || {
+        refusal(400, "invalid_request_error", "Thinking may not be enabled when tool_choice forces tool use.")
+    };
+    let answer = || json(message(json!([text(r#"{"name": "tea", "red": 7}"#)]), "end_turn"));
+    let tool =
+        json!([{"type": "tool_use", "id": "toolu_1", "name": "Colour", "input": {"name": "tea", "red": 7}}]);
+    let (server, run) =
+        shop([answer(), no_format(), json(message(tool, "tool_use")), no_force(), answer()]).await;
+    for _ in 0..3 {
+        let colour = run.call(&Pick).await.unwrap();
+        assert_eq!((&*colour.name, colour.red), ("tea", 7));
+    }
+    let bodies = server.bodies();
+    let schema = &bodies[0]["output_config"]["format"]["schema"];
+    assert_eq!(schema["properties"]["red"]["minimum"], Value::Null, "{schema}");
+    assert!(schema["properties"]["red"]["description"].as_str().unwrap().contains("maximum: 255"));
+    assert_eq!(
+        bodies[2]["tool_choice"],
+        json!({"type": "tool", "name": "Colour", "disable_parallel_tool_use": true})
+    );
+    let last = &bodies[4];
+    assert_eq!((&last["tool_choice"], &last["output_config"]), (&Value::Null, &Value::Null));
+    assert!(last["system"][0]["text"].as_str().unwrap().contains("red"), "{last}");
+}
+
+#[tokio::test]
+async fn a_format_that_it_lacks_is_said_before_the_request() {
+    let (server, run) = shop([]).await;
+    let error = run.call(&Pick).response_format(ResponseFormat::JsonObject).await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+    assert!(
+        error.to_string().contains("Anthropic has no `json_object`; choose one of strict, tool, prompt"),
+        "{error}"
+    );
+    assert!(server.asked().is_empty());
+}
+
+/// W25.
+#[tokio::test]
+async fn what_a_model_refuses_is_left_out_from_then_on() {
+    let answer = || json(message(json!([text("Hello.")]), "end_turn"));
+    let (server, run) = shop([
+        refusal(400, "invalid_request_error", "`temperature` is deprecated for this model."),
+        refusal(
+            400,
+            "invalid_request_error",
+            "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens for claude-x",
+        ),
+        answer(),
+        answer(),
+    ])
+    .await;
+    for _ in 0..2 {
+        run.call(&Greet).temperature(0.2).max_tokens(100_000).await.unwrap();
+    }
+    let sent: Vec<_> = server
+        .bodies()
+        .iter()
+        .map(|body| (body.get("temperature").is_some(), body["max_tokens"].clone()))
+        .collect();
+    assert_eq!(
+        sent,
+        [(true, json!(100_000)), (false, json!(100_000)), (false, json!(64_000)), (false, json!(64_000))]
+    );
+}
+
+#[tokio::test]
+async fn withheld_and_cut_answers_say_so() {
+    let withheld = json!({"type": "message", "id": "1", "model": "claude-x", "content": [], "stop_reason": "refusal",
+        "stop_details": {"category": "cyber", "explanation": "It was blocked."}, "usage": {"input_tokens": 4, "output_tokens": 1}});
+    let (server, run) = shop([
+        json(withheld),
+        json(message(json!([text("{\"name\": \"te")]), "max_tokens")),
+        refusal(529, "overloaded_error", "Overloaded"),
+    ])
+    .await;
+    let run = run.with_settings(llmnode::Settings::new().transport_retries(0));
+    let categories = |error: NodeError| (error.category(), error.to_string());
+    let (category, said) = categories(run.call(&Greet).await.unwrap_err());
+    assert_eq!(category, Category::ContentFilter);
+    assert!(said.contains("Anthropic withheld the answer (cyber): It was blocked."), "{said}");
+    // Half an object is nothing.
+    assert_eq!(run.call(&Pick).await.unwrap_err().category(), Category::TruncatedOutput);
+    assert_eq!(run.call(&Greet).await.unwrap_err().category(), Category::ServerError);
+    assert_eq!(server.asked().len(), 3);
+}
+
+/// W23: a turn that the provider paused goes on, and counts as one.
+#[tokio::test]
+async fn a_paused_turn_goes_back_and_goes_on() {
+    let searching = json!([text("I search."), {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}]);
+    let (server, run) = shop([
+        json(message(searching.clone(), "pause_turn")),
+        json(message(json!([text("Found.")]), "end_turn")),
+    ])
+    .await;
+    let search = json!([{"type": "web_search_20250305", "name": "web_search"}]);
+    let report = run.call(&Greet).extra("tools", search.clone()).report().await.unwrap();
+    assert_eq!((&*report.value, report.record.attempts.len()), ("Found.", 2));
+    let bodies = server.bodies();
+    assert_eq!((&bodies[1]["messages"][1]["content"], &bodies[1]["tools"]), (&searching, &search));
+}
+
+#[tokio::test]
+async fn an_answer_goes_back_into_a_chat_with_its_thoughts() {
+    #[llm_node(prompt = "{said}")]
+    struct Say {
+        said: &'static str,
+        #[node(history)]
+        before: Vec<Message>,
+    }
+
+    let first = json!([thought("Hm."), text("Yes.")]);
+    let answers =
+        [json(message(first.clone(), "end_turn")), json(message(json!([text("Indeed.")]), "end_turn"))];
+    let (server, run) = shop(answers).await;
+    let report = run.call(&Say { said: "Is it?", before: Vec::new() }).report().await.unwrap();
+    let before = vec![Message::user("Is it?"), report.message().unwrap()];
+    run.call(&Say { said: "Really?", before }).await.unwrap();
+    assert_eq!(server.bodies()[1]["messages"][1]["content"], first);
+}
+
+#[tokio::test]
+async fn cache_marks_stand_at_the_end_of_the_system_and_of_the_conversation() {
+    let server = Recorded::start([json(message(json!([text("Here.")]), "end_turn"))]).await;
+    let builder = Anthropic::builder().base_url(&server.url).model("claude-x").cache(Cache::Hour1);
+    Run::new(builder.build().unwrap()).call(&Keep).await.unwrap();
+    let mark = json!({"type": "ephemeral", "ttl": "1h"});
+    let body = &server.bodies()[0];
+    assert_eq!((&body["cache_control"], &body["system"][0]["cache_control"]), (&mark, &mark));
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct World {
+    said: String,
+}
+
+static ENDS: Mutex<bool> = Mutex::new(true);
+
+/// Looks, unless the process ends.
+#[tool]
+fn look(world: &World) -> Result<String, BoxError> {
+    let _ = world;
+    if std::mem::take(&mut *ENDS.lock().unwrap()) {
+        Err(ToolError::abort("the process ends").into())
+    } else {
+        Ok("a pen".into())
+    }
+}
+
+#[llm_node(prompt = "Look.", state = World, tools = [Look], store = said)]
+struct Looks {}
+
+flow! { Looking(World): Looks => end }
+
+/// W15: the process ends between the turns.
+#[tokio::test]
+async fn an_agent_that_resumes_from_its_journal_sends_the_thoughts_back() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-anthropic-{}.journal", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let first =
+        json!([thought("I look."), {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}]);
+    let answers =
+        [json(message(first.clone(), "tool_use")), json(message(json!([text("A pen.")]), "end_turn"))];
+    let server = Recorded::start(answers).await;
+    for ends in [true, false] {
+        let model = Anthropic::builder().base_url(&server.url).model("claude-x").build().unwrap();
+        let mut run = Run::new(model).with_state(World::default());
+        let file = JournalFile::open(&path).unwrap();
+        let outcome = run.flow(Looking).resume(file).await;
+        assert_eq!(outcome.is_err(), ends);
+        assert_eq!(run.state().said, if ends { "" } else { "A pen." });
+    }
+    assert_eq!(server.bodies().len(), 2, "the first answer comes from the journal");
+    assert_eq!(server.bodies()[1]["messages"][1]["content"], first);
+    let _ = std::fs::remove_file(&path);
+}

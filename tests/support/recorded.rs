@@ -1,0 +1,80 @@
+//! A server that gives recorded answers, in order, and keeps what it was asked.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+/// Status, content type and body.
+pub(crate) type Answer = (u16, &'static str, String);
+
+pub(crate) fn json(body: impl ToString) -> Answer {
+    (200, "application/json", body.to_string())
+}
+
+pub(crate) fn events(body: impl ToString) -> Answer {
+    (200, "text/event-stream", body.to_string())
+}
+
+pub(crate) fn refusal(status: u16, kind: &str, message: &str) -> Answer {
+    let error = serde_json::json!({"type": "error", "error": {"type": kind, "message": message}});
+    (status, "application/json", error.to_string())
+}
+
+/// A request: its head, and its body as JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) head: String,
+    pub(crate) body: serde_json::Value,
+}
+
+pub(crate) struct Recorded {
+    pub(crate) url: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Recorded {
+    pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Recorded {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&asked);
+        let mut answers: std::vec::IntoIter<Answer> = answers.into_iter().collect::<Vec<_>>().into_iter();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut read = Vec::new();
+                let body = loop {
+                    let mut piece = [0; 4096];
+                    let count = stream.read(&mut piece).await.unwrap_or(0);
+                    read.extend_from_slice(&piece[..count]);
+                    let text = String::from_utf8_lossy(&read).into_owned();
+                    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+                        assert!(count > 0, "no request: {text}");
+                        continue;
+                    };
+                    if let Ok(body) = serde_json::from_str(body) {
+                        break Asked { head: head.to_owned(), body };
+                    }
+                    assert!(count > 0, "not JSON: {body}");
+                };
+                kept.lock().unwrap().push(body);
+                let (status, kind, body) =
+                    answers.next().unwrap_or((500, "text/plain", "no answer left".into()));
+                let head = format!(
+                    "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                    body.len()
+                );
+                let _ = stream.write_all((head + &body).as_bytes()).await;
+            }
+        });
+        Recorded { url, asked }
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    pub(crate) fn bodies(&self) -> Vec<serde_json::Value> {
+        self.asked().into_iter().map(|asked| asked.body).collect()
+    }
+}
