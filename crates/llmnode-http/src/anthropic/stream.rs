@@ -220,3 +220,6 @@ impl PartialMessage {
         failure
     }
 }
+
+#[cfg(test)]
+mod tests;
