@@ -268,6 +268,19 @@ async fn withheld_and_cut_answers_say_so() {
     assert_eq!(server.asked().len(), 3);
 }
 
+/// W29.
+#[tokio::test]
+async fn its_key_is_in_no_text() {
+    let echoes = format!("invalid x-api-key: {KEY}");
+    let (server, run) = shop([refusal(401, "authentication_error", &echoes)]).await;
+    let error = run.call(&Greet).await.unwrap_err();
+    assert_eq!(error.category(), Category::ApiKeyError);
+    let model = Anthropic::builder().base_url(&server.url).api_key(KEY);
+    let texts = [format!("{error} {error:?}"), format!("{model:?}"), run.ledger().to_json().to_string()];
+    assert!(texts.iter().all(|text| !text.contains("SECRET")), "{texts:?}");
+    assert!(error.to_string().contains("check the key in `api_key`"), "{error}");
+}
+
 /// W23: a turn that the provider paused goes on, and counts as one.
 #[tokio::test]
 async fn a_paused_turn_goes_back_and_goes_on() {

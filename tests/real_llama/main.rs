@@ -4,7 +4,7 @@
 //! nothing: they are right in form and wrong in content, which is what is needed here. Seeds make answers repeatable on
 //! one machine; no test depends on what a particular seed yields, because another processor rounds differently.
 
-#![cfg(feature = "openai")]
+#![cfg(all(feature = "anthropic", feature = "openai"))]
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod agents;

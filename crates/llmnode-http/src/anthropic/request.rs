@@ -6,9 +6,9 @@ use llmnode_model::{Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::turns::{Block, Turn, turns};
+use super::turns::{Block, CacheControl, Turn, turns};
 use crate::openai::prepared_request::PreparedRequest;
 use crate::openai::request::{instructed, max_tokens, temperature};
 
@@ -66,19 +66,6 @@ enum Tool<'a> {
     },
     /// One of the provider's own, from `extra`.
     Given(&'a Value),
-}
-
-#[derive(Clone, Copy, Serialize)]
-#[serde(tag = "type", rename = "ephemeral")]
-pub(super) struct CacheControl {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ttl: Option<&'static str>,
-}
-
-impl CacheControl {
-    fn new(for_an_hour: bool) -> Self {
-        CacheControl { ttl: for_an_hour.then_some("1h") }
-    }
 }
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
@@ -154,11 +141,4 @@ fn tool_choice(request: &Request, function: Option<&OutputSchema>, free: bool) -
         Some(_) => (!free).then(|| json!({"type": "any"})),
         None => (request.answer_now && !request.tools.is_empty()).then(|| json!({"type": "none"})),
     }
-}
-
-/// The arguments of a call as an object, which the API wants.
-pub(super) fn object(arguments: &str) -> Box<RawValue> {
-    let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
-    let raw = is_object.then(|| RawValue::from_string(arguments.to_owned()).ok()).flatten();
-    raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
 }

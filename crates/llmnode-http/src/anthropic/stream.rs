@@ -110,7 +110,7 @@ impl PartialMessage {
         let (head, _) = message.unwrap_or_default().read();
         (self.head, self.blocks) = (head, BTreeMap::new());
         self.head.stop = None;
-        self.tell_usage(sink);
+        self.report_usage(sink);
     }
 
     fn start_block(&mut self, index: Count, members: Option<Map<String, Value>>) {
@@ -184,11 +184,11 @@ impl PartialMessage {
         }
         if let Some(usage) = usage {
             self.head.usage.update(usage);
-            self.tell_usage(sink);
+            self.report_usage(sink);
         }
     }
 
-    fn tell_usage(&self, sink: &mut dyn Sink) {
+    fn report_usage(&self, sink: &mut dyn Sink) {
         if let Some(usage) = self.usage() {
             sink.usage(usage);
         }

@@ -7,9 +7,8 @@ use llmnode_model::internal::{CarriedPart, Json, sha256_hex};
 use llmnode_model::{Attachment, File, Image, Message, Part, Role};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::request::{CacheControl, object};
 use crate::openai::prepared_request::PreparedRequest;
 use crate::openai::request::Messages;
 
@@ -58,6 +57,19 @@ pub(super) enum Block<'a> {
     Carried(&'a RawValue),
 }
 
+#[derive(Clone, Copy, Serialize)]
+#[serde(tag = "type", rename = "ephemeral")]
+pub(super) struct CacheControl {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttl: Option<&'static str>,
+}
+
+impl CacheControl {
+    pub(super) fn new(for_an_hour: bool) -> Self {
+        CacheControl { ttl: for_an_hour.then_some("1h") }
+    }
+}
+
 /// The system's text and the turns.
 pub(super) fn turns<'a>(
     messages: &'a Messages<'a>,
@@ -71,7 +83,7 @@ pub(super) fn turns<'a>(
             continue;
         }
         let (role, content) = match message.role {
-            Role::Assistant => (Role::Assistant, said(message, prepared.carried(message))),
+            Role::Assistant => (Role::Assistant, assistant(message, prepared.carried(message))),
             Role::Tool => (Role::User, vec![result(message)?]),
             _ => (Role::User, parts(message)?),
         };
@@ -155,7 +167,7 @@ fn result(message: &Message) -> Result<Block<'_>, String> {
 }
 
 /// A turn of the assistant: text and calls from the message, so that edited ones count, and the rest as it came.
-fn said<'a>(message: &'a Message, carried: Option<&'a [CarriedPart]>) -> Vec<Block<'a>> {
+fn assistant<'a>(message: &'a Message, carried: Option<&'a [CarriedPart]>) -> Vec<Block<'a>> {
     let calls = message.calls();
     let call = |at: usize, beside| {
         let call = &calls[at];
@@ -218,4 +230,11 @@ fn id(id: &str) -> Cow<'_, str> {
         true => Cow::Borrowed(id),
         false => Cow::Owned(format!("c{}", &sha256_hex(id.as_bytes())[..32])),
     }
+}
+
+/// The arguments of a call as an object, which the API wants.
+fn object(arguments: &str) -> Box<RawValue> {
+    let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
+    let raw = is_object.then(|| RawValue::from_string(arguments.to_owned()).ok()).flatten();
+    raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
 }

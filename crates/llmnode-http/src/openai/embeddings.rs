@@ -110,7 +110,7 @@ impl EmbeddingsApi {
         let asked = PreparedRequest {
             request: &request,
             model,
-            wire: self.0.wire,
+            provider: self.0.wire.provider,
             shape,
             deadline,
             streams: false,

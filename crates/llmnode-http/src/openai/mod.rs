@@ -165,7 +165,7 @@ impl Inner {
             return Err(fault);
         }
         let shape = self.shape(request, model)?;
-        let wire = self.wire;
+        let provider = self.wire.provider;
         let RequestHeaders { headers, secrets } = self.headers.for_request()?;
         let deadline = self.service.deadline(request.attempt_timeout);
         let streams = listens && !shape.quirks.no_stream;
@@ -173,7 +173,7 @@ impl Inner {
             PreparedRequest {
                 request,
                 model,
-                wire,
+                provider,
                 shape,
                 deadline,
                 streams,

@@ -6,14 +6,14 @@ use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
 use llmnode_model::{FinishReason, Message, Request, ResponseFormat};
 
 use super::calls::ExpectedCalls;
-use super::wire::Wire;
 use crate::http::capabilities::RequestShape;
 use crate::http::service::Deadline;
 
 pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,
     pub(crate) model: &'a str,
-    pub(crate) wire: &'static Wire,
+    /// Of the API that is asked.
+    pub(crate) provider: &'static str,
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,
@@ -33,7 +33,7 @@ impl PreparedRequest<'_> {
 
     /// What is sent back of what an earlier answer carried.
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
-        message.carried().filter(|_| self.shape.carries)?.parts_for(self.wire.provider, self.model)
+        message.carried().filter(|_| self.shape.carries)?.parts_for(self.provider, self.model)
     }
 
     /// Redacts the known secrets only, not whatever looks like a key: a model may well be called `pplx-7b`.
