@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::turns::{Block, CacheControl, Turn, turns};
 use crate::openai::prepared_request::PreparedRequest;
-use crate::openai::request::{instructed, max_tokens, temperature};
+use crate::openai::request::{instructed, temperature};
 
 /// The API needs a number.
 const MAX_TOKENS: u32 = 8192;
@@ -103,9 +103,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
 
 /// `None`: `extra` has it. What a model may think comes on top of the default.
 fn limit(request: &Request, most: Option<u32>) -> Option<u32> {
-    if request.max_tokens.is_some() && max_tokens(request).is_none()
-        || request.extra.contains_key("max_tokens")
-    {
+    if request.extra.contains_key("max_tokens") {
         return None;
     }
     let budget = request.extra.get("thinking").and_then(|thinking| thinking["budget_tokens"].as_u64());
@@ -132,11 +130,10 @@ fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<To
 }
 
 fn tool_choice(request: &Request, function: Option<&OutputSchema>, free: bool) -> Option<Value> {
-    let choice = |choice: Value| -> Option<Value> { Some(choice) };
     match function {
         // By name if there is nothing else to call.
         Some(schema) if request.tools.is_empty() && !free => {
-            choice(json!({"type": "tool", "name": schema.name(), "disable_parallel_tool_use": true}))
+            Some(json!({"type": "tool", "name": schema.name(), "disable_parallel_tool_use": true}))
         }
         Some(_) => (!free).then(|| json!({"type": "any"})),
         None => (request.answer_now && !request.tools.is_empty()).then(|| json!({"type": "none"})),
