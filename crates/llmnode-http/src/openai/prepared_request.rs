@@ -17,6 +17,7 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,
+    #[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "only its wire marks what is kept"))]
     pub(crate) cache_for_an_hour: Option<bool>,
     pub(crate) secrets: Cow<'a, [Secret]>,
 }
