@@ -2,9 +2,10 @@
 
 use llmnode_model::internal::{Secret, is_credential};
 use llmnode_model::{Category, ModelError};
-use reqwest::Url;
 
 use super::headers::ConfigSource;
+use super::percent::query_pairs;
+use super::url::{Url, UrlFault};
 
 const PATH: &str = "/chat/completions";
 
@@ -20,53 +21,52 @@ impl Endpoint {
             let example = "write it like https://api.openai.com/v1";
             ModelError::unsent(Category::ConfigError, format!("the base URL in {source} {fault}; {example}"))
         };
-        let mut url = parse_url(base).map_err(|why| fault(&why))?;
-        let path = url.path().trim_end_matches('/').trim_end_matches(PATH).to_owned();
-        url.set_path(&(path + PATH));
+        let fault = |why: UrlFault| fault(&why.to_string());
+        let base = Url::parse(base).map_err(fault)?;
+        let path = base.path().trim_end_matches('/').trim_end_matches(PATH);
+        let url = base.with_path(&format!("{path}{PATH}")).map_err(fault)?;
         Ok(Endpoint { shown: shown(&url), url })
     }
 
     /// Uses the URL of the configuration unchanged.
     pub(crate) fn from_config(config: &dyn ConfigSource) -> Result<Endpoint, ModelError> {
-        let url = config.url(PATH).and_then(|url| parse_url(&url)).map_err(|why| {
-            let message =
-                format!("the URL of `config` for {PATH} {why}; its base is like https://api.openai.com/v1");
-            ModelError::unsent(Category::ConfigError, message)
-        })?;
+        let url = config.url(PATH).and_then(|url| Url::parse(&url).map_err(|why| why.to_string())).map_err(
+            |why| {
+                let message = format!(
+                    "the URL of `config` for {PATH} {why}; its base is like https://api.openai.com/v1"
+                );
+                ModelError::unsent(Category::ConfigError, message)
+            },
+        )?;
         Ok(Endpoint { shown: shown(&url), url })
     }
 
     pub(crate) fn with_path(&self, path: &str) -> Endpoint {
-        let mut url = self.url.clone();
-        let base = url.path().strip_suffix(PATH).unwrap_or(url.path()).to_owned();
-        url.set_path(&(base + path));
+        let base = self.url.path().strip_suffix(PATH).unwrap_or(self.url.path());
+        // Only a URL of 64 KiB has no room for another path.
+        let url = self.url.with_path(&format!("{base}{path}")).unwrap_or_else(|_| self.url.clone());
         Endpoint { shown: shown(&url), url }
     }
 
     pub(crate) fn is_loopback(&self) -> bool {
-        is_loopback(&self.url)
-    }
-
-    /// The host, if it is a name of this machine (RFC 6761).
-    pub(crate) fn localhost(&self) -> Option<&str> {
-        self.url.host_str().filter(|host| *host == "localhost" || host.ends_with(".localhost"))
+        self.url.is_loopback()
     }
 
     pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
-        let pairs = self.url.query_pairs().filter(|(name, _)| is_credential(name));
-        pairs.map(|(_, value)| Secret::new(value))
+        let pairs = query_pairs(self.url.query().unwrap_or_default());
+        pairs.filter(|(name, _)| is_credential(name)).map(|(_, value)| Secret::new(value))
     }
 
     pub(crate) fn is_https(&self) -> bool {
-        self.url.scheme() == "https"
+        self.url.is_https()
     }
 
     pub(crate) fn host(&self) -> String {
-        host(&self.url)
+        self.url.authority().to_owned()
     }
 
     pub(crate) fn server(&self) -> Option<(&str, u16)> {
-        self.url.host_str().zip(self.url.port_or_known_default())
+        Some((self.url.host(), self.url.port()))
     }
 
     /// For a path that was not found: the usual mistake is to leave out `/v1`.
@@ -78,36 +78,9 @@ impl Endpoint {
     }
 }
 
-fn parse_url(url: &str) -> Result<Url, String> {
-    let mut url = Url::parse(url.trim()).map_err(|error| format!("cannot be read ({error})"))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err("begins with neither http:// nor https://".to_owned());
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("contains a user name or a password; send them in a header".to_owned());
-    }
-    url.set_fragment(None);
-    Ok(url)
-}
-
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    match url.host_str().unwrap_or_default() {
-        "localhost" | "[::1]" => true,
-        host => {
-            host.ends_with(".localhost")
-                || host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback())
-        }
-    }
-}
-
 /// Without the query, which may hold a key.
 pub(crate) fn shown(url: &Url) -> String {
-    format!("{}://{}{}", url.scheme(), host(url), url.path())
-}
-
-fn host(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    format!("{}://{}{}", url.scheme(), url.authority(), url.path())
 }
 
 #[cfg(test)]
@@ -123,7 +96,7 @@ mod tests {
             ("http://h", "http://h/chat/completions"),
             ("https://h/d?api-version=1#x", "https://h/d/chat/completions?api-version=1"),
         ] {
-            assert_eq!(Endpoint::new(base, "").unwrap().url.as_str(), url);
+            assert_eq!(Endpoint::new(base, "").unwrap().url.to_string(), url);
         }
         assert_eq!(Endpoint::new("https://h/d?key=1", "").unwrap().shown, "https://h/d/chat/completions");
     }

@@ -8,6 +8,7 @@ use llmnode_model::internal::Secret;
 use llmnode_model::{Category, ModelError, ResponseFormat, RetryBudget};
 
 use super::OpenAi;
+use crate::http::client::Client;
 use crate::http::headers::{ConfigSource, Sourced, is_secret};
 
 pub(super) const KEY: &str = "OPENAI_API_KEY";
@@ -49,7 +50,8 @@ pub struct OpenAiBuilder {
     pub(super) root_certificates: Vec<Vec<u8>>,
     pub(super) allow_plain_http: bool,
     pub(super) public_only: bool,
-    pub(super) http_client: Option<reqwest::Client>,
+    /// In place of connections of ours.
+    pub(super) own_client: Option<Client>,
     pub(super) retry_budget: RetryBudget,
 }
 
@@ -114,7 +116,7 @@ impl Default for OpenAiBuilder {
             root_certificates: Vec::new(),
             allow_plain_http: false,
             public_only: false,
-            http_client: None,
+            own_client: None,
             retry_budget: RetryBudget::default(),
         }
     }
@@ -300,7 +302,7 @@ impl OpenAiBuilder {
     /// plain http needs [`allow_plain_http`](OpenAiBuilder::allow_plain_http), whatever the server.
     #[cfg(feature = "http-client")]
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
-        self.http_client = Some(client);
+        self.own_client = Some(Client::Own(client));
         self
     }
 }

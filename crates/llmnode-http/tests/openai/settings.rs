@@ -393,14 +393,15 @@ async fn shows_no_password_of_a_proxy() {
 #[test]
 fn only_public_addresses_are_asked_if_that_is_wished() {
     let public = |base: &str| OpenAi::builder().base_url(base).without_key().model("m").public_only();
-    for base in [
-        "http://169.254.169.254/",
-        "https://[::ffff:10.0.0.1]/v1",
-        "https://0x7f.1/v1",
-        "http://localhost:1/v1",
+    for (base, why) in [
+        ("http://169.254.169.254/", "public_only"),
+        ("https://[::ffff:10.0.0.1]/v1", "public_only"),
+        // Refused with and without.
+        ("https://0x7f.1/v1", "four decimal numbers"),
+        ("http://localhost:1/v1", "public_only"),
     ] {
         let (category, message) = fault(public(base));
         assert_eq!(category, Category::ConfigError, "{base}");
-        assert!(message.contains("public_only"), "{message}");
+        assert!(message.contains(why), "{message}");
     }
 }

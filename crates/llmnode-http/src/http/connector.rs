@@ -1,0 +1,140 @@
+//! Makes connections: to the server or through a proxy, with TLS where the URL asks for it, all within one time limit.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use http::uri::Scheme;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tower_service::Service;
+
+use super::client_error::{BoxError, ConnectTimeout};
+use super::link::Link;
+use super::proxy::Proxy;
+use super::resolver::Resolver;
+
+const KEEPALIVE: Duration = Duration::from_secs(15);
+const KEEPALIVE_PROBES: u32 = 3;
+/// How long sent bytes may stay without a sign that they arrived.
+#[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+const USER_TIMEOUT: Duration = Duration::from_secs(30);
+
+pub(crate) struct ConnectSettings {
+    pub(crate) tls: ClientConfig,
+    pub(crate) proxy: Option<Proxy>,
+    pub(crate) timeout: Duration,
+    pub(crate) public_only: bool,
+}
+
+type Connecting = Pin<Box<dyn Future<Output = Result<TokioIo<Link>, BoxError>> + Send>>;
+
+#[derive(Clone)]
+pub(crate) struct Connector(Arc<Route>);
+
+struct Route {
+    direct: Direct,
+    proxy: Option<Proxy>,
+    timeout: Duration,
+}
+
+impl Connector {
+    pub(crate) fn new(settings: ConnectSettings) -> Connector {
+        let ConnectSettings { tls, proxy, timeout, public_only } = settings;
+        let mut tcp = HttpConnector::new_with_resolver(Resolver { public_only });
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        // Shared out among the addresses of a name: a dead one must not use up the time of the others.
+        tcp.set_connect_timeout(Some(timeout));
+        tcp.set_keepalive(Some(KEEPALIVE));
+        tcp.set_keepalive_interval(Some(KEEPALIVE));
+        tcp.set_keepalive_retries(Some(KEEPALIVE_PROBES));
+        #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+        tcp.set_tcp_user_timeout(Some(USER_TIMEOUT));
+        let direct = Direct { tcp, tls: Arc::new(tls).into() };
+        Connector(Arc::new(Route { direct, proxy, timeout }))
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = TokioIo<Link>;
+    type Error = BoxError;
+    type Future = Connecting;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, target: Uri) -> Connecting {
+        let route = Arc::clone(&self.0);
+        Box::pin(async move {
+            let link = timeout(route.timeout, route.connect(target)).await;
+            link.unwrap_or_else(|_| Err(ConnectTimeout.into())).map(TokioIo::new)
+        })
+    }
+}
+
+impl Route {
+    async fn connect(&self, target: Uri) -> Result<Link, BoxError> {
+        let Some(proxy) = &self.proxy else {
+            return self.direct.connect(target).await;
+        };
+        if !is_https(&target) {
+            return self.direct.connect(proxy.uri.clone()).await.map(Link::to_proxy);
+        }
+        let mut tunnel = Tunnel::new(proxy.uri.clone(), self.direct.clone());
+        if let Some(credentials) = &proxy.credentials {
+            tunnel = tunnel.with_auth(credentials.clone());
+        }
+        let link = tunnel.call(target.clone()).await?.into_inner();
+        self.direct.encrypt(link, &target).await
+    }
+}
+
+/// Without a proxy in between.
+#[derive(Clone)]
+struct Direct {
+    tcp: HttpConnector<Resolver>,
+    tls: TlsConnector,
+}
+
+impl Direct {
+    async fn connect(&self, target: Uri) -> Result<Link, BoxError> {
+        let stream = self.tcp.clone().call(target.clone()).await?.into_inner();
+        let link = Link::new(stream);
+        if is_https(&target) { self.encrypt(link, &target).await } else { Ok(link) }
+    }
+
+    async fn encrypt(&self, link: Link, target: &Uri) -> Result<Link, BoxError> {
+        let host = target.host().unwrap_or_default();
+        let name = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let name = ServerName::try_from(name.to_owned())?;
+        Ok(Link::new(self.tls.connect(name, link).await?))
+    }
+}
+
+impl Service<Uri> for Direct {
+    type Response = TokioIo<Link>;
+    type Error = BoxError;
+    type Future = Connecting;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, target: Uri) -> Connecting {
+        let direct = self.clone();
+        Box::pin(async move { direct.connect(target).await.map(TokioIo::new) })
+    }
+}
+
+fn is_https(target: &Uri) -> bool {
+    target.scheme() == Some(&Scheme::HTTPS)
+}
