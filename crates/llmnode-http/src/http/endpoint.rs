@@ -5,7 +5,7 @@ use llmnode_model::{Category, ModelError};
 
 use super::headers::ConfigSource;
 use super::percent::query_pairs;
-use super::url::{Url, UrlFault};
+use super::url::Url;
 
 const PATH: &str = "/chat/completions";
 
@@ -17,11 +17,10 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     pub(crate) fn new(base: &str, source: &str) -> Result<Endpoint, ModelError> {
-        let fault = |fault: &str| {
+        let fault = |fault: String| {
             let example = "write it like https://api.openai.com/v1";
             ModelError::unsent(Category::ConfigError, format!("the base URL in {source} {fault}; {example}"))
         };
-        let fault = |why: UrlFault| fault(&why.to_string());
         let base = Url::parse(base).map_err(fault)?;
         let path = base.path().trim_end_matches('/').trim_end_matches(PATH);
         let url = base.with_path(&format!("{path}{PATH}")).map_err(fault)?;
@@ -30,14 +29,11 @@ impl Endpoint {
 
     /// Uses the URL of the configuration unchanged.
     pub(crate) fn from_config(config: &dyn ConfigSource) -> Result<Endpoint, ModelError> {
-        let url = config.url(PATH).and_then(|url| Url::parse(&url).map_err(|why| why.to_string())).map_err(
-            |why| {
-                let message = format!(
-                    "the URL of `config` for {PATH} {why}; its base is like https://api.openai.com/v1"
-                );
-                ModelError::unsent(Category::ConfigError, message)
-            },
-        )?;
+        let url = config.url(PATH).and_then(|url| Url::parse(&url)).map_err(|why| {
+            let message =
+                format!("the URL of `config` for {PATH} {why}; its base is like https://api.openai.com/v1");
+            ModelError::unsent(Category::ConfigError, message)
+        })?;
         Ok(Endpoint { shown: shown(&url), url })
     }
 
@@ -48,17 +44,9 @@ impl Endpoint {
         Endpoint { shown: shown(&url), url }
     }
 
-    pub(crate) fn is_loopback(&self) -> bool {
-        self.url.is_loopback()
-    }
-
     pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
         let pairs = query_pairs(self.url.query().unwrap_or_default());
         pairs.filter(|(name, _)| is_credential(name)).map(|(_, value)| Secret::new(value))
-    }
-
-    pub(crate) fn is_https(&self) -> bool {
-        self.url.is_https()
     }
 
     pub(crate) fn host(&self) -> String {
@@ -125,7 +113,7 @@ mod tests {
             ("http://10.0.0.1", false),
             ("http://[::2]", false),
         ] {
-            assert_eq!(Endpoint::new(base, "").unwrap().is_loopback(), loopback, "{base}");
+            assert_eq!(Endpoint::new(base, "").unwrap().url.is_loopback(), loopback, "{base}");
         }
     }
 }

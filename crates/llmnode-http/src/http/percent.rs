@@ -1,40 +1,33 @@
-//! Percent-encoding, in URLs and in the forms of queries.
+//! Percent-encoding in URLs, and the pairs of queries.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// What a query has unchanged, beside the space.
+#[cfg(feature = "async-openai")]
+const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
+
+/// What a user's name or password has unchanged; what is encoded stays so.
+const USER: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'!').remove(b'%');
 
 /// Invalid percent-encoding stays as it is.
 pub(crate) fn decoded(text: &str) -> String {
-    let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-    let (bytes, mut decoded, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
-    while let Some(&byte) = bytes.get(at) {
-        let encoded = bytes.get(at + 1..at + 3).filter(|_| byte == b'%').and_then(hex);
-        decoded.push(encoded.unwrap_or(byte));
-        at += if encoded.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// Leaves letters, digits, and these bytes.
-pub(crate) fn encoded(text: &str, unchanged: &[u8]) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || unchanged.contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+pub(crate) fn user_encoded(text: &str) -> String {
+    utf8_percent_encode(text, USER).to_string()
 }
 
-/// For a name or a value of a query.
 #[cfg(feature = "async-openai")]
 pub(crate) fn form_encoded(text: &str) -> String {
-    encoded(text, b"*-._ ").replace(' ', "+")
+    utf8_percent_encode(text, FORM).to_string().replace(' ', "+")
 }
 
-/// Names and values of a query, which has `+` for a space.
+/// A query has `+` for a space.
 pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (String, String)> {
     let text = |part: &str| decoded(&part.replace('+', " "));
-    query.split('&').filter(|pair| !pair.is_empty()).map(move |pair| {
+    query.split('&').map(move |pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         (text(name), text(value))
     })

@@ -13,7 +13,7 @@ use super::client_error::ClientError;
 use super::connector::ConnectSettings;
 use super::proxy::Proxy;
 use super::tls;
-use super::url::{Url, UrlFault};
+use super::url::Url;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -31,7 +31,8 @@ impl PlainClient {
     /// If the URL is not for HTTP, has a password, or is not safe for a secret; if TLS is not possible.
     pub fn new(url: &str, secret: bool) -> Result<Self, ModelError> {
         let fault = |why: String| ModelError::unsent(Category::ConfigError, why);
-        let url = Url::parse(url).map_err(|why| fault(what_is_wrong(&why)))?;
+        let example = "write it like https://mcp.example/mcp";
+        let url = Url::parse(url).map_err(|why| fault(format!("the URL {why}; {example}")))?;
         if secret && !url.is_https() && !url.is_loopback() {
             return Err(fault("a token is sent by https only, except to this machine".to_owned()));
         }
@@ -65,16 +66,5 @@ impl PlainClient {
         request: http::Request<Bytes>,
     ) -> Result<http::Response<ResponseBody>, ClientError> {
         self.client.send(request.map(|body| RequestBody::new(body, Arc::<AtomicBool>::default()))).await
-    }
-}
-
-fn what_is_wrong(fault: &UrlFault) -> String {
-    match fault {
-        UrlFault::Unreadable(_) => "the URL cannot be read; write it like https://mcp.example/mcp".to_owned(),
-        UrlFault::Scheme => "the URL is neither http nor https".to_owned(),
-        UrlFault::Userinfo => {
-            "the URL contains a user or a password; name the variable that has the token".to_owned()
-        }
-        UrlFault::Host(what) => format!("the URL {what}"),
     }
 }

@@ -6,7 +6,7 @@ use http::header::HeaderValue;
 use hyper_util::client::proxy::matcher::Matcher;
 use llmnode_model::internal::Secret;
 
-use super::percent::{decoded, encoded};
+use super::percent::{decoded, user_encoded};
 use super::url::Url;
 
 const VARIABLES: [&str; 6] =
@@ -91,8 +91,7 @@ pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     let Some((given, _)) = authority.rsplit_once('@') else { return Vec::new() };
     let (user, password) = given.split_once(':').unwrap_or((given, ""));
     let written = if password.is_empty() { user } else { password };
-    let in_urls = encoded(written, b"-._~!$&'()*+,%");
-    let forms = [written.to_owned(), decoded(written), basic(user, password), in_urls];
+    let forms = [written.to_owned(), decoded(written), basic(user, password), user_encoded(written)];
     forms.into_iter().map(Secret::new).collect()
 }
 

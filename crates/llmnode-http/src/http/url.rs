@@ -11,42 +11,31 @@ use fluent_uri::{Iri, Uri, UriRef};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url(http::Uri);
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum UrlFault {
-    Unreadable(String),
-    Scheme,
-    Userinfo,
-    Host(&'static str),
-}
-
 impl Url {
-    pub(crate) fn parse(text: &str) -> Result<Url, UrlFault> {
+    /// The error continues "the URL ..", and shows nothing of it: it may have a key.
+    pub(crate) fn parse(text: &str) -> Result<Url, String> {
         let text = text.trim();
         if text.contains('\\') {
-            return Err(UrlFault::Unreadable("it has a backslash; write /".to_owned()));
+            return Err("contains a backslash; write /".to_owned());
         }
-        let unreadable = |error: fluent_uri::ParseError| UrlFault::Unreadable(error.to_string());
-        let given = Iri::parse(text).map_err(unreadable)?;
+        let given = Iri::parse(text).map_err(|error| format!("cannot be read ({error})"))?;
         let scheme = given.scheme().as_str().to_ascii_lowercase();
         if !matches!(scheme.as_str(), "http" | "https") {
-            return Err(UrlFault::Scheme);
+            return Err("is neither http nor https".to_owned());
         }
-        let authority = given.authority().ok_or(UrlFault::Host("has no // before its host"))?;
+        let authority = given.authority().ok_or("has no // before its host")?;
         if authority.has_userinfo() {
-            return Err(UrlFault::Userinfo);
+            return Err("contains a user or a password; send them in a header".to_owned());
         }
         let host = host(authority.host())?;
-        let port = authority.port_to_u16().map_err(|_| UrlFault::Host("has a port above 65535"))?;
+        let port = authority.port_to_u16().map_err(|_| "has a port above 65535")?;
         let default = if scheme == "https" { 443 } else { 80 };
         let port = port.filter(|port| *port != default).map_or(String::new(), |port| format!(":{port}"));
         let rest = given.to_uri().normalize();
+        let path = Some(rest.path().as_str()).filter(|path| !path.is_empty()).unwrap_or("/");
         let query = rest.query().map_or(String::new(), |query| format!("?{query}"));
-        let path = match rest.path().as_str() {
-            "" => "/",
-            path => path,
-        };
         let url = http::Uri::try_from(format!("{scheme}://{host}{port}{path}{query}"));
-        url.map(Url).map_err(|error| UrlFault::Unreadable(error.to_string()))
+        url.map(Url).map_err(|error| format!("cannot be read ({error})"))
     }
 
     /// Where this reference leads from here, such as the target of a redirect.
@@ -57,7 +46,7 @@ impl Url {
         Url::parse(resolved.ok()?.as_str()).ok()
     }
 
-    pub(crate) fn with_path(&self, path: &str) -> Result<Url, UrlFault> {
+    pub(crate) fn with_path(&self, path: &str) -> Result<Url, String> {
         let query = self.query().map_or(String::new(), |query| format!("?{query}"));
         Url::parse(&format!("{}://{}{path}{query}", self.scheme(), self.authority()))
     }
@@ -125,33 +114,28 @@ pub(crate) fn is_localhost(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
-fn host(given: &str) -> Result<String, UrlFault> {
+fn host(given: &str) -> Result<String, &'static str> {
     if !given.is_ascii() {
-        return Err(UrlFault::Host(
-            "has a host that is not ASCII, but in Punycode it would be, as in xn--mnchen-3ya.example",
-        ));
+        return Err("has a host that is not ASCII; write it in Punycode, as in xn--mnchen-3ya.example");
     }
     let host = given.to_ascii_lowercase();
     if let Some(address) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-        let address: Ipv6Addr =
-            address.parse().map_err(|_| UrlFault::Host("has brackets around what is no address of IPv6"))?;
+        let address: Ipv6Addr = address.parse().map_err(|_| "has no address of IPv6 in its brackets")?;
         return Ok(format!("[{address}]"));
     }
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-    if host.is_empty() || host.starts_with('.') {
-        return Err(UrlFault::Host("has no host"));
+    if host.is_empty() {
+        return Err("has no host");
     }
-    if !host.bytes().all(is_plain) {
-        return Err(UrlFault::Host(
-            "has a host with a character other than letters, digits, `-`, `_` and `.`",
-        ));
+    if host.starts_with('.') || host.contains("..") {
+        return Err("has a dot too many in its host");
+    }
+    if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)) {
+        return Err("has a host with a character other than letters, digits, `-`, `_` and `.`");
     }
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
     let is_number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
     if is_number && host.parse::<Ipv4Addr>().is_err() {
-        return Err(UrlFault::Host(
-            "has an address of IPv4 in another form than four decimal numbers, as in 127.0.0.1",
-        ));
+        return Err("has an address of IPv4 in another form than four decimal numbers, as in 127.0.0.1");
     }
     Ok(if is_localhost(&host) { host.trim_end_matches('.').to_owned() } else { host })
 }
@@ -162,14 +146,5 @@ impl fmt::Display for Url {
     }
 }
 
-/// Continues "the URL ..", and shows nothing of it: it may have a key.
-impl fmt::Display for UrlFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UrlFault::Unreadable(why) => write!(f, "cannot be read ({why})"),
-            UrlFault::Scheme => f.write_str("begins with neither http:// nor https://"),
-            UrlFault::Userinfo => f.write_str("contains a user name or a password; send them in a header"),
-            UrlFault::Host(what) => f.write_str(what),
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

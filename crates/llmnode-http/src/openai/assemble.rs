@@ -77,7 +77,7 @@ impl OpenAiBuilder {
     /// As far as the settings show: a client of the program may have a proxy.
     fn is_local(&self, endpoint: &Endpoint) -> bool {
         let proxied = |url: &Secret| Proxy::parse(url.reveal()).is_ok_and(|proxy| proxy.is_loopback);
-        endpoint.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
+        endpoint.url.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
     }
 
     fn endpoint(&self) -> Result<Endpoint, ModelError> {
@@ -104,7 +104,7 @@ impl OpenAiBuilder {
     fn other_secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
         let proxies = match &self.proxy {
             Some(url) => proxy::secrets(url.reveal()),
-            None if endpoint.is_loopback() && self.own_client.is_none() => Vec::new(),
+            None if endpoint.url.is_loopback() && self.own_client.is_none() => Vec::new(),
             None => proxy::env_secrets(),
         };
         proxies.into_iter().chain(endpoint.credentials()).collect()
@@ -120,7 +120,7 @@ impl OpenAiBuilder {
             return key_exposure.map_or(Ok(()), |why| Err(ModelError::unsent(Category::ConfigError, why)));
         }
         // The headers of a configuration are checked with each request.
-        if endpoint.is_loopback() || self.without_key || self.config_source.is_some() {
+        if endpoint.url.is_loopback() || self.without_key || self.config_source.is_some() {
             return Ok(());
         }
         let message = format!(
@@ -134,15 +134,15 @@ impl OpenAiBuilder {
     fn key_exposure(&self, endpoint: &Endpoint) -> Option<String> {
         // The proxies of a custom client are not known here.
         let is_local = self.is_local(endpoint) && self.own_client.is_none();
-        if endpoint.is_https() || self.allow_plain_http || is_local {
+        if endpoint.url.is_https() || self.allow_plain_http || is_local {
             return None;
         }
-        let (way, mend) = if endpoint.is_loopback() && self.own_client.is_some() {
+        let (way, mend) = if endpoint.url.is_loopback() && self.own_client.is_some() {
             (
                 "is asked over plain http by the client of `http_client`, which may use a proxy on another machine",
                 "leave the key out",
             )
-        } else if endpoint.is_loopback() {
+        } else if endpoint.url.is_loopback() {
             ("is asked over plain http through a proxy on another machine", "leave the proxy out")
         } else {
             ("is plain http on another machine", "use https")
@@ -171,20 +171,20 @@ impl OpenAiBuilder {
     fn client(&self, endpoint: &Endpoint) -> Result<Client, ModelError> {
         let proxy =
             self.proxy_for(endpoint).map_err(|fault| ModelError::unsent(Category::ConfigError, fault))?;
-        let needs_tls = endpoint.is_https() || proxy.as_ref().is_some_and(|proxy| proxy.is_https);
+        let needs_tls = endpoint.url.is_https() || proxy.as_ref().is_some_and(|proxy| proxy.is_https);
         let settings = ConnectSettings {
             tls: self.tls(needs_tls)?,
             timeout: self.connect_timeout,
             public_only: self.public_only && proxy.is_none(),
             proxy,
         };
-        Ok(Client::new(settings, endpoint.is_https()))
+        Ok(Client::new(settings, endpoint.url.is_https()))
     }
 
     fn proxy_for(&self, endpoint: &Endpoint) -> Result<Option<Proxy>, String> {
         match &self.proxy {
             Some(url) => Proxy::parse(url.reveal()).map(Some),
-            None if endpoint.is_loopback() => Ok(None),
+            None if endpoint.url.is_loopback() => Ok(None),
             None => Proxy::of_environment(&endpoint.url),
         }
     }

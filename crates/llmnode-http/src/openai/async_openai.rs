@@ -56,7 +56,7 @@ impl<C: Config> ConfigSource for ConfigAdapter<C> {
         if query.is_empty() {
             return Ok(url);
         }
-        let url = Url::parse(&url).map_err(|why| why.to_string())?;
+        let url = Url::parse(&url)?;
         let separator = if url.query().is_some() { '&' } else { '?' };
         let pairs =
             query.iter().map(|(name, value)| format!("{}={}", form_encoded(name), form_encoded(value)));
