@@ -48,19 +48,23 @@ struct Route {
 impl Connector {
     pub(crate) fn new(settings: ConnectSettings) -> Connector {
         let ConnectSettings { tls, proxy, timeout, public_only } = settings;
-        let mut tcp = HttpConnector::new_with_resolver(Resolver { public_only });
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        // Shared out among the addresses of a name: a dead one must not use up the time of the others.
-        tcp.set_connect_timeout(Some(timeout));
-        tcp.set_keepalive(Some(KEEPALIVE));
-        tcp.set_keepalive_interval(Some(KEEPALIVE));
-        tcp.set_keepalive_retries(Some(KEEPALIVE_PROBES));
-        #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
-        tcp.set_tcp_user_timeout(Some(USER_TIMEOUT));
-        let direct = Direct { tcp, tls: Arc::new(tls).into() };
+        let direct = Direct { tcp: tcp(timeout, Resolver { public_only }), tls: Arc::new(tls).into() };
         Connector(Arc::new(Route { direct, proxy, timeout }))
     }
+}
+
+fn tcp(timeout: Duration, resolver: Resolver) -> HttpConnector<Resolver> {
+    let mut tcp = HttpConnector::new_with_resolver(resolver);
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    // Shared out among the addresses of a name: a dead one must not use up the time of the others.
+    tcp.set_connect_timeout(Some(timeout));
+    tcp.set_keepalive(Some(KEEPALIVE));
+    tcp.set_keepalive_interval(Some(KEEPALIVE));
+    tcp.set_keepalive_retries(Some(KEEPALIVE_PROBES));
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    tcp.set_tcp_user_timeout(Some(USER_TIMEOUT));
+    tcp
 }
 
 impl Service<Uri> for Connector {
@@ -137,4 +141,26 @@ impl Service<Uri> for Direct {
 
 fn is_https(target: &Uri) -> bool {
     target.scheme() == Some(&Scheme::HTTPS)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use socket2::SockRef;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn sockets_notice_a_peer_that_is_gone() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let mut tcp = tcp(Duration::from_secs(20), Resolver { public_only: false });
+        let stream = tcp.call(target).await.unwrap().into_inner();
+        let socket = SockRef::from(&stream);
+        assert!(stream.nodelay().unwrap() && socket.keepalive().unwrap());
+        assert_eq!(socket.tcp_keepalive_time().unwrap(), KEEPALIVE);
+        assert_eq!(socket.tcp_keepalive_interval().unwrap(), KEEPALIVE);
+        assert_eq!(socket.tcp_keepalive_retries().unwrap(), KEEPALIVE_PROBES);
+        assert_eq!(socket.tcp_user_timeout().unwrap(), Some(USER_TIMEOUT));
+    }
 }

@@ -32,6 +32,9 @@ impl Proxy {
         if !matches!(scheme.as_str(), "http" | "https") {
             return Err(unsupported(&scheme));
         }
+        if rest.contains('\\') {
+            return Err(UNREADABLE.to_owned());
+        }
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let (user, host) = match authority.rsplit_once('@') {
             Some((user, host)) => (Some(user), host),
