@@ -299,7 +299,8 @@ impl OpenAiBuilder {
     /// redirects apply instead of the builder's, and its own timeouts apply beside the attempt timeout; switch its
     /// redirects and retries off, since the attempt loop can neither see nor account for them. llmnode cannot see its
     /// proxies. Unless they are switched off, they come from the environment, even for loopback servers: a key over
-    /// plain http needs [`allow_plain_http`](OpenAiBuilder::allow_plain_http), whatever the server.
+    /// plain http needs [`allow_plain_http`](OpenAiBuilder::allow_plain_http), whatever the server. llmnode switches on no
+    /// feature of reqwest: for https, your own dependency names one for TLS.
     #[cfg(feature = "http-client")]
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
         self.own_client = Some(Client::Own(client));
