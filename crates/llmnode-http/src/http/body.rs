@@ -46,24 +46,15 @@ impl Body for RequestBody {
 }
 
 /// The body of a response, as it comes.
-pub struct ResponseBody(Source);
+pub struct ResponseBody(pub(super) Source);
 
-enum Source {
+pub(super) enum Source {
     Pool(Incoming),
     #[cfg(feature = "http-client")]
     Own(reqwest::Body),
 }
 
 impl ResponseBody {
-    pub(crate) fn of_pool(body: Incoming) -> ResponseBody {
-        ResponseBody(Source::Pool(body))
-    }
-
-    #[cfg(feature = "http-client")]
-    pub(crate) fn of_reqwest(body: reqwest::Body) -> ResponseBody {
-        ResponseBody(Source::Own(body))
-    }
-
     /// If the server has said how long it is.
     pub fn length(&self) -> Option<u64> {
         match &self.0 {

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+use tokio::time::error::Elapsed;
+
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why a request got no response, or its response no end.
@@ -13,10 +15,6 @@ pub struct ClientError {
     is_connect: bool,
     is_timeout: bool,
 }
-
-/// DNS, TCP, tunnel and TLS together took too long.
-#[derive(Debug)]
-pub(crate) struct ConnectTimeout;
 
 impl ClientError {
     pub(crate) fn of_pool(error: hyper_util::client::legacy::Error) -> ClientError {
@@ -54,7 +52,7 @@ impl From<BoxError> for ClientError {
     fn from(error: BoxError) -> ClientError {
         let is_timeout = chain(&*error).any(|error| {
             let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
-            error.is::<ConnectTimeout>() || error.downcast_ref().is_some_and(timed_out)
+            error.is::<Elapsed>() || error.downcast_ref().is_some_and(timed_out)
         });
         ClientError { error, is_connect: false, is_timeout }
     }
@@ -71,14 +69,6 @@ impl Error for ClientError {
         self.error.source()
     }
 }
-
-impl fmt::Display for ConnectTimeout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no connection in time")
-    }
-}
-
-impl Error for ConnectTimeout {}
 
 /// An I/O error does not return the error that it wraps from `source`.
 fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {

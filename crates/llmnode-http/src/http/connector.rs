@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tower_service::Service;
 
-use super::client_error::{BoxError, ConnectTimeout};
+use super::client_error::BoxError;
 use super::link::Link;
 use super::proxy::Proxy;
 use super::resolver::Resolver;
@@ -37,19 +37,25 @@ pub(crate) struct ConnectSettings {
 type Connecting = Pin<Box<dyn Future<Output = Result<TokioIo<Link>, BoxError>> + Send>>;
 
 #[derive(Clone)]
-pub(crate) struct Connector(Arc<Route>);
+pub(crate) struct Connector(Arc<Inner>);
 
-struct Route {
-    direct: Direct,
-    proxy: Option<Proxy>,
+struct Inner {
+    tcp: HttpConnector<Resolver>,
+    tls: TlsConnector,
+    /// With what makes the connections to it.
+    proxy: Option<(Proxy, Connector)>,
     timeout: Duration,
 }
 
 impl Connector {
     pub(crate) fn new(settings: ConnectSettings) -> Connector {
         let ConnectSettings { tls, proxy, timeout, public_only } = settings;
-        let direct = Direct { tcp: tcp(timeout, Resolver { public_only }), tls: Arc::new(tls).into() };
-        Connector(Arc::new(Route { direct, proxy, timeout }))
+        let (tcp, tls) = (tcp(timeout, Resolver { public_only }), TlsConnector::from(Arc::new(tls)));
+        let direct = Connector(Arc::new(Inner { tcp: tcp.clone(), tls: tls.clone(), proxy: None, timeout }));
+        match proxy {
+            Some(proxy) => Connector(Arc::new(Inner { tcp, tls, proxy: Some((proxy, direct)), timeout })),
+            None => direct,
+        }
     }
 }
 
@@ -77,42 +83,22 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, target: Uri) -> Connecting {
-        let route = Arc::clone(&self.0);
-        Box::pin(async move {
-            let link = timeout(route.timeout, route.connect(target)).await;
-            link.unwrap_or_else(|_| Err(ConnectTimeout.into())).map(TokioIo::new)
-        })
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move { timeout(inner.timeout, inner.connect(target)).await?.map(TokioIo::new) })
     }
 }
 
-impl Route {
+impl Inner {
     async fn connect(&self, target: Uri) -> Result<Link, BoxError> {
-        let Some(proxy) = &self.proxy else {
-            return self.direct.connect(target).await;
+        let link = match &self.proxy {
+            None => Link::new(self.tcp.clone().call(target.clone()).await?.into_inner()),
+            Some((proxy, direct)) if is_https(&target) => {
+                let tunnel = Tunnel::new(proxy.uri.clone(), direct.clone());
+                let tunnel = proxy.credentials.iter().cloned().fold(tunnel, Tunnel::with_auth);
+                { tunnel }.call(target.clone()).await?.into_inner()
+            }
+            Some((proxy, direct)) => direct.clone().call(proxy.uri.clone()).await?.into_inner().to_proxy(),
         };
-        if !is_https(&target) {
-            return self.direct.connect(proxy.uri.clone()).await.map(Link::to_proxy);
-        }
-        let mut tunnel = Tunnel::new(proxy.uri.clone(), self.direct.clone());
-        if let Some(credentials) = &proxy.credentials {
-            tunnel = tunnel.with_auth(credentials.clone());
-        }
-        let link = tunnel.call(target.clone()).await?.into_inner();
-        self.direct.encrypt(link, &target).await
-    }
-}
-
-/// Without a proxy in between.
-#[derive(Clone)]
-struct Direct {
-    tcp: HttpConnector<Resolver>,
-    tls: TlsConnector,
-}
-
-impl Direct {
-    async fn connect(&self, target: Uri) -> Result<Link, BoxError> {
-        let stream = self.tcp.clone().call(target.clone()).await?.into_inner();
-        let link = Link::new(stream);
         if is_https(&target) { self.encrypt(link, &target).await } else { Ok(link) }
     }
 
@@ -121,21 +107,6 @@ impl Direct {
         let name = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let name = ServerName::try_from(name.to_owned())?;
         Ok(Link::new(self.tls.connect(name, link).await?))
-    }
-}
-
-impl Service<Uri> for Direct {
-    type Response = TokioIo<Link>;
-    type Error = BoxError;
-    type Future = Connecting;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, target: Uri) -> Connecting {
-        let direct = self.clone();
-        Box::pin(async move { direct.connect(target).await.map(TokioIo::new) })
     }
 }
 
