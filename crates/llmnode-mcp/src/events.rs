@@ -36,7 +36,7 @@ impl Stream for BoundedBytes {
         if self.failed {
             return Poll::Ready(None);
         }
-        let next = match ready!(self.body.poll_next(cx)) {
+        let next = match ready!(self.body.poll_chunk(cx)) {
             Ok(Some(bytes)) => {
                 let limit = self.limit;
                 if self.size.fits(&bytes, limit) { Ok(Some(bytes)) } else { Err(EventFault::TooLarge(limit)) }

@@ -244,7 +244,7 @@ async fn read(body: &mut ResponseBody, max_size: usize) -> Result<Vec<u8>, Failu
         return Err(too_large());
     }
     let mut read = Vec::new();
-    while let Some(bytes) = body.next().await.map_err(StreamableHttpError::Client)? {
+    while let Some(bytes) = body.chunk().await.map_err(StreamableHttpError::Client)? {
         if bytes.len() > max_size - read.len() {
             return Err(too_large());
         }
@@ -257,7 +257,7 @@ async fn read(body: &mut ResponseBody, max_size: usize) -> Result<Vec<u8>, Failu
 async fn begin(body: &mut ResponseBody, max_size: usize) -> Vec<u8> {
     let mut read = Vec::new();
     while read.len() < max_size
-        && let Ok(Some(bytes)) = body.next().await
+        && let Ok(Some(bytes)) = body.chunk().await
     {
         read.extend_from_slice(&bytes[..bytes.len().min(max_size - read.len())]);
     }

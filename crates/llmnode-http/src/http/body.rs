@@ -66,12 +66,12 @@ impl ResponseBody {
     }
 
     /// Waits for the next piece. Nothing is read ahead.
-    pub fn next(&mut self) -> impl Future<Output = Result<Option<Bytes>, ClientError>> {
-        std::future::poll_fn(|cx| self.poll_next(cx))
+    pub fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, ClientError>> {
+        std::future::poll_fn(|cx| self.poll_chunk(cx))
     }
 
     /// The next piece, or `None` at the end.
-    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, ClientError>> {
+    pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, ClientError>> {
         loop {
             let frame = match &mut self.0 {
                 Source::Pool(body) => {

@@ -97,7 +97,7 @@ impl Inner {
                 let tunnel = proxy.credentials.iter().cloned().fold(tunnel, Tunnel::with_auth);
                 { tunnel }.call(target.clone()).await?.into_inner()
             }
-            Some((proxy, direct)) => direct.clone().call(proxy.uri.clone()).await?.into_inner().to_proxy(),
+            Some((proxy, direct)) => direct.clone().call(proxy.uri.clone()).await?.into_inner().for_proxy(),
         };
         if is_https(&target) { self.encrypt(link, &target).await } else { Ok(link) }
     }

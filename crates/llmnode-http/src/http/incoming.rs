@@ -52,7 +52,7 @@ impl<'a> Incoming<'a> {
         loop {
             let end = self.idle.map_or(total, |(_, end)| end.min(total));
             // Bytes that are already in the socket come before the timeout: they arrived in time.
-            match timeout_at(end, self.body.next()).await {
+            match timeout_at(end, self.body.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
                     self.read = self.read.saturating_add(bytes.len());
                     self.read_since = self.read_since.saturating_add(bytes.len());
@@ -82,6 +82,6 @@ impl<'a> Incoming<'a> {
 
     pub(crate) async fn drain(&mut self) {
         let end = Instant::now() + DRAIN_TIMEOUT;
-        while let Ok(Ok(Some(_))) = timeout_at(end, self.body.next()).await {}
+        while let Ok(Ok(Some(_))) = timeout_at(end, self.body.chunk()).await {}
     }
 }

@@ -22,7 +22,7 @@ impl Link {
     }
 
     /// Requests are for a proxy, which is told the whole URL.
-    pub(crate) fn to_proxy(self) -> Link {
+    pub(crate) fn for_proxy(self) -> Link {
         Link { to_proxy: true, ..self }
     }
 }

@@ -90,7 +90,7 @@ impl Client {
     async fn receive(&self, request: http::Request<Bytes>) -> Result<(StatusCode, Vec<u8>), NodeError> {
         let mut response = self.http.send(request).await.map_err(|error| self.no_response(&error))?;
         let mut bytes = Vec::new();
-        while let Some(more) = response.body_mut().next().await.map_err(|error| self.no_response(&error))? {
+        while let Some(more) = response.body_mut().chunk().await.map_err(|error| self.no_response(&error))? {
             if bytes.len() + more.len() > MAX_RESPONSE_BYTES {
                 return Err(self.bad_response("is longer than 64 MiB"));
             }
