@@ -94,8 +94,8 @@ impl Inner {
             None => Link::new(self.tcp.clone().call(target.clone()).await?.into_inner()),
             Some((proxy, direct)) if is_https(&target) => {
                 let tunnel = Tunnel::new(proxy.uri.clone(), direct.clone());
-                let tunnel = proxy.credentials.iter().cloned().fold(tunnel, Tunnel::with_auth);
-                { tunnel }.call(target.clone()).await?.into_inner()
+                let mut tunnel = proxy.credentials.iter().cloned().fold(tunnel, Tunnel::with_auth);
+                tunnel.call(target.clone()).await?.into_inner()
             }
             Some((proxy, direct)) => direct.clone().call(proxy.uri.clone()).await?.into_inner().for_proxy(),
         };
@@ -114,13 +114,31 @@ fn is_https(target: &Uri) -> bool {
     target.scheme() == Some(&Scheme::HTTPS)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use socket2::SockRef;
     use tokio::net::TcpListener;
 
+    use super::super::address_guard::PrivateAddress;
+    use super::super::client_error::ClientError;
+    use super::super::tls;
     use super::*;
 
+    #[tokio::test]
+    async fn case_86_a_name_is_judged_by_where_it_leads_before_anything_is_sent() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (tls, timeout) = (tls::trusting_nobody().unwrap(), Duration::from_secs(20));
+        let mut connector = Connector::new(ConnectSettings { tls, proxy: None, timeout, public_only: true });
+        let url = format!("http://localhost:{}/", listener.local_addr().unwrap().port());
+        let error = connector.call(url.parse().unwrap()).await.err().unwrap();
+        let error = ClientError::from(error);
+        let private = error.causes().find_map(|one| one.downcast_ref::<PrivateAddress>());
+        assert!(private.unwrap().to_string().contains("localhost leads to"), "{error:?}");
+        assert!(listener.accept().is_err());
+    }
+
+    #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn sockets_notice_a_peer_that_is_gone() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

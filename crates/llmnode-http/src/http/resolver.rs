@@ -54,16 +54,3 @@ async fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
     let found = tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs()).await?;
     found.map(Iterator::collect)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn case_86_a_name_is_judged_by_where_it_leads_before_anything_is_sent() {
-        let mut resolver = Resolver { public_only: true };
-        let error = resolver.call("localhost".parse().unwrap()).await.unwrap_err();
-        let private = error.downcast_ref::<PrivateAddress>().unwrap();
-        assert!(private.to_string().contains("localhost leads to"), "{error:?}");
-    }
-}

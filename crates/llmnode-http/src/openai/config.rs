@@ -162,7 +162,9 @@ impl OpenAiBuilder {
         }
     }
 
-    /// Sets the base URL, such as `http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`.
+    /// Sets the base URL, such as `http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`. A URL that two readers
+    /// could understand differently is a `config_error`: with a backslash or a space, a host that is not ASCII, or an
+    /// address such as `127.1`.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(Sourced { value: url.into(), source: "`base_url`" });
         self
