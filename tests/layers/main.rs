@@ -136,7 +136,8 @@ const CLI: &[&str] = &[
 ];
 const CASSETTE: &[&str] =
     &["redactor", "diff", "request_key", "entry", "mismatch", "sink", "file", "cassette"];
-const MCP: &[&str] = &["clean", "reply", "secret", "tool_list", "process", "connection", "server"];
+const MCP: &[&str] =
+    &["clean", "reply", "secret", "tool_list", "process", "events", "http_client", "connection", "server"];
 const STUB: &[&str] = &[
     "sample",
     "headers",

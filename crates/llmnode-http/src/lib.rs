@@ -20,6 +20,6 @@ pub use reqwest;
 /// What the other crates of llmnode call. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::http::client;
+    pub use crate::http::{ClientError, PlainClient, ResponseBody};
     pub use crate::openai::EmbeddingsApi;
 }

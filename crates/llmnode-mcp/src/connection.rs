@@ -4,6 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_http::__private::PlainClient;
 use llmnode_runtime::{BoxError, Category, NodeError, ToolReply};
 use rmcp::ServiceExt;
 use rmcp::model::{
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use crate::http_client::HttpClient;
 use crate::process::Program;
 use crate::reply::reply;
 use crate::secret::Token;
@@ -81,7 +83,8 @@ impl Connection {
             }
             Transport::Http { url, .. } => {
                 let token = self.token()?;
-                let http = llmnode_http::__private::client(url, token.is_some())
+                let http = PlainClient::new(url, token.is_some())
+                    .map(HttpClient)
                     .map_err(|error| self.fault(Category::ConfigError, &error.message))?;
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(MAX_MESSAGE_BYTES)

@@ -7,6 +7,8 @@
 
 mod clean;
 mod connection;
+mod events;
+mod http_client;
 mod process;
 mod reply;
 mod secret;

@@ -2,9 +2,10 @@
 
 use llmnode_model::internal::{Secret, is_credential};
 use llmnode_model::{Category, ModelError};
-use reqwest::Url;
 
 use super::headers::ConfigSource;
+use super::percent::query_pairs;
+use super::url::Url;
 
 /// Where an API is, behind the base URL.
 #[derive(Clone, Copy)]
@@ -23,23 +24,23 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     pub(crate) fn new(base: &str, source: &str, api: ApiPath) -> Result<Endpoint, ModelError> {
-        let fault = |fault: &str| {
+        let fault = |fault: String| {
             let message = format!("the base URL in {source} {fault}; write it like {}", api.example);
             ModelError::unsent(Category::ConfigError, message)
         };
-        let mut url = parse_url(base).map_err(|why| fault(&why))?;
-        let base = url.path().trim_end_matches('/').trim_end_matches(api.path);
+        let base = Url::parse(base).map_err(fault)?;
+        let path = base.path().trim_end_matches('/').trim_end_matches(api.path);
         // Where the version is part of the path, a base that ends with it is taken, too.
         let version = api.path.find("/v1/").map(|_| "/v1").unwrap_or_default();
-        let base = base.strip_suffix(version).unwrap_or(base).to_owned();
-        url.set_path(&(base + api.path));
+        let path = path.strip_suffix(version).unwrap_or(path);
+        let url = base.with_path(&format!("{path}{}", api.path)).map_err(fault)?;
         Ok(Endpoint { path: api.path, shown: shown(&url), url })
     }
 
     /// Uses the URL of the configuration unchanged.
     pub(crate) fn from_config(config: &dyn ConfigSource, api: ApiPath) -> Result<Endpoint, ModelError> {
         let ApiPath { path, example } = api;
-        let url = config.url(path).and_then(|url| parse_url(&url)).map_err(|why| {
+        let url = config.url(path).and_then(|url| Url::parse(&url)).map_err(|why| {
             let message = format!("the URL of `config` for {path} {why}; its base is like {example}");
             ModelError::unsent(Category::ConfigError, message)
         })?;
@@ -47,36 +48,23 @@ impl Endpoint {
     }
 
     pub(crate) fn with_path(&self, path: &'static str) -> Endpoint {
-        let mut url = self.url.clone();
-        let base = url.path().strip_suffix(self.path).unwrap_or(url.path()).to_owned();
-        url.set_path(&(base + path));
+        let base = self.url.path().strip_suffix(self.path).unwrap_or(self.url.path());
+        // Only a URL of 64 KiB has no room for another path.
+        let url = self.url.with_path(&format!("{base}{path}")).unwrap_or_else(|_| self.url.clone());
         Endpoint { path, shown: shown(&url), url }
     }
 
-    pub(crate) fn is_loopback(&self) -> bool {
-        is_loopback(&self.url)
-    }
-
-    /// The host, if it is a name of this machine (RFC 6761).
-    pub(crate) fn localhost(&self) -> Option<&str> {
-        self.url.host_str().filter(|host| *host == "localhost" || host.ends_with(".localhost"))
-    }
-
     pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
-        let pairs = self.url.query_pairs().filter(|(name, _)| is_credential(name));
-        pairs.map(|(_, value)| Secret::new(value))
-    }
-
-    pub(crate) fn is_https(&self) -> bool {
-        self.url.scheme() == "https"
+        let pairs = query_pairs(self.url.query().unwrap_or_default());
+        pairs.filter(|(name, _)| is_credential(name)).map(|(_, value)| Secret::new(value))
     }
 
     pub(crate) fn host(&self) -> String {
-        host(&self.url)
+        self.url.authority().to_owned()
     }
 
     pub(crate) fn server(&self) -> Option<(&str, u16)> {
-        self.url.host_str().zip(self.url.port_or_known_default())
+        Some((self.url.host(), self.url.port()))
     }
 
     /// For a path that was not found: the usual mistake is to leave out `/v1`.
@@ -88,36 +76,9 @@ impl Endpoint {
     }
 }
 
-fn parse_url(url: &str) -> Result<Url, String> {
-    let mut url = Url::parse(url.trim()).map_err(|error| format!("cannot be read ({error})"))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err("begins with neither http:// nor https://".to_owned());
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("contains a user name or a password; send them in a header".to_owned());
-    }
-    url.set_fragment(None);
-    Ok(url)
-}
-
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    match url.host_str().unwrap_or_default() {
-        "localhost" | "[::1]" => true,
-        host => {
-            host.ends_with(".localhost")
-                || host.parse().is_ok_and(|address: std::net::Ipv4Addr| address.is_loopback())
-        }
-    }
-}
-
 /// Without the query, which may hold a key.
 pub(crate) fn shown(url: &Url) -> String {
-    format!("{}://{}{}", url.scheme(), host(url), url.path())
-}
-
-fn host(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    format!("{}://{}{}", url.scheme(), url.authority(), url.path())
 }
 
 #[cfg(test)]
@@ -135,7 +96,7 @@ mod tests {
             ("http://h", "http://h/chat/completions"),
             ("https://h/d?api-version=1#x", "https://h/d/chat/completions?api-version=1"),
         ] {
-            assert_eq!(Endpoint::new(base, "", CHAT).unwrap().url.as_str(), url);
+            assert_eq!(Endpoint::new(base, "", CHAT).unwrap().url.to_string(), url);
         }
         assert_eq!(
             Endpoint::new("https://h/d?key=1", "", CHAT).unwrap().shown,
@@ -167,7 +128,7 @@ mod tests {
             ("http://10.0.0.1", false),
             ("http://[::2]", false),
         ] {
-            assert_eq!(Endpoint::new(base, "", CHAT).unwrap().is_loopback(), loopback, "{base}");
+            assert_eq!(Endpoint::new(base, "", CHAT).unwrap().url.is_loopback(), loopback, "{base}");
         }
     }
 }

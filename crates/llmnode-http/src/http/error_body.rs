@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use http::StatusCode;
 use llmnode_model::TokenUsage;
-use reqwest::StatusCode;
 use serde_json::Value;
 
 use super::retry_after::{number_of_seconds, protobuf_duration};

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use llmnode_model::internal::{Secret, catch_panic, is_credential};
 use llmnode_model::{Category, ModelError};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 /// Headers that route a request or frame it on the connection; the HTTP client sets them.
 const FRAMING: [&str; 10] = [

@@ -1,12 +1,12 @@
 //! The body of a response, piece by piece. Nothing is read ahead: what nobody asks for stays with the server.
 
-use std::ops::Deref;
 use std::time::Duration;
 
+use bytes::Bytes;
 use llmnode_model::{ModelError, Retry};
-use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 
+use super::body::ResponseBody;
 use super::service::{Deadline, Service};
 
 /// How long to wait for the end of a body after its last event: reading to the end frees the connection for reuse.
@@ -17,7 +17,7 @@ const LATE_POLL: Duration = Duration::from_secs(1);
 
 pub(crate) struct Incoming<'a> {
     service: &'a Service,
-    response: &'a mut Response,
+    body: &'a mut ResponseBody,
     deadline: Deadline,
     idle: Option<(Duration, Instant)>,
     expected: Option<u64>,
@@ -26,15 +26,15 @@ pub(crate) struct Incoming<'a> {
 }
 
 impl Service {
-    pub(crate) fn incoming<'a>(&'a self, response: &'a mut Response, deadline: Deadline) -> Incoming<'a> {
-        Incoming::new(self, response, deadline)
+    pub(crate) fn incoming<'a>(&'a self, body: &'a mut ResponseBody, deadline: Deadline) -> Incoming<'a> {
+        Incoming::new(self, body, deadline)
     }
 }
 
 impl<'a> Incoming<'a> {
-    fn new(service: &'a Service, response: &'a mut Response, deadline: Deadline) -> Self {
-        let expected = response.content_length();
-        Incoming { service, response, deadline, idle: None, expected, read: 0, read_since: 0 }
+    fn new(service: &'a Service, body: &'a mut ResponseBody, deadline: Deadline) -> Self {
+        let expected = body.length();
+        Incoming { service, body, deadline, idle: None, expected, read: 0, read_since: 0 }
     }
 
     pub(crate) fn set_idle_timeout(&mut self, idle: Option<Duration>) {
@@ -47,12 +47,12 @@ impl<'a> Incoming<'a> {
         self.set_idle_timeout(self.idle.map(|(idle, _)| idle));
     }
 
-    pub(crate) async fn next(&mut self) -> Result<Option<impl Deref<Target = [u8]> + use<>>, ModelError> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ModelError> {
         let total = self.deadline.end();
         loop {
             let end = self.idle.map_or(total, |(_, end)| end.min(total));
             // Bytes that are already in the socket come before the timeout: they arrived in time.
-            match timeout_at(end, self.response.chunk()).await {
+            match timeout_at(end, self.body.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
                     self.read = self.read.saturating_add(bytes.len());
                     self.read_since = self.read_since.saturating_add(bytes.len());
@@ -60,7 +60,7 @@ impl<'a> Incoming<'a> {
                 }
                 Ok(Ok(None)) => return Ok(None),
                 Ok(Err(error)) => {
-                    return Err(self.service.read_failure(&error.without_url(), self.read, self.expected));
+                    return Err(self.service.read_failure(&error, self.read, self.expected));
                 }
                 Err(_) => {
                     let now = Instant::now();
@@ -82,6 +82,6 @@ impl<'a> Incoming<'a> {
 
     pub(crate) async fn drain(&mut self) {
         let end = Instant::now() + DRAIN_TIMEOUT;
-        while let Ok(Ok(Some(_))) = timeout_at(end, self.response.chunk()).await {}
+        while let Ok(Ok(Some(_))) = timeout_at(end, self.body.chunk()).await {}
     }
 }

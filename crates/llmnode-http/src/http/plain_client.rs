@@ -1,43 +1,70 @@
 //! A client for servers other than models.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use bytes::Bytes;
 use llmnode_model::{Category, ModelError};
-use reqwest::{Client, Url, redirect, retry};
 
-use super::endpoint::is_loopback;
+use super::body::{RequestBody, ResponseBody};
+use super::client::Client;
+use super::client_error::ClientError;
+use super::connector::ConnectSettings;
+use super::proxy::Proxy;
 use super::tls;
+use super::url::Url;
 
-/// A client that follows no redirect and sends nothing twice. With `secret`, a secret is sent, which leaves this machine by
-/// https only.
-///
-/// # Errors
-/// If the URL is not for HTTP, has a password, or is not safe for a secret; if TLS is not possible.
-pub fn client(url: &str, secret: bool) -> Result<Client, ModelError> {
-    let fault = |why: &str| ModelError::unsent(Category::ConfigError, why.to_owned());
-    let url = Url::parse(url)
-        .map_err(|_| fault("the URL cannot be read; write it like https://mcp.example/mcp"))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(fault("the URL is neither http nor https"));
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Sends requests to one server. It follows no redirect and sends nothing twice.
+#[derive(Clone)]
+pub struct PlainClient {
+    client: Client,
+    url: Url,
+}
+
+impl PlainClient {
+    /// With `secret`, a secret is sent, which leaves this machine by https only.
+    ///
+    /// # Errors
+    /// If the URL is not for HTTP, has a password, or is not safe for a secret; if TLS is not possible.
+    pub fn new(url: &str, secret: bool) -> Result<Self, ModelError> {
+        let fault = |why: String| ModelError::unsent(Category::ConfigError, why);
+        let example = "write it like https://mcp.example/mcp";
+        let url = Url::parse(url).map_err(|why| fault(format!("the URL {why}; {example}")))?;
+        if secret && !url.is_https() && !url.is_loopback() {
+            return Err(fault("a token is sent by https only, except to this machine".to_owned()));
+        }
+        let proxy = if url.is_loopback() { None } else { Proxy::of_environment(&url).map_err(fault)? };
+        let needs_tls = url.is_https() || proxy.as_ref().is_some_and(|proxy| proxy.is_https);
+        let tls = if needs_tls { tls::trusting_system(Vec::new()) } else { tls::trusting_nobody() };
+        let tls = tls.map_err(|error| fault(format!("https is not possible: {error}")))?;
+        let settings = ConnectSettings { tls, proxy, timeout: CONNECT_TIMEOUT, public_only: false };
+        Ok(PlainClient { client: Client::new(settings, url.is_https()), url })
     }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(fault("the URL contains a user or a password; name the variable that has the token"));
+
+    /// The URL, normalised.
+    pub fn uri(&self) -> http::Uri {
+        self.url.to_uri()
     }
-    let (https, loopback) = (url.scheme() == "https", is_loopback(&url));
-    if secret && !https && !loopback {
-        return Err(fault("a token is sent by https only, except to this machine"));
+
+    /// The URL of another path of the server. `path` follows the path of the server's own URL.
+    pub fn uri_below(&self, path: &str) -> Option<http::Uri> {
+        let (base, url) = (self.url.path().trim_end_matches('/'), &self.url);
+        Url::parse(&format!("{}://{}{base}{path}", url.scheme(), url.authority()))
+            .ok()
+            .map(|url| url.to_uri())
     }
-    let tls = if https { tls::trusting_system(Vec::new()) } else { tls::trusting_nobody() };
-    let tls = tls.map_err(|error| fault(&format!("https is not possible: {error}")))?;
-    let mut builder = Client::builder()
-        .connect_timeout(Duration::from_secs(10))
-        .redirect(redirect::Policy::none())
-        .retry(retry::never())
-        .tls_backend_preconfigured(tls);
-    if loopback {
-        builder = builder.no_proxy();
+
+    /// Sends a request once.
+    ///
+    /// # Errors
+    /// If there is no response.
+    pub async fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> Result<http::Response<ResponseBody>, ClientError> {
+        self.client.send(request.map(|body| RequestBody::new(body, Arc::<AtomicBool>::default()))).await
     }
-    builder
-        .build()
-        .map_err(|error| fault(&format!("the HTTP client cannot be made: {}", error.without_url())))
 }

@@ -1,31 +1,86 @@
-//! Proxies: which one the environment sets, and which parts of a proxy's URL are secret.
+//! Proxies: which one requests go through, and which parts of a proxy's URL are secret.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use http::header::HeaderValue;
 use hyper_util::client::proxy::matcher::Matcher;
 use llmnode_model::internal::Secret;
-use reqwest::Url;
+
+use super::percent::{decoded, user_encoded};
+use super::url::Url;
 
 const VARIABLES: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+const UNREADABLE: &str = "the proxy's URL cannot be read; write it like http://proxy.example:3128";
 
-/// Reads the environment as reqwest does.
-pub(crate) fn env_scheme(url: &Url) -> Option<String> {
-    let proxy = Matcher::from_system().intercept(&url.as_str().parse().ok()?)?;
-    proxy.uri().scheme_str().map(str::to_owned)
+pub(crate) struct Proxy {
+    pub(crate) uri: http::Uri,
+    pub(crate) credentials: Option<HeaderValue>,
+    pub(crate) is_https: bool,
+    pub(crate) is_loopback: bool,
 }
 
-pub(crate) fn is_http(scheme: &str) -> bool {
-    matches!(scheme, "http" | "https")
+impl Proxy {
+    /// One that the program sets.
+    pub(crate) fn parse(text: &str) -> Result<Proxy, String> {
+        let (scheme, rest) = match text.trim().split_once("://") {
+            Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
+            // Without `//`, what precedes a colon may be a user name.
+            None if text.contains(':') => return Err(unsupported("")),
+            None => ("http".to_owned(), text.trim()),
+        };
+        if !matches!(scheme.as_str(), "http" | "https") {
+            return Err(unsupported(&scheme));
+        }
+        if rest.contains('\\') {
+            return Err(UNREADABLE.to_owned());
+        }
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let (user, host) = match authority.rsplit_once('@') {
+            Some((user, host)) => (Some(user), host),
+            None => (None, authority),
+        };
+        let credentials = user.map(|user| {
+            let (user, password) = user.split_once(':').unwrap_or((user, ""));
+            let mut value = HeaderValue::try_from(format!("Basic {}", basic(user, password)))?;
+            value.set_sensitive(true);
+            Ok::<_, http::Error>(value)
+        });
+        let url = Url::parse(&format!("{scheme}://{host}")).map_err(|_| UNREADABLE)?;
+        Ok(Proxy::to(&url, credentials.transpose().map_err(|_| UNREADABLE)?))
+    }
+
+    /// The one that the environment sets for this server.
+    pub(crate) fn of_environment(server: &Url) -> Result<Option<Proxy>, String> {
+        let Some(found) = Matcher::from_env().intercept(&server.to_uri()) else { return Ok(None) };
+        let fault = |fault: String| Err(format!("{fault} (it is the environment's)"));
+        let scheme = found.uri().scheme_str().unwrap_or_default();
+        if !matches!(scheme, "http" | "https") {
+            return fault(unsupported(scheme));
+        }
+        match Url::parse(&found.uri().to_string()) {
+            Ok(url) => Ok(Some(Proxy::to(&url, found.basic_auth().cloned()))),
+            Err(_) => fault(UNREADABLE.to_owned()),
+        }
+    }
+
+    fn to(url: &Url, credentials: Option<HeaderValue>) -> Proxy {
+        let (is_https, is_loopback) = (url.is_https(), url.is_loopback());
+        Proxy { uri: url.to_uri(), credentials, is_https, is_loopback }
+    }
 }
 
 /// An unknown scheme is not shown: it may be a user name, or a host.
-pub(crate) fn unsupported(scheme: &str) -> String {
+fn unsupported(scheme: &str) -> String {
     let what = match scheme {
         "socks4" | "socks4a" | "socks5" | "socks5h" => format!("the proxy speaks {scheme}"),
         _ => "the proxy's URL begins with neither http:// nor https://".to_owned(),
     };
     format!("{what}; only proxies of http and https are supported. Write it like http://proxy.example:3128")
+}
+
+fn basic(user: &str, password: &str) -> String {
+    STANDARD.encode(format!("{}:{}", decoded(user), decoded(password)))
 }
 
 pub(crate) fn env_secrets() -> Vec<Secret> {
@@ -39,26 +94,8 @@ pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     let Some((given, _)) = authority.rsplit_once('@') else { return Vec::new() };
     let (user, password) = given.split_once(':').unwrap_or((given, ""));
     let written = if password.is_empty() { user } else { password };
-    let encoded = Url::parse(&format!("http://{given}@proxy")).ok().map(|url| match url.password() {
-        Some(password) if !password.is_empty() => password.to_owned(),
-        _ => url.username().to_owned(),
-    });
-    let sent = STANDARD.encode(format!("{}:{}", decoded(user), decoded(password)));
-    let mut forms = vec![written.to_owned(), decoded(written), sent];
-    forms.extend(encoded);
+    let forms = [written.to_owned(), decoded(written), basic(user, password), user_encoded(written)];
     forms.into_iter().map(Secret::new).collect()
-}
-
-/// Invalid percent-encoding stays as it is.
-fn decoded(text: &str) -> String {
-    let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-    let (bytes, mut decoded, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
-    while let Some(&byte) = bytes.get(at) {
-        let encoded = bytes.get(at + 1..at + 3).filter(|_| byte == b'%').and_then(hex);
-        decoded.push(encoded.unwrap_or(byte));
-        at += if encoded.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use reqwest::Url;
+use super::url::Url;
 
 /// Hops before a chain of redirects counts as a loop.
 const HOPS: usize = 5;

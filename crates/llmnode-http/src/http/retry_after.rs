@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::HeaderMap;
+use http::header::HeaderMap;
 use serde_json::Value;
 
 /// LiteLLM renames the headers of the provider behind it.

@@ -1,20 +1,20 @@
 //! One request over HTTP: sent once, read up to a cap, with a distinct error for every failure.
 
-use std::error::Error;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http_body::{Frame, SizeHint};
+use http::Method;
+use http::header::{HeaderMap, HeaderValue};
 use llmnode_model::{AttemptId, Category, ModelError, Retry, Sink};
-use reqwest::header::{HeaderMap, HeaderValue};
-use reqwest::{Client, Method, Response, Url};
 use tokio::time::{Instant, timeout_at};
 
 use super::address_guard::PrivateAddress;
+use super::body::RequestBody;
+use super::client::{Client, FinalUrl, Request, Response};
+use super::client_error::ClientError;
 use super::endpoint::{Endpoint, shown};
+use super::url::Url;
 
 pub(crate) const PROXY_CREDENTIALS: &str = "; the proxy asks for a user name and a password: write them into its URL, as in \
      http://user:password@proxy.example:3128";
@@ -57,7 +57,7 @@ impl Service {
     /// Not an `async fn`, whose future would have room for each argument until it ends.
     pub(crate) fn send(
         &self,
-        url: Url,
+        url: &Url,
         headers: HeaderMap,
         body: Vec<u8>,
         id: Option<AttemptId>,
@@ -65,8 +65,8 @@ impl Service {
         sink: &mut dyn Sink,
     ) -> impl Future<Output = Result<Response, ModelError>> {
         let sending = UnsentGuard { sink, begun: Arc::default() };
-        let body = TrackedBody { body: body.into(), begun: Arc::clone(&sending.begun) };
-        let response = timeout_at(deadline.end, self.client.execute(self.request(url, headers, body, id)));
+        let body = RequestBody::new(body.into(), Arc::clone(&sending.begun));
+        let response = timeout_at(deadline.end, self.client.send(self.request(url, headers, body, id)));
         async move {
             match response.await {
                 // A server may answer before it reads the body.
@@ -74,7 +74,7 @@ impl Service {
                     sending.begun.store(true, Ordering::Relaxed);
                     Ok(response)
                 }
-                Ok(Err(error)) => Err(self.send_failure(&error.without_url(), sending.has_begun())),
+                Ok(Err(error)) => Err(self.send_failure(&error, sending.has_begun())),
                 Err(_) if !sending.has_begun() => {
                     let (host, timeout) = (self.endpoint.host(), deadline.timeout);
                     let message = format!("{host}: no connection within {timeout:?} (attempt timeout)");
@@ -85,14 +85,10 @@ impl Service {
         }
     }
 
-    fn request(
-        &self,
-        url: Url,
-        headers: HeaderMap,
-        body: TrackedBody,
-        id: Option<AttemptId>,
-    ) -> reqwest::Request {
-        let mut request = reqwest::Request::new(Method::POST, url);
+    fn request(&self, url: &Url, headers: HeaderMap, body: RequestBody, id: Option<AttemptId>) -> Request {
+        let mut request = Request::new(body);
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = url.to_uri();
         *request.headers_mut() = headers;
         if let Some(id) = id.filter(|_| self.client_request_id)
             && let Ok(id) = HeaderValue::try_from(id.to_string())
@@ -100,23 +96,26 @@ impl Service {
             // A header that the program sets for all requests stays.
             request.headers_mut().entry("x-client-request-id").or_insert(id);
         }
-        *request.body_mut() = Some(reqwest::Body::wrap(body));
         request
     }
 
     /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.
-    pub(crate) fn redirect_target(&self, response: &Response) -> Option<Result<Url, ModelError>> {
-        if response.url().origin() != self.endpoint.url.origin() {
-            return Some(Err(self.followed(response.url())));
+    pub(crate) fn redirect_target(
+        &self,
+        asked: &Url,
+        response: &Response,
+    ) -> Option<Result<Url, ModelError>> {
+        if let Some(elsewhere) = self.followed_elsewhere(response) {
+            return Some(Err(elsewhere));
         }
         let status = response.status();
         if !status.is_redirection() {
             return None;
         }
         let location = response.headers().get("location")?.to_str().ok()?;
-        let target = response.url().join(location).ok()?;
+        let target = asked.resolve(location)?;
         let repeats_the_request = matches!(status.as_u16(), 301 | 302 | 307 | 308);
-        if target.origin() == self.endpoint.url.origin() && repeats_the_request {
+        if target.is_same_origin(&self.endpoint.url) && repeats_the_request {
             return Some(Ok(target));
         }
         let message = format!(
@@ -129,14 +128,19 @@ impl Service {
     }
 
     /// A custom client went to another server, with every header that it does not know to be a key.
-    fn followed(&self, target: &Url) -> ModelError {
+    fn followed_elsewhere(&self, response: &Response) -> Option<ModelError> {
+        let FinalUrl(url) = response.extensions().get()?;
+        let target = Url::parse(url);
+        if target.as_ref().is_ok_and(|target| target.is_same_origin(&self.endpoint.url)) {
+            return None;
+        }
+        let target = target.map_or_else(|_| "another server".to_owned(), |target| shown(&target));
         let message = format!(
-            "{}: the client of `http_client` followed a redirect to {}, perhaps with the key; make the client with \
+            "{}: the client of `http_client` followed a redirect to {target}, perhaps with the key; make the client with \
              redirects switched off",
             self.endpoint.shown,
-            shown(target),
         );
-        ModelError::new(Category::BadRequest, message)
+        Some(ModelError::new(Category::BadRequest, message))
     }
 
     pub(super) fn idle(&self, idle: Duration, read: usize) -> ModelError {
@@ -164,9 +168,9 @@ impl Service {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    fn send_failure(&self, error: &reqwest::Error, begun: bool) -> ModelError {
+    fn send_failure(&self, error: &ClientError, begun: bool) -> ModelError {
         let Service { endpoint, connect_timeout, .. } = self;
-        let (host, cause) = (endpoint.host(), cause(error));
+        let (host, cause) = (endpoint.host(), error.cause());
         if begun && !error.is_connect() {
             let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
             let message =
@@ -180,7 +184,8 @@ impl Service {
                 Category::Timeout,
                 format!("{host}: no connection {within} (connect timeout)"),
             )
-        } else if let Some(private) = chain(error).find_map(|error| error.downcast_ref::<PrivateAddress>()) {
+        } else if let Some(private) = error.causes().find_map(|error| error.downcast_ref::<PrivateAddress>())
+        {
             let message = format!("{private}; it is refused by `public_only`");
             ModelError::unreached(Category::ConfigError, message).retry(Retry::No)
         } else if bad_certificate(error) {
@@ -189,7 +194,7 @@ impl Service {
                  certificate if you trust it"
             );
             ModelError::unreached(Category::Network, message).retry(Retry::No)
-        } else if chain(error).any(|error| error.to_string().contains("proxy authorization required")) {
+        } else if error.causes().any(|error| error.to_string().contains("proxy authorization required")) {
             let message = format!("{host}: no connection ({cause}){PROXY_CREDENTIALS}");
             ModelError::unreached(Category::ConfigError, message).retry(Retry::No)
         } else {
@@ -197,18 +202,13 @@ impl Service {
         }
     }
 
-    pub(super) fn read_failure(
-        &self,
-        error: &reqwest::Error,
-        read: usize,
-        expected: Option<u64>,
-    ) -> ModelError {
+    pub(super) fn read_failure(&self, error: &ClientError, read: usize, expected: Option<u64>) -> ModelError {
         let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
         let of = expected.map_or_else(String::new, |expected| format!(" of {expected}"));
         let message = format!(
             "{}: the response broke off after {read}{of} bytes ({})",
             self.endpoint.shown,
-            cause(error)
+            error.cause()
         );
         ModelError::new(category, message)
     }
@@ -234,49 +234,8 @@ impl Drop for UnsentGuard<'_> {
     }
 }
 
-/// Notes when it is first read: only then is there a connection for the request.
-struct TrackedBody {
-    body: reqwest::Body,
-    begun: Arc<AtomicBool>,
-}
-
-impl http_body::Body for TrackedBody {
-    type Data = <reqwest::Body as http_body::Body>::Data;
-    type Error = reqwest::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        self.begun.store(true, Ordering::Relaxed);
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// The innermost error is the most specific.
-fn cause(error: &reqwest::Error) -> String {
-    chain(error).last().map_or_else(|| error.to_string(), ToString::to_string)
-}
-
-fn bad_certificate(error: &reqwest::Error) -> bool {
-    chain(error).any(|error| {
+fn bad_certificate(error: &ClientError) -> bool {
+    error.causes().any(|error| {
         matches!(error.downcast_ref::<rustls::Error>(), Some(rustls::Error::InvalidCertificate(_)))
-    })
-}
-
-/// An I/O error does not return the error that it wraps from `source`.
-pub(super) fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| {
-        let error: &'e (dyn Error + 'static) = *error;
-        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source())
     })
 }

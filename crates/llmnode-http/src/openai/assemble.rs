@@ -1,27 +1,20 @@
 //! Turns the settings into what requests need, and reports every impossible one.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
-
 use llmnode_model::internal::Secret;
 use llmnode_model::{Category, ModelError};
-use reqwest::Url;
 use rustls::pki_types::CertificateDer;
 
 use super::inner::Inner;
 use super::settings::ClientSettings;
 use crate::http::capabilities::Capabilities;
-use crate::http::endpoint::{Endpoint, is_loopback};
+use crate::http::client::Client;
+use crate::http::connector::ConnectSettings;
+use crate::http::endpoint::Endpoint;
 use crate::http::headers::{HeaderSettings, Headers};
+use crate::http::proxy::Proxy;
 use crate::http::redirects::Redirects;
 use crate::http::service::Service;
 use crate::http::{address_guard, proxy, tls};
-
-/// The port comes from the URL.
-const LOOPBACK: [SocketAddr; 2] = [
-    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
-    SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
-];
 
 impl ClientSettings {
     pub(crate) fn build(self) -> Result<Inner, ModelError> {
@@ -39,7 +32,7 @@ impl ClientSettings {
         let has_key = headers.has_key() || endpoint.credentials().next().is_some();
         self.check_key(&endpoint, has_key, key_exposure)?;
         self.check_limits()?;
-        let (client, connect_timeout) = match &self.http_client {
+        let (client, connect_timeout) = match &self.own_client {
             Some(client) => (client.clone(), None),
             None => (self.client(&endpoint)?, Some(self.connect_timeout)),
         };
@@ -75,8 +68,8 @@ impl ClientSettings {
 
     /// As far as the settings show: a client of the program may have a proxy.
     fn is_local(&self, endpoint: &Endpoint) -> bool {
-        let proxied = |url: &Secret| Url::parse(url.reveal()).is_ok_and(|url| is_loopback(&url));
-        endpoint.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
+        let proxied = |url: &Secret| Proxy::parse(url.reveal()).is_ok_and(|proxy| proxy.is_loopback);
+        endpoint.url.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
     }
 
     fn endpoint(&self) -> Result<Endpoint, ModelError> {
@@ -93,7 +86,7 @@ impl ClientSettings {
         };
         match address_guard::literal(&endpoint.url) {
             Err(private) if self.public_only => Err(fault(private.to_string())),
-            _ if self.public_only && endpoint.localhost().is_some() => {
+            _ if self.public_only && endpoint.url.localhost().is_some() => {
                 Err(fault(format!("{} is this machine", endpoint.host())))
             }
             _ => Ok(()),
@@ -103,7 +96,7 @@ impl ClientSettings {
     fn other_secrets(&self, endpoint: &Endpoint) -> Vec<Secret> {
         let proxies = match &self.proxy {
             Some(url) => proxy::secrets(url.reveal()),
-            None if endpoint.is_loopback() && self.http_client.is_none() => Vec::new(),
+            None if endpoint.url.is_loopback() && self.own_client.is_none() => Vec::new(),
             None => proxy::env_secrets(),
         };
         proxies.into_iter().chain(endpoint.credentials()).collect()
@@ -119,7 +112,7 @@ impl ClientSettings {
             return key_exposure.map_or(Ok(()), |why| Err(ModelError::unsent(Category::ConfigError, why)));
         }
         // The headers of a configuration are checked with each request.
-        if endpoint.is_loopback() || self.without_key || self.config_source.is_some() {
+        if endpoint.url.is_loopback() || self.without_key || self.config_source.is_some() {
             return Ok(());
         }
         let message = format!(
@@ -132,16 +125,16 @@ impl ClientSettings {
 
     fn key_exposure(&self, endpoint: &Endpoint) -> Option<String> {
         // The proxies of a custom client are not known here.
-        let is_local = self.is_local(endpoint) && self.http_client.is_none();
-        if endpoint.is_https() || self.allow_plain_http || is_local {
+        let is_local = self.is_local(endpoint) && self.own_client.is_none();
+        if endpoint.url.is_https() || self.allow_plain_http || is_local {
             return None;
         }
-        let (way, mend) = if endpoint.is_loopback() && self.http_client.is_some() {
+        let (way, mend) = if endpoint.url.is_loopback() && self.own_client.is_some() {
             (
                 "is asked over plain http by the client of `http_client`, which may use a proxy on another machine",
                 "leave the key out",
             )
-        } else if endpoint.is_loopback() {
+        } else if endpoint.url.is_loopback() {
             ("is asked over plain http through a proxy on another machine", "leave the proxy out")
         } else {
             ("is plain http on another machine", "use https")
@@ -167,49 +160,25 @@ impl ClientSettings {
         }
     }
 
-    fn client(&self, endpoint: &Endpoint) -> Result<reqwest::Client, ModelError> {
-        let fault = |fault: String| ModelError::unsent(Category::ConfigError, fault);
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(self.connect_timeout)
-            // The service handles redirects: it names the target, and keeps the key.
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .tls_backend_preconfigured(self.tls(
-                endpoint.is_https()
-                    || self.proxy.as_ref().is_some_and(|url| !url.reveal().starts_with("http://")),
-            )?);
-        if let Some(proxy) = self.explicit_proxy()? {
-            builder = builder.no_proxy().proxy(proxy);
-        } else if endpoint.is_loopback() {
-            builder = builder.no_proxy();
-        } else if let Some(scheme) = proxy::env_scheme(&endpoint.url).filter(|scheme| !proxy::is_http(scheme))
-        {
-            return Err(fault(format!("{} (it is the environment's)", proxy::unsupported(&scheme))));
-        }
-        if let Some(name) = endpoint.localhost() {
-            // As RFC 6761 asks of libraries: no resolver decides where the key goes.
-            builder = builder.resolve_to_addrs(name, &LOOPBACK);
-        }
-        let is_proxied = self.proxy.is_some() || proxy::env_scheme(&endpoint.url).is_some();
-        if self.public_only && !is_proxied {
-            builder = builder.dns_resolver(Arc::new(address_guard::PublicOnlyResolver));
-        }
-        builder
-            .build()
-            .map_err(|error| fault(format!("the HTTP client cannot be made: {}", error.without_url())))
+    fn client(&self, endpoint: &Endpoint) -> Result<Client, ModelError> {
+        let proxy =
+            self.proxy_for(endpoint).map_err(|fault| ModelError::unsent(Category::ConfigError, fault))?;
+        let needs_tls = endpoint.url.is_https() || proxy.as_ref().is_some_and(|proxy| proxy.is_https);
+        let settings = ConnectSettings {
+            tls: self.tls(needs_tls)?,
+            timeout: self.connect_timeout,
+            public_only: self.public_only && proxy.is_none(),
+            proxy,
+        };
+        Ok(Client::new(settings, endpoint.url.is_https()))
     }
 
-    fn explicit_proxy(&self) -> Result<Option<reqwest::Proxy>, ModelError> {
-        let fault = |fault: String| ModelError::unsent(Category::ConfigError, fault);
-        let Some(url) = self.proxy.as_ref().map(Secret::reveal) else { return Ok(None) };
-        if let Some(scheme) =
-            Url::parse(url).ok().map(|url| url.scheme().to_owned()).filter(|one| !proxy::is_http(one))
-        {
-            return Err(fault(proxy::unsupported(&scheme)));
+    fn proxy_for(&self, endpoint: &Endpoint) -> Result<Option<Proxy>, String> {
+        match &self.proxy {
+            Some(url) => Proxy::parse(url.reveal()).map(Some),
+            None if endpoint.url.is_loopback() => Ok(None),
+            None => Proxy::of_environment(&endpoint.url),
         }
-        reqwest::Proxy::all(url).map(Some).map_err(|_| {
-            fault("the proxy's URL cannot be read; write it like http://proxy.example:3128".to_owned())
-        })
     }
 
     fn tls(&self, needed: bool) -> Result<rustls::ClientConfig, ModelError> {

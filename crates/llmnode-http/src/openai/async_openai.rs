@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use async_openai::config::Config;
+use http::HeaderMap;
 use llmnode_model::internal::Secret;
-use reqwest::Url;
-use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
 
 use super::config::OpenAiBuilder;
 use super::settings::KeySource;
 use crate::http::headers::ConfigSource;
+use crate::http::percent::form_encoded;
+use crate::http::url::Url;
 
 impl OpenAiBuilder {
     /// Takes URL, query, key and headers from a configuration of async-openai (feature `async-openai`): its own
@@ -56,9 +57,11 @@ impl<C: Config> ConfigSource for ConfigAdapter<C> {
         if query.is_empty() {
             return Ok(url);
         }
-        let mut url = Url::parse(url.trim()).map_err(|error| format!("cannot be read ({error})"))?;
-        url.query_pairs_mut().extend_pairs(query);
-        Ok(url.into())
+        let url = Url::parse(&url)?;
+        let separator = if url.query().is_some() { '&' } else { '?' };
+        let pairs =
+            query.iter().map(|(name, value)| format!("{}={}", form_encoded(name), form_encoded(value)));
+        Ok(format!("{url}{separator}{}", pairs.collect::<Vec<_>>().join("&")))
     }
 
     fn headers(&self) -> HeaderMap {

@@ -127,7 +127,7 @@ impl Inner {
     async fn embed(
         &self,
         body: &Body<'_>,
-        headers: reqwest::header::HeaderMap,
+        headers: http::HeaderMap,
         id: Option<AttemptId>,
         asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
@@ -136,8 +136,8 @@ impl Inner {
         let body = serde_json::to_vec(body)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.redirects.current(&self.service.endpoint.url);
-        let mut response = self.service.send(url.clone(), headers, body, id, asked.deadline, sink).await?;
-        if let Some(target) = self.service.redirect_target(&response) {
+        let mut response = self.service.send(&url, headers, body, id, asked.deadline, sink).await?;
+        if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
         let mut head = ResponseHead::of(&mut response);
@@ -145,7 +145,7 @@ impl Inner {
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
-        let received = self.body(&mut response, asked, sink).await;
+        let received = self.body(response.body_mut(), asked, sink).await;
         if !head.status.is_success() {
             let Ok(ResponseBody::Full(body)) = received else {
                 return Err(self.refusal(&head, &[], asked, sink));

@@ -33,14 +33,13 @@ pub use embeddings::EmbeddingsApi;
 
 use std::sync::Arc;
 
+use http::{HeaderMap, StatusCode};
 use llmnode_model::internal::{Secret, check_request, redact};
 use llmnode_model::{
     Carried, Category, Completion, Message, ModelError, Request, ResponseFormat, Retry, Sink,
 };
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::with_remedy;
-use reqwest::header::HeaderMap;
-use reqwest::{Response, StatusCode, Url};
 
 use self::answer::{ReadAnswer, ReadResult, Unreadable};
 use self::chunks::PartialCompletion;
@@ -51,8 +50,10 @@ use self::receive::ResponseBody;
 use self::response_head::ResponseHead;
 use self::wire::Wire;
 use crate::http::capabilities::RequestShape;
+use crate::http::client::Response;
 use crate::http::endpoint::ApiPath;
 use crate::http::headers::RequestHeaders;
+use crate::http::url::Url;
 use crate::http::{endpoint, response_formats};
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
@@ -129,8 +130,8 @@ impl Inner {
         let url = self.redirects.current(&self.service.endpoint.url);
         let PreparedRequest { request, deadline, .. } = asked;
         let mut response =
-            self.service.send(url.clone(), headers, body, request.correlation, *deadline, sink).await?;
-        if let Some(target) = self.service.redirect_target(&response) {
+            self.service.send(&url, headers, body, request.correlation, *deadline, sink).await?;
+        if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }
         self.receive(&mut response, asked, sink).await
@@ -286,7 +287,7 @@ impl Inner {
         if let Some(id) = &head.request_id {
             sink.request_id(id);
         }
-        let received = self.body(response, asked, sink).await;
+        let received = self.body(response.body_mut(), asked, sink).await;
         let (outcome, reported_usage) = match received {
             Ok(ResponseBody::Events(written)) => {
                 let reported_usage = written.usage();

@@ -94,9 +94,9 @@ impl OpenAiBuilder {
 mod tests {
     use llmnode_model::{ChatModel, Message, Request, Sink, TokenUsage};
     use llmnode_stub::StubServer;
-    use reqwest::Url;
 
     use super::*;
+    use crate::http::url::Url;
 
     struct Unseen;
 
@@ -108,11 +108,14 @@ mod tests {
     /// Path, with its query, and key of the request that such a model makes, with the stub server as its host.
     async fn request_of(builder: OpenAiBuilder) -> (String, Option<String>, Option<String>) {
         let server = StubServer::builder().start().await.unwrap();
-        let mut url = Url::parse(&builder.settings.base_url.as_ref().unwrap().value).unwrap();
-        url.set_scheme("http").unwrap();
-        url.set_ip_host(server.address().ip()).unwrap();
-        url.set_port(Some(server.address().port())).unwrap();
-        let model = builder.base_url(url).api_key("key-1234").model("m").build().unwrap();
+        let url = Url::parse(&builder.settings.base_url.as_ref().unwrap().value).unwrap();
+        let path = url.to_uri().path_and_query().unwrap().to_string();
+        let model = builder
+            .base_url(format!("http://{}{path}", server.address()))
+            .api_key("key-1234")
+            .model("m")
+            .build()
+            .unwrap();
         // The stub server has no such path; what it was asked is all that counts.
         let _ = model.complete(&Request::new(vec![Message::user("Hello?")]), &mut Unseen).await;
         let sent = server.requests().remove(0);

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use llmnode_model::{Category, ModelError, Sink};
-use reqwest::Response;
 
 use super::inner::Inner;
 use super::prepared_request::PreparedRequest;
 use super::wire::StreamedAnswer;
+use crate::http::body::ResponseBody as IncomingBody;
 use crate::http::incoming::Incoming;
 use crate::http::sse::{Decoder, is_event_stream};
 
@@ -23,12 +23,12 @@ impl Inner {
     /// Some servers stream without being asked, and some do not although asked: the first bytes decide.
     pub(super) async fn body(
         &self,
-        response: &mut Response,
+        response: &mut IncomingBody,
         asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
     ) -> Result<ResponseBody, ModelError> {
         let service = &self.service;
-        let expected = response.content_length();
+        let expected = response.length();
         if expected.is_some_and(|length| length > service.body_cap as u64) {
             return Err(service.over_cap());
         }

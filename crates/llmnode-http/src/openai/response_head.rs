@@ -1,8 +1,9 @@
 //! Status and headers of a response.
 
+use http::{HeaderMap, StatusCode};
 use llmnode_reader::internal::one_line;
-use reqwest::header::HeaderMap;
-use reqwest::{Response, StatusCode};
+
+use crate::http::client::Response;
 
 pub(super) struct ResponseHead {
     pub(super) status: StatusCode,

@@ -7,6 +7,7 @@ use llmnode_model::internal::Secret;
 use llmnode_model::{Category, ModelError, ResponseFormat, RetryBudget};
 
 use super::wire::Wire;
+use crate::http::client::Client;
 use crate::http::headers::{ConfigSource, Sourced, is_secret};
 
 #[derive(Clone)]
@@ -30,7 +31,8 @@ pub(crate) struct ClientSettings {
     pub(crate) root_certificates: Vec<Vec<u8>>,
     pub(crate) allow_plain_http: bool,
     pub(crate) public_only: bool,
-    pub(crate) http_client: Option<reqwest::Client>,
+    /// In place of connections of ours.
+    pub(crate) own_client: Option<Client>,
     pub(crate) retry_budget: RetryBudget,
     /// Marks what Anthropic's cache keeps: for an hour, or for five minutes.
     pub(crate) cache_for_an_hour: Option<bool>,
@@ -66,7 +68,7 @@ impl ClientSettings {
             root_certificates: Vec::new(),
             allow_plain_http: false,
             public_only: false,
-            http_client: None,
+            own_client: None,
             retry_budget: RetryBudget::default(),
             cache_for_an_hour: None,
         }
@@ -103,7 +105,8 @@ impl ClientSettings {
 macro_rules! client_settings {
     ($builder:ident, $example:literal) => {
         impl $builder {
-            #[doc = concat!("Sets the base URL, such as ", $example, ".")]
+            #[doc = concat!("Sets the base URL, such as ", $example, ". A URL that two readers could understand differently is a")]
+            /// `config_error`: with a backslash or a space, a host that is not ASCII, or an address such as `127.1`.
             pub fn base_url(mut self, url: impl Into<String>) -> Self {
                 self.settings.base_url =
                     Some(crate::http::headers::Sourced { value: url.into(), source: "`base_url`" });
@@ -233,10 +236,11 @@ macro_rules! client_settings {
             /// redirects apply instead of the builder's, and its own timeouts apply beside the attempt timeout; switch its
             /// redirects and retries off, since the attempt loop can neither see nor account for them. llmnode cannot see its
             /// proxies. Unless they are switched off, they come from the environment, even for loopback servers: a key over
-            /// plain http needs [`allow_plain_http`](Self::allow_plain_http), whatever the server.
+            /// plain http needs [`allow_plain_http`](Self::allow_plain_http), whatever the server. llmnode switches on no
+            /// feature of reqwest: for https, your own dependency names one for TLS.
             #[cfg(feature = "http-client")]
             pub fn http_client(mut self, client: reqwest::Client) -> Self {
-                self.settings.http_client = Some(client);
+                self.settings.own_client = Some(crate::http::client::Client::Own(client));
                 self
             }
         }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use http::header::{HeaderMap, HeaderValue};
 use llmnode_model::internal::{Secret, redact};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
 use super::answer;

@@ -5,8 +5,10 @@
 mod answers;
 #[cfg(feature = "async-openai")]
 mod config;
+mod connections;
 mod faults;
 mod learning;
+mod proxies;
 mod redirects;
 mod response_formats;
 mod secrets;

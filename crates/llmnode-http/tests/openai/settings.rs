@@ -110,6 +110,25 @@ async fn a_client_of_ones_own() {
     assert_eq!(server.requests()[0].header("x-own"), Some("yes"));
 }
 
+/// Its own proxies apply, and neither the builder's nor `public_only`; its redirects are in `redirects`.
+#[cfg(feature = "http-client")]
+#[tokio::test]
+async fn only_the_client_of_ones_own_decides_on_proxies_and_addresses() {
+    use llmnode_http::reqwest;
+    let (own, other) = (server([]).await, server([]).await);
+    let proxy = reqwest::Proxy::http(format!("http://{}", own.address())).unwrap();
+    let client = reqwest::Client::builder().proxy(proxy).build().unwrap();
+    let model = builder("http://models.invalid/v1").without_key().public_only().http_client(client);
+    let model = model.proxy(format!("http://{}", other.address()));
+    assert!(ask(&model.build().unwrap()).await.is_ok());
+    assert_eq!((own.requests_seen(), other.requests_seen()), (1, 0));
+    assert_eq!(own.requests()[0].path(), "http://models.invalid/v1/chat/completions");
+    // It has no TLS, since nobody asked for it: that is an error of the call.
+    let bare = builder("https://models.invalid/v1").without_key().http_client(reqwest::Client::new());
+    let error = ask(&bare.build().unwrap()).await.unwrap_err();
+    assert!(!error.reached && error.category == Category::Network, "{error}");
+}
+
 #[tokio::test]
 async fn requests_carry_the_ids_of_their_attempts() {
     let header = "x-client-request-id";
@@ -393,14 +412,15 @@ async fn shows_no_password_of_a_proxy() {
 #[test]
 fn only_public_addresses_are_asked_if_that_is_wished() {
     let public = |base: &str| OpenAi::builder().base_url(base).without_key().model("m").public_only();
-    for base in [
-        "http://169.254.169.254/",
-        "https://[::ffff:10.0.0.1]/v1",
-        "https://0x7f.1/v1",
-        "http://localhost:1/v1",
+    for (base, why) in [
+        ("http://169.254.169.254/", "public_only"),
+        ("https://[::ffff:10.0.0.1]/v1", "public_only"),
+        // Refused with and without.
+        ("https://0x7f.1/v1", "four decimal numbers"),
+        ("http://localhost:1/v1", "public_only"),
     ] {
         let (category, message) = fault(public(base));
         assert_eq!(category, Category::ConfigError, "{base}");
-        assert!(message.contains("public_only"), "{message}");
+        assert!(message.contains(why), "{message}");
     }
 }

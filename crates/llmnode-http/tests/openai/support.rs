@@ -150,13 +150,6 @@ pub(crate) async fn sends(bytes: impl Into<Vec<u8>>) -> String {
 /// A client as programs make it, which follows redirects.
 #[cfg(feature = "http-client")]
 pub(crate) fn client() -> llmnode_http::reqwest::Client {
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(rustls::RootCertStore::empty())
-        .with_no_client_auth();
     let headers = [("x-own".parse().unwrap(), "yes".parse().unwrap())].into_iter().collect();
-    let builder = llmnode_http::reqwest::Client::builder();
-    builder.tls_backend_preconfigured(tls).default_headers(headers).build().unwrap()
+    llmnode_http::reqwest::Client::builder().default_headers(headers).build().unwrap()
 }

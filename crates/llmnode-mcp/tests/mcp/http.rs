@@ -59,6 +59,10 @@ async fn serve(mut stream: TcpStream, mode: &str, heads: Arc<Mutex<Vec<String>>>
     }
 }
 
+/// A message may have as many bytes.
+const LIMIT: usize = 16 << 20;
+const EVENTS: &str = "200 OK\r\ncontent-type: text/event-stream";
+
 fn respond(head: &str, body: &[u8], mode: &str) -> (&'static str, String) {
     if mode == "moved" {
         return ("307 Temporary Redirect\r\nlocation: http://127.0.0.1:9/other", String::new());
@@ -73,9 +77,19 @@ fn respond(head: &str, body: &[u8], mode: &str) -> (&'static str, String) {
     if mode == "expires" && message["method"] == "tools/call" {
         return ("404 Not Found", String::new());
     }
-    match server::answer(mode, &message) {
-        Some(answer) => ("200 OK", answer.to_string()),
-        None => ("202 Accepted", String::new()),
+    let is_call = message["method"] == "tools/call";
+    if mode == "older" && message["method"] == "server/discover" {
+        return ("400 Bad Request\r\ncontent-type: text/plain", "what is that?".to_owned());
+    }
+    let Some(answer) = server::answer(mode, &message) else { return ("202 Accepted", String::new()) };
+    match mode {
+        "huge" if is_call => ("200 OK", format!("{answer}{}", " ".repeat(LIMIT))),
+        "huge refusal" if is_call => ("400 Bad Request", format!("{answer}{}", " ".repeat(LIMIT))),
+        "huge page" if is_call => ("502 Bad Gateway\r\ncontent-type: text/html", "x".repeat(LIMIT)),
+        "events" => (EVENTS, format!(": hello\n\ndata: {answer}\n\n")),
+        "huge event" if is_call => (EVENTS, format!("data: {answer}{}\n\n", " ".repeat(LIMIT))),
+        "half an event" if is_call => (EVENTS, "data: {\"jsonrpc\"".to_owned()),
+        _ => ("200 OK", answer.to_string()),
     }
 }
 
@@ -142,6 +156,29 @@ async fn a_session_that_ended_does_not_repeat_the_call() {
     let told = result(&server, "web_none", json!({})).await;
     assert!(told.contains("was lost"), "{told}");
     assert!(http.heads.lock().unwrap().len() <= before + 1);
+}
+
+#[tokio::test]
+async fn answers_may_be_events_and_servers_older() {
+    for mode in ["events", "older"] {
+        let server = Mcp::http(http(mode).await.url).name("web").connect().await.unwrap();
+        assert_eq!(result(&server, "web_add", json!({"a": 2, "b": 40})).await, "42", "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_long_is_not_read_to_its_end() {
+    for (mode, why) in [
+        ("huge", "maximum size of 16777216 bytes"),
+        ("huge refusal", "maximum size of 16777216 bytes"),
+        ("huge page", "502"),
+        ("huge event", "was lost"),
+        ("half an event", "was lost"),
+    ] {
+        let server = Mcp::http(http(mode).await.url).name("web").connect().await.unwrap();
+        let told = result(&server, "web_none", json!({})).await;
+        assert!(told.contains("was lost") && told.contains(why) && told.len() < 1000, "{mode}: {told:.2000}");
+    }
 }
 
 #[tokio::test]

@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
-use llmnode_http::__private::client;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Method, StatusCode};
+use llmnode_http::__private::{ClientError, PlainClient};
 use llmnode_reader::internal::one_line;
 use llmnode_runtime::{Category, NodeError};
-use reqwest::Method;
 use serde_json::Value;
+use tokio::time::timeout;
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 const COLLECTIONS: &str = "/api/v2/tenants/default_tenant/databases/default_database/collections";
 
 pub(super) struct Client {
-    http: reqwest::Client,
+    http: PlainClient,
     base: String,
     token: Option<String>,
 }
@@ -28,7 +31,7 @@ impl Client {
             );
             return Err(NodeError::new(Category::ConfigError, message));
         }
-        let http = client(base, token.is_some()).map_err(|fault| {
+        let http = PlainClient::new(base, token.is_some()).map_err(|fault| {
             NodeError::new(Category::ConfigError, format!("Chroma's server: {}", fault.message))
         })?;
         Ok(Client { http, base: base.to_owned(), token: token.map(str::to_owned) })
@@ -48,32 +51,12 @@ impl Client {
     }
 
     async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, NodeError> {
-        let url = format!("{}{COLLECTIONS}{path}", self.base);
-        let url = url.parse().map_err(|_| {
-            NodeError::new(Category::ConfigError, format!("{}: no URL of a server", self.base))
-        })?;
-        let mut request = reqwest::Request::new(method, url);
-        request
-            .headers_mut()
-            .insert("content-type", reqwest::header::HeaderValue::from_static("application/json"));
-        if let Some(token) = &self.token {
-            let mut value = reqwest::header::HeaderValue::from_str(token).map_err(|_| {
-                NodeError::new(Category::ApiKeyError, "the token holds a character that headers cannot have")
-            })?;
-            value.set_sensitive(true);
-            request.headers_mut().insert("x-chroma-token", value);
-        }
-        *request.timeout_mut() = Some(REQUEST_TIMEOUT);
-        *request.body_mut() = body.map(|body| body.to_string().into());
-        let mut response = self.http.execute(request).await.map_err(|error| self.no_response(&error))?;
-        let status = response.status();
-        let mut bytes = Vec::new();
-        while let Some(more) = response.chunk().await.map_err(|error| self.no_response(&error))? {
-            if bytes.len() + more.len() > MAX_RESPONSE_BYTES {
-                return Err(self.bad_response("is longer than 64 MiB"));
-            }
-            bytes.extend_from_slice(&more);
-        }
+        let request = self.request(method, path, body)?;
+        let Ok(received) = timeout(REQUEST_TIMEOUT, self.receive(request)).await else {
+            let message = format!("Chroma at {}: no response within {REQUEST_TIMEOUT:?}", self.base);
+            return Err(NodeError::new(Category::Timeout, message));
+        };
+        let (status, bytes) = received?;
         if !status.is_success() {
             return Err(self.error_response(status.as_u16(), &bytes));
         }
@@ -81,13 +64,44 @@ impl Client {
             .map_err(|_| self.bad_response("is no JSON; check that the URL is Chroma's"))
     }
 
-    fn no_response(&self, error: &reqwest::Error) -> NodeError {
-        let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
-        let mut cause: &dyn std::error::Error = error;
-        while let Some(inner) = cause.source() {
-            cause = inner;
+    fn request(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<http::Request<Bytes>, NodeError> {
+        let uri = self.http.uri_below(&format!("{COLLECTIONS}{path}")).ok_or_else(|| {
+            NodeError::new(Category::ConfigError, format!("{}: no URL of a server", self.base))
+        })?;
+        let mut request = http::Request::new(body.map_or_else(Bytes::new, |body| body.to_string().into()));
+        *request.method_mut() = method;
+        *request.uri_mut() = uri;
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(token) = &self.token {
+            let mut value = HeaderValue::from_str(token).map_err(|_| {
+                NodeError::new(Category::ApiKeyError, "the token holds a character that headers cannot have")
+            })?;
+            value.set_sensitive(true);
+            request.headers_mut().insert("x-chroma-token", value);
         }
-        let message = format!("Chroma at {}: no response ({cause})", self.base);
+        Ok(request)
+    }
+
+    async fn receive(&self, request: http::Request<Bytes>) -> Result<(StatusCode, Vec<u8>), NodeError> {
+        let mut response = self.http.send(request).await.map_err(|error| self.no_response(&error))?;
+        let mut bytes = Vec::new();
+        while let Some(more) = response.body_mut().chunk().await.map_err(|error| self.no_response(&error))? {
+            if bytes.len() + more.len() > MAX_RESPONSE_BYTES {
+                return Err(self.bad_response("is longer than 64 MiB"));
+            }
+            bytes.extend_from_slice(&more);
+        }
+        Ok((response.status(), bytes))
+    }
+
+    fn no_response(&self, error: &ClientError) -> NodeError {
+        let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
+        let message = format!("Chroma at {}: no response ({})", self.base, error.cause());
         NodeError::new(category, self.clean(&message))
     }
 

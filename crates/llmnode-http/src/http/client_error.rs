@@ -1,0 +1,80 @@
+//! Errors of connections.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use tokio::time::error::Elapsed;
+
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Why a request got no response, or its response no end.
+#[derive(Debug)]
+pub struct ClientError {
+    error: BoxError,
+    is_connect: bool,
+    is_timeout: bool,
+}
+
+impl ClientError {
+    pub(crate) fn of_pool(error: hyper_util::client::legacy::Error) -> ClientError {
+        let is_connect = error.is_connect();
+        ClientError { is_connect, ..ClientError::from(BoxError::from(error)) }
+    }
+
+    #[cfg(feature = "http-client")]
+    pub(crate) fn of_reqwest(error: reqwest::Error) -> ClientError {
+        let (is_connect, is_timeout) = (error.is_connect(), error.is_timeout());
+        ClientError { error: error.without_url().into(), is_connect, is_timeout }
+    }
+
+    /// There was no connection, so nothing was sent.
+    pub(crate) fn is_connect(&self) -> bool {
+        self.is_connect
+    }
+
+    /// Whether it took too long.
+    pub fn is_timeout(&self) -> bool {
+        self.is_timeout
+    }
+
+    pub(crate) fn causes(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
+        chain(&*self.error)
+    }
+
+    /// The innermost error is the most specific.
+    pub fn cause(&self) -> String {
+        self.causes().last().map_or_else(String::new, ToString::to_string)
+    }
+}
+
+impl From<BoxError> for ClientError {
+    fn from(error: BoxError) -> ClientError {
+        let is_timeout = chain(&*error).any(|error| {
+            let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
+            error.is::<Elapsed>() || error.downcast_ref().is_some_and(timed_out)
+        });
+        ClientError { error, is_connect: false, is_timeout }
+    }
+}
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for ClientError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}
+
+/// An I/O error does not return the error that it wraps from `source`.
+fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| {
+        let error: &'e (dyn Error + 'static) = *error;
+        let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source())
+    })
+}

@@ -1,0 +1,56 @@
+//! Addresses of names. Names of this machine are not looked up.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use hyper_util::client::legacy::connect::dns::Name;
+use tower_service::Service;
+
+use super::address_guard::{PrivateAddress, is_public};
+use super::client_error::BoxError;
+use super::url::is_localhost;
+
+/// The port comes from the URL.
+const LOOPBACK: [SocketAddr; 2] = [
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
+];
+
+#[derive(Clone)]
+pub(crate) struct Resolver {
+    /// Refuses a name if any of its addresses is not public.
+    pub(crate) public_only: bool,
+}
+
+impl Service<Name> for Resolver {
+    type Response = std::vec::IntoIter<SocketAddr>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let public_only = self.public_only;
+        Box::pin(async move {
+            let addresses = addresses(name.as_str()).await?;
+            match addresses.iter().map(SocketAddr::ip).find(|address| public_only && !is_public(*address)) {
+                Some(address) => Err(PrivateAddress { host: name.as_str().to_owned(), address }.into()),
+                None => Ok(addresses.into_iter()),
+            }
+        })
+    }
+}
+
+async fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
+    // As RFC 6761 asks of libraries: no resolver decides where the key goes.
+    if is_localhost(name) {
+        return Ok(LOOPBACK.to_vec());
+    }
+    let name = name.to_owned();
+    let found = tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs()).await?;
+    found.map(Iterator::collect)
+}

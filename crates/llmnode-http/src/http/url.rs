@@ -1,0 +1,150 @@
+//! URLs of servers: `fluent-uri` parses, normalises and resolves by RFC 3986; the rules above it are here.
+//!
+//! Whatever two readers of a URL could understand differently is refused, since the key goes where it leads.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use fluent_uri::{Iri, Uri, UriRef};
+
+/// A server of http or https: its host is in lower case, its path is normalised, and it has no user and no fragment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Url(http::Uri);
+
+impl Url {
+    /// The error continues "the URL ..", and shows nothing of it: it may have a key.
+    pub(crate) fn parse(text: &str) -> Result<Url, String> {
+        let text = text.trim();
+        if text.contains('\\') {
+            return Err("contains a backslash; write /".to_owned());
+        }
+        let given = Iri::parse(text).map_err(|error| format!("cannot be read ({error})"))?;
+        let scheme = given.scheme().as_str().to_ascii_lowercase();
+        if !matches!(scheme.as_str(), "http" | "https") {
+            return Err("is neither http nor https".to_owned());
+        }
+        let authority = given.authority().ok_or("has no // before its host")?;
+        if authority.has_userinfo() {
+            return Err("contains a user or a password; send them in a header".to_owned());
+        }
+        let host = host(authority.host())?;
+        let port = authority.port_to_u16().map_err(|_| "has a port above 65535")?;
+        let default = if scheme == "https" { 443 } else { 80 };
+        let port = port.filter(|port| *port != default).map_or(String::new(), |port| format!(":{port}"));
+        let rest = given.to_uri().normalize();
+        let path = Some(rest.path().as_str()).filter(|path| !path.is_empty()).unwrap_or("/");
+        let query = rest.query().map_or(String::new(), |query| format!("?{query}"));
+        let url = http::Uri::try_from(format!("{scheme}://{host}{port}{path}{query}"));
+        url.map(Url).map_err(|error| format!("cannot be read ({error})"))
+    }
+
+    /// Where this reference leads from here, such as the target of a redirect.
+    pub(crate) fn resolve(&self, reference: &str) -> Option<Url> {
+        let base = self.to_string();
+        let resolved =
+            UriRef::parse(reference.trim()).ok()?.resolve_against(&Uri::parse(base.as_str()).ok()?);
+        Url::parse(resolved.ok()?.as_str()).ok()
+    }
+
+    pub(crate) fn with_path(&self, path: &str) -> Result<Url, String> {
+        let query = self.query().map_or(String::new(), |query| format!("?{query}"));
+        Url::parse(&format!("{}://{}{path}{query}", self.scheme(), self.authority()))
+    }
+
+    pub(crate) fn scheme(&self) -> &str {
+        self.0.scheme_str().unwrap_or_default()
+    }
+
+    pub(crate) fn is_https(&self) -> bool {
+        self.scheme() == "https"
+    }
+
+    /// An address of IPv6 is in brackets.
+    pub(crate) fn host(&self) -> &str {
+        self.0.host().unwrap_or_default()
+    }
+
+    /// With the port, if it is not that of the scheme.
+    pub(crate) fn authority(&self) -> &str {
+        self.0.authority().map_or("", |authority| authority.as_str())
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.0.port_u16().unwrap_or(if self.is_https() { 443 } else { 80 })
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0.path()
+    }
+
+    pub(crate) fn query(&self) -> Option<&str> {
+        self.0.query()
+    }
+
+    pub(crate) fn to_uri(&self) -> http::Uri {
+        self.0.clone()
+    }
+
+    pub(crate) fn is_same_origin(&self, other: &Url) -> bool {
+        (self.scheme(), self.authority()) == (other.scheme(), other.authority())
+    }
+
+    /// If the host is an address.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        let host = self.host();
+        host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
+    }
+
+    /// The host, if it is a name of this machine (RFC 6761).
+    pub(crate) fn localhost(&self) -> Option<&str> {
+        Some(self.host()).filter(|host| is_localhost(host))
+    }
+
+    pub(crate) fn is_loopback(&self) -> bool {
+        match self.address() {
+            Some(IpAddr::V6(address)) => address == Ipv6Addr::LOCALHOST,
+            Some(IpAddr::V4(address)) => address.is_loopback(),
+            None => self.localhost().is_some(),
+        }
+    }
+}
+
+pub(crate) fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+fn host(given: &str) -> Result<String, &'static str> {
+    if !given.is_ascii() {
+        return Err("has a host that is not ASCII; write it in Punycode, as in xn--mnchen-3ya.example");
+    }
+    let host = given.to_ascii_lowercase();
+    if let Some(address) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        let address: Ipv6Addr = address.parse().map_err(|_| "has no address of IPv6 in its brackets")?;
+        return Ok(format!("[{address}]"));
+    }
+    if host.is_empty() {
+        return Err("has no host");
+    }
+    if host.starts_with('.') || host.contains("..") {
+        return Err("has a dot too many in its host");
+    }
+    if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)) {
+        return Err("has a host with a character other than letters, digits, `-`, `_` and `.`");
+    }
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x");
+    if is_number && host.parse::<Ipv4Addr>().is_err() {
+        return Err("has an address of IPv4 in another form than four decimal numbers, as in 127.0.0.1");
+    }
+    Ok(if is_localhost(&host) { host.trim_end_matches('.').to_owned() } else { host })
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests;
