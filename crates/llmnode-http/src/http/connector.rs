@@ -116,9 +116,6 @@ fn is_https(target: &Uri) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use socket2::SockRef;
-    use tokio::net::TcpListener;
-
     use super::super::address_guard::PrivateAddress;
     use super::super::client_error::ClientError;
     use super::super::tls;
@@ -141,11 +138,11 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn sockets_notice_a_peer_that_is_gone() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let target = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
         let mut tcp = tcp(Duration::from_secs(20), Resolver { public_only: false });
         let stream = tcp.call(target).await.unwrap().into_inner();
-        let socket = SockRef::from(&stream);
+        let socket = socket2::SockRef::from(&stream);
         assert!(stream.nodelay().unwrap() && socket.keepalive().unwrap());
         assert_eq!(socket.tcp_keepalive_time().unwrap(), KEEPALIVE);
         assert_eq!(socket.tcp_keepalive_interval().unwrap(), KEEPALIVE);
