@@ -103,10 +103,11 @@ const QUESTIONS: [(&str, &str, &str, u32); 10] = [
 
 pub async fn run() -> Result<(), Box<dyn std::error::Error>> {
     for streamed in [false, true] {
+        // The first question meets a model of which nothing is known.
+        let model = OpenAi::from_env()?;
         let (mut executed, mut right, mut requests, began) = (0, 0, 0, Instant::now());
         for (question, tool, argument, number) in QUESTIONS {
-            // A handle of its own, so that each question meets a model of which nothing is known.
-            let run = Run::new(OpenAi::from_env()?).with_state(Shop { log: Mutex::default() });
+            let run = Run::new(model.clone()).with_state(Shop { log: Mutex::default() });
             let node = Answer { question: question.into() };
             let call = run.call(&node);
             let answer =

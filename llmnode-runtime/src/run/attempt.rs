@@ -110,8 +110,9 @@ async fn ask(
     reserved: &mut Reservation<'_>,
     asked: &mut dyn ErasedNode<'_>,
     attempt: &AttemptInfo,
-    Plan { context: CallContext { listener, .. }, settings, .. }: &Plan<'_>,
+    plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
+    let Plan { context: CallContext { listener, .. }, settings, .. } = plan;
     let outcome = match listener {
         None => model.complete(request, &mut AttemptSink { open, reserved, written: None }).await,
         // Boxed, so that calls without a listener have no room for it.
@@ -120,8 +121,6 @@ async fn ask(
         }
     };
     let ModelAnswer { text, stopped, padding, round } = answer(outcome, request, open, reserved, settings)?;
-    // With less white space, further objects may follow on lines of their own.
-    let cut = stopped && padding < PADDING;
     if let Some(round) = round {
         open.journal_answer(&round.content, round.calls(), true);
         open.note(|record| record.keep_answer(text));
@@ -138,6 +137,21 @@ async fn ask(
         });
         return Ok(Some(round));
     }
+    judge_answer((text, stopped, padding), model, request, open, asked, attempt, settings).await?;
+    Ok(None)
+}
+
+async fn judge_answer(
+    (text, stopped, padding): (String, bool, usize),
+    model: &dyn ChatModel,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    asked: &mut dyn ErasedNode<'_>,
+    attempt: &AttemptInfo,
+    settings: &Resolved<'_>,
+) -> Result<(), Failure> {
+    // With less white space, further objects may follow on lines of their own.
+    let cut = stopped && padding < PADDING;
     // An answer that was cut counts only if it is complete anyway.
     let reader = if cut { settings.reader().whole_text() } else { settings.reader() };
     let judged = judge(asked, &text, reader, attempt).await;
@@ -154,7 +168,12 @@ async fn ask(
                 accepted(record, text, flags, warnings, stopped);
                 record.flags.extend(usage_flags(request, record.usage));
             });
-            Ok(None)
+            Ok(())
+        }
+        // A refusal to call: as after other refusals, the model is asked again at once.
+        Err(bad) if bad.category == Category::SchemaError && has_flag(open, &Flag::FreeChoice) => {
+            let bad = if cut { truncated(request) } else { bad };
+            Err(Failure { answer: Some(text), retry: Some(Retry::Adapted), ..bad })
         }
         Err(bad) if cut && bad.category.group() == Group::Answer => {
             Err(Failure { answer: Some(text), ..truncated(request) })
@@ -298,6 +317,12 @@ fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
             record.flags.push(flag);
         }
     });
+}
+
+fn has_flag(open: &mut OpenAttempt<'_>, flag: &Flag) -> bool {
+    let mut has = false;
+    open.note(|record| has = record.flags.contains(flag));
+    has
 }
 
 /// If it deviates, the server did not enforce the schema.

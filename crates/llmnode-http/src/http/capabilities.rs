@@ -19,6 +19,7 @@ pub(crate) struct Quirks {
     pub(crate) max_completion_tokens: bool,
     pub(crate) no_temperature: bool,
     pub(crate) no_stream: bool,
+    /// Refused, or ignored: the answer was a text.
     pub(crate) no_forced_tool: bool,
     pub(crate) no_stream_options: bool,
     pub(crate) refused: ResponseFormats,
@@ -80,6 +81,10 @@ impl Capabilities {
             _ => known.quirks.refused = known.quirks.refused.union(response_formats),
         }
         true
+    }
+
+    pub(crate) fn unforced(&self, model: &str) {
+        entry(&mut self.lock(), model).quirks.no_forced_tool = true;
     }
 
     pub(crate) fn unenforced(&self, model: &str, call: CallId) {

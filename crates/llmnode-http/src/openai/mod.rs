@@ -32,6 +32,7 @@ use llmnode_model::internal::{Secret, check_request, redact};
 use llmnode_model::{
     BoxFuture, Category, ChatModel, Completion, ModelError, Request, ResponseFormat, Retry, RetryBudget, Sink,
 };
+use llmnode_reader::Flag;
 use llmnode_reader::internal::with_remedy;
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
@@ -41,7 +42,7 @@ use self::inner::Inner;
 use self::prepared_request::PreparedRequest;
 use self::receive::ResponseBody;
 use self::response_head::ResponseHead;
-use crate::http::capabilities::RequestShape;
+use crate::http::capabilities::{Quirks, RequestShape};
 use crate::http::headers::RequestHeaders;
 use crate::http::{endpoint, response_formats};
 
@@ -179,8 +180,9 @@ impl Inner {
             return Ok(RequestShape { quirks: self.capabilities.of(model, None), schema: None, tools });
         };
         let quirks = self.capabilities.of(model, Some(schema.name()));
-        let response_format = response_formats::response_format(self.chosen(request), schema, quirks.refused)
-            .map_err(with_remedy)?;
+        let response_format =
+            response_formats::response_format(self.chosen(request, quirks), schema, quirks.refused)
+                .map_err(with_remedy)?;
         match taken.filter(|_| response_format == ResponseFormat::Tool) {
             Some(field) => Err(format!(
                 "the response format `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
@@ -190,9 +192,16 @@ impl Inner {
         }
     }
 
-    /// With tools, the default is a function for the answer: some servers silently ignore tools if there is a response format.
-    fn chosen(&self, request: &Request) -> Option<ResponseFormat> {
-        let beside_tools = (!request.tools.is_empty()).then_some(ResponseFormat::Tool);
+    /// With tools, the default is a function for the answer: some servers silently ignore tools if there is a response
+    /// format. A model that cannot be made to call it gets the response format once it has to answer, if its server
+    /// enforces one.
+    fn chosen(&self, request: &Request, quirks: Quirks) -> Option<ResponseFormat> {
+        let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
+        let by_format = request.answer_now
+            && quirks.no_forced_tool
+            && quirks.unenforced.is_none()
+            && enforced.iter().any(|format| !quirks.refused.contains(*format));
+        let beside_tools = (!request.tools.is_empty() && !by_format).then_some(ResponseFormat::Tool);
         request.response_format.or(self.response_format).or(beside_tools)
     }
 
@@ -201,7 +210,8 @@ impl Inner {
         asked: &PreparedRequest<'a>,
         listens: bool,
     ) -> impl Iterator<Item = &'static str> + use<'a> {
-        let (PreparedRequest { request, shape, .. }, chosen) = (asked, self.chosen(asked.request));
+        let (PreparedRequest { request, shape, .. }, chosen) =
+            (asked, self.chosen(asked.request, asked.shape.quirks));
         let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
         let refused = shape.quirks.refused;
         let response_formats =
@@ -253,6 +263,11 @@ impl Inner {
         };
         match completion {
             Ok(mut completion) => {
+                if asked.forces_a_call() && completion.calls.is_empty() && !completion.text.trim().is_empty()
+                {
+                    self.capabilities.unforced(asked.model);
+                    sink.flag(Flag::FreeChoice);
+                }
                 completion.refusal = asked.clean(completion.refusal);
                 completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
                 completion.model = asked.clean(completion.model);
