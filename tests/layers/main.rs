@@ -138,6 +138,7 @@ const CASSETTE: &[&str] =
 const MCP: &[&str] = &["clean", "reply", "secret", "tool_list", "process", "connection", "server"];
 const STUB: &[&str] = &[
     "sample",
+    "form",
     "headers",
     "answer",
     "request",

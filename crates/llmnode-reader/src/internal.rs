@@ -16,6 +16,8 @@ pub use crate::tree::{WRAPPER, is_annotation};
 use crate::check;
 use crate::{Flag, Note, OutputSchema, StrictError, Violation};
 
+const REPEATED_FORM: &str = "repeats the form instead of filling it in";
+
 /// Why no answer can ever be of this type.
 pub fn unanswerable(schema: &OutputSchema) -> Option<&str> {
     schema.unanswerable.as_deref()
@@ -45,6 +47,40 @@ pub fn has_list_at(schema: &OutputSchema, path: &[String]) -> bool {
 /// Checks the schema only; serde may still refuse the value.
 pub fn is_met_by(schema: &OutputSchema, text: &str) -> bool {
     schema.is_met_by(text)
+}
+
+/// Asks for JSON of the schema, by a form to fill in or, where a form cannot say it, by the schema.
+pub fn instruction(schema: &OutputSchema) -> String {
+    match schema.form() {
+        Some(form) => format!(
+            "Answer with one JSON object of this form. Fill in the values; write only the JSON.\n{}",
+            form.text
+        ),
+        None => format!(
+            "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
+            schema.plain().get()
+        ),
+    }
+}
+
+/// `None`: a form cannot say what the schema does.
+pub fn form(schema: &OutputSchema) -> Option<&str> {
+    schema.form().map(|form| form.text.as_str())
+}
+
+/// Of an answer that repeats the form instead of filling it in.
+pub fn repeated_form() -> Violation {
+    Violation::new("", REPEATED_FORM)
+}
+
+/// Whether the answer repeats what the model was shown, the form or the schema.
+pub fn is_repetition(violation: &Violation) -> bool {
+    [REPEATED_FORM, check::REPEATED_SCHEMA].contains(&violation.message.as_str())
+}
+
+/// Whether an answer repeats what the form of the schema shows in place of a value.
+pub fn repeats_form(schema: &OutputSchema, answer: &str) -> bool {
+    schema.form().is_some_and(|form| form.is_repeated_in(answer))
 }
 
 /// Why strict mode cannot express it, for a log; `None` from the second time on.

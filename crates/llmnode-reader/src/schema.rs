@@ -1,6 +1,7 @@
 //! The JSON schema of an output type, in the dialects that providers accept.
 
 mod depth;
+mod form;
 mod kinds;
 mod limits;
 mod merge;
@@ -20,6 +21,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
+use self::form::Form;
 use super::check::{CheckMode, Rules, faults, states_bounds};
 use crate::marks::{marks_of, schema_with_marks};
 use crate::tree::WRAPPER;
@@ -64,6 +66,7 @@ pub struct OutputSchema {
     pub(super) rules: Rules,
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
+    form: OnceLock<Option<Box<Form>>>,
     strict_error_was_taken: AtomicBool,
     wrapped: bool,
     /// Levels beyond the limit of depth were cut off.
@@ -133,6 +136,7 @@ impl OutputSchema {
             absent_as_null: rules.absent_as_null(),
             rules,
             strict: OnceLock::new(),
+            form: OnceLock::new(),
             strict_error_was_taken: AtomicBool::new(false),
             uncovered: Mutex::default(),
             truncated: truncated || normal.truncated,
@@ -194,6 +198,11 @@ impl OutputSchema {
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
         let write = || strict::strict(&self.tree, &self.name, self.truncated).map(|tree| raw(&tree));
         self.strict.get_or_init(write).as_ref().map(|raw| &**raw)
+    }
+
+    /// `None`: the schema says what a form cannot.
+    pub(crate) fn form(&self) -> Option<&Form> {
+        self.form.get_or_init(|| Form::of(&self.tree).filter(|_| !self.truncated).map(Box::new)).as_deref()
     }
 
     /// Why strict mode cannot express it; `None` from the second time on.

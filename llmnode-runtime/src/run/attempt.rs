@@ -8,7 +8,7 @@ use llmnode_model::{
     Category, ChatModel, Completion, Delta, FinishReason, Group, ModelError, Request, ResponseFormat, Retry,
     Sink, TokenUsage,
 };
-use llmnode_reader::internal::{is_met_by, one_line};
+use llmnode_reader::internal::{is_met_by, one_line, repeated_form, repeats_form};
 use llmnode_reader::{Flag, Violation};
 use tracing::Instrument;
 
@@ -154,7 +154,11 @@ async fn judge_answer(
     let cut = stopped && padding < PADDING;
     // An answer that was cut counts only if it is complete anyway.
     let reader = if cut { settings.reader().whole_text() } else { settings.reader() };
-    let judged = judge(asked, &text, reader, attempt).await;
+    let repeated = request.output.as_deref().filter(|schema| shows_form(open) && repeats_form(schema, &text));
+    let judged = match repeated {
+        None => judge(asked, &text, reader, attempt).await,
+        Some(_) => Err(Failure::rejected(Category::SchemaError, vec![repeated_form()])),
+    };
     if !cut
         && let Some(schema) = request.output.as_ref().filter(|_| deviates_from_schema(&judged))
         && !is_met_by(schema, &text)
@@ -317,6 +321,13 @@ fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
             record.flags.push(flag);
         }
     });
+}
+
+/// Whether the model was shown a form of the answer.
+fn shows_form(open: &mut OpenAttempt<'_>) -> bool {
+    let mut asked = None;
+    open.note(|record| asked = record.response_format);
+    matches!(asked, Some(ResponseFormat::JsonObject | ResponseFormat::Prompt))
 }
 
 fn has_flag(open: &mut OpenAttempt<'_>, flag: &Flag) -> bool {

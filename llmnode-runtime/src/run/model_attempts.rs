@@ -2,7 +2,7 @@
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
 use llmnode_model::{Category, ChatModel, Group, Message, Request, Retry, Role};
-use llmnode_reader::internal::one_line;
+use llmnode_reader::internal::{form, is_repetition, one_line};
 use llmnode_reader::{Flag, Violation};
 
 use super::attempt::attempt;
@@ -385,6 +385,8 @@ impl Attempts for ModelAttempts<'_, '_> {
         }
         let ModelAttempts { plan, request, prompt, .. } = self;
         if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
+            let repeats = failure.violations.iter().any(is_repetition);
+            let schema = request.output.as_deref().filter(|_| repeats);
             let (answer, violations) = (failure.answer.clone(), &failure.violations);
             feedback::append(
                 &mut request.messages,
@@ -392,6 +394,7 @@ impl Attempts for ModelAttempts<'_, '_> {
                 plan.settings.feedback_rounds,
                 answer,
                 violations,
+                schema.and_then(form),
             );
         }
         if let Some(listener) = plan.context.listener {

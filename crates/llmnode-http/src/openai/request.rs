@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use llmnode_model::{Message, Request, ResponseFormat, Role};
 use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::instruction;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -242,13 +243,6 @@ fn answer_function(schema: &OutputSchema) -> Function<'_> {
 /// The flag: whether it is the strict one.
 fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
     schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
-}
-
-fn instruction(schema: &OutputSchema) -> String {
-    format!(
-        "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
-        schema.plain().get()
-    )
 }
 
 /// In the system message, for a model that accepts no schema.
