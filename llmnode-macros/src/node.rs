@@ -4,6 +4,7 @@ mod arc_state;
 mod args;
 mod bounds;
 mod check;
+mod choices;
 mod emit;
 mod examples;
 pub(crate) mod expression;

@@ -1,5 +1,6 @@
 //! What the crates of llmnode need from inside the reader. Not part of the public interface: it may change in any release.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_into
 pub use crate::check::target;
 pub use crate::marks::{MARK, marks_in};
 pub use crate::schema::Uncovered;
+pub use crate::schema::choices::{ChoiceList, ChoicesError};
 pub use crate::text::{
     bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
     same_name, write_joined,
@@ -14,6 +16,7 @@ pub use crate::text::{
 pub use crate::tree::{WRAPPER, is_annotation};
 
 use crate::check;
+use crate::schema::choices;
 use crate::{Flag, Note, OutputSchema, StrictError, Violation};
 
 const REPEATED_FORM: &str = "repeats the form instead of filling it in";
@@ -47,6 +50,39 @@ pub fn has_list_at(schema: &OutputSchema, path: &[String]) -> bool {
 /// Checks the schema only; serde may still refuse the value.
 pub fn is_met_by(schema: &OutputSchema, text: &str) -> bool {
     schema.is_met_by(text)
+}
+
+/// A copy of the schema that allows only these values at their places.
+///
+/// # Errors
+/// A place that the schema does not have once, or values that do not fit it.
+pub fn with_choices(
+    schema: &Arc<OutputSchema>,
+    lists: &[ChoiceList],
+) -> Result<Arc<OutputSchema>, ChoicesError> {
+    OutputSchema::with_choices(schema, lists).map(Arc::new)
+}
+
+/// The type's own schema, without what the state allows.
+pub fn without_choices(schema: &OutputSchema) -> &OutputSchema {
+    schema.without_choices()
+}
+
+/// Whether values from the state stand in the schema.
+pub fn has_choices(schema: &OutputSchema) -> bool {
+    schema.has_lists()
+}
+
+/// The allowed values as text, as far as the request does not have them. `is_sent`: the schema is part of it.
+pub fn choices_in_words(schema: &OutputSchema, is_sent: bool) -> Option<String> {
+    schema.choices_in_words(is_sent)
+}
+
+/// Of a value that is not in its list.
+pub fn not_listed(path: String, value: &str, values: &BTreeSet<String>) -> Violation {
+    let mut violation = Violation::new(path, choices::not_listed(value, values));
+    violation.list_allowed(values.iter().cloned());
+    violation
 }
 
 /// Asks for JSON of the schema, by a form to fill in or, where a form cannot say it, by the schema.

@@ -1,5 +1,6 @@
 //! The JSON schema of an output type, in the dialects that providers accept.
 
+pub(crate) mod choices;
 mod depth;
 mod form;
 mod kinds;
@@ -67,6 +68,8 @@ pub struct OutputSchema {
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     form: OnceLock<Option<Box<Form>>>,
+    /// What the state allows, if this is the schema of one call.
+    lists: Option<Box<choices::Lists>>,
     strict_error_was_taken: AtomicBool,
     wrapped: bool,
     /// Levels beyond the limit of depth were cut off.
@@ -137,6 +140,7 @@ impl OutputSchema {
             rules,
             strict: OnceLock::new(),
             form: OnceLock::new(),
+            lists: None,
             strict_error_was_taken: AtomicBool::new(false),
             uncovered: Mutex::default(),
             truncated: truncated || normal.truncated,
@@ -202,7 +206,8 @@ impl OutputSchema {
 
     /// `None`: the schema says what a form cannot.
     pub(crate) fn form(&self) -> Option<&Form> {
-        self.form.get_or_init(|| Form::of(&self.tree).filter(|_| !self.truncated).map(Box::new)).as_deref()
+        let tree = self.lists.as_ref().map_or(&self.tree, |lists| &lists.form);
+        self.form.get_or_init(|| Form::of(tree).filter(|_| !self.truncated).map(Box::new)).as_deref()
     }
 
     /// Why strict mode cannot express it; `None` from the second time on.

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 
 use super::args::NodeArgs;
+use super::choices::Choice;
 use super::examples::Examples;
 use super::smart::Smart;
 use super::step::StepModel;
@@ -24,6 +25,7 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) toolset: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
     pub(crate) with: &'a [WithVariable],
+    pub(crate) choices: &'a [Choice],
     pub(crate) files: Vec<LitStr>,
     pub(crate) output: Option<Type>,
     pub(crate) state: Option<Type>,

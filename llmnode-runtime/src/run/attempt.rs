@@ -8,7 +8,7 @@ use llmnode_model::{
     Category, ChatModel, Completion, Delta, FinishReason, Group, ModelError, Request, ResponseFormat, Retry,
     Sink, TokenUsage,
 };
-use llmnode_reader::internal::{is_met_by, one_line, repeated_form, repeats_form};
+use llmnode_reader::internal::{is_met_by, one_line, repeated_form, repeats_form, without_choices};
 use llmnode_reader::{Flag, Violation};
 use tracing::Instrument;
 
@@ -160,7 +160,8 @@ async fn judge_answer(
         Some(_) => Err(Failure::rejected(Category::SchemaError, vec![repeated_form()])),
     };
     if !cut
-        && let Some(schema) = request.output.as_ref().filter(|_| deviates_from_schema(&judged))
+        && let Some(schema) =
+            request.output.as_deref().map(without_choices).filter(|_| deviates_from_schema(&judged))
         && !is_met_by(schema, &text)
     {
         model.unenforced(request);

@@ -22,6 +22,8 @@ pub(crate) struct Quirks {
     /// Refused, or ignored: the answer was a text.
     pub(crate) no_forced_tool: bool,
     pub(crate) no_stream_options: bool,
+    /// Refuses schemas with lists from the state.
+    pub(crate) no_choices: bool,
     pub(crate) refused: ResponseFormats,
     /// The first call whose answer was not JSON of the schema that was sent: from then on, the prompt has the schema as well.
     pub(crate) unenforced: Option<CallId>,
@@ -32,6 +34,8 @@ pub(crate) struct RequestShape<'a> {
     pub(crate) quirks: Quirks,
     pub(crate) schema: Option<(ResponseFormat, &'a str)>,
     pub(crate) tools: bool,
+    /// The schema has lists from the state.
+    pub(crate) choices: bool,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +68,7 @@ impl Capabilities {
             UnsupportedFeature::Stream => !asked.quirks.no_stream,
             UnsupportedFeature::StreamOptions => !asked.quirks.no_stream_options,
             UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
+            UnsupportedFeature::Schema if asked.choices => true,
             _ => !response_formats.is_empty(),
         };
         if !teaches {
@@ -77,6 +82,8 @@ impl Capabilities {
             (UnsupportedFeature::ToolChoice, _) if asked.tools => known.quirks.no_forced_tool = true,
             (UnsupportedFeature::Stream, _) => known.quirks.no_stream = true,
             (UnsupportedFeature::StreamOptions, _) => known.quirks.no_stream_options = true,
+            // The lists go first: they are what is new in a schema of this type.
+            (UnsupportedFeature::Schema, _) if asked.choices => known.quirks.no_choices = true,
             (UnsupportedFeature::Schema, Some((_, name))) => known.refuse_schema(name, response_formats),
             _ => known.quirks.refused = known.quirks.refused.union(response_formats),
         }

@@ -33,7 +33,7 @@ use llmnode_model::{
     BoxFuture, Category, ChatModel, Completion, ModelError, Request, ResponseFormat, Retry, RetryBudget, Sink,
 };
 use llmnode_reader::Flag;
-use llmnode_reader::internal::with_remedy;
+use llmnode_reader::internal::{has_choices, with_remedy, without_choices};
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
@@ -177,9 +177,11 @@ impl Inner {
             return Err(format!("the node has tools, and `extra` has `{field}`, too; leave it out"));
         }
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
-            return Ok(RequestShape { quirks: self.capabilities.of(model, None), schema: None, tools });
+            let quirks = self.capabilities.of(model, None);
+            return Ok(RequestShape { quirks, schema: None, tools, choices: false });
         };
         let quirks = self.capabilities.of(model, Some(schema.name()));
+        let schema = if quirks.no_choices { without_choices(schema) } else { schema };
         let response_format =
             response_formats::response_format(self.chosen(request, quirks), schema, quirks.refused)
                 .map_err(with_remedy)?;
@@ -188,7 +190,12 @@ impl Inner {
                 "the response format `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
                  choose another response format"
             )),
-            None => Ok(RequestShape { quirks, schema: Some((response_format, schema.name())), tools }),
+            None => {
+                let has_schema =
+                    !matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
+                let choices = has_schema && has_choices(schema);
+                Ok(RequestShape { quirks, schema: Some((response_format, schema.name())), tools, choices })
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use llmnode_model::{Message, Request, ResponseFormat, Role};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::instruction;
+use llmnode_reader::internal::{choices_in_words, instruction, without_choices};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -51,6 +51,23 @@ enum Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
+    /// Values that the request's schema does not list stand in the prompt's own message of the user: they are data.
+    fn with_choices(self, question: Option<usize>, words: Option<String>, count: usize) -> Self {
+        let (Some(mut at), Some(words)) = (question, words) else { return self };
+        let mut messages: Vec<Cow<'a, Message>> = match self {
+            Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
+            Messages::Rewritten(all) => {
+                // A system message of ours may stand in front.
+                at += all.len().saturating_sub(count);
+                all
+            }
+        };
+        if let Some(message) = messages.get_mut(at) {
+            *message = Cow::Owned(message.as_ref().clone().text(words));
+        }
+        Messages::Rewritten(messages)
+    }
+
     /// Results of tools cannot hold images in this API: those of a round follow its last result, as a message of the user.
     fn with_images_after_results(self) -> Self {
         let shows = |message: &Message| message.answers().is_some() && message.attachments().next().is_some();
@@ -144,6 +161,18 @@ pub(super) fn encode(
 ) -> Result<Vec<u8>, serde_json::Error> {
     let RequestShape { quirks, schema: asked, .. } = shape;
     let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    let is_sent = shape.choices && quirks.unenforced.is_none();
+    let words = typed.and_then(|(_, schema)| choices_in_words(schema, is_sent));
+    let found_out = request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
+    let in_correction = found_out && quirks.unenforced.is_some();
+    let place_of_words = if in_correction { request.messages.len().checked_sub(1) } else { request.question };
+    // The wire's words are about the type; what the schema lists is the program's.
+    let typed = typed.map(|(format, schema)| match (quirks.no_choices, format) {
+        (true, ResponseFormat::Strict | ResponseFormat::Schema | ResponseFormat::Tool) => {
+            (format, without_choices(schema))
+        }
+        _ => (format, schema),
+    });
     let given = |field: &str| request.extra.contains_key(field);
     let limit = max_tokens(request);
     let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
@@ -157,12 +186,12 @@ pub(super) fn encode(
             Some((ResponseFormat::Strict | ResponseFormat::Schema, schema))
                 if quirks.unenforced.is_some() =>
             {
-                let found_out = request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
                 let with = if found_out { with_instruction_at_end } else { with_instruction };
                 Messages::Rewritten(with(&request.messages, schema))
             }
             _ => Messages::Unchanged(&request.messages),
         }
+        .with_choices(place_of_words, words, request.messages.len())
         .with_images_after_results(),
         temperature: temperature(request).filter(|_| !quirks.no_temperature),
         max_tokens: limit.filter(|_| !quirks.max_completion_tokens),

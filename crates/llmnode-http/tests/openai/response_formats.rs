@@ -22,7 +22,6 @@ const ALL: [ResponseFormat; 5] = [
 ];
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
-#[expect(dead_code, reason = "only its schema counts")]
 struct Choice {
     /// One of the items.
     item: String,

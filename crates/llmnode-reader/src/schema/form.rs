@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use super::choices::MARK;
 use super::nulls;
 use crate::text::one_line;
 use crate::tree::{Node, branches, children, def_name, required, target};
@@ -135,6 +136,12 @@ impl<'a> Writer<'a> {
         }
         let own = description(node).filter(|_| !is_root);
         let note = own.as_deref().unwrap_or(note);
+        if node.contains_key(MARK) {
+            let null = matches!(node.get("type"), Some(Value::Array(_)));
+            self.placeholder("one of the values listed below the question", note, false, to);
+            to.push_str(if null { " or null" } else { "" });
+            return Some(());
+        }
         if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
             return self.reference(node, reference, note, to);
         }
