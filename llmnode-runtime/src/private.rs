@@ -33,7 +33,8 @@ pub type ExecResult<N> = Result<<N as Node>::Output, crate::BoxError>;
 pub mod probes {
     pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
     pub use crate::run::{
-        CloneArgument as _, CloneNothing as _, CloneValue as _, PassValue as _, UnboxValue as _,
+        CloneArgument as _, CloneNothing as _, CloneValue as _, PassList as _, PassValue as _,
+        UnboxValue as _,
     };
     pub use crate::validate::{
         CoverFields as _, CoverNothing as _, CoverSchema as _, CoverValidators as _, Marked as _,

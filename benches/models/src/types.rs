@@ -106,3 +106,20 @@ pub struct Classify {
 pub struct ChooseItem {
     pub text: String,
 }
+
+#[llm_output]
+pub struct Listed {
+    /// One of the available items, spelled as listed.
+    pub item: String,
+}
+
+#[llm_node(
+    system = "You are a careful adventurer.",
+    prompt = "Goal: {text}\nAvailable items:\n{state.items:list}\nChoose one.",
+    output = Listed,
+    state = World,
+    choices(item = state.items)
+)]
+pub struct ChooseListed {
+    pub text: String,
+}

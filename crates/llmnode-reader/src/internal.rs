@@ -104,6 +104,11 @@ pub fn form(schema: &OutputSchema) -> Option<&str> {
     schema.form().map(|form| form.text.as_str())
 }
 
+/// Names the members of the form, to be said behind the question.
+pub fn reminder(schema: &OutputSchema) -> Option<String> {
+    schema.form()?.reminder()
+}
+
 /// Of an answer that repeats the form instead of filling it in.
 pub fn repeated_form() -> Violation {
     Violation::new("", REPEATED_FORM)

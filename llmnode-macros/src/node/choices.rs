@@ -51,8 +51,11 @@ fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
         |at| Error::new(at, format!("`choices` takes paths of the output and lists, such as `{EXAMPLE}`"));
     let (mut steps, mut text) = (Vec::new(), String::new());
     loop {
-        let (step, shown) = step(input, steps.is_empty())
-            .map_err(|error| if steps.is_empty() { wanted(input.span()) } else { error })?;
+        let begins = input.peek(syn::Ident::peek_any) || input.peek(syn::Lit);
+        if !begins {
+            return Err(wanted(input.span()));
+        }
+        let (step, shown) = step(input, steps.is_empty())?;
         text.push_str(&shown);
         steps.extend(step);
         if input.parse::<Option<Token![.]>>()?.is_none() {
@@ -222,9 +225,10 @@ fn in_lists(
     };
     let mut through = Ident::new("passed", Span::mixed_site().located_at(at));
     for bracket in brackets.iter().rev() {
-        let items = Ident::new("items", Span::mixed_site().located_at(*bracket));
+        let list = Ident::new("__list", here.located_at(*bracket));
         body = quote_spanned! {here=>
-            __to.each(#private::Place(#private::Place(__value).unboxed()).#items(), |__value, __to| {
+            let #list = #private::Place(__value).unboxed();
+            __to.each(#list, |__value, __to| {
                 for __value in #private::Place(__value).#through() { #body }
             });
         };

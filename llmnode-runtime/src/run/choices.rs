@@ -87,16 +87,14 @@ pub struct ChosenValues {
 
 impl ChosenValues {
     /// Visits the items of a list.
-    pub fn each<'v, V: 'v>(
-        &mut self,
-        items: impl Iterator<Item = &'v V>,
-        mut visit: impl FnMut(&'v V, &mut Self),
-    ) {
-        for (index, item) in items.enumerate() {
+    pub fn each<L: ListOfItems + ?Sized>(&mut self, list: &L, mut visit: impl FnMut(&L::Item, &mut Self)) {
+        let mut index = 0;
+        list.each(&mut |item| {
             self.indexes.push(index);
             visit(item, self);
             self.indexes.pop();
-        }
+            index += 1;
+        });
     }
 
     /// Takes a value.
@@ -153,6 +151,34 @@ impl<V: ChosenValue + ?Sized> ChosenValue for &V {
     }
 }
 
+/// A list, whose items a path leads to by `[]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list, so `[]` does not lead into it",
+    label = "drop the brackets",
+    note = "lists are `Vec`, `VecDeque`, `HashSet`, `BTreeSet` and arrays; no path leads into maps"
+)]
+pub trait ListOfItems {
+    /// The type of the items.
+    type Item;
+    /// Visits each.
+    fn each(&self, visit: &mut dyn FnMut(&Self::Item));
+}
+
+macro_rules! list_of_items {
+    ($([$($parameters:tt)*] $list:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T, $($parameters)*> ListOfItems for $list {
+            type Item = T;
+            fn each(&self, visit: &mut dyn FnMut(&T)) {
+                self.iter().for_each(visit);
+            }
+        }
+    )*};
+}
+list_of_items! {
+    [] Vec<T>; [] VecDeque<T>; [H] HashSet<T, H>; [] BTreeSet<T>; [const N: usize] [T; N]; [] [T];
+}
+
 /// A list without `[]` behind it in a path: it says so where its items would have been meant.
 #[derive(Debug)]
 pub struct ListNeedsBrackets<T>(std::marker::PhantomData<T>);
@@ -173,18 +199,6 @@ impl<'a, T> Place<'a, Option<T>> {
     }
 }
 
-impl<'a, T> Place<'a, Vec<T>> {
-    /// Makes the compiler say that brackets are missing.
-    pub fn passed(self) -> std::iter::Empty<&'a ListNeedsBrackets<T>> {
-        std::iter::empty()
-    }
-
-    /// The items.
-    pub fn items(self) -> std::slice::Iter<'a, T> {
-        self.0.iter()
-    }
-}
-
 impl<'a, T: ?Sized> Place<'a, Box<T>> {
     /// What the box holds.
     pub fn unboxed(self) -> &'a T {
@@ -192,31 +206,18 @@ impl<'a, T: ?Sized> Place<'a, Box<T>> {
     }
 }
 
-impl<'a, T> Place<'a, VecDeque<T>> {
-    /// The items.
-    pub fn items(self) -> std::collections::vec_deque::Iter<'a, T> {
-        self.0.iter()
-    }
+/// A list without brackets behind it.
+pub trait PassList<'a> {
+    /// The type of the items.
+    type Item: 'a;
+    /// Makes the compiler say that brackets are missing.
+    fn passed(self) -> std::iter::Empty<&'a ListNeedsBrackets<Self::Item>>;
 }
 
-impl<'a, T, H> Place<'a, HashSet<T, H>> {
-    /// The items.
-    pub fn items(self) -> std::collections::hash_set::Iter<'a, T> {
-        self.0.iter()
-    }
-}
-
-impl<'a, T> Place<'a, BTreeSet<T>> {
-    /// The items.
-    pub fn items(self) -> std::collections::btree_set::Iter<'a, T> {
-        self.0.iter()
-    }
-}
-
-impl<'a, T, const N: usize> Place<'a, [T; N]> {
-    /// The items.
-    pub fn items(self) -> std::slice::Iter<'a, T> {
-        self.0.iter()
+impl<'a, T> PassList<'a> for Place<'a, Vec<T>> {
+    type Item = T;
+    fn passed(self) -> std::iter::Empty<&'a ListNeedsBrackets<T>> {
+        std::iter::empty()
     }
 }
 
@@ -230,7 +231,7 @@ pub trait PassValue<'a> {
     fn opened(self) -> std::iter::Once<&'a Self::Value>;
 }
 
-impl<'a, T> PassValue<'a> for Place<'a, T> {
+impl<'a, T> PassValue<'a> for &Place<'a, T> {
     type Value = T;
     fn passed(self) -> std::iter::Once<&'a T> {
         std::iter::once(self.0)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use llmnode_model::{Message, Request, ResponseFormat, Role};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{choices_in_words, instruction, without_choices};
+use llmnode_reader::internal::{choices_in_words, instruction, reminder, without_choices};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -52,7 +52,7 @@ enum Messages<'a> {
 
 impl<'a> Messages<'a> {
     /// Values that the request's schema does not list stand in the prompt's own message of the user: they are data.
-    fn with_choices(self, question: Option<usize>, words: Option<String>, count: usize) -> Self {
+    fn with_words(self, question: Option<usize>, words: Option<String>, count: usize) -> Self {
         let (Some(mut at), Some(words)) = (question, words) else { return self };
         let mut messages: Vec<Cow<'a, Message>> = match self {
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
@@ -162,7 +162,7 @@ pub(super) fn encode(
     let RequestShape { quirks, schema: asked, .. } = shape;
     let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
     let is_sent = shape.choices && quirks.unenforced.is_none();
-    let words = typed.and_then(|(_, schema)| choices_in_words(schema, is_sent));
+    let words = typed.and_then(|(format, schema)| words(format, schema, is_sent));
     let found_out = request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
     let in_correction = found_out && quirks.unenforced.is_some();
     let place_of_words = if in_correction { request.messages.len().checked_sub(1) } else { request.question };
@@ -191,7 +191,7 @@ pub(super) fn encode(
             }
             _ => Messages::Unchanged(&request.messages),
         }
-        .with_choices(place_of_words, words, request.messages.len())
+        .with_words(place_of_words, words, request.messages.len())
         .with_images_after_results(),
         temperature: temperature(request).filter(|_| !quirks.no_temperature),
         max_tokens: limit.filter(|_| !quirks.max_completion_tokens),
@@ -214,6 +214,16 @@ pub(super) fn encode(
     let mut bytes = Vec::with_capacity(text + schema + 256);
     serde_json::to_writer(&mut bytes, &body)?;
     Ok(bytes)
+}
+
+/// What the prompt's own message of the user ends with.
+fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {
+    let has_form = matches!(format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
+    let reminder = has_form.then(|| reminder(schema)).flatten();
+    match (choices_in_words(schema, is_sent), reminder) {
+        (Some(lists), Some(reminder)) => Some(lists + &reminder),
+        (lists, reminder) => lists.or(reminder),
+    }
 }
 
 fn estimated_bytes(message: &Message) -> usize {

@@ -35,7 +35,7 @@ const PROMPT: &str = " Hello?\r\n\t{\"a\": 1}\u{0}\u{feff}`</s>\n\n ";
 fn typed(schema: std::sync::Arc<OutputSchema>) -> Request {
     let mut request = request();
     request.messages = vec![Message::system("Be brief."), Message::user(PROMPT)];
-    request.output = Some(schema);
+    (request.output, request.question) = (Some(schema), Some(1));
     request
 }
 
@@ -94,10 +94,16 @@ async fn each_response_format_tells_the_schema_in_its_own_place() {
         let parallel = if response_format == ResponseFormat::Tool { json!(false) } else { Value::Null };
         assert_eq!(body["parallel_tool_calls"], parallel, "{response_format}");
 
-        // The system message ends with a form where the schema stands nowhere; the user's is the prompt as it is.
+        // The system message ends with a form where the schema stands nowhere; the user's is the prompt, and
+        // names what is asked for.
         let told = matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
         let [system, user] = body["messages"].as_array().unwrap().as_slice() else { panic!("{body}") };
-        assert_eq!(user, &json!({"role": "user", "content": PROMPT}), "{response_format}");
+        let reminder = if told { "\n\nAnswer with JSON that has `item`." } else { "" };
+        assert_eq!(
+            user,
+            &json!({"role": "user", "content": format!("{PROMPT}{reminder}")}),
+            "{response_format}"
+        );
         let system = system["content"].as_str().unwrap();
         assert!(system.starts_with("Be brief."), "{response_format}");
         assert_eq!(

@@ -15,6 +15,8 @@ use crate::tree::{Node, branches, children, def_name, required, target};
 const DESCRIPTION: usize = 300;
 /// Deeper than any type that a form is better for.
 const LEVELS: usize = 24;
+/// A longer list of members is no reminder.
+const MOST_NAMED: usize = 20;
 /// In bytes. With a longer form, the schema is sent instead.
 const LENGTH: usize = 16 * 1024;
 
@@ -39,6 +41,8 @@ pub(crate) struct Form {
     pub(crate) text: String,
     /// What stands in angle brackets, without white space.
     placeholders: Vec<String>,
+    /// The members of the object that is the answer.
+    members: Vec<String>,
 }
 
 impl Form {
@@ -77,7 +81,19 @@ impl Form {
                 return None;
             }
         }
-        (text.len() <= LENGTH).then_some(Form { text, placeholders: writer.placeholders })
+        let members = root.get("properties").and_then(Value::as_object).into_iter().flat_map(Node::keys);
+        let members = members.map(|name| format!("`{}`", one_line(name, 64))).collect();
+        (text.len() <= LENGTH).then_some(Form { text, placeholders: writer.placeholders, members })
+    }
+
+    /// Said behind the question, where small models look.
+    pub(crate) fn reminder(&self) -> Option<String> {
+        let (last, others) = self.members.split_last()?;
+        if others.len() >= MOST_NAMED {
+            return None;
+        }
+        let and = if others.is_empty() { "" } else { " and " };
+        Some(format!("\n\nAnswer with JSON that has {}{and}{last}.", others.join(", ")))
     }
 
     /// Whether a text has a value that is what the form shows in its place.
