@@ -237,3 +237,36 @@ async fn what_does_not_fit_the_place_is_said_before_the_first_request() {
     let run = Run::new(model).with_state(World { inventory: vec![], ..world() });
     assert_eq!(run.call(&Tools).await.unwrap().tool, None);
 }
+
+/// Uses a tool.
+#[tool(choices(tool = state.tools.iter().map(|tool| &tool.name)))]
+fn apply(
+    /// The tool.
+    tool: String,
+    world: &World,
+) -> String {
+    assert!(world.tools.iter().any(|one| one.name == tool));
+    format!("{tool} is used")
+}
+
+#[llm_node(prompt = "?", state = World, tools = [Apply])]
+struct Work;
+
+#[tokio::test]
+async fn arguments_of_tools_are_listed_and_checked() {
+    let (server, model) = server([
+        StubReply::call("apply", json!({"tool": "spoon"})),
+        StubReply::call("apply", json!({"tool": "saw"})),
+        StubReply::text("Done."),
+    ])
+    .await;
+    let run = Run::new(model).with_state(world());
+    assert_eq!(run.call(&Work).await.unwrap(), "Done.");
+    let body = |at: usize| server.requests()[at].json().unwrap().clone();
+    let listed = body(0).pointer("/tools/0/function/parameters/properties/tool/enum").cloned();
+    assert_eq!(listed, Some(json!(["axe", "saw"])));
+    assert_eq!(body(0)["tools"], body(2)["tools"]);
+    let refused = body(1)["messages"][2]["content"].as_str().unwrap().to_owned();
+    assert!(refused.contains("tool: is \"spoon\", which is not one of the allowed values"), "{refused}");
+    assert_eq!(body(2)["messages"][4]["content"], "saw is used");
+}

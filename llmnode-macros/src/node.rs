@@ -4,7 +4,7 @@ mod arc_state;
 mod args;
 mod bounds;
 mod check;
-mod choices;
+pub(crate) mod choices;
 mod emit;
 mod examples;
 pub(crate) mod expression;

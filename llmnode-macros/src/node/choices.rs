@@ -147,11 +147,9 @@ impl Choice {
     }
 
     /// A place is borrowed; what an expression makes is taken as it is.
-    fn values(&self, item: &ItemStruct, private: &Ident) -> TokenStream {
+    fn values(&self, fields: &[&Ident], private: &Ident) -> TokenStream {
         let here = Span::mixed_site();
-        let fields =
-            item.fields.iter().filter_map(|field| field.ident.as_ref()).filter(|name| self.names(name));
-        let fields: Vec<&Ident> = fields.collect();
+        let fields: Vec<&Ident> = fields.iter().copied().filter(|name| self.names(name)).collect();
         let list = bare_value(self.list.clone());
         let is_field = matches!(&list, Expr::Path(path) if path.path.get_ident().is_some_and(|one| fields.contains(&one)));
         let is_place = matches!(&list, Expr::Path(_) | Expr::Field(_) | Expr::Index(_)) && !is_field;
@@ -237,11 +235,38 @@ fn in_lists(
     quote_spanned!(here=> for __value in #private::Place(#place).#through() { #body })
 }
 
+/// Of a node, whose lists may name its fields.
 pub(crate) fn emit(
     choices: &[Choice],
     item: &ItemStruct,
     output: &Type,
     state: &Type,
+    private: &Ident,
+) -> Option<TokenStream> {
+    let fields: Vec<&Ident> = item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+    function(
+        choices,
+        &fields,
+        (&quote_spanned!(Span::mixed_site()=> &self,), output, &state.to_token_stream()),
+        private,
+    )
+}
+
+/// Of a tool, whose arguments are the output.
+pub(crate) fn emit_for_tool(
+    choices: &[Choice],
+    ident: &Ident,
+    state: &TokenStream,
+    private: &Ident,
+) -> Option<TokenStream> {
+    let arguments: Type = syn::parse_quote!(#ident);
+    function(choices, &[], (&TokenStream::new(), &arguments, state), private)
+}
+
+fn function(
+    choices: &[Choice],
+    fields: &[&Ident],
+    (receiver, output, state): (&TokenStream, &Type, &TokenStream),
     private: &Ident,
 ) -> Option<TokenStream> {
     if choices.is_empty() {
@@ -254,13 +279,13 @@ pub(crate) fn emit(
     };
     let lists = choices.iter().map(|one| {
         let (text, source, values, walk) =
-            (&one.text, one.source(), one.values(item, private), one.walk(private));
+            (&one.text, one.source(), one.values(fields, private), one.walk(private));
         quote_spanned! {here=>
             __to.add(#text, #source, #values, |__value: &#output, __to| { #walk });
         }
     });
     Some(quote_spanned! {here=>
-        fn choices(&self, #lent: &#state, __to: &mut #private::Choices<Self::Output>) {
+        fn choices(#receiver #lent: &#state, __to: &mut #private::Choices<#output>) {
             use #private::probes::*;
             #(#lists)*
         }

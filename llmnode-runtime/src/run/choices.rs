@@ -36,7 +36,7 @@ impl<T: ?Sized> Choices<T> {
         self.0.push(OneList { list: ChoiceList { path, source, values }, walk });
     }
 
-    pub(super) fn sent(
+    pub(in crate::run) fn sent(
         &self,
         schema: Option<&Arc<OutputSchema>>,
     ) -> Result<Option<Arc<OutputSchema>>, NodeError> {
@@ -50,7 +50,7 @@ impl<T: ?Sized> Choices<T> {
         Ok(Some(schema))
     }
 
-    pub(super) fn violations(
+    pub(in crate::run) fn violations(
         &self,
         value: &T,
         schema: Option<&OutputSchema>,

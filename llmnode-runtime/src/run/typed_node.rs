@@ -182,7 +182,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
 
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError> {
         self.tools.check(self.schema.as_deref())?;
-        Ok((self.tools.listed(), self.tools.most_turns()))
+        Ok((self.tools.listed(self.state)?, self.tools.most_turns()))
     }
 
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>> {

@@ -173,12 +173,13 @@ impl Inner {
         let own = request.extra.contains_key("response_format");
         let taken = ["tools", "tool_choice"].into_iter().find(|field| request.extra.contains_key(*field));
         let tools = !request.tools.is_empty();
+        let in_tools = request.tools.iter().any(|tool| has_choices(&tool.schema));
         if let Some(field) = taken.filter(|_| tools) {
             return Err(format!("the node has tools, and `extra` has `{field}`, too; leave it out"));
         }
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
             let quirks = self.capabilities.of(model, None);
-            return Ok(RequestShape { quirks, schema: None, tools, choices: false });
+            return Ok(RequestShape { quirks, schema: None, tools, choices: in_tools && !quirks.no_choices });
         };
         let quirks = self.capabilities.of(model, Some(schema.name()));
         let schema = if quirks.no_choices { without_choices(schema) } else { schema };
@@ -193,7 +194,7 @@ impl Inner {
             None => {
                 let has_schema =
                     !matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
-                let choices = has_schema && has_choices(schema);
+                let choices = (has_schema && has_choices(schema)) || (in_tools && !quirks.no_choices);
                 Ok(RequestShape { quirks, schema: Some((response_format, schema.name())), tools, choices })
             }
         }

@@ -197,7 +197,7 @@ pub(super) fn encode(
         max_tokens: limit.filter(|_| !quirks.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| quirks.max_completion_tokens),
         response_format: typed.and_then(|(format, schema)| response_format(schema, format)),
-        tools: tools(request, function),
+        tools: tools(request, function, quirks.no_choices),
         tool_choice: tool_choice(request, function, quirks.no_forced_tool),
         parallel_tool_calls: function
             .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
@@ -233,12 +233,16 @@ fn estimated_bytes(message: &Message) -> usize {
 }
 
 /// With a function for the answer, a model that has to answer now is offered nothing else. Else prompt caches stay valid.
-fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<Tool<Function<'a>>> {
+fn tools<'a>(
+    request: &'a Request,
+    function: Option<&'a OutputSchema>,
+    no_choices: bool,
+) -> Vec<Tool<Function<'a>>> {
     let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
     let listed = listed.map(|tool| Function {
         name: &tool.name,
         description: &tool.description,
-        parameters: tool.schema.plain(),
+        parameters: if no_choices { without_choices(&tool.schema).plain() } else { tool.schema.plain() },
         strict: None,
     });
     listed.chain(function.map(answer_function)).map(|function| Tool { function }).collect()
