@@ -1,5 +1,6 @@
 //! `choices(..)` of a node: values from the state that places of an answer may have.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use llmnode_model::Category;
 use llmnode_reader::internal::{ChoiceList, ChoicesError, in_json_names, not_listed, with_choices};
 use llmnode_reader::{OutputSchema, Violation};
+use serde_json::Value;
 
 use crate::error::NodeError;
 
@@ -28,12 +30,13 @@ impl<T: ?Sized> Choices<T> {
     /// Adds a list. `path` and `source` are texts of the program; `walk` visits the values at the path.
     pub fn add(
         &mut self,
-        path: &'static str,
-        source: &'static str,
+        path: impl Into<Cow<'static, str>>,
+        source: impl Into<Cow<'static, str>>,
         values: BTreeSet<String>,
         walk: fn(&T, &mut ChosenValues),
     ) {
-        self.0.push(OneList { list: ChoiceList { path, source, values }, walk });
+        let list = ChoiceList { path: path.into(), source: source.into(), values };
+        self.0.push(OneList { list, walk });
     }
 
     pub(in crate::run) fn sent(
@@ -58,7 +61,8 @@ impl<T: ?Sized> Choices<T> {
     ) -> Vec<Violation> {
         let mut violations = Vec::new();
         for OneList { list, walk } in &self.0 {
-            let mut chosen = ChosenValues { path: list.path, indexes: Vec::new(), values: Vec::new() };
+            let mut chosen =
+                ChosenValues { path: list.path.clone(), indexes: Vec::new(), values: Vec::new() };
             walk(value, &mut chosen);
             for (path, value) in chosen.values {
                 if !list.values.contains(&value) {
@@ -73,14 +77,14 @@ impl<T: ?Sized> Choices<T> {
 
 impl<T: ?Sized> fmt::Debug for Choices<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|one| (one.list.path, one.list.source))).finish()
+        f.debug_list().entries(self.0.iter().map(|one| (&one.list.path, &one.list.source))).finish()
     }
 }
 
 /// The values of an answer at one path.
 #[derive(Debug)]
 pub struct ChosenValues {
-    path: &'static str,
+    path: Cow<'static, str>,
     indexes: Vec<usize>,
     values: Vec<(String, String)>,
 }
@@ -118,6 +122,32 @@ impl ChosenValues {
             false => path,
         };
         self.values.push((path, value.chosen()));
+    }
+}
+
+/// Visits the values at the path of a list in JSON.
+pub(crate) fn walk_json(value: &Value, to: &mut ChosenValues) {
+    let path = to.path.clone();
+    walk_steps(value, &path, to);
+}
+
+fn walk_steps(value: &Value, path: &str, to: &mut ChosenValues) {
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    let name = step.trim_end_matches("[]");
+    let member = if name == "self" { Some(value) } else { value.get(name) };
+    let lists = (step.len() - name.len()) / 2;
+    if let Some(member) = member {
+        walk_lists(member, lists, rest, to);
+    }
+}
+
+fn walk_lists(value: &Value, lists: usize, rest: &str, to: &mut ChosenValues) {
+    match (lists.checked_sub(1), value) {
+        (Some(lists), Value::Array(items)) => to.each(items, |item, to| walk_lists(item, lists, rest, to)),
+        (None, value) if !rest.is_empty() => walk_steps(value, rest, to),
+        (None, Value::String(text)) => to.take(text),
+        (None, Value::Number(number)) => to.take(&number.to_string()),
+        _ => {}
     }
 }
 

@@ -44,6 +44,7 @@ pub use arc_state::exec_on_arc;
 pub use batch::Batch;
 pub use bounded::{BoundedFutures, CONCURRENCY, ItemOutcome};
 pub use call::{Call, CallReport};
+pub(crate) use choices::walk_json;
 pub use choices::{Choices, ChosenValues, PassList, PassValue, Place, UnboxValue, listed};
 pub use context::Caller;
 pub use core::RunCore;

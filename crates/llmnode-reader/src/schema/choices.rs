@@ -1,5 +1,6 @@
 //! The values that the state allows at a place of an answer, put into a copy of the type's schema.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -23,9 +24,9 @@ pub(crate) const MARK: &str = "x-llmnode-listed";
 #[derive(Clone, Debug)]
 pub struct ChoiceList {
     /// The place in Rust's names: `steps[].tool`; a variant is `Action::Use`, the whole answer `self`.
-    pub path: &'static str,
+    pub path: Cow<'static, str>,
     /// Where the values come from, as the program writes it.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
     /// Each once, in order.
     pub values: BTreeSet<String>,
 }
@@ -120,7 +121,7 @@ impl OutputSchema {
     ) -> Result<(String, Vec<Value>), ChoicesError> {
         let defs = self.tree.get("$defs").and_then(Value::as_object);
         let mut walk = Walk { defs, list, json_path: String::new(), set };
-        let steps = steps(list.path);
+        let steps = steps(&list.path);
         let root = match tree.get_mut("properties").filter(|_| self.wrapped) {
             Some(wrapper) => wrapper.get_mut(WRAPPER),
             None => Some(tree),
