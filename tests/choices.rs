@@ -270,3 +270,28 @@ async fn arguments_of_tools_are_listed_and_checked() {
     assert!(refused.contains("tool: is \"spoon\", which is not one of the allowed values"), "{refused}");
     assert_eq!(body(2)["messages"][4]["content"], "saw is used");
 }
+
+#[cfg(feature = "smart")]
+#[tokio::test]
+async fn smart_nodes_send_and_check_them_too() {
+    #[llm_node(goal = "Choose.", output = Choice, state = World, choices(item = state.inventory), retries = 1)]
+    struct Plain {
+        wish: String,
+    }
+    #[llm_node(goal = "Choose.", think, output = Choice, state = World, choices(item = state.inventory), retries = 1)]
+    struct Thinking {
+        wish: String,
+    }
+    let answers = || {
+        ["spoon", "key"].map(|item| StubReply::json(json!({"reasoning": "So.", "item": item, "reason": ""})))
+    };
+    let (plain, model) = server(answers()).await;
+    let run = Run::new(model).with_state(world());
+    assert_eq!(run.call(&Plain { wish: "in".into() }).await.unwrap().item, "key");
+    assert_eq!(schema(&plain, 0)["properties"]["item"]["enum"], json!(["key", "lamp"]));
+
+    let (thinking, model) = server(answers()).await;
+    let run = Run::new(model).with_state(world());
+    assert_eq!(run.call(&Thinking { wish: "in".into() }).await.unwrap().item, "key");
+    assert!(schema(&thinking, 0).to_string().contains(r#""enum":["key","lamp"]"#));
+}
