@@ -16,12 +16,12 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, Path, ReturnType, Type};
 
+use crate::choices::{self, Choice};
 use crate::description::description;
 use crate::diagnostics::Errors;
 use crate::generics::{bare, mentions};
 use crate::macro_args::{Grammar, key, parse_arguments, value};
 use crate::names::camel_case;
-use crate::node::choices::{self, Choice};
 use crate::{crate_path, item};
 use args::{ToolArgs, VALUES, hint};
 use model::ToolModel;

@@ -9,7 +9,7 @@ pub use crate::prompt::generated::{
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
     Choices, ChosenValues, CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText, FallbackFuture,
-    Input, IntoExample, LlmNode, Place, Replied, ResultOf, Tool, Tools, exec, exec_on_arc, fallback,
+    Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool, Tools, exec, exec_on_arc, fallback,
     fallback_with_state, fallible, listed, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};

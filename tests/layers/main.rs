@@ -167,6 +167,8 @@ const MACROS: &[&str] = &[
     "description",
     "time",
     "crate_path",
+    "expression",
+    "choices",
     "action",
     "step_impl",
     "prompt",

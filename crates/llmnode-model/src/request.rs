@@ -42,7 +42,7 @@ pub struct Request {
     pub extra: Map<String, Value>,
     /// Which message the prompt ends with. What the user's message has to say besides goes to its end.
     #[doc(hidden)]
-    pub question: Option<usize>,
+    pub question: Option<u32>,
     /// The id of the attempt, for the provider's logs. `OpenAi` sends it as the header `x-client-request-id`. `None`
     /// outside of a call.
     pub correlation: Option<AttemptId>,

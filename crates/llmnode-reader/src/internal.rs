@@ -16,7 +16,7 @@ pub use crate::text::{
 pub use crate::tree::{WRAPPER, is_annotation};
 
 use crate::check;
-use crate::schema::choices;
+use crate::schema::choices::{self, Lists};
 use crate::{Flag, Note, OutputSchema, StrictError, Violation};
 
 const REPEATED_FORM: &str = "repeats the form instead of filling it in";
@@ -70,12 +70,12 @@ pub fn without_choices(schema: &OutputSchema) -> &OutputSchema {
 
 /// Whether values from the state stand in the schema.
 pub fn has_choices(schema: &OutputSchema) -> bool {
-    schema.has_lists()
+    schema.lists().is_some_and(Lists::are_in_schema)
 }
 
 /// The allowed values as text, as far as the request does not have them. `is_sent`: the schema is part of it.
 pub fn choices_in_words(schema: &OutputSchema, is_sent: bool) -> Option<String> {
-    schema.choices_in_words(is_sent)
+    schema.lists()?.in_words(is_sent)
 }
 
 /// Of a value that is not in its list.

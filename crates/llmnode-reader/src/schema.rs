@@ -22,6 +22,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
+use self::choices::{ChoiceList, ChoicesError, Lists, WithLists, with_lists};
 use self::form::Form;
 use super::check::{CheckMode, Rules, faults, states_bounds};
 use crate::marks::{marks_of, schema_with_marks};
@@ -70,6 +71,8 @@ pub struct OutputSchema {
     form: OnceLock<Option<Box<Form>>>,
     /// What the state allows, if this is the schema of one call.
     lists: Option<Box<choices::Lists>>,
+    /// The type's own schema then.
+    own: Option<Arc<OutputSchema>>,
     strict_error_was_taken: AtomicBool,
     wrapped: bool,
     /// Levels beyond the limit of depth were cut off.
@@ -141,6 +144,7 @@ impl OutputSchema {
             strict: OnceLock::new(),
             form: OnceLock::new(),
             lists: None,
+            own: None,
             strict_error_was_taken: AtomicBool::new(false),
             uncovered: Mutex::default(),
             truncated: truncated || normal.truncated,
@@ -202,6 +206,30 @@ impl OutputSchema {
     pub fn strict(&self) -> Result<&RawValue, &StrictError> {
         let write = || strict::strict(&self.tree, &self.name, self.truncated).map(|tree| raw(&tree));
         self.strict.get_or_init(write).as_ref().map(|raw| &**raw)
+    }
+
+    /// A copy that allows only these values at their places.
+    pub(crate) fn with_choices(
+        own: &Arc<OutputSchema>,
+        lists: &[ChoiceList],
+    ) -> Result<OutputSchema, ChoicesError> {
+        let WithLists { tree, mut lists } = with_lists(&own.tree, own.wrapped, lists)?;
+        let mut schema = OutputSchema::from_value(&own.name, tree);
+        if own.strict().is_ok() && schema.strict().is_err() {
+            schema = OutputSchema::from_value(&own.name, own.tree.clone());
+            lists.leave_schema();
+        }
+        (schema.lists, schema.own) = (Some(Box::new(lists)), Some(Arc::clone(own)));
+        Ok(schema)
+    }
+
+    /// The type's own schema, if this one has lists from the state.
+    pub(crate) fn without_choices(&self) -> &OutputSchema {
+        self.own.as_deref().unwrap_or(self)
+    }
+
+    pub(crate) fn lists(&self) -> Option<&Lists> {
+        self.lists.as_deref()
     }
 
     /// `None`: the schema says what a form cannot.

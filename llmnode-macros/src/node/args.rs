@@ -4,7 +4,6 @@ use proc_macro2::TokenStream;
 use syn::parse::ParseStream;
 use syn::{Error, ExprPath, Ident, LitStr, Path, Type};
 
-use super::choices::{self, Choice};
 use super::examples::Examples;
 use super::limits::Limits;
 use super::recover::{self, Stack};
@@ -13,6 +12,7 @@ use super::step::StepArgs;
 use super::tools;
 use super::validators;
 use super::with::{self, WithVariable};
+use crate::choices::{self, Choice};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;

@@ -5,7 +5,6 @@ use syn::spanned::Spanned;
 use syn::{Error, Fields, ItemStruct, Type};
 
 use super::args::NodeArgs;
-use super::choices::Choice;
 use super::faults::Faults;
 use super::field::{self, Mark};
 use super::model::NodeModel;
@@ -14,6 +13,7 @@ use super::smart;
 use super::step::{self, Prep};
 use super::tools;
 use super::variables::Variables;
+use crate::choices::Choice;
 use crate::crate_path;
 use crate::diagnostics::attribute_span;
 use crate::macro_args::{key, value};

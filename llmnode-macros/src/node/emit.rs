@@ -7,7 +7,6 @@ use syn::{Generics, LitStr, Type};
 
 use super::arc_state;
 use super::bounds::{field_type, node_generics, with_state};
-use super::choices;
 use super::model::{NodeModel, Part};
 use super::recover;
 use super::segments::{history, message};
@@ -16,6 +15,7 @@ use super::step;
 use super::tools;
 use super::validators;
 use super::with;
+use crate::choices;
 use crate::crate_path;
 use crate::description::description;
 use crate::generics::{end_spans, mentions_parameter};

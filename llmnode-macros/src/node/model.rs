@@ -4,11 +4,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
 
 use super::args::NodeArgs;
-use super::choices::Choice;
 use super::examples::Examples;
 use super::smart::Smart;
 use super::step::StepModel;
 use super::with::WithVariable;
+use crate::choices::Choice;
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 

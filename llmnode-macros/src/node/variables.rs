@@ -7,12 +7,12 @@ use syn::ext::IdentExt;
 use syn::{Error, Field, Ident, Index, ItemStruct, Member};
 
 use super::args::NodeArgs;
-use super::choices::Choice;
 use super::faults::Faults;
 use super::field::Mark;
 use super::model::{Part, PathStep, ValueOrigin};
 use super::with::{self, WithVariable};
 use super::without_display::{holds_messages, placeholder_for};
+use crate::choices::Choice;
 use crate::generics::last_name;
 use crate::macro_args::{KeyValue, value};
 use crate::prompt::identifier;

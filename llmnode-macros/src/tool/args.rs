@@ -4,10 +4,10 @@ use syn::parse::ParseStream;
 use syn::{Ident, LitStr, Path};
 
 use super::name::check_tool_name;
+use crate::choices::{self, Choice};
 use crate::crate_path;
 use crate::literals::{bool_literal, integer, non_empty, text};
 use crate::macro_args::{KeyValue, Slot, fill};
-use crate::node::choices::{self, Choice};
 use crate::time::{Time, Wait};
 
 pub(super) const VALUES: [&str; 6] = ["name", "attempts", "wait", "deadline", "idempotent", "crate"];

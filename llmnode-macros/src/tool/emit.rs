@@ -8,11 +8,11 @@ use super::args::ToolArgs;
 use super::arguments::{Argument, Arguments, ToolFlags};
 use super::model::ToolModel;
 use super::parameter::Parameter;
+use crate::choices;
 use crate::crate_path;
 use crate::description::description;
 use crate::generics::{bare, end_spans, last_name};
 use crate::macro_args::value;
-use crate::node::choices;
 use crate::time::Time;
 
 pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {

@@ -120,45 +120,59 @@ async fn ask(
             Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
         }
     };
-    let ModelAnswer { text, stopped, padding, round } = answer(outcome, request, open, reserved, settings)?;
-    if let Some(round) = round {
-        open.journal_answer(&round.content, round.calls(), true);
-        open.note(|record| record.keep_answer(text));
+    let mut answer = answer(outcome, request, open, reserved, settings)?;
+    if let Some(round) = take_round(&mut answer, request, open, asked, settings) {
         return Ok(Some(round));
     }
-    if (!stopped || padding > 0)
-        && let Some(round) = called_in_text(&text, request, asked, settings.reader())
-    {
-        open.journal_answer(&round.content, round.calls(), true);
-        open.note(|record| {
-            record.keep_answer(text);
-            record.flags.push(Flag::CallInText);
-            record.flags.extend(stopped.then_some(Flag::LengthStop));
-        });
-        return Ok(Some(round));
-    }
-    judge_answer((text, stopped, padding), model, request, open, asked, attempt, settings).await?;
-    Ok(None)
+    let judged = if repeats_shown_form(&answer, request, open) {
+        Err(Failure::rejected(Category::SchemaError, vec![repeated_form()]))
+    } else {
+        // An answer that was cut counts only if it is complete anyway.
+        let reader = if answer.is_cut() { settings.reader().whole_text() } else { settings.reader() };
+        judge(asked, &answer.text, reader, attempt).await
+    };
+    finish(judged, answer, model, request, open).map(|()| None)
 }
 
-async fn judge_answer(
-    (text, stopped, padding): (String, bool, usize),
-    model: &dyn ChatModel,
+/// The calls of the answer, native or in its text.
+fn take_round(
+    answer: &mut ModelAnswer,
     request: &Request,
     open: &mut OpenAttempt<'_>,
     asked: &mut dyn ErasedNode<'_>,
-    attempt: &AttemptInfo,
     settings: &Resolved<'_>,
+) -> Option<Box<Round>> {
+    let native = answer.round.take();
+    let is_native = native.is_some();
+    let readable = !answer.stopped || answer.padding > 0;
+    let in_text = || called_in_text(&answer.text, request, asked, settings.reader());
+    let round = native.or_else(|| readable.then(in_text).flatten())?;
+    open.journal_answer(&round.content, round.calls(), true);
+    open.note(|record| {
+        record.keep_answer(std::mem::take(&mut answer.text));
+        if !is_native {
+            record.flags.push(Flag::CallInText);
+            record.flags.extend(answer.stopped.then_some(Flag::LengthStop));
+        }
+    });
+    Some(round)
+}
+
+fn repeats_shown_form(answer: &ModelAnswer, request: &Request, open: &mut OpenAttempt<'_>) -> bool {
+    let schema = request.output.as_deref();
+    schema.is_some_and(|schema| shows_form(open) && repeats_form(schema, &answer.text))
+}
+
+/// Not part of the request's future, either.
+fn finish(
+    judged: Result<(Vec<Flag>, Vec<Violation>), Failure>,
+    answer: ModelAnswer,
+    model: &dyn ChatModel,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
 ) -> Result<(), Failure> {
-    // With less white space, further objects may follow on lines of their own.
-    let cut = stopped && padding < PADDING;
-    // An answer that was cut counts only if it is complete anyway.
-    let reader = if cut { settings.reader().whole_text() } else { settings.reader() };
-    let repeated = request.output.as_deref().filter(|schema| shows_form(open) && repeats_form(schema, &text));
-    let judged = match repeated {
-        None => judge(asked, &text, reader, attempt).await,
-        Some(_) => Err(Failure::rejected(Category::SchemaError, vec![repeated_form()])),
-    };
+    let cut = answer.is_cut();
+    let ModelAnswer { text, stopped, .. } = answer;
     if !cut
         && let Some(schema) =
             request.output.as_deref().map(without_choices).filter(|_| deviates_from_schema(&judged))
@@ -218,6 +232,13 @@ struct ModelAnswer {
     padding: usize,
     /// `Some`: the text is not the answer.
     round: Option<Box<Round>>,
+}
+
+impl ModelAnswer {
+    /// With less white space, further objects may follow on lines of their own.
+    fn is_cut(&self) -> bool {
+        self.stopped && self.padding < PADDING
+    }
 }
 
 /// Not part of the request's future, which would otherwise reserve space for it while it waits.

@@ -215,9 +215,9 @@ pub struct ListNeedsBrackets<T>(std::marker::PhantomData<T>);
 
 /// Finds what a step of a path leads through. The methods of the type win over those of the traits.
 #[derive(Debug)]
-pub struct Place<'a, T: ?Sized>(pub &'a T);
+pub struct PathValue<'a, T: ?Sized>(pub &'a T);
 
-impl<'a, T> Place<'a, Option<T>> {
+impl<'a, T> PathValue<'a, Option<T>> {
     /// The value, if there is one.
     pub fn passed(self) -> std::option::Iter<'a, T> {
         self.0.iter()
@@ -229,7 +229,7 @@ impl<'a, T> Place<'a, Option<T>> {
     }
 }
 
-impl<'a, T: ?Sized> Place<'a, Box<T>> {
+impl<'a, T: ?Sized> PathValue<'a, Box<T>> {
     /// What the box holds.
     pub fn unboxed(self) -> &'a T {
         self.0
@@ -244,7 +244,7 @@ pub trait PassList<'a> {
     fn passed(self) -> std::iter::Empty<&'a ListNeedsBrackets<Self::Item>>;
 }
 
-impl<'a, T> PassList<'a> for Place<'a, Vec<T>> {
+impl<'a, T> PassList<'a> for PathValue<'a, Vec<T>> {
     type Item = T;
     fn passed(self) -> std::iter::Empty<&'a ListNeedsBrackets<T>> {
         std::iter::empty()
@@ -261,7 +261,7 @@ pub trait PassValue<'a> {
     fn opened(self) -> std::iter::Once<&'a Self::Value>;
 }
 
-impl<'a, T> PassValue<'a> for &Place<'a, T> {
+impl<'a, T> PassValue<'a> for &PathValue<'a, T> {
     type Value = T;
     fn passed(self) -> std::iter::Once<&'a T> {
         std::iter::once(self.0)
@@ -280,7 +280,7 @@ pub trait UnboxValue<'a> {
     fn unboxed(self) -> &'a Self::Value;
 }
 
-impl<'a, T: ?Sized> UnboxValue<'a> for Place<'a, T> {
+impl<'a, T: ?Sized> UnboxValue<'a> for PathValue<'a, T> {
     type Value = T;
     fn unboxed(self) -> &'a T {
         self.0

@@ -164,8 +164,10 @@ pub(super) fn encode(
     let is_sent = shape.choices && quirks.unenforced.is_none();
     let words = typed.and_then(|(format, schema)| words(format, schema, is_sent));
     let found_out = request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
+    let question = request.question.and_then(|at| usize::try_from(at).ok());
     let in_correction = found_out && quirks.unenforced.is_some();
-    let place_of_words = if in_correction { request.messages.len().checked_sub(1) } else { request.question };
+    let place_of_words = if in_correction { request.messages.len().checked_sub(1) } else { question };
+
     // The wire's words are about the type; what the schema lists is the program's.
     let typed = typed.map(|(format, schema)| match (quirks.no_choices, format) {
         (true, ResponseFormat::Strict | ResponseFormat::Schema | ResponseFormat::Tool) => {

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::OutputSchema;
 use crate::text::{nearest, one_line, same_letters};
 use crate::tree::{Node, WRAPPER, def_name};
 
@@ -49,61 +47,75 @@ pub(crate) struct Listed {
     in_schema: bool,
 }
 
-/// A type's schema with lists, as one call sends it.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    /// The type's own.
-    pub(crate) own: Arc<OutputSchema>,
     /// Shows the lists' places as such, without the values.
     pub(crate) form: Value,
-    pub(crate) listed: Vec<Listed>,
+    listed: Vec<Listed>,
 }
 
-impl OutputSchema {
-    /// A copy that allows only these values at their places.
-    pub(crate) fn with_choices(
-        own: &Arc<OutputSchema>,
-        lists: &[ChoiceList],
-    ) -> Result<OutputSchema, ChoicesError> {
-        let (mut tree, mut form) = (own.tree.clone(), own.tree.clone());
-        let mut listed = Vec::new();
-        for list in lists {
-            let (path, values) = own.set(&mut form, list, &|_, node| {
-                node.insert(MARK.to_owned(), json!(true));
-            })?;
-            let fits = values.len() <= MOST_IN_SCHEMA;
-            if fits {
-                let mut with = tree.clone();
-                own.set(&mut with, list, &set_enum)?;
-                tree = with;
-            }
-            listed.push(Listed { path, values, in_schema: fits });
+/// A type's schema with lists, as one call sends it.
+pub(crate) struct WithLists {
+    pub(crate) tree: Value,
+    pub(crate) lists: Lists,
+}
+
+/// `tree` is that of a type, `wrapped` in an object or not.
+pub(crate) fn with_lists(
+    tree: &Value,
+    wrapped: bool,
+    lists: &[ChoiceList],
+) -> Result<WithLists, ChoicesError> {
+    let (mut with, mut form, mut listed) = (tree.clone(), tree.clone(), Vec::new());
+    let defs = tree.get("$defs").and_then(Value::as_object);
+    for list in lists {
+        let (path, values) = set(defs, wrapped, &mut form, list, &|_, node| {
+            node.insert(MARK.to_owned(), json!(true));
+        })?;
+        let in_schema = values.len() <= MOST_IN_SCHEMA;
+        if in_schema {
+            set(defs, wrapped, &mut with, list, &set_enum)?;
         }
-        let mut schema = OutputSchema::from_value(&own.name, tree);
-        // Beyond the limits of the strict dialect, the lists stay in words.
-        if own.strict().is_ok() && schema.strict().is_err() {
-            schema = OutputSchema::from_value(&own.name, own.tree.clone());
-            listed.iter_mut().for_each(|one| one.in_schema = false);
-        }
-        schema.lists = Some(Box::new(Lists { own: Arc::clone(own), form, listed }));
-        Ok(schema)
+        listed.push(Listed { path, values, in_schema });
+    }
+    Ok(WithLists { tree: with, lists: Lists { form, listed } })
+}
+
+fn set(
+    defs: Option<&Node>,
+    wrapped: bool,
+    tree: &mut Value,
+    list: &ChoiceList,
+    set: &dyn Fn(&[Value], &mut Node),
+) -> Result<(String, Vec<Value>), ChoicesError> {
+    let mut walk = Walk { defs, list, json_path: String::new(), set };
+    let steps = steps(&list.path);
+    let root = match tree.get_mut("properties").filter(|_| wrapped) {
+        Some(wrapper) => wrapper.get_mut(WRAPPER),
+        None => Some(tree),
+    };
+    let values = walk.at(root.ok_or_else(|| walk.no_place("is not there"))?, &steps)?;
+    if values.is_empty() {
+        let ChoiceList { path, source, .. } = list;
+        return Err(ChoicesError::Values(format!("`choices({path} = {source})`: the list is empty")));
+    }
+    Ok((walk.json_path, values))
+}
+
+impl Lists {
+    /// Beyond the limits of the strict dialect, the lists stay in words.
+    pub(crate) fn leave_schema(&mut self) {
+        self.listed.iter_mut().for_each(|one| one.in_schema = false);
     }
 
-    /// The type's own schema, if this one has lists from the state.
-    pub(crate) fn without_choices(&self) -> &OutputSchema {
-        self.lists.as_ref().map_or(self, |lists| &lists.own)
+    pub(crate) fn are_in_schema(&self) -> bool {
+        self.listed.iter().any(|one| one.in_schema)
     }
 
-    /// Whether a list stands in the schema itself.
-    pub(crate) fn has_lists(&self) -> bool {
-        self.lists.as_ref().is_some_and(|lists| lists.listed.iter().any(|one| one.in_schema))
-    }
-
-    /// The lists as text, for a request whose schema says nothing of them. `is_sent`: the schema is part of the request.
-    pub(crate) fn choices_in_words(&self, is_sent: bool) -> Option<String> {
+    /// As text, for a request whose schema says nothing of them. `is_sent`: the schema is part of the request.
+    pub(crate) fn in_words(&self, is_sent: bool) -> Option<String> {
         let mut words = String::new();
-        let listed = self.lists.iter().flat_map(|lists| &lists.listed);
-        for Listed { path, values, .. } in listed.filter(|one| !(is_sent && one.in_schema)) {
+        for Listed { path, values, .. } in self.listed.iter().filter(|one| !(is_sent && one.in_schema)) {
             let shown = values.iter().take(LISTED).map(shortened).collect::<Vec<_>>().join(", ");
             let more = if values.len() > LISTED { ", …" } else { "" };
             let place = if path.is_empty() { "the answer".to_owned() } else { format!("`{path}`") };
@@ -111,27 +123,6 @@ impl OutputSchema {
             let _ = write!(words, "\n\nAllowed for {place}: {shown}{more}");
         }
         (!words.is_empty()).then_some(words)
-    }
-
-    fn set(
-        &self,
-        tree: &mut Value,
-        list: &ChoiceList,
-        set: &dyn Fn(&[Value], &mut Node),
-    ) -> Result<(String, Vec<Value>), ChoicesError> {
-        let defs = self.tree.get("$defs").and_then(Value::as_object);
-        let mut walk = Walk { defs, list, json_path: String::new(), set };
-        let steps = steps(&list.path);
-        let root = match tree.get_mut("properties").filter(|_| self.wrapped) {
-            Some(wrapper) => wrapper.get_mut(WRAPPER),
-            None => Some(tree),
-        };
-        let values = walk.at(root.ok_or_else(|| walk.no_place("is not there"))?, &steps)?;
-        if values.is_empty() {
-            let ChoiceList { path, source, .. } = list;
-            return Err(ChoicesError::Values(format!("`choices({path} = {source})`: the list is empty")));
-        }
-        Ok((walk.json_path, values))
     }
 }
 

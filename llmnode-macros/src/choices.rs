@@ -8,8 +8,8 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, Expr, Index, ItemStruct, Member, Path, Token, Type, token};
 
-use super::expression;
 use crate::diagnostics::Errors;
+use crate::expression;
 use crate::generics::{bare_value, end_spans};
 use crate::macro_args::{comma_or_end, skip_to_comma};
 
@@ -169,7 +169,7 @@ fn walk(steps: &[Step], private: &Ident, from: &TokenStream) -> TokenStream {
     let here = Span::mixed_site();
     let value = quote_spanned!(here=> __value);
     let Some((step, rest)) = steps.split_first() else {
-        return quote_spanned!(here=> __to.take(#private::Place(#from).unboxed()););
+        return quote_spanned!(here=> __to.take(#private::PathValue(#from).unboxed()););
     };
     match step {
         Step::Field(member, brackets) => {
@@ -218,21 +218,21 @@ fn in_lists(
 ) -> TokenStream {
     let here = Span::mixed_site();
     let mut body = quote_spanned! {here=>
-        let __value = #private::Place(__value).unboxed();
+        let __value = #private::PathValue(__value).unboxed();
         #inner
     };
     let mut through = Ident::new("passed", Span::mixed_site().located_at(at));
     for bracket in brackets.iter().rev() {
         let list = Ident::new("__list", here.located_at(*bracket));
         body = quote_spanned! {here=>
-            let #list = #private::Place(__value).unboxed();
+            let #list = #private::PathValue(__value).unboxed();
             __to.each(#list, |__value, __to| {
-                for __value in #private::Place(__value).#through() { #body }
+                for __value in #private::PathValue(__value).#through() { #body }
             });
         };
         through = Ident::new("opened", Span::mixed_site().located_at(at));
     }
-    quote_spanned!(here=> for __value in #private::Place(#place).#through() { #body })
+    quote_spanned!(here=> for __value in #private::PathValue(#place).#through() { #body })
 }
 
 /// Of a node, whose lists may name its fields.
