@@ -18,7 +18,7 @@ use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
 use super::failure::{Failure, normalize_violations};
 use super::listener::Listener;
-use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls};
+use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call};
 use super::usage_checks::usage_flags;
 use crate::clock::{Clock, timeout_at};
 use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, most_tokens, prompt_tokens};
@@ -145,7 +145,7 @@ fn take_round(
     let native = answer.round.take();
     let is_native = native.is_some();
     let readable = !answer.stopped || answer.padding > 0;
-    let in_text = || called_in_text(&answer.text, request, asked, settings.reader());
+    let in_text = || called_in_text(&mut answer.text, request, asked, settings.reader());
     let round = native.or_else(|| readable.then(in_text).flatten())?;
     open.journal_answer(&round.content, round.calls(), true);
     open.note(|record| {
@@ -197,7 +197,12 @@ fn finish(
         Err(bad) if cut && bad.category.group() == Group::Answer => {
             Err(Failure { answer: Some(text), ..truncated(request) })
         }
-        Err(failure) => {
+        Err(mut failure) => {
+            if let Some(call) =
+                misplaced_call(&text, request).filter(|_| failure.category == Category::SchemaError)
+            {
+                failure = Failure::rejected(Category::SchemaError, vec![call]);
+            }
             if failure.category.group() == Group::Answer {
                 open.journal_answer(&text, &[], false);
             }

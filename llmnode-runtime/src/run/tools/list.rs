@@ -76,8 +76,11 @@ impl<S: ?Sized> Tools<S> {
 
     /// Adds the tools of a set.
     pub fn extend(&mut self, tools: &Toolset) {
-        let entry =
-            |tool: &Arc<Dynamic>| Entry { spec: tool.spec.clone(), body: Body::Dynamic(Arc::clone(tool)) };
+        let entry = |tool: &Arc<Dynamic>| {
+            let mut spec = tool.spec.clone();
+            spec.external = matches!(tool.body, dynamic::Body::External);
+            Entry { spec, body: Body::Dynamic(Arc::clone(tool)) }
+        };
         self.list.extend(tools.tools().map(entry));
     }
 
