@@ -49,8 +49,8 @@ use crate::http::{endpoint, response_formats};
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
 /// [`RetryBudget`], and what was learned about models. The handle learns from refusals: if a model refuses a setting
 /// (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a response format of schemas), it is asked differently
-/// from then on. If a model takes no schema, or answers with something other than JSON of the schema, the schema goes
-/// into the system message.
+/// from then on. If a model takes no schema, or answers with something other than JSON of the schema, a form of
+/// the answer goes into the system message.
 ///
 /// ```no_run
 /// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
