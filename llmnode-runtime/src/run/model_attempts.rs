@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::feedback;
 use super::repetition::Repetition;
 use super::resume::{Origin, fingerprint};
-use super::tools::{ConversationId, Executor, Round, misplaced_call};
+use super::tools::{ConversationId, Executor, Round};
 use crate::error::NodeError;
 use crate::ledger::{AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, ToolRecord};
 use crate::pause::{CallState, Conversation, OpenCall, Paused};
@@ -225,10 +225,7 @@ impl ModelAttempts<'_, '_> {
             });
         }
         let is_no_answer = matches!(failure.category, Category::SchemaError | Category::TruncatedOutput);
-        let answer = failure.answer.as_deref().unwrap_or_default();
-        let calls =
-            failure.category == Category::SchemaError && misplaced_call(answer, &self.request).is_some();
-        self.request.answer_now |= is_free && self.turns.1 > 0 && is_no_answer && !calls;
+        self.request.answer_now |= is_free && self.turns.1 > 0 && is_no_answer;
     }
 
     /// A model that could call tools may have lost itself in text. It gets one more try, out of `retries`.
