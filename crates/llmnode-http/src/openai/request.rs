@@ -161,13 +161,7 @@ pub(super) fn encode(
 ) -> Result<Vec<u8>, serde_json::Error> {
     let RequestShape { quirks, schema: asked, .. } = shape;
     let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
-    let is_sent = shape.choices && quirks.unenforced.is_none();
-    let words = typed.and_then(|(format, schema)| words(format, schema, is_sent));
-    let found_out = request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
-    let question = request.question.and_then(|at| usize::try_from(at).ok());
-    let in_correction = found_out && quirks.unenforced.is_some();
-    let place_of_words = if in_correction { request.messages.len().checked_sub(1) } else { question };
-
+    let messages = messages(request, typed, &shape);
     // The wire's words are about the type; what the schema lists is the program's.
     let typed = typed.map(|(format, schema)| match (quirks.no_choices, format) {
         (true, ResponseFormat::Strict | ResponseFormat::Schema | ResponseFormat::Tool) => {
@@ -180,21 +174,7 @@ pub(super) fn encode(
     let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
     let body = Body {
         model,
-        messages: match typed {
-            Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
-                Messages::Rewritten(with_instruction(&request.messages, schema))
-            }
-            // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
-            Some((ResponseFormat::Strict | ResponseFormat::Schema, schema))
-                if quirks.unenforced.is_some() =>
-            {
-                let with = if found_out { with_instruction_at_end } else { with_instruction };
-                Messages::Rewritten(with(&request.messages, schema))
-            }
-            _ => Messages::Unchanged(&request.messages),
-        }
-        .with_words(place_of_words, words, request.messages.len())
-        .with_images_after_results(),
+        messages,
         temperature: temperature(request).filter(|_| !quirks.no_temperature),
         max_tokens: limit.filter(|_| !quirks.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| quirks.max_completion_tokens),
@@ -216,6 +196,31 @@ pub(super) fn encode(
     let mut bytes = Vec::with_capacity(text + schema + 256);
     serde_json::to_writer(&mut bytes, &body)?;
     Ok(bytes)
+}
+
+/// With what the model is shown of the type where the request says nothing of it.
+fn messages<'a>(
+    request: &'a Request,
+    typed: Option<(ResponseFormat, &OutputSchema)>,
+    RequestShape { quirks, choices, .. }: &RequestShape<'_>,
+) -> Messages<'a> {
+    let is_ignored = quirks.unenforced.is_some();
+    let found_out = is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
+    let words = typed.and_then(|(format, schema)| words(format, schema, *choices && !is_ignored));
+    let question = request.question.and_then(|at| usize::try_from(at).ok());
+    let place = if found_out { request.messages.len().checked_sub(1) } else { question };
+    let messages = match typed {
+        Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
+            Messages::Rewritten(with_instruction(&request.messages, schema))
+        }
+        // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
+        Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {
+            let with = if found_out { with_instruction_at_end } else { with_instruction };
+            Messages::Rewritten(with(&request.messages, schema))
+        }
+        _ => Messages::Unchanged(&request.messages),
+    };
+    messages.with_words(place, words, request.messages.len()).with_images_after_results()
 }
 
 /// What the prompt's own message of the user ends with.
