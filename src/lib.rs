@@ -16,6 +16,7 @@
 //! [docs/schemas.md]: guide::schemas
 //! [docs/service.md]: guide::service
 //! [docs/retrieval.md]: guide::retrieval
+//! [docs/small-models.md]: guide::small_models
 //! [docs/smart-nodes.md]: guide::smart_nodes
 //! [docs/optimising.md]: guide::optimising
 //! [docs/streams.md]: guide::streams

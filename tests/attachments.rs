@@ -116,7 +116,11 @@ async fn the_schema_in_the_prompt_leaves_the_parts_alone() {
     let requests = server.requests();
     let messages = &requests.last().unwrap().json().unwrap()["messages"];
     assert!(messages[0]["content"].as_str().unwrap().contains("of this form"), "{messages}");
-    assert_eq!(messages[1]["content"], parts());
+    // Behind the parts, the names of the answer's members.
+    let mut sent = messages[1]["content"].as_array().unwrap().clone();
+    let reminder = sent.pop().unwrap();
+    assert_eq!(reminder["text"], "\n\nAnswer with JSON that has `animal`.");
+    assert_eq!(serde_json::Value::Array(sent), parts());
 }
 
 #[tokio::test]
