@@ -24,6 +24,7 @@ macro_rules! links {
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability
 [reliability.md#limits-and-cost]: self::reliability#limits-and-cost
+[small-models.md]: self::small_models
 [smart-nodes.md]: self::smart_nodes
 [streams.md]: self::streams
 [retrieval.md]: self::retrieval
@@ -68,6 +69,7 @@ page!(reliability, doctest);
 page!(retrieval, all(doctest, feature = "rag-sqlite"));
 page!(schemas, feature = "openai");
 page!(service, any());
+page!(small_models, "small-models", all(doctest, feature = "openai"));
 page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
 page!(streams, doctest);
 page!(testing, any());

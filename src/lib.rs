@@ -16,6 +16,7 @@
 //! [docs/schemas.md]: guide::schemas
 //! [docs/service.md]: guide::service
 //! [docs/retrieval.md]: guide::retrieval
+//! [docs/small-models.md]: guide::small_models
 //! [docs/smart-nodes.md]: guide::smart_nodes
 //! [docs/optimising.md]: guide::optimising
 //! [docs/streams.md]: guide::streams
@@ -79,6 +80,7 @@
 /// | `examples = [("Hello", "greeting")]` | none | inputs and their answers, shown to the model; or the path of a function that returns them |
 /// | `output = Ticket` | raw text, `String` | the type of the answer: any [`LlmOutput`], an enum, a `Vec`, a number |
 /// | `state = World` | any state | the state that the prompts and the validators read |
+/// | `choices(item = state.inventory)` | none | the values that the state allows at places of the output: `steps[].tool`, `action.Action::Use.item`, `self` |
 /// | `validate = path` | none | a function that checks the answer, or `[a, b]` |
 /// | `exact` | off | the answer is taken only as it stands: nothing is repaired or changed to fit the type |
 /// | `retries = 2` | 0 | further requests after a bad answer |

@@ -2,9 +2,11 @@
 
 mod action;
 mod cfg;
+mod choices;
 mod crate_path;
 mod description;
 mod diagnostics;
+mod expression;
 mod flow;
 mod generics;
 mod ide;

@@ -6,7 +6,6 @@ mod bounds;
 mod check;
 mod emit;
 mod examples;
-pub(crate) mod expression;
 mod faults;
 mod field;
 mod limits;

@@ -16,6 +16,7 @@ use quote::quote;
 use syn::ext::IdentExt;
 use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, Path, ReturnType, Type};
 
+use crate::choices::{self, Choice};
 use crate::description::description;
 use crate::diagnostics::Errors;
 use crate::generics::{bare, mentions};
@@ -25,6 +26,8 @@ use crate::{crate_path, item};
 use args::{ToolArgs, VALUES, hint};
 use model::ToolModel;
 pub(crate) use name::tool_name_error;
+
+const LISTS: [(&str, &str); 1] = [("choices", choices::EXAMPLE)];
 
 const WANTED: &str = "`#[tool]` goes on a function, such as `async fn search(word: String, state: &World) -> Result<Vec<Hit>, ShelfError>`";
 
@@ -36,8 +39,12 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Err(answer) => return answer,
     };
     let (mut errors, mut args) = (Errors::default(), ToolArgs::default());
-    let grammar =
-        Grammar { flags: &["alone", "require_approval"], hint, ..Grammar::of_values("tool", &VALUES) };
+    let grammar = Grammar {
+        flags: &["alone", "require_approval"],
+        lists: &LISTS,
+        hint,
+        ..Grammar::of_values("tool", &VALUES)
+    };
     let describes =
         mentions(arguments.clone(), &|key| ["description", "desc", "doc"].iter().any(|word| key == word));
     parse_arguments(arguments, &grammar, &mut errors, |key, input| args.argument(key, input));
@@ -71,6 +78,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         krate: crate_path::resolve(value(&args.krate)),
         args: &args,
     };
+    check_choices(&model, &mut errors);
     let tool = match (errors.is_empty(), is_method) {
         (true, _) => Some(emit::emit(&model)),
         (false, false) => Some(emit::stub_of_function(&model)),
@@ -78,6 +86,14 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     let errors = errors.into_tokens();
     quote!(#function #tool #errors)
+}
+
+fn check_choices(model: &ToolModel<'_>, errors: &mut Errors) {
+    let choices = value(&model.args.choices).map_or(&[][..], Vec::as_slice);
+    if let Some(at) = choices.iter().find_map(Choice::state).filter(|_| model.state().is_none()) {
+        let message = "`state` is the program's state, and this tool takes none; add a parameter such as `state: &World`";
+        errors.push(Error::new(at, message));
+    }
 }
 
 fn path_ends(path: &Path, name: &str) -> bool {

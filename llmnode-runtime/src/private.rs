@@ -8,9 +8,9 @@ pub use crate::prompt::generated::{
 };
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
-    CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText, FallbackFuture, Input, IntoExample,
-    LlmNode, Replied, ResultOf, Tool, Tools, exec, exec_on_arc, fallback, fallback_with_state, fallible,
-    reply,
+    Choices, ChosenValues, CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText, FallbackFuture,
+    Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool, Tools, exec, exec_on_arc, fallback,
+    fallback_with_state, fallible, listed, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name appears in the compiler's message about a second block.
@@ -32,7 +32,10 @@ pub type ExecResult<N> = Result<<N as Node>::Output, crate::BoxError>;
 /// The traits between which method resolution chooses, in scope only where it has to.
 pub mod probes {
     pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
-    pub use crate::run::{CloneArgument as _, CloneNothing as _, CloneValue as _};
+    pub use crate::run::{
+        CloneArgument as _, CloneNothing as _, CloneValue as _, PassList as _, PassValue as _,
+        UnboxValue as _,
+    };
     pub use crate::validate::{
         CoverFields as _, CoverNothing as _, CoverSchema as _, CoverValidators as _, Marked as _,
         TraverseFields as _, TraverseNothing as _, TraverseValidators as _, Unmarked as _,

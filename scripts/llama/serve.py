@@ -1,6 +1,6 @@
-"""Serves a model by llama.cpp's own HTTP server on a free loopback port: serve.py MODEL.gguf [TEMPLATE]
+"""Serves a model by llama.cpp's own HTTP server on a free loopback port: serve.py MODEL.gguf [TEMPLATE | --instruct NAME]
 
-TEMPLATE is a chat template that knows tools.
+TEMPLATE is a chat template that knows tools. An instruct model has its own, and answers to NAME.
 
 The key comes from LLMNODE_LLAMA_KEY, so that it shows in no process list. Prints one line, the base URL, once
 the server answers; llama.cpp's log goes to stderr. Ends on a signal, or when the process that started it ends.
@@ -18,17 +18,19 @@ SLOTS, CONTEXT_PER_SLOT = 4, 8192
 READY_WITHIN_SECONDS = 60
 
 
-def parameters(model, key, template):
+def parameters(model, key, template, instruct):
     params = xllamacpp.CommonParams()
     params.model.path = model
-    params.model_alias = {"tiny-random"}
+    params.model_alias = {instruct or "tiny-random"}
     params.hostnames, params.port = ["127.0.0.1"], 0  # 0: the system picks a free one
     params.api_keys = [key]
     params.n_parallel, params.n_ctx = SLOTS, SLOTS * CONTEXT_PER_SLOT
     params.kv_unified = False  # each slot has its own share, whatever the others hold
     params.n_gpu_layers, params.cpuparams.n_threads = 0, 1
+    params.use_jinja = bool(template or instruct)
+    if instruct:
+        params.n_parallel, params.n_ctx = 2, 2 * CONTEXT_PER_SLOT
     if template:
-        params.use_jinja = True
         with open(template, encoding="utf-8") as file:
             params.chat_template = file.read()
     params.warmup = params.fit_params = params.ui = False
@@ -52,10 +54,11 @@ def wait_until_it_answers(address):
 def main():
     starter = os.getppid()
     key = os.environ.get("LLMNODE_LLAMA_KEY")
-    if len(sys.argv) not in (2, 3) or not key:
-        sys.exit("usage: LLMNODE_LLAMA_KEY=... serve.py MODEL.gguf [TEMPLATE]")
+    if len(sys.argv) not in (2, 3, 4) or not key:
+        sys.exit("usage: LLMNODE_LLAMA_KEY=... serve.py MODEL.gguf [TEMPLATE | --instruct NAME]")
     template = sys.argv[2] if len(sys.argv) == 3 else None
-    server = xllamacpp.Server(parameters(sys.argv[1], key, template))
+    instruct = sys.argv[3] if len(sys.argv) == 4 else None
+    server = xllamacpp.Server(parameters(sys.argv[1], key, template, instruct))
     address = server.listening_address
     wait_until_it_answers(address)
     print(f"{address}/v1", flush=True)

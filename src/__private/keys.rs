@@ -34,6 +34,7 @@ keys! {
         "`examples = [(input, output), …]`: what inputs are answered with, or the path of a function that gives them." examples
         "`output = Type`: the type of the answer, asked for and read as JSON. Without it: raw text, `String`." output
         "`state = Type`: the state that prompt and validators read. Without it the node runs with any state." state
+        "`choices(item = state.inventory, …)`: which values the state allows at a place of the output. Paths: fields, `[]` for the items of a list, `action.Action::Use.item` for a variant, `self` for the whole output." choices
         "`validate = path`: `fn(&Output, &State, &AttemptInfo) -> Result<(), Invalid>`, which checks the answer, or a list of such functions; each may be `async`." validate
         "`retries = 2`: more calls after a bad answer, sent at once. Default 0." retries
         "`transport_retries = 2`: more tries of the same request after a failure of the transport. Default 2." transport_retries

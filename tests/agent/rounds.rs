@@ -417,3 +417,29 @@ async fn any_number_of_calls_of_tools_that_are_not_there_stays_small() {
     let bytes: usize = results(&requests[1]).iter().map(|result| result.len()).sum();
     assert!(bytes < 20_000 * 64, "{bytes}");
 }
+
+#[tokio::test]
+async fn calls_in_tags_run_and_calls_inside_other_text_or_out_of_the_data_do_not() {
+    let call = json!({"name": "search", "arguments": {"word": "C"}});
+    let tagged = format!("<tool_call>\n{call}\n</tool_call>");
+    let model = ScriptedModel::new().reply(tagged.as_str()).reply(json!({"title": "Deep C"}));
+    let run_of_tags = run(model);
+    assert_eq!(run_of_tags.call(&RECOMMEND).await.unwrap().title, "Deep C");
+    assert_eq!(run_of_tags.state().log(), ["search C"]);
+
+    let model = ScriptedModel::new().reply(format!("I call {call} now.")).reply(json!({"title": "Deep C"}));
+    let run_of_prose = run(model.clone());
+    run_of_prose.call(&RECOMMEND).await.unwrap();
+    assert!(run_of_prose.state().log().is_empty());
+    let feedback = model.requests()[1].messages.last().unwrap().content.clone();
+    assert!(feedback.contains("has a call of `search` inside other text; write only the call"), "{feedback}");
+
+    let question = format!("Repeat this: {call}");
+    let model = ScriptedModel::new().reply(call.to_string()).reply(json!({"title": "Deep C"}));
+    let run_of_document = run(model.clone());
+    let ask = super::library::Recommend { question: question.leak() };
+    run_of_document.call(&ask).await.unwrap();
+    assert!(run_of_document.state().log().is_empty());
+    let feedback = model.requests()[1].messages.last().unwrap().content.clone();
+    assert!(feedback.contains("stands in the data; nothing was called"), "{feedback}");
+}

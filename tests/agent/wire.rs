@@ -182,3 +182,78 @@ async fn of_a_thousand_agents_the_ledger_is_the_servers_log() {
     let each: u64 = reports.iter().map(|report| report.as_ref().unwrap().total.total.known).sum();
     assert_eq!(each, total.total.known);
 }
+
+/// A server that ignores `required`: what it is asked, and what was run, in the end.
+#[tokio::test]
+async fn a_model_that_writes_text_where_it_has_to_call_is_free_to_from_then_on() {
+    for streams in [false, true] {
+        let (server, run) = library(vec![
+            StubReply::text("The best book is Deep C."),
+            StubReply::text(r#"{"name": "search", "arguments": {"word": "C"}}"#),
+            StubReply::text("I found it for you."),
+            StubReply::json(json!({"title": "Deep C"})),
+        ])
+        .await;
+        let call = run.call(&RECOMMEND);
+        let report = if streams { call.stream().report().await } else { call.report().await }.unwrap();
+        assert_eq!(report.value.title, "Deep C");
+        use llmnode::AttemptKind::{Adapted, Correction, First, Turn};
+        assert_eq!(kinds(&report.record), [First, Adapted, Turn, Correction]);
+        assert_eq!(outcomes(&report.record, 1), ["ok"]);
+        assert_eq!(report.record.attempts[0].flags, [llmnode::Flag::FreeChoice]);
+        assert_eq!(report.record.attempts[1].refused, ["tool_choice"]);
+        let asked: Vec<_> = bodies(&server)
+            .iter()
+            .map(|body| {
+                (names(body).len(), body["tool_choice"].clone(), body.get("response_format").is_some())
+            })
+            .collect();
+        // Behind the tool's result, the correction asks by the response format, with the tools still listed.
+        assert_eq!(
+            asked,
+            [
+                (3, json!("required"), false),
+                (3, Value::Null, false),
+                (3, Value::Null, false),
+                (2, json!("none"), true)
+            ]
+        );
+    }
+}
+
+#[tokio::test]
+async fn of_a_model_that_is_free_the_last_turn_is_a_response_format() {
+    let search = || StubReply::text(r#"{"name": "search", "arguments": {"word": "C"}}"#);
+    let (server, run) = library(vec![
+        StubReply::text("Well."),
+        search(),
+        search(),
+        search(),
+        StubReply::json(json!({"title": "Deep C"})),
+    ])
+    .await;
+    assert_eq!(run.call(&RECOMMEND).await.unwrap().title, "Deep C");
+    let formats: Vec<_> =
+        bodies(&server).iter().map(|body| body["response_format"]["type"].clone()).collect();
+    assert_eq!(formats, [Value::Null, Value::Null, Value::Null, Value::Null, json!("json_schema")]);
+}
+
+/// Once, out of `retries`; calls of the answer that was cut never run.
+#[tokio::test]
+async fn an_answer_of_a_node_with_tools_that_was_cut_is_asked_for_once_more() {
+    let cut = || StubReply::call("search", json!({"word": "Rust"})).finish_reason("length");
+    let (server, run) = library(vec![
+        StubReply::call("search", json!({"word": "C"})),
+        cut(),
+        StubReply::call("Advice", json!({"title": "Deep C"})),
+    ])
+    .await;
+    assert_eq!(run.call(&RECOMMEND).await.unwrap().title, "Deep C");
+    let messages = &bodies(&server)[2]["messages"];
+    assert_eq!(run.state().log(), ["search C"]);
+    assert!(messages[4]["content"].as_str().unwrap().contains("was cut at the length limit"), "{messages}");
+
+    let (server, run) = library(vec![StubReply::call("search", json!({"word": "C"})), cut()]).await;
+    let error = run.call(&RECOMMEND).retries(0).await.unwrap_err();
+    assert_eq!((error.category(), server.requests().len()), (Category::TruncatedOutput, 2));
+}

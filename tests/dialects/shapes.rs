@@ -119,10 +119,14 @@ async fn every_shape_keeps_the_rules_of_every_dialect() {
     }
 }
 
-/// The system message speaks of JSON, and ends with a plain schema; the user's is the prompt.
+/// The system message speaks of JSON, and ends with a form, or a plain schema where a form cannot say it; the user's begins
+/// with the prompt.
 fn told(body: &Value) -> Vec<String> {
     let [system, user] = body["messages"].as_array().unwrap().as_slice() else { panic!("{body}") };
-    assert_eq!(user["content"], "Fill in the form.");
+    assert!(user["content"].as_str().unwrap().starts_with("Fill in the form."), "{user}");
+    if system["content"].as_str().unwrap().contains("JSON object of this form") {
+        return Vec::new();
+    }
     let (told, schema) = system["content"].as_str().unwrap().rsplit_once('\n').unwrap();
     assert!(told.contains("JSON"), "{told}");
     rules::plain(&serde_json::from_str(schema).unwrap())

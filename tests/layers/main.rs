@@ -140,6 +140,7 @@ const MCP: &[&str] =
     &["clean", "reply", "secret", "tool_list", "process", "events", "http_client", "connection", "server"];
 const STUB: &[&str] = &[
     "sample",
+    "form",
     "headers",
     "answer",
     "request",
@@ -168,6 +169,8 @@ const MACROS: &[&str] = &[
     "description",
     "time",
     "crate_path",
+    "expression",
+    "choices",
     "action",
     "step_impl",
     "prompt",

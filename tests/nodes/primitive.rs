@@ -65,7 +65,7 @@ async fn a_model_that_takes_no_schema_is_told_it_behind_the_instruction() {
     let response = extract().respond(&run(&server, &TestClock::new()), "x").await;
     let told = server.requests().last().unwrap().messages()[0].1.clone();
     assert!(told.starts_with("Extract the city.\n\n") && told.contains("\"name\""), "{told}");
-    assert_eq!(server.requests().last().unwrap().messages()[1].1, "x");
+    assert_eq!(server.requests().last().unwrap().messages()[1].1, "x\n\nAnswer with JSON that has `name`.");
     assert_eq!(response.retry_count + 1, server.requests().len() as u64);
 }
 

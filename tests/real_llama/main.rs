@@ -13,6 +13,7 @@ mod corrections;
 mod dialects;
 mod faults;
 mod flows;
+mod instruct;
 #[cfg(feature = "graph")]
 mod quickstart;
 #[allow(dead_code, reason = "of the values of the shapes nothing is needed here")]

@@ -40,6 +40,9 @@ pub struct Request {
     pub attempt_timeout: Option<Duration>,
     /// Fields that are passed to the provider as they are.
     pub extra: Map<String, Value>,
+    /// Which message the prompt ends with. What the user's message has to say besides goes to its end.
+    #[doc(hidden)]
+    pub question: Option<u32>,
     /// The id of the attempt, for the provider's logs. `OpenAi` sends it as the header `x-client-request-id`. `None`
     /// outside of a call.
     pub correlation: Option<AttemptId>,
@@ -59,6 +62,7 @@ impl Request {
             max_tokens: None,
             attempt_timeout: None,
             extra: Map::new(),
+            question: None,
             correlation: None,
         }
     }
@@ -108,6 +112,7 @@ mod tests {
             extra: _,
             // Do not change what is answered.
             attempt_timeout: _,
+            question: _,
             correlation: _,
         } = Request::new(Vec::new());
         assert!(messages.is_empty());

@@ -27,7 +27,7 @@ pub enum ResponseFormat {
     Strict,
     /// A response format with plain JSON Schema (2020-12). Some endpoints enforce it.
     Schema,
-    /// A response format that asks for any JSON object ("JSON mode"); the schema ends the system message.
+    /// A response format that asks for any JSON object ("JSON mode"); a form of the answer ends the system message.
     JsonObject,
     /// No response format. The schema ends the system message.
     Prompt,

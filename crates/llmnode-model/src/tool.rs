@@ -47,6 +47,9 @@ pub struct ToolSpec {
     /// No other tool runs at the same time.
     #[doc(hidden)]
     pub alone: bool,
+    /// The program gives its results.
+    #[doc(hidden)]
+    pub external: bool,
 }
 
 impl ToolSpec {
@@ -56,7 +59,7 @@ impl ToolSpec {
         description: impl Into<Cow<'static, str>>,
         schema: Arc<OutputSchema>,
     ) -> Self {
-        ToolSpec { name: name.into(), description: description.into(), schema, alone: false }
+        ToolSpec { name: name.into(), description: description.into(), schema, alone: false, external: false }
     }
 }
 

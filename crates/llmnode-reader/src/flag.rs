@@ -49,6 +49,8 @@ pub enum Flag {
     ImpossibleUsage,
     /// The model wrote a call of a tool as its text. The tool was executed.
     CallInText,
+    /// The model had to call a function, and wrote a text instead. From now on it is free to do either.
+    FreeChoice,
     /// The answer has this property, which a graph may not write, so it was left out.
     NotWritten(Cow<'static, str>),
     /// The provider did not say why the answer ended.

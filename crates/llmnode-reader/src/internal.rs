@@ -1,5 +1,6 @@
 //! What the crates of llmnode need from inside the reader. Not part of the public interface: it may change in any release.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_into
 pub use crate::check::target;
 pub use crate::marks::{MARK, marks_in};
 pub use crate::schema::Uncovered;
+pub use crate::schema::choices::{ChoiceList, ChoicesError};
 pub use crate::text::{
     bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
     same_name, write_joined,
@@ -14,7 +16,10 @@ pub use crate::text::{
 pub use crate::tree::{WRAPPER, is_annotation};
 
 use crate::check;
+use crate::schema::choices::{self, Lists};
 use crate::{Flag, Note, OutputSchema, StrictError, Violation};
+
+const REPEATED_FORM: &str = "repeats the form instead of filling it in";
 
 /// Why no answer can ever be of this type.
 pub fn unanswerable(schema: &OutputSchema) -> Option<&str> {
@@ -45,6 +50,78 @@ pub fn has_list_at(schema: &OutputSchema, path: &[String]) -> bool {
 /// Checks the schema only; serde may still refuse the value.
 pub fn is_met_by(schema: &OutputSchema, text: &str) -> bool {
     schema.is_met_by(text)
+}
+
+/// A copy of the schema that allows only these values at their places.
+///
+/// # Errors
+/// A place that the schema does not have once, or values that do not fit it.
+pub fn with_choices(
+    schema: &Arc<OutputSchema>,
+    lists: &[ChoiceList],
+) -> Result<Arc<OutputSchema>, ChoicesError> {
+    OutputSchema::with_choices(schema, lists).map(Arc::new)
+}
+
+/// The type's own schema, without what the state allows.
+pub fn without_choices(schema: &OutputSchema) -> &OutputSchema {
+    schema.without_choices()
+}
+
+/// Whether values from the state stand in the schema.
+pub fn has_choices(schema: &OutputSchema) -> bool {
+    schema.lists().is_some_and(Lists::are_in_schema)
+}
+
+/// The allowed values as text, as far as the request does not have them. `is_sent`: the schema is part of it.
+pub fn choices_in_words(schema: &OutputSchema, is_sent: bool) -> Option<String> {
+    schema.lists()?.in_words(is_sent)
+}
+
+/// Of a value that is not in its list.
+pub fn not_listed(path: String, value: &str, values: &BTreeSet<String>) -> Violation {
+    let mut violation = Violation::new(path, choices::not_listed(value, values));
+    violation.list_allowed(values.iter().cloned());
+    violation
+}
+
+/// Asks for JSON of the schema, by a form to fill in or, where a form cannot say it, by the schema.
+pub fn instruction(schema: &OutputSchema) -> String {
+    match schema.form() {
+        Some(form) => format!(
+            "Answer with one JSON object of this form. Fill in the values; write only the JSON.\n{}",
+            form.text
+        ),
+        None => format!(
+            "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
+            schema.plain().get()
+        ),
+    }
+}
+
+/// `None`: a form cannot say what the schema does.
+pub fn form(schema: &OutputSchema) -> Option<&str> {
+    schema.form().map(|form| form.text.as_str())
+}
+
+/// Names the members of the form, to be said behind the question.
+pub fn reminder(schema: &OutputSchema) -> Option<String> {
+    schema.form()?.reminder()
+}
+
+/// Of an answer that repeats the form instead of filling it in.
+pub fn repeated_form() -> Violation {
+    Violation::new("", REPEATED_FORM)
+}
+
+/// Whether the answer repeats what the model was shown, the form or the schema.
+pub fn is_repetition(violation: &Violation) -> bool {
+    [REPEATED_FORM, check::REPEATED_SCHEMA].contains(&violation.message.as_str())
+}
+
+/// Whether an answer repeats what the form of the schema shows in place of a value.
+pub fn repeats_form(schema: &OutputSchema, answer: &str) -> bool {
+    schema.form().is_some_and(|form| form.is_repeated_in(answer))
 }
 
 /// Why strict mode cannot express it, for a log; `None` from the second time on.

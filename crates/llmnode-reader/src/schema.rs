@@ -1,7 +1,9 @@
 //! The JSON schema of an output type, in the dialects that providers accept.
 
 mod anthropic;
+pub(crate) mod choices;
 mod depth;
+mod form;
 mod kinds;
 mod limits;
 mod merge;
@@ -21,6 +23,8 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
+use self::choices::{ChoiceList, ChoicesError, Lists, WithLists, with_lists};
+use self::form::Form;
 use super::check::{CheckMode, Rules, faults, states_bounds};
 use crate::marks::{marks_of, schema_with_marks};
 use crate::tree::WRAPPER;
@@ -66,6 +70,11 @@ pub struct OutputSchema {
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     anthropic: OnceLock<Option<Box<RawValue>>>,
+    form: OnceLock<Option<Box<Form>>>,
+    /// What the state allows, if this is the schema of one call.
+    lists: Option<Box<choices::Lists>>,
+    /// The type's own schema then.
+    own: Option<Arc<OutputSchema>>,
     strict_error_was_taken: AtomicBool,
     wrapped: bool,
     /// Levels beyond the limit of depth were cut off.
@@ -136,6 +145,9 @@ impl OutputSchema {
             rules,
             strict: OnceLock::new(),
             anthropic: OnceLock::new(),
+            form: OnceLock::new(),
+            lists: None,
+            own: None,
             strict_error_was_taken: AtomicBool::new(false),
             uncovered: Mutex::default(),
             truncated: truncated || normal.truncated,
@@ -207,6 +219,36 @@ impl OutputSchema {
             anthropic::subset(&strict).map(|tree| raw(&tree))
         };
         self.anthropic.get_or_init(write).as_deref()
+    }
+
+    /// A copy that allows only these values at their places.
+    pub(crate) fn with_choices(
+        own: &Arc<OutputSchema>,
+        lists: &[ChoiceList],
+    ) -> Result<OutputSchema, ChoicesError> {
+        let WithLists { tree, mut lists } = with_lists(&own.tree, own.wrapped, lists)?;
+        let mut schema = OutputSchema::from_value(&own.name, tree);
+        if own.strict().is_ok() && schema.strict().is_err() {
+            schema = OutputSchema::from_value(&own.name, own.tree.clone());
+            lists.leave_schema();
+        }
+        (schema.lists, schema.own) = (Some(Box::new(lists)), Some(Arc::clone(own)));
+        Ok(schema)
+    }
+
+    /// The type's own schema, if this one has lists from the state.
+    pub(crate) fn without_choices(&self) -> &OutputSchema {
+        self.own.as_deref().unwrap_or(self)
+    }
+
+    pub(crate) fn lists(&self) -> Option<&Lists> {
+        self.lists.as_deref()
+    }
+
+    /// `None`: the schema says what a form cannot.
+    pub(crate) fn form(&self) -> Option<&Form> {
+        let tree = self.lists.as_ref().map_or(&self.tree, |lists| &lists.form);
+        self.form.get_or_init(|| Form::of(tree).filter(|_| !self.truncated).map(Box::new)).as_deref()
     }
 
     /// Why strict mode cannot express it; `None` from the second time on.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::future::Future;
 
 use llmnode_runtime::internal::CxInternals as _;
-use llmnode_runtime::private::{FallbackFuture, LlmNode, OutputSpec, Prompt, Tools, exec as ask};
+use llmnode_runtime::private::{Choices, FallbackFuture, LlmNode, OutputSpec, Prompt, Tools, exec as ask};
 use llmnode_runtime::{BoxError, Category, ChatModel, Cx, Exec, Limits, Node, NodeError, Settings};
 use serde_json::{Map, Value};
 
@@ -213,6 +213,10 @@ impl<S: ?Sized, N: Smart + LlmNode<S>> LlmNode<S> for Programmed<'_, N> {
             return spec;
         }
         spec.in_form(Box::new(SmartAnswerForm::new::<N>(signature, &self.reasoned)))
+    }
+
+    fn choices(&self, state: &S, to: &mut Choices<N::Output>) {
+        self.node.choices(state, to);
     }
 
     fn tools(&self, to: &mut Tools<S>) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::form::filled;
 use super::sample::sample;
 
 /// Characters of the request that a text answer repeats.
@@ -13,6 +14,9 @@ pub(super) fn answer(body: &Value, messages: &[(String, String)]) -> Result<Stri
     let sent = || format["json_schema"].get("schema").or_else(|| parameters(body));
     if let Some(schema) = sent().or(told.as_ref()) {
         return sample(schema).map(|value| value.to_string());
+    }
+    if let Some(value) = system_message(messages).and_then(filled) {
+        return Ok(value.to_string());
     }
     let last = messages.last().map_or("", |(_, text)| text.trim());
     let quoted: String = last.chars().take(QUOTED).collect();
@@ -30,10 +34,13 @@ fn parameters(body: &Value) -> Option<&Value> {
     functions.find(|function| function["name"] == name)?.get("parameters")
 }
 
+fn system_message(messages: &[(String, String)]) -> Option<&str> {
+    messages.iter().find(|(role, _)| role == "system").map(|(_, text)| text.as_str())
+}
+
 /// On its last line.
 fn schema_in_system_message(messages: &[(String, String)]) -> Option<Value> {
-    let (_, system) = messages.iter().find(|(role, _)| role == "system")?;
-    let (before, last) = system.rsplit_once('\n')?;
+    let (before, last) = system_message(messages)?.rsplit_once('\n')?;
     let schema = before.contains("JSON Schema").then(|| serde_json::from_str(last).ok())?;
     schema.filter(Value::is_object)
 }

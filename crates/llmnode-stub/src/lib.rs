@@ -39,6 +39,7 @@ mod completion;
 mod embedding;
 mod events;
 mod exchange;
+mod form;
 mod headers;
 mod log;
 mod reader;

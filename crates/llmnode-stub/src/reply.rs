@@ -113,7 +113,7 @@ impl StubReply {
 
     /// Answers with a small value that the request's JSON schema allows, or with a short text if the request has no schema.
     /// The schema is that of `response_format`, or the parameters of the function that `tool_choice` forces the model to call
-    /// (the answer is then a call of it), or the last line of a system message that mentions a JSON Schema.
+    /// (the answer is then a call of it), or what a system message ends with: a form of llmnode's, or a JSON Schema.
     ///
     /// The value is `const`, the first of `enum`, or `default`; otherwise one of the first type: the required members,
     /// `minItems` items, `false`, the lowest number that is allowed (0 if none is the lowest), or `"text"` in a length that

@@ -10,10 +10,10 @@ use super::pattern::{edge_label, strict};
 use super::step::text;
 use super::syntax::{Exit, Flow, FlowStep, Parameter, StateField, Target};
 use crate::crate_path;
+use crate::expression::resolve_names;
 use crate::generics::{bare, last_name};
 use crate::macro_args::value;
 use crate::names::snake_case;
-use crate::node::expression::resolve_names;
 
 pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
     let (definition, private) = (definition(flow), crate_path::private());

@@ -12,6 +12,7 @@ use super::step::StepArgs;
 use super::tools;
 use super::validators;
 use super::with::{self, WithVariable};
+use crate::choices::{self, Choice};
 
 use crate::crate_path;
 use crate::diagnostics::Errors;
@@ -57,7 +58,8 @@ const VALUES: [&str; 32] = [
 
 const FLAGS: [&str; 3] = ["exact", "think", "tool"];
 
-const LISTS: [(&str, &str); 3] = [
+const LISTS: [(&str, &str); 4] = [
+    ("choices", choices::EXAMPLE),
     ("with", with::EXAMPLE),
     ("recover", "recover(schema_error = [repair(2), bubble])"),
     ("limits", "limits(requests = 5, tokens = 2_000, money = 0.05)"),
@@ -114,6 +116,7 @@ pub(crate) struct NodeArgs {
     pub(crate) form: Slot<Form>,
     pub(crate) think: Slot<()>,
     pub(crate) with: Slot<Vec<WithVariable>>,
+    pub(crate) choices: Slot<Vec<Choice>>,
     pub(crate) examples: Slot<Examples>,
     pub(crate) output: Slot<Type>,
     pub(crate) state: Slot<Type>,
@@ -177,6 +180,11 @@ impl NodeArgs {
             "with" => {
                 let (list, result) = with::parse(input);
                 self.with = Some(KeyValue { key, value: list });
+                result
+            }
+            "choices" => {
+                let (list, result) = choices::parse(input);
+                self.choices = Some(KeyValue { key, value: Some(list) });
                 result
             }
             "recover" => {

@@ -13,6 +13,7 @@ use super::smart;
 use super::step::{self, Prep};
 use super::tools;
 use super::variables::Variables;
+use crate::choices::Choice;
 use crate::crate_path;
 use crate::diagnostics::attribute_span;
 use crate::macro_args::{key, value};
@@ -60,6 +61,7 @@ pub(crate) fn check<'a>(
         prompt,
         files,
         with: value(&args.with).map_or(&[], Vec::as_slice),
+        choices: value(&args.choices).map_or(&[], Vec::as_slice),
         output: value(&args.output).cloned(),
         state: value(&args.state).cloned(),
         validators: value(&args.validate).map_or(&[], Vec::as_slice),
@@ -70,6 +72,18 @@ pub(crate) fn check<'a>(
         args,
         step,
     })
+}
+
+fn check_choices(args: &NodeArgs, faults: &mut Faults) {
+    let Some(key) = key(&args.choices) else { return };
+    if args.output.is_none() && !args.has_unknown_keys {
+        let message = "`choices` says which values the output may have; add `output = …`";
+        return faults.push(Error::new(key.span(), message));
+    }
+    let choices = value(&args.choices).map_or(&[][..], Vec::as_slice);
+    if let Some(at) = choices.iter().find_map(Choice::state).filter(|_| args.state.is_none()) {
+        faults.push(Error::new(at, "`state` is the program's state; name its type with `state = …`"));
+    }
 }
 
 fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
@@ -115,6 +129,7 @@ fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults
         futile.into_iter().for_each(|error| faults.push(error));
     }
     tools::check(args, item, marks, faults);
+    check_choices(args, faults);
     if let Some(Type::Reference(reference)) = value(&args.state) {
         let message = "`state` names the type itself; write it without `&`";
         faults.push(Error::new(reference.and_token.span(), message));

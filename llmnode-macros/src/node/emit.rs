@@ -15,6 +15,7 @@ use super::step;
 use super::tools;
 use super::validators;
 use super::with;
+use crate::choices;
 use crate::crate_path;
 use crate::description::description;
 use crate::generics::{end_spans, mentions_parameter};
@@ -89,6 +90,10 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
     let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
     let (state, stated) = with_state(model, generics.clone());
     let output_spec = output_spec(model, &state, private);
+    let choices = model
+        .output
+        .as_ref()
+        .and_then(|output| choices::emit(model.choices, model.item, output, &state, private));
     let fallback = fallback(model, &state, private);
     let held_model = held_model(model, private);
     let tools = tools::emit(model, &state, private);
@@ -122,6 +127,7 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
             fn output(&self) -> #private::OutputSpec<Self::Output, #state> {
                 #output_spec
             }
+            #choices
             #fallback
             #tools
         }

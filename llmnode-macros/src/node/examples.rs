@@ -6,8 +6,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprPath, Token, bracketed, parenthesized, token};
 
-use super::expression;
 use crate::diagnostics::Errors;
+use crate::expression;
 use crate::literals::unexpected;
 use crate::macro_args::{comma_or_end, skip_to_comma};
 

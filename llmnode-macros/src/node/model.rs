@@ -8,6 +8,7 @@ use super::examples::Examples;
 use super::smart::Smart;
 use super::step::StepModel;
 use super::with::WithVariable;
+use crate::choices::Choice;
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 
@@ -24,6 +25,7 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) toolset: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
     pub(crate) with: &'a [WithVariable],
+    pub(crate) choices: &'a [Choice],
     pub(crate) files: Vec<LitStr>,
     pub(crate) output: Option<Type>,
     pub(crate) state: Option<Type>,

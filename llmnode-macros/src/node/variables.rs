@@ -12,6 +12,7 @@ use super::field::Mark;
 use super::model::{Part, PathStep, ValueOrigin};
 use super::with::{self, WithVariable};
 use super::without_display::{holds_messages, placeholder_for};
+use crate::choices::Choice;
 use crate::generics::last_name;
 use crate::macro_args::{KeyValue, value};
 use crate::prompt::identifier;
@@ -31,6 +32,7 @@ pub(crate) struct Variables<'a> {
     fields: Vec<String>,
     history: Option<String>,
     with: &'a [WithVariable],
+    choices: &'a [Choice],
     has_state: bool,
     used: Vec<String>,
     /// An unknown name may be one of a `with` that could not be parsed.
@@ -62,6 +64,7 @@ impl<'a> Variables<'a> {
             fields,
             history,
             with,
+            choices: value(&args.choices).map_or(&[], Vec::as_slice),
             has_state,
             used: vec![],
             with_unreadable,
@@ -112,6 +115,9 @@ impl<'a> Variables<'a> {
     /// Silent if a fault hides what is used. Also reports skipped fields that are used.
     pub(crate) fn unused(mut self, marks: &[Mark]) {
         let silent = self.unused_with();
+        let of_lists = self.item.fields.iter().filter_map(|field| field.ident.as_ref());
+        let of_lists = of_lists.filter(|field| self.choices.iter().any(|choice| choice.names(field)));
+        self.used.extend(of_lists.map(|field| field.unraw().to_string()));
         for (field, mark) in self.item.fields.iter().zip(marks) {
             let Some((ident, name)) = field.ident.as_ref().zip(name(field)) else { continue };
             let used = self.used.contains(&name);

@@ -10,8 +10,8 @@ use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Error, Expr, ExprReference, Token};
 
-use super::expression;
 use crate::diagnostics::Errors;
+use crate::expression;
 use crate::generics::{bare_value, end_spans};
 use crate::macro_args::{comma_or_end, skip_to_comma};
 use crate::prompt::identifier;

@@ -4,9 +4,10 @@ use syn::parse::ParseStream;
 use syn::{Ident, LitStr, Path};
 
 use super::name::check_tool_name;
+use crate::choices::{self, Choice};
 use crate::crate_path;
 use crate::literals::{bool_literal, integer, non_empty, text};
-use crate::macro_args::{Slot, fill};
+use crate::macro_args::{KeyValue, Slot, fill};
 use crate::time::{Time, Wait};
 
 pub(super) const VALUES: [&str; 6] = ["name", "attempts", "wait", "deadline", "idempotent", "crate"];
@@ -20,6 +21,7 @@ pub(super) struct ToolArgs {
     pub(super) idempotent: Slot<bool>,
     pub(super) alone: Slot<()>,
     pub(super) require_approval: Slot<()>,
+    pub(super) choices: Slot<Vec<Choice>>,
     pub(super) krate: Slot<Path>,
 }
 
@@ -34,6 +36,11 @@ impl ToolArgs {
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
             "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
             "idempotent" => fill(&mut self.idempotent, key, bool_literal(input)),
+            "choices" => {
+                let (list, result) = choices::parse(input);
+                self.choices = Some(KeyValue { key, value: Some(list) });
+                result
+            }
             "alone" => fill(&mut self.alone, key, Ok(())),
             "require_approval" => fill(&mut self.require_approval, key, Ok(())),
             _ => crate_path::parse(input, key, &mut self.krate),

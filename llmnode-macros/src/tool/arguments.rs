@@ -43,6 +43,7 @@ impl Arguments<'_> {
         header: &TokenStream,
         state: &TokenStream,
         flags: ToolFlags,
+        choices: Option<&TokenStream>,
         private: &Ident,
     ) -> TokenStream {
         let here = Span::mixed_site();
@@ -67,6 +68,7 @@ impl Arguments<'_> {
             impl #header #private::Tool<#state> for #ident {
                 #alone
                 #approval
+                #choices
                 fn arguments() -> #private::OutputSpec<Self, #state> {
                     use #private::probes::*;
                     #read

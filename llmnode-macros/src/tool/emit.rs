@@ -8,6 +8,7 @@ use super::args::ToolArgs;
 use super::arguments::{Argument, Arguments, ToolFlags};
 use super::model::ToolModel;
 use super::parameter::Parameter;
+use crate::choices;
 use crate::crate_path;
 use crate::description::description;
 use crate::generics::{bare, end_spans, last_name};
@@ -20,7 +21,9 @@ pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let (header, state) = state(model);
     let ToolArgs { alone, require_approval, .. } = model.args;
     let flags = ToolFlags { alone: alone.is_some(), require_approval: require_approval.is_some() };
-    let tool = arguments.tool(&header, &state, flags, &private);
+    let choices = value(&model.args.choices).map_or(&[][..], Vec::as_slice);
+    let choices = choices::emit_for_tool(choices, &model.ident, &state, &private);
+    let tool = arguments.tool(&header, &state, flags, choices.as_ref(), &private);
     let (node, exec, validation) = (node(model, &private), exec(model, &private), arguments.validation());
     let impls = crate_path::scope(&model.krate, quote!(#node #exec #tool));
     quote!(#definition #validation #impls)

@@ -5,9 +5,11 @@
 mod modules {
     pub(crate) mod action;
     pub(crate) mod cfg;
+    pub(crate) mod choices;
     pub(crate) mod crate_path;
     pub(crate) mod description;
     pub(crate) mod diagnostics;
+    pub(crate) mod expression;
     pub(crate) mod flow;
     pub(crate) mod generics;
     pub(crate) mod ide;

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod call;
+mod corrected;
 mod estimate;
 mod hooks;
 pub mod milliseconds;

@@ -8,6 +8,7 @@ use llmnode_model::{AttemptId, CallId, Category, ResponseFormat, TokenUsage};
 use llmnode_reader::{Flag, Violation};
 use serde::{Deserialize, Serialize};
 
+use super::corrected::corrected;
 use super::estimate::{Estimate, answer_tokens};
 use super::milliseconds;
 use super::usage::{Replayed, Usage};
@@ -297,6 +298,22 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl CallRecord {
+    /// Returns what a correction changed: JSON pointers such as `/total/amount`, to the members of the accepted answer that
+    /// differ from the first answer which validators refused. A validator can be met by changing the wrong member, so a
+    /// program may send such rows to a person. At most 64.
+    pub fn corrected(&self) -> Vec<String> {
+        let accepted = self.attempts.split_last().filter(|(last, _)| last.category.is_none());
+        let Some((accepted, before)) = accepted.filter(|_| self.category.is_none()) else {
+            return Vec::new();
+        };
+        let turn = before.iter().rposition(|attempt| !attempt.tools.is_empty()).map_or(0, |at| at + 1);
+        let is_refused = |attempt: &&AttemptRecord| attempt.category == Some(Category::ValidationError);
+        let refused = before[turn..].iter().find(is_refused).and_then(|attempt| attempt.answer.as_deref());
+        refused
+            .zip(accepted.answer.as_deref())
+            .map_or(Vec::new(), |(refused, accepted)| corrected(refused, accepted))
+    }
+
     /// Returns the usage of all attempts.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();

@@ -47,7 +47,7 @@ impl PrimitiveBuilder {
         PrimitiveBuilder { name, system_prompt, output: None, settings, tools, turns: None }
     }
 
-    /// Sets the system message. Default: none. For a model that takes no schema, the schema is added to it.
+    /// Sets the system message. Default: none. For a model that takes no schema, a form of the answer is added to it.
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
         self.system_prompt = text.into();
         self

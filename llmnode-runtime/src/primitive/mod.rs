@@ -15,6 +15,7 @@ use payload::Payload;
 pub use response::Response;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::{AnswerKind, OutputSpec, Untyped};
 use crate::prompt::generated::{Prompt, Segment};
-use crate::run::{Cx, Exec, LlmNode, Run, Tools, Toolset};
+use crate::run::{Choices, Cx, Exec, LlmNode, Run, Tools, Toolset, walk_json};
 use crate::settings::{EMPTY_SETTINGS, NodeKind, Recovery, Settings, Stacks};
 use llmnode_model::BoxError;
 use llmnode_model::Category;
@@ -98,13 +99,27 @@ impl Primitive {
     /// `invalid_payload`. The text is the user message, byte for byte.
     pub fn ask(&self, payload: impl Into<Value>) -> Ask {
         let payload = Some(Payload::new(payload.into()));
-        Ask { primitive: self.clone(), payload, history: Vec::new(), system: None, tools: None }
+        Ask {
+            primitive: self.clone(),
+            payload,
+            history: Vec::new(),
+            system: None,
+            tools: None,
+            choices: Vec::new(),
+        }
     }
 
     /// Returns a call of the primitive that continues a conversation. The model answers its last message.
     pub fn chat(&self, messages: impl Into<Vec<Message>>) -> Ask {
         let history = messages.into();
-        Ask { primitive: self.clone(), payload: None, history, system: None, tools: None }
+        Ask {
+            primitive: self.clone(),
+            payload: None,
+            history,
+            system: None,
+            tools: None,
+            choices: Vec::new(),
+        }
     }
 
     /// Calls the primitive, and returns failures as data. The run's state is not used.
@@ -134,9 +149,22 @@ pub struct Ask {
     history: Vec<Message>,
     system: Option<String>,
     tools: Option<Toolset>,
+    choices: Vec<(String, BTreeSet<String>)>,
 }
 
 impl Ask {
+    /// Sets which values the answer may have at a path, such as `item` or `steps[].tool`. They stand in the schema that
+    /// is sent, and the answer is checked.
+    #[must_use]
+    pub fn choices(
+        mut self,
+        path: impl Into<String>,
+        values: impl IntoIterator<Item = impl fmt::Display>,
+    ) -> Self {
+        self.choices.push((path.into(), values.into_iter().map(|value| value.to_string()).collect()));
+        self
+    }
+
     /// Puts earlier messages of a conversation before the payload.
     #[must_use]
     pub fn history(mut self, messages: impl Into<Vec<Message>>) -> Self {
@@ -207,6 +235,12 @@ impl<S: ?Sized + Sync> LlmNode<S> for Ask {
 
     fn output(&self) -> OutputSpec<Value, S> {
         self.primitive.0.output.clone().map_or_else(OutputSpec::raw, OutputSpec::untyped)
+    }
+
+    fn choices(&self, _: &S, to: &mut Choices<Value>) {
+        for (path, values) in &self.choices {
+            to.add(path.clone(), "…", values.clone(), walk_json);
+        }
     }
 
     fn tools(&self, to: &mut Tools<S>) {

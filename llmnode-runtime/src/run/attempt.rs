@@ -9,7 +9,7 @@ use llmnode_model::{
     Carried, Category, ChatModel, Completion, Delta, FinishReason, Group, ModelError, Request,
     ResponseFormat, Retry, Sink, TokenUsage,
 };
-use llmnode_reader::internal::{is_met_by, one_line};
+use llmnode_reader::internal::{is_met_by, one_line, repeated_form, repeats_form, without_choices};
 use llmnode_reader::{Flag, Violation};
 use tracing::Instrument;
 
@@ -19,7 +19,7 @@ use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
 use super::failure::{Failure, normalize_violations};
 use super::listener::Listener;
-use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls};
+use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call};
 use super::usage_checks::usage_flags;
 use crate::clock::{Clock, timeout_at};
 use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, most_tokens, prompt_tokens};
@@ -110,8 +110,9 @@ async fn ask(
     reserved: &mut Reservation<'_>,
     asked: &mut dyn ErasedNode<'_>,
     attempt: &AttemptInfo,
-    Plan { context: CallContext { listener, .. }, settings, .. }: &Plan<'_>,
+    plan: &Plan<'_>,
 ) -> Result<Option<Box<Round>>, Failure> {
+    let Plan { context: CallContext { listener, .. }, settings, .. } = plan;
     let outcome = match listener {
         None => model.complete(request, &mut AttemptSink { open, reserved, written: None }).await,
         // Boxed, so that calls without a listener have no room for it.
@@ -119,31 +120,62 @@ async fn ask(
             Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
         }
     };
-    let ModelAnswer { text, stopped, padding, carried, round } =
-        answer(outcome, request, open, reserved, settings)?;
-    // With less white space, further objects may follow on lines of their own.
-    let cut = stopped && padding < PADDING;
-    if let Some(round) = round {
-        open.journal_answer(&round.content, round.calls(), round.carried.as_ref(), true);
-        open.note(|record| record.keep_answer(text));
+    let mut answer = answer(outcome, request, open, reserved, settings)?;
+    if let Some(round) = take_round(&mut answer, request, open, asked, settings) {
         return Ok(Some(round));
     }
-    if (!stopped || padding > 0)
-        && let Some(round) = called_in_text(&text, request, asked, settings.reader())
-    {
-        open.journal_answer(&round.content, round.calls(), round.carried.as_ref(), true);
-        open.note(|record| {
-            record.keep_answer(text);
+    let judged = if repeats_shown_form(&answer, request, open) {
+        Err(Failure::rejected(Category::SchemaError, vec![repeated_form()]))
+    } else {
+        // An answer that was cut counts only if it is complete anyway.
+        let reader = if answer.is_cut() { settings.reader().whole_text() } else { settings.reader() };
+        judge(asked, &answer.text, reader, attempt).await
+    };
+    finish(judged, answer, model, request, open).map(|()| None)
+}
+
+/// The calls of the answer, native or in its text.
+fn take_round(
+    answer: &mut ModelAnswer,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+    asked: &mut dyn ErasedNode<'_>,
+    settings: &Resolved<'_>,
+) -> Option<Box<Round>> {
+    let native = answer.round.take();
+    let is_native = native.is_some();
+    let readable = !answer.stopped || answer.padding > 0;
+    let in_text = || called_in_text(&mut answer.text, request, asked, settings.reader());
+    let round = native.or_else(|| readable.then(in_text).flatten())?;
+    open.journal_answer(&round.content, round.calls(), round.carried.as_ref(), true);
+    open.note(|record| {
+        record.keep_answer(std::mem::take(&mut answer.text));
+        if !is_native {
             record.flags.push(Flag::CallInText);
-            record.flags.extend(stopped.then_some(Flag::LengthStop));
-        });
-        return Ok(Some(round));
-    }
-    // An answer that was cut counts only if it is complete anyway.
-    let reader = if cut { settings.reader().whole_text() } else { settings.reader() };
-    let judged = judge(asked, &text, reader, attempt).await;
+            record.flags.extend(answer.stopped.then_some(Flag::LengthStop));
+        }
+    });
+    Some(round)
+}
+
+fn repeats_shown_form(answer: &ModelAnswer, request: &Request, open: &mut OpenAttempt<'_>) -> bool {
+    let schema = request.output.as_deref();
+    schema.is_some_and(|schema| shows_form(open) && repeats_form(schema, &answer.text))
+}
+
+/// Not part of the request's future, either.
+fn finish(
+    judged: Result<(Vec<Flag>, Vec<Violation>), Failure>,
+    answer: ModelAnswer,
+    model: &dyn ChatModel,
+    request: &Request,
+    open: &mut OpenAttempt<'_>,
+) -> Result<(), Failure> {
+    let cut = answer.is_cut();
+    let ModelAnswer { text, stopped, carried, .. } = answer;
     if !cut
-        && let Some(schema) = request.output.as_ref().filter(|_| deviates_from_schema(&judged))
+        && let Some(schema) =
+            request.output.as_deref().map(without_choices).filter(|_| deviates_from_schema(&judged))
         && !is_met_by(schema, &text)
     {
         model.unenforced(request);
@@ -156,12 +188,22 @@ async fn ask(
                 accepted(record, text, flags, warnings, stopped);
                 record.flags.extend(usage_flags(request, record.usage));
             });
-            Ok(None)
+            Ok(())
+        }
+        // A refusal to call: as after other refusals, the model is asked again at once.
+        Err(bad) if bad.category == Category::SchemaError && has_flag(open, &Flag::FreeChoice) => {
+            let bad = if cut { truncated(request) } else { bad };
+            Err(Failure { answer: Some(text), retry: Some(Retry::Adapted), ..bad })
         }
         Err(bad) if cut && bad.category.group() == Group::Answer => {
             Err(Failure { answer: Some(text), ..truncated(request) })
         }
-        Err(failure) => {
+        Err(mut failure) => {
+            if let Some(call) =
+                misplaced_call(&text, request).filter(|_| failure.category == Category::SchemaError)
+            {
+                failure = Failure::rejected(Category::SchemaError, vec![call]);
+            }
             if failure.category.group() == Group::Answer {
                 open.journal_answer(&text, &[], None, false);
             }
@@ -197,6 +239,13 @@ struct ModelAnswer {
     carried: Option<Arc<Carried>>,
     /// `Some`: the text is not the answer.
     round: Option<Box<Round>>,
+}
+
+impl ModelAnswer {
+    /// With less white space, further objects may follow on lines of their own.
+    fn is_cut(&self) -> bool {
+        self.stopped && self.padding < PADDING
+    }
 }
 
 /// Not part of the request's future, which would otherwise reserve space for it while it waits.
@@ -301,6 +350,19 @@ fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
             record.flags.push(flag);
         }
     });
+}
+
+/// Whether the model was shown a form of the answer.
+fn shows_form(open: &mut OpenAttempt<'_>) -> bool {
+    let mut asked = None;
+    open.note(|record| asked = record.response_format);
+    matches!(asked, Some(ResponseFormat::JsonObject | ResponseFormat::Prompt))
+}
+
+fn has_flag(open: &mut OpenAttempt<'_>, flag: &Flag) -> bool {
+    let mut has = false;
+    open.note(|record| has = record.flags.contains(flag));
+    has
 }
 
 /// If it deviates, the server did not enforce the schema.

@@ -76,6 +76,18 @@ impl<'r, T> Call<'r, T> {
         Call { options: CallOptions::default(), under_way: under_way(core, caller, state, node) }
     }
 
+    /// Of a node that the call keeps.
+    pub(crate) fn owned<S, N>(core: &'r RunCore, state: &'r S, node: N) -> Self
+    where
+        S: ?Sized,
+        N: Exec<S, Output = T> + Send + 'r,
+        T: Send,
+    {
+        let under_way =
+            lazy(move |options| async move { start(core, Caller::default(), state, &node, options).await });
+        Call { options: CallOptions::default(), under_way: Box::pin(under_way) }
+    }
+
     setters! {
         /// Sets the model to ask: a name registered on the run, or else the provider's id.
         model: impl Into<Cow<'static, str>>,
@@ -282,7 +294,7 @@ async fn start<'r, S, N>(
     core: &'r RunCore,
     caller: Caller<'r>,
     state: &'r S,
-    node: &'r N,
+    node: &N,
     options: CallOptions<'r>,
 ) -> Outcome<N::Output>
 where

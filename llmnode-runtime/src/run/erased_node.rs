@@ -21,10 +21,10 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
 
     fn model(&self) -> Option<&'n dyn ChatModel>;
 
-    /// Builds the schema to send, and to judge answers by.
-    fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String>;
+    /// Builds the schema to send, and the one to judge answers by, which has no values from the state.
+    fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, NodeError>;
 
-    /// The schema that was built.
+    /// The schema to judge by.
     fn schema(&self) -> Option<&OutputSchema>;
 
     fn render(&self, to: &mut Prompt);
@@ -36,6 +36,9 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
 
     /// Runs the validators of the value that was read. `wrapped`: the model wrote `{"value": ..}`.
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a>;
+
+    /// What of the value that was read is not in its list of `choices`. `Err`: a panic of the program.
+    fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String>;
 
     /// `tool` counts in the node's list.
     fn execute<'a>(
@@ -65,6 +68,7 @@ pub(super) async fn judge(
         }
         CheckOutcome::Panicked(said) => return Err(Failure::new(Category::Panic, said)),
     };
+    violations.extend(node.not_chosen(wrapped).map_err(|said| Failure::new(Category::Panic, said))?);
     if let Some(schema) = node.schema() {
         for violation in &mut violations {
             violation.path = in_json_names(std::mem::take(&mut violation.path), schema, wrapped);

@@ -2,6 +2,7 @@
 
 use llmnode_model::ChatModel;
 
+use super::choices::Choices;
 use super::fallback::FallbackFuture;
 use super::tools::Tools;
 use crate::error::NodeError;
@@ -21,6 +22,11 @@ pub trait LlmNode<S: ?Sized>: Node {
 
     /// How an answer is read and checked.
     fn output(&self) -> OutputSpec<Self::Output, S>;
+
+    /// Lists the values that places of an answer may have.
+    fn choices(&self, state: &S, to: &mut Choices<Self::Output>) {
+        let _ = (state, to);
+    }
 
     /// Lists the tools that the model may call.
     fn tools(&self, to: &mut Tools<S>) {

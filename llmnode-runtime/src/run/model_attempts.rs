@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
-use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, Role};
-use llmnode_reader::internal::one_line;
+use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, Retry, Role};
+use llmnode_reader::internal::{form, is_repetition, one_line};
+use llmnode_reader::{Flag, Violation};
 
 use super::attempt::attempt;
 use super::attempt_loop::{Attempts, Plan, PlannedAttempt, Success};
@@ -25,6 +26,8 @@ use crate::validate::AttemptInfo;
 const UNKNOWN: u32 = 2;
 
 const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
+
+const CUT: &str = "was cut at the length limit; call one tool or write the answer, and nothing else";
 
 struct ReplayKeys {
     conversation: String,
@@ -49,6 +52,8 @@ pub(super) struct ModelAttempts<'r, 'n> {
     turns: (u32, u32),
     /// Rounds in a row that called unknown tools only.
     unknown: u32,
+    /// An answer stopped at the length limit and is asked for again.
+    was_cut: bool,
     /// Id of the conversation across processes; `None` if nothing is journaled.
     root: Option<Box<str>>,
     around: Option<Box<str>>,
@@ -93,6 +98,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             round: None,
             turns: (turns, 0),
             unknown: 0,
+            was_cut: false,
             root,
             around,
             journal,
@@ -197,7 +203,7 @@ impl ModelAttempts<'_, '_> {
             journal.turn = None;
         }
         self.request.messages.extend(round);
-        if self.turns.1.saturating_add(1) >= self.turns.0 || self.unknown >= UNKNOWN {
+        if self.is_last_turn() {
             self.request.answer_now = true;
             self.request.messages.push(Message::user(ANSWER_NOW));
         }
@@ -206,9 +212,39 @@ impl ModelAttempts<'_, '_> {
         self.answers = Repetition::default();
     }
 
+    fn is_last_turn(&self) -> bool {
+        self.turns.1.saturating_add(1) >= self.turns.0 || self.unknown >= UNKNOWN
+    }
+
+    /// A model that is free to call tools, has had results, and still answers something else is asked for the answer
+    /// alone. The wire then asks by a response format.
+    fn ask_for_the_answer(&mut self, failure: &Failure) {
+        let mut is_free = false;
+        if let Some(open) = &mut self.open {
+            open.note(|record| {
+                is_free = record.flags.contains(&Flag::FreeChoice)
+                    || record.refused.iter().any(|part| part == "tool_choice");
+            });
+        }
+        let is_no_answer = matches!(failure.category, Category::SchemaError | Category::TruncatedOutput);
+        self.request.answer_now |= is_free && self.turns.1 > 0 && is_no_answer;
+    }
+
+    /// A model that could call tools may have lost itself in text. It gets one more try, out of `retries`.
+    fn ask_for_less(&mut self, failure: &mut Failure) {
+        if failure.category == Category::TruncatedOutput
+            && failure.retry.is_none()
+            && !self.request.tools.is_empty()
+            && !std::mem::replace(&mut self.was_cut, true)
+        {
+            failure.retry = Some(Retry::Feedback);
+            failure.violations = vec![Violation::new("", CUT)];
+        }
+    }
+
     /// For an answer that called a tool when only an answer was allowed.
     fn explain_tool_call(&mut self, failure: &mut Failure) {
-        if !self.request.answer_now || failure.category.group() != Group::Answer {
+        if !self.request.answer_now || !self.is_last_turn() || failure.category.group() != Group::Answer {
             return;
         }
         let mut called = None;
@@ -306,6 +342,7 @@ impl Attempts for ModelAttempts<'_, '_> {
                 if failure.category == Category::NotFound {
                     failure.add(&plan.context.core.unregistered_hint(target));
                 }
+                self.ask_for_less(&mut failure);
                 return Err(failure);
             }
         };
@@ -346,8 +383,13 @@ impl Attempts for ModelAttempts<'_, '_> {
         next: &Next,
     ) -> Result<(), NodeError> {
         self.explain_tool_call(failure);
+        if matches!(next, Next::Again { kind: AttemptKind::Correction | AttemptKind::Adapted, .. }) {
+            self.ask_for_the_answer(failure);
+        }
         let ModelAttempts { plan, request, prompt, .. } = self;
         if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
+            let repeats = failure.violations.iter().any(is_repetition);
+            let schema = request.output.as_deref().filter(|_| repeats);
             let (answer, violations) = (failure.answer.clone(), &failure.violations);
             feedback::append(
                 &mut request.messages,
@@ -355,6 +397,7 @@ impl Attempts for ModelAttempts<'_, '_> {
                 plan.settings.feedback_rounds,
                 answer,
                 violations,
+                schema.and_then(form),
             );
         }
         if let Some(listener) = plan.context.listener {
@@ -374,6 +417,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.retries = BudgetedRetries::of(self.target.model);
         self.answers = Repetition::default();
         self.request.messages.truncate(self.prompt);
+        self.request.answer_now = !self.request.tools.is_empty() && self.is_last_turn();
         self.target.apply_to(&mut self.request, &self.plan.settings)
     }
 

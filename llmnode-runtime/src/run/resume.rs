@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::error::NodeError;
 use crate::ledger::CallGuard;
 use crate::pause::{Conversation, Paused};
+use llmnode_reader::internal::without_choices;
 
 /// The conversation that a call belongs to.
 #[derive(Default)]
@@ -125,8 +126,10 @@ impl<'r> Origin<'r> {
 /// Fingerprint of prompt, tools and output schema.
 pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {
     let Request { messages, output, tools, .. } = request;
-    let output = output.as_ref().map(|output| (output.name(), output.plain()));
-    let tools: Vec<_> =
-        tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema.plain()])).collect();
+    let output = output.as_ref().map(|output| (output.name(), without_choices(output).plain()));
+    let tools: Vec<_> = tools
+        .iter()
+        .map(|tool| json!([tool.name, tool.description, without_choices(&tool.schema).plain()]))
+        .collect();
     sha256_hex(json!([messages.get(..prompt), tools, output]).to_string().as_bytes())
 }

@@ -10,6 +10,7 @@ use llmnode_model::ChatModel;
 use super::call::Call;
 use super::context::Caller;
 use super::core::RunCore;
+use super::extract::Extract;
 use super::map::Map;
 use super::node::Exec;
 use crate::clock::{Clock, TokioClock};
@@ -270,6 +271,17 @@ impl<S> Run<S> {
         N: Exec<S, Output = T>,
     {
         Call::new(&self.core, Caller::default(), &self.state, node)
+    }
+
+    /// Reads a type out of a text, without a node: `run.extract::<Invoice>(&text).retries(2).await?`. The call has the same
+    /// loop, settings and report as that of a node, and is recorded as `extract`. Write a node for a prompt of your own,
+    /// for `choices`, and for a type with validators, which is a `config_error` here.
+    pub fn extract<'r, T>(&'r self, text: &'r str) -> Call<'r, T>
+    where
+        T: crate::LlmOutput,
+        S: Sync,
+    {
+        Call::owned(&self.core, &self.state, Extract::<T>::new(text))
     }
 
     pub(crate) fn call_on<'r, T, N>(&'r self, state: &'r T, node: &'r N) -> Call<'r, N::Output>

@@ -5,11 +5,12 @@ use std::future::Future;
 use std::sync::Arc;
 
 use llmnode_model::internal::{catch_panic, catch_panic_async};
-use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, Message, Request, ToolSpec};
+use llmnode_model::{BoxError, BoxFuture, Category, ChatModel, Message, Request, Role, ToolSpec};
 use llmnode_reader::internal::{Answer, WRAPPER};
 use llmnode_reader::{OutputSchema, Reader, Violation};
 
 use super::attempt_loop::{self, Plan};
+use super::choices::Choices;
 use super::context::CallContext;
 use super::cx::Cx;
 use super::erased_node::ErasedNode;
@@ -66,12 +67,14 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
     if held.is_some() {
         settings.ignore_run_model();
     }
-    let schema = asked.build_schema().map_err(|fault| NodeError::new(Category::ConfigError, fault))?;
+    let schema = asked.build_schema()?;
     if let Some(listener) = context.listener {
-        listener.set_schema(schema.as_deref())?;
+        listener.set_schema(asked.schema())?;
     }
     let (tools, turns) = asked.tools()?;
     let mut request = Request::new(render(asked)?);
+    let question = request.messages.iter().rposition(|message| message.role == Role::User);
+    request.question = question.and_then(|at| u32::try_from(at).ok());
     (request.output, request.tools) = (schema, tools);
     let of_agent = (!request.tools.is_empty()).then(|| context.limits.of_agent(context.call.node().clone()));
     let limits = of_agent.as_ref().unwrap_or(context.limits);
@@ -145,6 +148,16 @@ struct TypedNode<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
     value: Option<N::Output>,
 }
 
+impl<N: LlmNode<S> + Exec<S>, S: ?Sized> TypedNode<'_, N, S> {
+    /// `Err`: what an expression of the program said when it panicked.
+    fn choices(&self) -> Result<Choices<N::Output>, String> {
+        let mut choices = Choices::default();
+        let listed = catch_panic(|| self.node.choices(self.state, &mut choices));
+        listed.map_err(|said| format!("a list of `choices` panicked: {said}"))?;
+        Ok(choices)
+    }
+}
+
 impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N, S> {
     fn settings(&self) -> &'r Settings {
         self.node.settings()
@@ -158,9 +171,10 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
         self.node.model()
     }
 
-    fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, String> {
-        self.schema = self.spec.schema()?;
-        Ok(self.schema.clone())
+    fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, NodeError> {
+        let fault = |fault| NodeError::new(Category::ConfigError, fault);
+        self.schema = self.spec.schema().map_err(fault)?;
+        self.choices().map_err(|said| NodeError::new(Category::Panic, said))?.sent(self.schema.as_ref())
     }
 
     fn render(&self, to: &mut Prompt) {
@@ -169,7 +183,7 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
 
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError> {
         self.tools.check(self.schema.as_deref())?;
-        Ok((self.tools.listed(), self.tools.most_turns()))
+        Ok((self.tools.listed(self.state)?, self.tools.most_turns()))
     }
 
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>> {
@@ -197,6 +211,11 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
         context: &'a CallContext<'_>,
     ) -> Option<BoxFuture<'a, Outcome>> {
         self.tools.execute(tool, self.state, context, invocation)
+    }
+
+    fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String> {
+        let Some(value) = &self.value else { return Ok(Vec::new()) };
+        Ok(self.choices()?.violations(value, self.schema.as_deref(), wrapped))
     }
 
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a> {

@@ -241,3 +241,16 @@ async fn a_profile_that_the_run_does_not_have_is_an_error_before_a_request() {
     assert_eq!(Run::new(ScriptedModel::new()).models().count(), 0);
     assert_eq!(registry.run(ScriptedModel::new()).models().collect::<Vec<_>>(), ["good"]);
 }
+
+#[tokio::test]
+async fn choices_are_taken_from_the_state() {
+    let schema = json!({"properties": {"item": {"type": "string"}}, "required": ["item"]});
+    let nodes = json!([
+        {"id": "choose", "type": "agent", "data": {
+            "output_schema": schema, "choices": {"item": "{{ inventory }}"}, "save_as": "chosen"}},
+    ]);
+    let state = json!({"inventory": {"default": ["key", "lamp"]}});
+    let graph = graph(&file(nodes, &["choose > END"], json!({"state": state})));
+    let ran = run_with(&graph, &[r#"{"item": "axe"}"#, r#"{"item": "lamp"}"#], json!({})).await;
+    assert_eq!((ran.state()["item"].clone(), ran.asked().len()), (json!("lamp"), 2));
+}

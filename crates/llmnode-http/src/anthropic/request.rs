@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use llmnode_model::{Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::without_choices;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -71,6 +72,10 @@ enum Tool<'a> {
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest { request, model, streams, shape, .. } = *prepared;
     let typed = shape.schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    // The wire's words are about the type; what the schema lists is the program's.
+    let no_choices = shape.quirks.no_choices;
+    let typed =
+        typed.map(|(format, schema)| (format, if no_choices { without_choices(schema) } else { schema }));
     let of = |wanted| typed.filter(|(format, _)| *format == wanted).map(|(_, schema)| schema);
     let function = of(ResponseFormat::Tool);
     let strict = of(ResponseFormat::Strict).and_then(OutputSchema::anthropic);
@@ -90,7 +95,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
         output_config: (strict.is_some() || !config.is_empty())
             .then_some(OutputConfig { given: config, format: strict.map(|schema| Format { schema }) }),
-        tools: tools(request, function),
+        tools: tools(request, function, no_choices),
         tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
         cache_control: cache,
         stream: streams.then_some(true),
@@ -113,12 +118,12 @@ fn limit(request: &Request, most: Option<u32>) -> Option<u32> {
 }
 
 /// With a function for the answer, a model that has to answer now is offered nothing else.
-fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
+fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>, no_choices: bool) -> Vec<Tool<'a>> {
     let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
     let listed = listed.map(|tool| Tool::Function {
         name: &tool.name,
         description: &tool.description,
-        input_schema: tool.schema.plain(),
+        input_schema: if no_choices { without_choices(&tool.schema).plain() } else { tool.schema.plain() },
     });
     let own = function.map(|schema| Tool::Function {
         name: schema.name(),

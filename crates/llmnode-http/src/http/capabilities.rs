@@ -21,10 +21,13 @@ pub(crate) struct Quirks {
     pub(crate) max_completion_tokens: bool,
     pub(crate) no_temperature: bool,
     pub(crate) no_stream: bool,
+    /// Refused, or ignored: the answer was a text.
     pub(crate) no_forced_tool: bool,
     pub(crate) no_stream_options: bool,
     /// The most tokens of an answer, where a model said so.
     pub(crate) most_tokens: Option<u32>,
+    /// Refuses schemas with lists from the state.
+    pub(crate) no_choices: bool,
     pub(crate) refused: ResponseFormats,
     /// The first call whose answer was not JSON of the schema that was sent: from then on, the prompt has the schema as well.
     pub(crate) unenforced: Option<CallId>,
@@ -38,6 +41,8 @@ pub(crate) struct RequestShape<'a> {
     /// What an earlier answer carried is sent back.
     pub(crate) carries: bool,
     pub(crate) call: Option<CallId>,
+    /// The schema has lists from the state.
+    pub(crate) choices: bool,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +78,7 @@ impl Capabilities {
             UnsupportedFeature::StreamOptions => !asked.quirks.no_stream_options,
             UnsupportedFeature::Carried => asked.carries && asked.call.is_some(),
             UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
+            UnsupportedFeature::Schema if asked.choices => true,
             _ => !response_formats.is_empty(),
         };
         if !teaches {
@@ -87,6 +93,8 @@ impl Capabilities {
             (UnsupportedFeature::Carried, _) => known.refuse_carried(asked.call),
             (UnsupportedFeature::Stream, _) => known.quirks.no_stream = true,
             (UnsupportedFeature::StreamOptions, _) => known.quirks.no_stream_options = true,
+            // The lists go first: they are what is new in a schema of this type.
+            (UnsupportedFeature::Schema, _) if asked.choices => known.quirks.no_choices = true,
             (UnsupportedFeature::Schema, Some((_, name))) => known.refuse_schema(name, response_formats),
             _ => known.quirks.refused = known.quirks.refused.union(response_formats),
         }
@@ -105,6 +113,10 @@ impl Capabilities {
             entry(&mut self.lock(), model).quirks.most_tokens = Some(most);
         }
         is_news
+    }
+
+    pub(crate) fn unforced(&self, model: &str) {
+        entry(&mut self.lock(), model).quirks.no_forced_tool = true;
     }
 
     pub(crate) fn unenforced(&self, model: &str, call: CallId) {

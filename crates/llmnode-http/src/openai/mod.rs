@@ -38,8 +38,8 @@ use llmnode_model::internal::{Secret, check_request, redact};
 use llmnode_model::{
     Carried, Category, Completion, Message, ModelError, Request, ResponseFormat, Retry, Sink,
 };
-use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::with_remedy;
+use llmnode_reader::internal::{has_choices, with_remedy, without_choices};
+use llmnode_reader::{Flag, OutputSchema};
 
 use self::answer::{ReadAnswer, ReadResult, Unreadable};
 use self::chunks::PartialCompletion;
@@ -49,7 +49,7 @@ use self::prepared_request::PreparedRequest;
 use self::receive::ResponseBody;
 use self::response_head::ResponseHead;
 use self::wire::Wire;
-use crate::http::capabilities::RequestShape;
+use crate::http::capabilities::{Quirks, RequestShape};
 use crate::http::client::Response;
 use crate::http::endpoint::ApiPath;
 use crate::http::headers::RequestHeaders;
@@ -59,8 +59,8 @@ use crate::http::{endpoint, response_formats};
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
 /// [`RetryBudget`], and what was learned about models. The handle learns from refusals: if a model refuses a setting
 /// (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a response format of schemas), it is asked differently
-/// from then on. If a model takes no schema, or answers with something other than JSON of the schema, the schema goes
-/// into the system message.
+/// from then on. If a model takes no schema, or answers with something other than JSON of the schema, a form of
+/// the answer goes into the system message.
 ///
 /// ```no_run
 /// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
@@ -195,6 +195,7 @@ impl Inner {
         let takes = |field: &&str| request.extra.contains_key(*field) && !self.wire.joined.contains(field);
         let taken = ["tools", "tool_choice"].into_iter().find(takes);
         let tools = !request.tools.is_empty();
+        let in_tools = request.tools.iter().any(|tool| has_choices(&tool.schema));
         if let Some(field) = taken.filter(|_| tools) {
             return Err(format!("the node has tools, and `extra` has `{field}`, too; leave it out"));
         }
@@ -204,10 +205,12 @@ impl Inner {
             && !call.is_some_and(|call| self.capabilities.refuses_carried(model, call));
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
             let quirks = self.capabilities.of(model, None);
-            return Ok(RequestShape { quirks, schema: None, tools, carries, call });
+            let choices = in_tools && !quirks.no_choices;
+            return Ok(RequestShape { quirks, schema: None, tools, carries, choices, call });
         };
         let quirks = self.capabilities.of(model, Some(schema.name()));
-        let chosen = self.chosen(request);
+        let schema = if quirks.no_choices { without_choices(schema) } else { schema };
+        let chosen = self.chosen(request, quirks);
         self.check_chosen(chosen, schema)?;
         let formats = self.wire.formats;
         let response_format = response_formats::response_format(formats, chosen, schema, quirks.refused)
@@ -217,13 +220,13 @@ impl Inner {
                 "the response format `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
                  choose another response format"
             )),
-            None => Ok(RequestShape {
-                quirks,
-                schema: Some((response_format, schema.name())),
-                tools,
-                carries,
-                call,
-            }),
+            None => {
+                let has_schema =
+                    !matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
+                let choices = (has_schema && has_choices(schema)) || (in_tools && !quirks.no_choices);
+                let schema = Some((response_format, schema.name()));
+                Ok(RequestShape { quirks, schema, tools, carries, choices, call })
+            }
         }
     }
 
@@ -243,9 +246,16 @@ impl Inner {
         }
     }
 
-    /// With tools, the default is a function for the answer: some servers silently ignore tools if there is a response format.
-    fn chosen(&self, request: &Request) -> Option<ResponseFormat> {
-        let beside_tools = (!request.tools.is_empty()).then_some(ResponseFormat::Tool);
+    /// With tools, the default is a function for the answer: some servers silently ignore tools if there is a response
+    /// format. A model that cannot be made to call it gets the response format once it has to answer, if its server
+    /// enforces one.
+    fn chosen(&self, request: &Request, quirks: Quirks) -> Option<ResponseFormat> {
+        let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
+        let by_format = request.answer_now
+            && quirks.no_forced_tool
+            && quirks.unenforced.is_none()
+            && enforced.iter().any(|format| !quirks.refused.contains(*format));
+        let beside_tools = (!request.tools.is_empty() && !by_format).then_some(ResponseFormat::Tool);
         request.response_format.or(self.response_format).or(beside_tools)
     }
 
@@ -254,7 +264,8 @@ impl Inner {
         asked: &PreparedRequest<'a>,
         listens: bool,
     ) -> impl Iterator<Item = &'static str> + use<'a> {
-        let (PreparedRequest { request, shape, .. }, chosen) = (asked, self.chosen(asked.request));
+        let (PreparedRequest { request, shape, .. }, chosen) =
+            (asked, self.chosen(asked.request, asked.shape.quirks));
         let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
         let (refused, formats) = (shape.quirks.refused, self.wire.formats);
         let response_formats = schema
@@ -310,6 +321,11 @@ impl Inner {
         };
         match completion {
             Ok(mut completion) => {
+                if asked.forces_a_call() && completion.calls.is_empty() && !completion.text.trim().is_empty()
+                {
+                    self.capabilities.unforced(asked.model);
+                    sink.flag(Flag::FreeChoice);
+                }
                 completion.refusal = asked.clean(completion.refusal);
                 completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
                 completion.model = asked.clean(completion.model);

@@ -37,6 +37,12 @@ impl PreparedRequest<'_> {
         message.carried().filter(|_| self.shape.carries)?.parts_for(self.provider, self.model)
     }
 
+    /// One of the tools, or the function for the answer.
+    pub(crate) fn forces_a_call(&self) -> bool {
+        let function = matches!(self.shape.schema, Some((ResponseFormat::Tool, _)));
+        function && self.shape.tools && !self.shape.quirks.no_forced_tool
+    }
+
     /// Redacts the known secrets only, not whatever looks like a key: a model may well be called `pplx-7b`.
     pub(crate) fn clean(&self, word: Option<String>) -> Option<String> {
         word.map(|word| redact_secrets(word, &self.secrets))

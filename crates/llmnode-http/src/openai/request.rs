@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use llmnode_model::{Message, Request, ResponseFormat, Role};
 use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::{choices_in_words, instruction, reminder, without_choices};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -66,6 +67,23 @@ impl<'a> Messages<'a> {
             Messages::Rewritten(all) => (&[], all),
         };
         borrowed.iter().chain(owned.iter().map(|message| &**message))
+    }
+
+    /// Values that the request's schema does not list stand in the prompt's own message of the user: they are data.
+    fn with_words(self, question: Option<usize>, words: Option<String>, count: usize) -> Self {
+        let (Some(mut at), Some(words)) = (question, words) else { return self };
+        let mut messages: Vec<Cow<'a, Message>> = match self {
+            Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
+            Messages::Rewritten(all) => {
+                // A system message of ours may stand in front.
+                at += all.len().saturating_sub(count);
+                all
+            }
+        };
+        if let Some(message) = messages.get_mut(at) {
+            *message = Cow::Owned(message.as_ref().clone().text(words));
+        }
+        Messages::Rewritten(messages)
     }
 
     /// Results of tools cannot hold images in this API: those of a round follow its last result, as a message of the user.
@@ -153,28 +171,17 @@ pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
     request.max_tokens.filter(|_| !given)
 }
 
-/// The messages, with an instruction about the form of the answer where the request itself has none.
-pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
-    let PreparedRequest { request, shape: RequestShape { quirks, schema, .. }, .. } = *prepared;
-    let typed = schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
-    match typed {
-        Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
-            Messages::Rewritten(with_instruction(&request.messages, schema))
-        }
-        // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
-        Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if quirks.unenforced.is_some() => {
-            let found_out = request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
-            let with = if found_out { with_instruction_at_end } else { with_instruction };
-            Messages::Rewritten(with(&request.messages, schema))
-        }
-        _ => Messages::Unchanged(&request.messages),
-    }
-}
-
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest { request, model, streams, .. } = *prepared;
     let RequestShape { quirks, schema: asked, .. } = prepared.shape;
     let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    // The wire's words are about the type; what the schema lists is the program's.
+    let typed = typed.map(|(format, schema)| match (quirks.no_choices, format) {
+        (true, ResponseFormat::Strict | ResponseFormat::Schema | ResponseFormat::Tool) => {
+            (format, without_choices(schema))
+        }
+        _ => (format, schema),
+    });
     let given = |field: &str| request.extra.contains_key(field);
     let limit = max_tokens(request).map(|limit| quirks.most_tokens.map_or(limit, |most| limit.min(most)));
     let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
@@ -186,7 +193,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         max_tokens: limit.filter(|_| !quirks.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| quirks.max_completion_tokens),
         response_format: typed.and_then(|(format, schema)| response_format(schema, format)),
-        tools: tools(request, function),
+        tools: tools(request, function, quirks.no_choices),
         tool_choice: tool_choice(request, function, quirks.no_forced_tool),
         parallel_tool_calls: function
             .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
@@ -206,6 +213,39 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     Ok(bytes)
 }
 
+/// With what the model is shown of the type where the request says nothing of it.
+pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
+    let PreparedRequest { request, shape: RequestShape { quirks, schema, choices, .. }, .. } = *prepared;
+    let typed = schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    let is_ignored = quirks.unenforced.is_some();
+    let found_out = is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
+    let words = typed.and_then(|(format, schema)| words(format, schema, choices && !is_ignored));
+    let question = request.question.and_then(|at| usize::try_from(at).ok());
+    let place = if found_out { request.messages.len().checked_sub(1) } else { question };
+    let messages = match typed {
+        Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
+            Messages::Rewritten(with_instruction(&request.messages, schema))
+        }
+        // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
+        Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {
+            let with = if found_out { with_instruction_at_end } else { with_instruction };
+            Messages::Rewritten(with(&request.messages, schema))
+        }
+        _ => Messages::Unchanged(&request.messages),
+    };
+    messages.with_words(place, words, request.messages.len())
+}
+
+/// What the prompt's own message of the user ends with.
+fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {
+    let has_form = matches!(format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
+    let reminder = has_form.then(|| reminder(schema)).flatten();
+    match (choices_in_words(schema, is_sent), reminder) {
+        (Some(lists), Some(reminder)) => Some(lists + &reminder),
+        (lists, reminder) => lists.or(reminder),
+    }
+}
+
 fn estimated_bytes(message: &Message) -> usize {
     let attached: usize = message.attachments().map(|one| one.sent_bytes() + 64).sum();
     let calls: usize = message.calls().iter().map(|call| call.arguments.len() + call.name.len() + 96).sum();
@@ -213,12 +253,16 @@ fn estimated_bytes(message: &Message) -> usize {
 }
 
 /// With a function for the answer, a model that has to answer now is offered nothing else. Else prompt caches stay valid.
-fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<Tool<Function<'a>>> {
+fn tools<'a>(
+    request: &'a Request,
+    function: Option<&'a OutputSchema>,
+    no_choices: bool,
+) -> Vec<Tool<Function<'a>>> {
     let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
     let listed = listed.map(|tool| Function {
         name: &tool.name,
         description: &tool.description,
-        parameters: tool.schema.plain(),
+        parameters: if no_choices { without_choices(&tool.schema).plain() } else { tool.schema.plain() },
         strict: None,
     });
     listed.chain(function.map(answer_function)).map(|function| Tool { function }).collect()
@@ -262,13 +306,6 @@ fn answer_function(schema: &OutputSchema) -> Function<'_> {
 /// The flag: whether it is the strict one.
 fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
     schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
-}
-
-fn instruction(schema: &OutputSchema) -> String {
-    format!(
-        "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
-        schema.plain().get()
-    )
 }
 
 /// In the system message, for a model that accepts no schema.

@@ -138,11 +138,11 @@ async fn schemas_step_down_to_the_prompt_and_stop_there() {
     let kinds: Vec<_> =
         log.iter().map(|request| request.json().unwrap()["response_format"]["type"].clone()).collect();
     assert_eq!(kinds, [Value::from("json_schema"), Value::from("json_object"), Value::Null, Value::Null]);
-    // From the second request on, the schema stands in a system message; the prompt stays as it was.
-    let plain = OutputSchema::of::<u8>().plain().get().to_owned();
+    // From the second request on, a form stands in a system message; the prompt stays as it was.
+    let form = r#"{"value": <whole number from 0 to 255>}"#;
     let messages = log[2].messages();
     assert_eq!((messages[0].0.as_str(), messages.len()), ("system", 2));
-    assert!(messages[0].1.contains("JSON") && messages[0].1.ends_with(&plain));
+    assert!(messages[0].1.contains("JSON") && messages[0].1.ends_with(form));
     assert_eq!(messages[1], log[0].messages()[0]);
 }
 
@@ -182,7 +182,7 @@ fn asked(request: &LoggedRequest) -> (Vec<(String, String)>, bool) {
 }
 
 #[tokio::test]
-async fn a_server_that_ignores_the_schema_is_shown_it() {
+async fn a_server_that_ignores_the_schema_is_shown_a_form() {
     let good = || StubReply::text(r#"{"item": "key"}"#);
     let answers = [good(), StubReply::text("I would take the key."), good(), good()];
     let server = server(answers).await;
@@ -193,12 +193,11 @@ async fn a_server_that_ignores_the_schema_is_shown_it() {
     }
     let asked: Vec<_> = server.requests().iter().map(asked).collect();
     assert!(asked.iter().all(|(_, has_format)| *has_format), "it is asked by as before");
-    let schema = OutputSchema::of::<Choice>();
-    let ends_with_it = |(_, text): &(String, String)| text.ends_with(schema.plain().get());
+    let ends_with_it = |(_, text): &(String, String)| text.ends_with(r#"{"item": "<text>"}"#);
     // What obeys teaches nothing.
     let (prompt, _) = &asked[0];
     assert_eq!((prompt.len(), &asked[1].0), (1, prompt));
-    // The call's own correction holds the schema, and its prompt stays.
+    // The call's own correction holds the form, and its prompt stays.
     let (corrected, _) = &asked[2];
     assert_eq!((corrected.len(), &corrected[0]), (3, &prompt[0]));
     assert!(corrected[2].1.contains("not accepted") && ends_with_it(&corrected[2]), "{corrected:?}");

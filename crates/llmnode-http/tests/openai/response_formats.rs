@@ -22,7 +22,6 @@ const ALL: [ResponseFormat; 5] = [
 ];
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
-#[expect(dead_code, reason = "only its schema counts")]
 struct Choice {
     /// One of the items.
     item: String,
@@ -36,7 +35,7 @@ const PROMPT: &str = " Hello?\r\n\t{\"a\": 1}\u{0}\u{feff}`</s>\n\n ";
 fn typed(schema: std::sync::Arc<OutputSchema>) -> Request {
     let mut request = request();
     request.messages = vec![Message::system("Be brief."), Message::user(PROMPT)];
-    request.output = Some(schema);
+    (request.output, request.question) = (Some(schema), Some(1));
     request
 }
 
@@ -95,13 +94,23 @@ async fn each_response_format_tells_the_schema_in_its_own_place() {
         let parallel = if response_format == ResponseFormat::Tool { json!(false) } else { Value::Null };
         assert_eq!(body["parallel_tool_calls"], parallel, "{response_format}");
 
-        // The system message ends with the schema where it stands nowhere else; the user's is the prompt as it is.
+        // The system message ends with a form where the schema stands nowhere; the user's is the prompt, and
+        // names what is asked for.
         let told = matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
         let [system, user] = body["messages"].as_array().unwrap().as_slice() else { panic!("{body}") };
-        assert_eq!(user, &json!({"role": "user", "content": PROMPT}), "{response_format}");
+        let reminder = if told { "\n\nAnswer with JSON that has `item`." } else { "" };
+        assert_eq!(
+            user,
+            &json!({"role": "user", "content": format!("{PROMPT}{reminder}")}),
+            "{response_format}"
+        );
         let system = system["content"].as_str().unwrap();
         assert!(system.starts_with("Be brief."), "{response_format}");
-        assert_eq!(system.ends_with(schema.plain().get()), told, "{response_format}");
+        assert_eq!(
+            system.ends_with(llmnode_reader::internal::form(&schema).unwrap()),
+            told,
+            "{response_format}"
+        );
         assert_eq!(system == "Be brief.", !told, "{response_format}");
     }
 }
@@ -330,4 +339,23 @@ async fn what_a_response_format_makes_cannot_be_given_beside_it() {
     let error = Run::new(own).call(&COUNT).extra("tools", json!([])).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError, "{error}");
     run.call(&COUNT).extra("tools", json!([])).await.unwrap();
+}
+
+/// A copied form is JSON of the type; a copied schema is not. Both are told as what they are, with the form.
+#[tokio::test]
+async fn a_copy_of_what_was_shown_is_told_as_such() {
+    let form = llmnode_reader::internal::form(&OutputSchema::of::<Choice>()).unwrap().to_owned();
+    for (copied, what) in [
+        (form.as_str(), "repeats the form instead of filling it in"),
+        (r#"{"type": "object", "properties": {"item": {"type": "string"}}}"#, "repeats the schema"),
+    ] {
+        let server = server([StubReply::text(copied), StubReply::text(r#"{"item": "key"}"#)]).await;
+        let run = Run::new(builder(&server.base_url()).build().unwrap());
+        let ask = Ask::<Choice>(PhantomData);
+        let choice = run.call(&ask).response_format(ResponseFormat::Prompt).retries(1).await.unwrap();
+        assert_eq!(choice.item, "key");
+        let body = server.requests()[1].json().unwrap().clone();
+        let feedback = body["messages"][3]["content"].as_str().unwrap();
+        assert!(feedback.contains(what) && feedback.ends_with(&form), "{feedback}");
+    }
 }

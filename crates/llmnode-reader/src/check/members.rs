@@ -9,6 +9,8 @@ use super::{Fault, Location, Rule};
 use crate::json::{Json, Members};
 use crate::text::{misspelling_of, same_letters};
 
+pub(crate) const REPEATED_SCHEMA: &str = "repeats the schema instead of filling it in";
+
 /// How many unknown members are compared with a missing one.
 const MAX_UNKNOWN: usize = 16;
 
@@ -71,7 +73,7 @@ impl<'s> Checker<'s> {
             && !rule.has_property("type")
             && !rule.has_property("properties")
         {
-            return fault("is a schema; write a value that conforms to it".to_owned());
+            return fault(REPEATED_SCHEMA.to_owned());
         }
         let texts = || members.iter().filter_map(|(_, value)| value.as_text());
         if texts().count() > 1 && texts().all(|text| text == "string") {

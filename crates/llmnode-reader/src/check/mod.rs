@@ -24,6 +24,7 @@ pub use self::compile::target;
 pub(super) use self::expected::expected_answer;
 pub(super) use self::fault::{Fault, Severity, into_violations};
 pub(super) use self::location::Location;
+pub(crate) use self::members::REPEATED_SCHEMA;
 pub(crate) use self::names::in_json_names;
 pub(crate) use self::rules::Rules;
 pub(super) use self::rules::{Property, Rule};

@@ -1,6 +1,8 @@
 //! Both dialects of every shape that serde and schemars give a type.
 #![allow(dead_code)]
 
+mod choices;
+mod form;
 mod hostile;
 mod rules;
 mod shapes;

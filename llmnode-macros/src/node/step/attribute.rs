@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Field, ItemStruct, Meta, Token};
 
 use crate::diagnostics::suggest;
-use crate::node::expression;
+use crate::expression;
 use crate::node::faults::Faults;
 
 pub(crate) struct Prep {

@@ -7,9 +7,9 @@ use syn::{Expr, ExprPath, Field, Generics, Type, parse_quote};
 
 use super::store::StatePath;
 use super::{OutputHandling, Preparation, StepArgs, StepModel};
+use crate::expression;
 use crate::generics::{end_spans, fresh};
 use crate::macro_args::value;
-use crate::node::expression;
 use crate::node::model::NodeModel;
 
 struct Shape {

@@ -79,8 +79,13 @@ pub(crate) fn as_tool(
     let output = model.output.as_ref().map_or_else(|| end_spans(&model.item.ident), end_spans);
     let arguments = Arguments { input, list: fields.collect(), output, krate: &model.krate };
     let (header, _, _) = generics.split_for_impl();
-    let tool =
-        arguments.tool(&header.to_token_stream(), &state.to_token_stream(), ToolFlags::default(), private);
+    let tool = arguments.tool(
+        &header.to_token_stream(),
+        &state.to_token_stream(),
+        ToolFlags::default(),
+        None,
+        private,
+    );
     let validation = arguments.validation();
     Some(quote!(#tool #validation))
 }

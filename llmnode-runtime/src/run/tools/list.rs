@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_model::internal::catch_panic_async;
-use llmnode_model::{BoxFuture, ToolSpec};
+use llmnode_model::internal::{catch_panic, catch_panic_async};
+use llmnode_model::{BoxFuture, Category, ToolSpec};
 use llmnode_reader::OutputSchema;
 
 use super::dynamic::{self, Dynamic};
@@ -14,6 +14,7 @@ use super::outcome::Outcome;
 use super::toolset::Toolset;
 use super::typed::{Execute, StatelessTool, Tool, execute};
 use crate::error::NodeError;
+use crate::run::choices::Choices;
 use crate::run::context::CallContext;
 use crate::run::cx::Cx;
 
@@ -34,8 +35,18 @@ struct Entry<S: ?Sized> {
 }
 
 enum Body<S: ?Sized> {
-    Typed(Execute<S>),
+    Typed(Execute<S>, ListChoices<S>),
     Dynamic(Arc<Dynamic>),
+}
+
+type ListChoices<S> = fn(&S, &ToolSpec) -> Result<Arc<OutputSchema>, NodeError>;
+
+fn with_choices<N: Tool<S>, S: ?Sized>(state: &S, spec: &ToolSpec) -> Result<Arc<OutputSchema>, NodeError> {
+    let mut choices = Choices::default();
+    let panicked = |said| format!("a list of `choices` of the tool `{}` panicked: {said}", spec.name);
+    catch_panic(|| N::choices(state, &mut choices))
+        .map_err(|said| NodeError::new(Category::Panic, panicked(said)))?;
+    Ok(choices.sent(Some(&spec.schema))?.unwrap_or_else(|| Arc::clone(&spec.schema)))
 }
 
 impl<S: ?Sized> Default for Tools<S> {
@@ -56,7 +67,7 @@ impl<S: ?Sized> Tools<S> {
             Ok(Some(schema)) => {
                 let mut spec = ToolSpec::new(N::NAME, N::DESCRIPTION, schema);
                 spec.alone = N::ALONE;
-                self.list.push(Entry { spec, body: Body::Typed(execute::<N, S>) });
+                self.list.push(Entry { spec, body: Body::Typed(execute::<N, S>, with_choices::<N, S>) });
             }
             Ok(None) => self.faults.push(format!("the tool {:?} has no arguments that can be read", N::NAME)),
             Err(fault) => self.faults.push(format!("the arguments of the tool {:?}: {fault}", N::NAME)),
@@ -65,8 +76,11 @@ impl<S: ?Sized> Tools<S> {
 
     /// Adds the tools of a set.
     pub fn extend(&mut self, tools: &Toolset) {
-        let entry =
-            |tool: &Arc<Dynamic>| Entry { spec: tool.spec.clone(), body: Body::Dynamic(Arc::clone(tool)) };
+        let entry = |tool: &Arc<Dynamic>| {
+            let mut spec = tool.spec.clone();
+            spec.external = matches!(tool.body, dynamic::Body::External);
+            Entry { spec, body: Body::Dynamic(Arc::clone(tool)) }
+        };
         self.list.extend(tools.tools().map(entry));
     }
 
@@ -79,9 +93,19 @@ impl<S: ?Sized> Tools<S> {
         self.turns
     }
 
-    /// A node without tools allocates nothing for them.
-    pub(in crate::run) fn listed(&self) -> Arc<[ToolSpec]> {
-        if self.list.is_empty() { Arc::default() } else { self.specs().cloned().collect() }
+    /// With the values that the state allows as arguments. A node without tools allocates nothing for them.
+    pub(in crate::run) fn listed(&self, state: &S) -> Result<Arc<[ToolSpec]>, NodeError> {
+        if self.list.is_empty() {
+            return Ok(Arc::default());
+        }
+        let with_choices = |Entry { spec, body }: &Entry<S>| {
+            let mut spec = spec.clone();
+            if let Body::Typed(_, choices) = body {
+                spec.schema = choices(state, &spec)?;
+            }
+            Ok(spec)
+        };
+        self.list.iter().map(with_choices).collect()
     }
 
     fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
@@ -99,14 +123,14 @@ impl<S: ?Sized> Tools<S> {
         S: Sync,
     {
         let body = match &self.list.get(at)?.body {
-            Body::Typed(execute) => Body::Typed(*execute),
+            Body::Typed(execute, choices) => Body::Typed(*execute, *choices),
             Body::Dynamic(tool) => Body::Dynamic(Arc::clone(tool)),
         };
         Some(Box::pin(async move {
             let context = CallContext { origin: Some(&invocation.origin), ..*context };
             let cx = Cx { context, state };
             let outcome = catch_panic_async(async || match &body {
-                Body::Typed(execute) => execute(&cx, invocation).await,
+                Body::Typed(execute, _) => execute(&cx, invocation).await,
                 Body::Dynamic(tool) => dynamic::execute(tool, &cx, invocation).await,
             });
             outcome.await.unwrap_or_else(|_| Outcome::panicked())

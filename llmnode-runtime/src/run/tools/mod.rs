@@ -24,7 +24,9 @@ pub(super) use invocation::{ConversationId, Invocation};
 pub use list::Tools;
 pub(super) use outcome::Outcome;
 pub use outcome::{MAX_RESULT, capped};
-pub(super) use round::{Executor, Round, answer_or_calls, called_in_text, forbidden_calls, unanswered_call};
+pub(super) use round::{
+    Executor, Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call, unanswered_call,
+};
 pub use toolset::Toolset;
 pub use typed::Tool;
 pub use value::{Replied, ResultOf, ToolError, ToolReply, fallible, reply};

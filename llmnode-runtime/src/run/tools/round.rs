@@ -9,8 +9,8 @@ use std::time::Instant;
 use llmnode_model::{
     BoxFuture, Carried, Category, Completion, FinishReason, Message, Request, ToolCall, ToolSpec,
 };
-use llmnode_reader::Reader;
 use llmnode_reader::internal::{nearest, one_line, same_name};
+use llmnode_reader::{Reader, Violation};
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
@@ -87,9 +87,9 @@ pub(in crate::run) fn forbidden_calls(completion: &Completion, request: &Request
     with_unique_ids(calls, &request.messages).iter().map(record).collect()
 }
 
-/// The calls that an answer consists of as a text, unless it may be the answer itself.
+/// The calls that an answer consists of as a text, unless it may be the answer itself, or repeats what the data has.
 pub(in crate::run) fn called_in_text(
-    text: &str,
+    text: &mut String,
     request: &Request,
     node: &mut dyn ErasedNode<'_>,
     reader: Reader,
@@ -97,12 +97,39 @@ pub(in crate::run) fn called_in_text(
     if request.answer_now || request.tools.is_empty() {
         return None;
     }
-    let calls = in_text::calls(text, &request.tools)?;
-    if node.schema().is_some() && node.read(text, reader).is_ok() {
+    let typed = node.schema().is_some();
+    let calls = in_text::calls(text, &request.tools, typed)?;
+    if typed && node.read(text, reader).is_ok() {
+        return None;
+    }
+    // The function of the answer is called like a tool.
+    if let (Some(output), [call]) = (&request.output, &calls[..])
+        && output.name() == call.name
+    {
+        text.clone_from(&call.arguments);
+        return None;
+    }
+    if calls.iter().any(|call| in_text::is_quoted(call, &request.messages)) {
         return None;
     }
     let calls = with_unique_ids(calls, &request.messages);
     Some(Box::new(Round { content: String::new(), carried: None, calls, states: Vec::new() }))
+}
+
+/// Why a text in which a tool is called is no answer. `None`: it calls none.
+pub(in crate::run) fn misplaced_call(text: &str, request: &Request) -> Option<Violation> {
+    if request.answer_now || request.tools.is_empty() {
+        return None;
+    }
+    let name = in_text::attempted(text, &request.tools)?;
+    let calls = in_text::calls(text, &request.tools, true).unwrap_or_default();
+    let quoted = calls.iter().any(|call| in_text::is_quoted(call, &request.messages));
+    let message = if quoted {
+        format!("repeats a call of `{name}` that stands in the data; nothing was called")
+    } else {
+        format!("has a call of `{name}` inside other text; write only the call, or only the answer")
+    };
+    Some(Violation::new("", message))
 }
 
 /// A call of a tool whose result does not follow: providers refuse such a conversation.

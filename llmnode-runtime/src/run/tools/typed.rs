@@ -12,6 +12,7 @@ use super::value::Replied;
 use crate::error::NodeError;
 use crate::ledger::NodeKey;
 use crate::output::OutputSpec;
+use crate::run::choices::Choices;
 use crate::run::cx::Cx;
 use crate::run::feedback::complaints;
 use crate::run::node::Exec;
@@ -36,6 +37,11 @@ pub trait Tool<S: ?Sized>: Exec<S> + Sized + Send + 'static {
 
     /// How its arguments are read and checked.
     fn arguments() -> OutputSpec<Self, S>;
+
+    /// Lists the values that its arguments may have.
+    fn choices(state: &S, to: &mut Choices<Self>) {
+        let _ = (state, to);
+    }
 
     /// What the model reads of its output.
     ///
@@ -139,6 +145,9 @@ where
     match validate::run(checks, cx.state, &AttemptInfo::new(0, 0)).await {
         CheckOutcome::Completed(violations) => {
             found.extend(violations);
+            let mut choices = Choices::default();
+            N::choices(cx.state, &mut choices);
+            found.extend(choices.violations(&node, schema.as_deref(), false));
             if found.iter().all(|one| one.warning) { Ok(node) } else { Err(refused(found)) }
         }
         CheckOutcome::Aborted(error) => {

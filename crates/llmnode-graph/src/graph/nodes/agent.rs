@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::agent_visit::{Agent, Answer};
 use super::calls::named;
+use super::json_template::JsonTemplate;
 use super::schema_of;
 use crate::facts::ReadContext;
 use crate::faults::FaultKind;
@@ -38,6 +39,10 @@ struct Data {
     flexible_mode: bool,
     /// The JSON schema of an object. The answer is such an object, whose members become values.
     output_schema: Option<Map<String, Value>>,
+    /// Which values members of the answer may have: lists by path, such as `{"item": "{{ inventory }}"}` or
+    /// `{"steps[].tool": ["saw", "axe"]}`.
+    #[serde(default)]
+    choices: Map<String, Value>,
     /// The value that the answer is written to.
     save_as: Option<String>,
     /// Declared values that a flexible answer may write.
@@ -65,6 +70,10 @@ impl NodeType for AgentType {
             .as_ref()
             .map(|text| node.template_in("/system_prompt", text, ReadContext::System));
         let prompt = data.prompt.as_ref().map(|text| node.template("/prompt", text));
+        let choices = JsonTemplate::members(&data.choices, "/choices", node);
+        if !choices.is_empty() && data.output_schema.is_none() {
+            node.fault("/choices", "has no effect without \"output_schema\"; add that, or remove this");
+        }
         let tools = listed(&data.tools, node);
         let answer = writes(&data, node);
         node.untrusted();
@@ -82,6 +91,7 @@ impl NodeType for AgentType {
             profile: data.profile,
             system,
             prompt,
+            choices,
             tools: if on_way { tools.as_external() } else { tools },
             links: node.links.to_vec(),
             answer,

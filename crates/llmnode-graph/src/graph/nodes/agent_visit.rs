@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _};
+use llmnode_runtime::primitive::Ask;
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, Exec, Message, NodeError, Paused, Primitive, Role, ToolCall, Toolset,
 };
 use serde_json::Value;
 
 use super::calls::{query_of, with_links};
+use super::json_template::JsonTemplate;
 use super::tool::{ExecutedCall, arguments_of, trace};
 use crate::graph::loaded::{GraphNode, GraphStep, Visit};
 use crate::graph::roles::{LinkKind, TOOL_CALL, ToolLink};
@@ -29,10 +31,19 @@ pub(super) struct Agent {
     pub(super) profile: Option<String>,
     pub(super) system: Option<Template>,
     pub(super) prompt: Option<Template>,
+    pub(super) choices: Vec<(String, JsonTemplate)>,
     pub(super) tools: Toolset,
     pub(super) links: Vec<ToolLink>,
     pub(super) answer: Answer,
     pub(super) save_as: Option<String>,
+}
+
+fn choice(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
 }
 
 fn may_write(step: &GraphStep, listed: &[String], key: &str) -> bool {
@@ -56,6 +67,7 @@ impl GraphNode for Agent {
             }
             let ask = self.primitive.chat(self.messages(visit)?).system(self.system(visit)?);
             let ask = ask.tools(with_links(self.tools.clone(), &self.links, visit));
+            let ask = self.with_choices(ask, visit)?;
             let ask = match &self.answer {
                 Answer::Flexible(listed) => {
                     let (step, listed) = (visit.step.clone(), listed.clone());
@@ -85,6 +97,24 @@ impl Agent {
     fn system(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
         let Some(template) = &self.system else { return Ok(String::new()) };
         visit.render_fenced(template, |name| visit.is_untrusted(name))
+    }
+
+    fn with_choices(&self, ask: Ask, visit: &Visit<'_>) -> Result<Ask, NodeError> {
+        let lists = JsonTemplate::object(&self.choices, visit)?;
+        lists.into_iter().try_fold(ask, |ask, (path, list)| {
+            let values = match &list {
+                Value::Array(values) => values.iter().map(choice).collect::<Option<Vec<String>>>(),
+                _ => None,
+            };
+            let values = values.ok_or_else(|| {
+                let message = format!(
+                    "the choices of `{path}` in the node `{}` are no list of texts and numbers",
+                    visit.id()
+                );
+                NodeError::new(Category::PrepError, message)
+            })?;
+            Ok(ask.choices(path, values))
+        })
     }
 
     fn messages(&self, visit: &Visit<'_>) -> Result<Vec<Message>, NodeError> {

@@ -82,6 +82,12 @@ pub(crate) struct Name {
     pub(crate) field: Option<String>,
 }
 
+impl Name {
+    pub(crate) fn is_variable(&self, name: &Ident) -> bool {
+        self.ident == *name && self.before != Some('.') && !self.is_part
+    }
+}
+
 pub(crate) fn names(tokens: TokenStream) -> Vec<Name> {
     let tokens: Vec<_> = tokens.into_iter().collect();
     let punctuation = |at: usize| match tokens.get(at)? {

@@ -1,0 +1,301 @@
+//! `choices(item = state.inventory)`: which values the state allows at a place of the output.
+//!
+//! Paths and expressions are the user's own tokens, so that the compiler checks each name and underlines what is wrong.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Error, Expr, Index, ItemStruct, Member, Path, Token, Type, token};
+
+use crate::diagnostics::Errors;
+use crate::expression;
+use crate::generics::{bare_value, end_spans};
+use crate::macro_args::{comma_or_end, skip_to_comma};
+
+pub(crate) const EXAMPLE: &str = "choices(item = state.inventory)";
+
+pub(crate) struct Choice {
+    steps: Vec<Step>,
+    text: String,
+    list: Expr,
+}
+
+enum Step {
+    /// With the number of `[]` behind it.
+    Field(Member, Vec<Span>),
+    Variant(Path),
+}
+
+pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Choice>, syn::Result<()>) {
+    let (mut list, mut errors) = (Vec::<Choice>::new(), Errors::default());
+    while !input.is_empty() {
+        let one = choice(input).and_then(|one| comma_or_end(input, "list").map(|()| one));
+        match one {
+            Ok(one) if list.iter().any(|other| other.text == one.text) => {
+                errors.push(Error::new(one.span(), format!("`{}` is given more than once", one.text)));
+            }
+            Ok(one) => list.push(one),
+            Err(error) => {
+                errors.push(error);
+                skip_to_comma(input);
+            }
+        }
+        let _: syn::Result<Token![,]> = input.parse();
+    }
+    (list, errors.into_result())
+}
+
+fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
+    let wanted =
+        |at| Error::new(at, format!("`choices` takes paths of the output and lists, such as `{EXAMPLE}`"));
+    let (mut steps, mut text) = (Vec::new(), String::new());
+    loop {
+        let begins = input.peek(syn::Ident::peek_any) || input.peek(syn::Lit);
+        if !begins {
+            return Err(wanted(input.span()));
+        }
+        let (step, shown) = step(input, steps.is_empty())?;
+        text.push_str(&shown);
+        steps.extend(step);
+        if input.parse::<Option<Token![.]>>()?.is_none() {
+            break;
+        }
+        text.push('.');
+    }
+    if !input.peek(Token![=]) {
+        return Err(Error::new(input.span(), format!("expected `=` and the list, as in `{EXAMPLE}`")));
+    }
+    input.parse::<Token![=]>()?;
+    let start = input.span();
+    let list: Expr = input.parse().map_err(|_| wanted(start))?;
+    if let Some(token) = expression::control_flow(list.to_token_stream()) {
+        let shown = expression::token_text(&token);
+        let message = format!(
+            "`{shown}` cannot be used in `choices`, whose lists are taken at once; compute the list before, and store it in a field"
+        );
+        return Err(Error::new(token.span(), message));
+    }
+    Ok(Choice { steps, text, list })
+}
+
+/// `None`: `self`, without brackets.
+fn step(input: ParseStream<'_>, is_first: bool) -> syn::Result<(Option<Step>, String)> {
+    if input.peek(syn::Lit) {
+        let index: Index = input.parse()?;
+        let brackets = brackets(input)?;
+        let text = format!("{}{}", index.index, "[]".repeat(brackets.len()));
+        return Ok((Some(Step::Field(Member::Unnamed(index), brackets)), text));
+    }
+    if input.peek2(Token![::]) && !is_first {
+        let path = Path::parse_mod_style(input)?;
+        let text = path.segments.iter().map(|one| one.ident.to_string()).collect::<Vec<_>>().join("::");
+        return Ok((Some(Step::Variant(path)), text));
+    }
+    let name = input.call(Ident::parse_any)?;
+    let brackets = brackets(input)?;
+    let text = format!("{}{}", name.unraw(), "[]".repeat(brackets.len()));
+    if name == "self" && is_first {
+        let step = (!brackets.is_empty()).then(|| Step::Field(Member::Named(name), brackets));
+        return Ok((step, text));
+    }
+    let begins_upper = name.to_string().starts_with(char::is_uppercase);
+    if begins_upper {
+        let message = format!("a variant is written with its type: `Action::{name}` for a type `Action`");
+        return Err(Error::new(name.span(), message));
+    }
+    Ok((Some(Step::Field(Member::Named(name), brackets)), text))
+}
+
+fn brackets(input: ParseStream<'_>) -> syn::Result<Vec<Span>> {
+    let mut all = Vec::new();
+    while input.peek(token::Bracket) {
+        let within;
+        let bracket = syn::bracketed!(within in input);
+        if !within.is_empty() {
+            let message = "a list stands for all items; write `[]` without an index";
+            return Err(Error::new(within.span(), message));
+        }
+        all.push(bracket.span.join());
+    }
+    Ok(all)
+}
+
+impl Choice {
+    pub(crate) fn span(&self) -> Span {
+        self.steps.first().map_or_else(
+            || end_spans(&self.list).0,
+            |step| match step {
+                Step::Field(Member::Named(name), _) => name.span(),
+                Step::Field(Member::Unnamed(index), _) => index.span,
+                Step::Variant(path) => end_spans(path).0,
+            },
+        )
+    }
+
+    pub(crate) fn state(&self) -> Option<Span> {
+        expression::state(self.list.to_token_stream())
+    }
+
+    /// Whether the list names a field, which is then used though no prompt has it.
+    pub(crate) fn names(&self, field: &Ident) -> bool {
+        expression::names(self.list.to_token_stream()).iter().any(|name| name.is_variable(field))
+    }
+
+    fn walk(&self, private: &Ident) -> TokenStream {
+        walk(&self.steps, private, &quote_spanned!(Span::mixed_site()=> __value))
+    }
+
+    /// A place is borrowed; what an expression makes is taken as it is.
+    fn values(&self, fields: &[&Ident], private: &Ident) -> TokenStream {
+        let here = Span::mixed_site();
+        let fields: Vec<&Ident> = fields.iter().copied().filter(|name| self.names(name)).collect();
+        let list = bare_value(self.list.clone());
+        let is_field = matches!(&list, Expr::Path(path) if path.path.get_ident().is_some_and(|one| fields.contains(&one)));
+        let is_place = matches!(&list, Expr::Path(_) | Expr::Field(_) | Expr::Index(_)) && !is_field;
+        let (at, end) = end_spans(&list);
+        let list = expression::resolve_names(list.to_token_stream());
+        let list = if is_place { quote_spanned!(at=> &#list) } else { list };
+        let function = Ident::new("listed", end);
+        let bound = fields.iter().map(|name| Ident::new(&name.to_string(), name.span()));
+        quote_spanned! {here=> {
+            #(let #bound = &self.#fields;)*
+            #private::#function(#list)
+        }}
+    }
+}
+
+fn walk(steps: &[Step], private: &Ident, from: &TokenStream) -> TokenStream {
+    let here = Span::mixed_site();
+    let value = quote_spanned!(here=> __value);
+    let Some((step, rest)) = steps.split_first() else {
+        return quote_spanned!(here=> __to.take(#private::PathValue(#from).unboxed()););
+    };
+    match step {
+        Step::Field(member, brackets) => {
+            let at = match member {
+                Member::Named(name) => name.span(),
+                Member::Unnamed(index) => index.span,
+            };
+            let place = match member {
+                Member::Named(name) if name == "self" => from.clone(),
+                _ => quote_spanned!(at=> &#from.#member),
+            };
+            in_lists(&place, at, brackets, private, &walk_value(rest, private, at, &value))
+        }
+        Step::Variant(path) => {
+            let at = end_spans(path).0;
+            match rest.split_first() {
+                Some((Step::Field(member, brackets), rest)) => {
+                    let inner =
+                        in_lists(&value, at, brackets, private, &walk_value(rest, private, at, &value));
+                    quote_spanned!(at=> if let #path { #member: __value, .. } = #from { #inner })
+                }
+                _ => {
+                    let message = "a variant is followed by one of its fields: `action.Action::Use.item`";
+                    Error::new(at, message).to_compile_error()
+                }
+            }
+        }
+    }
+}
+
+/// Behind the last step, where the value is taken, the compiler reports at that step what cannot be chosen.
+fn walk_value(rest: &[Step], private: &Ident, at: Span, value: &TokenStream) -> TokenStream {
+    if rest.is_empty() {
+        let taken = Span::mixed_site().located_at(at);
+        return quote_spanned!(taken=> __to.take(__value););
+    }
+    walk(rest, private, value)
+}
+
+fn in_lists(
+    place: &TokenStream,
+    at: Span,
+    brackets: &[Span],
+    private: &Ident,
+    inner: &TokenStream,
+) -> TokenStream {
+    let here = Span::mixed_site();
+    let mut body = quote_spanned! {here=>
+        let __value = #private::PathValue(__value).unboxed();
+        #inner
+    };
+    let mut through = Ident::new("passed", Span::mixed_site().located_at(at));
+    for bracket in brackets.iter().rev() {
+        let list = Ident::new("__list", here.located_at(*bracket));
+        body = quote_spanned! {here=>
+            let #list = #private::PathValue(__value).unboxed();
+            __to.each(#list, |__value, __to| {
+                for __value in #private::PathValue(__value).#through() { #body }
+            });
+        };
+        through = Ident::new("opened", Span::mixed_site().located_at(at));
+    }
+    quote_spanned!(here=> for __value in #private::PathValue(#place).#through() { #body })
+}
+
+/// Of a node, whose lists may name its fields.
+pub(crate) fn emit(
+    choices: &[Choice],
+    item: &ItemStruct,
+    output: &Type,
+    state: &Type,
+    private: &Ident,
+) -> Option<TokenStream> {
+    let fields: Vec<&Ident> = item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+    function(
+        choices,
+        &fields,
+        (&quote_spanned!(Span::mixed_site()=> &self,), output, &state.to_token_stream()),
+        private,
+    )
+}
+
+/// Of a tool, whose arguments are the output.
+pub(crate) fn emit_for_tool(
+    choices: &[Choice],
+    ident: &Ident,
+    state: &TokenStream,
+    private: &Ident,
+) -> Option<TokenStream> {
+    let arguments: Type = syn::parse_quote!(#ident);
+    function(choices, &[], (&TokenStream::new(), &arguments, state), private)
+}
+
+fn function(
+    choices: &[Choice],
+    fields: &[&Ident],
+    (receiver, output, state): (&TokenStream, &Type, &TokenStream),
+    private: &Ident,
+) -> Option<TokenStream> {
+    if choices.is_empty() {
+        return None;
+    }
+    let here = Span::mixed_site();
+    let lent = match choices.iter().any(|one| one.state().is_some()) {
+        true => quote_spanned!(here=> state),
+        false => quote_spanned!(here=> _),
+    };
+    let lists = choices.iter().map(|one| {
+        let (text, source, values, walk) =
+            (&one.text, one.source(), one.values(fields, private), one.walk(private));
+        quote_spanned! {here=>
+            __to.add(#text, #source, #values, |__value: &#output, __to| { #walk });
+        }
+    });
+    Some(quote_spanned! {here=>
+        fn choices(#receiver #lent: &#state, __to: &mut #private::Choices<#output>) {
+            use #private::probes::*;
+            #(#lists)*
+        }
+    })
+}
+
+impl Choice {
+    /// As written, for messages.
+    fn source(&self) -> String {
+        let source = self.list.to_token_stream().to_string();
+        source.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")")
+    }
+}

@@ -1,0 +1,314 @@
+//! `choices(..)` of a node: values from the state that places of an answer may have.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::fmt::{self, Display};
+use std::sync::Arc;
+
+use llmnode_model::Category;
+use llmnode_reader::internal::{ChoiceList, ChoicesError, in_json_names, not_listed, with_choices};
+use llmnode_reader::{OutputSchema, Violation};
+use serde_json::Value;
+
+use crate::error::NodeError;
+
+/// The lists of a node, each with the way to the values of an answer.
+pub struct Choices<T: ?Sized>(Vec<OneList<T>>);
+
+struct OneList<T: ?Sized> {
+    list: ChoiceList,
+    walk: fn(&T, &mut ChosenValues),
+}
+
+impl<T: ?Sized> Default for Choices<T> {
+    fn default() -> Self {
+        Choices(Vec::new())
+    }
+}
+
+impl<T: ?Sized> Choices<T> {
+    /// Adds a list. `path` and `source` are texts of the program; `walk` visits the values at the path.
+    pub fn add(
+        &mut self,
+        path: impl Into<Cow<'static, str>>,
+        source: impl Into<Cow<'static, str>>,
+        values: BTreeSet<String>,
+        walk: fn(&T, &mut ChosenValues),
+    ) {
+        let list = ChoiceList { path: path.into(), source: source.into(), values };
+        self.0.push(OneList { list, walk });
+    }
+
+    pub(in crate::run) fn sent(
+        &self,
+        schema: Option<&Arc<OutputSchema>>,
+    ) -> Result<Option<Arc<OutputSchema>>, NodeError> {
+        let Some(schema) = schema.filter(|_| !self.0.is_empty()) else { return Ok(schema.cloned()) };
+        let lists: Vec<ChoiceList> = self.0.iter().map(|one| one.list.clone()).collect();
+        let fault = |fault| match fault {
+            ChoicesError::Path(message) => NodeError::new(Category::ConfigError, message),
+            ChoicesError::Values(message) => NodeError::new(Category::PrepError, message),
+        };
+        let schema = with_choices(schema, &lists).map_err(fault)?;
+        Ok(Some(schema))
+    }
+
+    pub(in crate::run) fn violations(
+        &self,
+        value: &T,
+        schema: Option<&OutputSchema>,
+        wrapped: bool,
+    ) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        for OneList { list, walk } in &self.0 {
+            let mut chosen =
+                ChosenValues { path: list.path.clone(), indexes: Vec::new(), values: Vec::new() };
+            walk(value, &mut chosen);
+            for (path, value) in chosen.values {
+                if !list.values.contains(&value) {
+                    let path = schema.map_or(path.clone(), |schema| in_json_names(path, schema, wrapped));
+                    violations.push(not_listed(path, &value, &list.values));
+                }
+            }
+        }
+        violations
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Choices<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|one| (&one.list.path, &one.list.source))).finish()
+    }
+}
+
+/// The values of an answer at one path.
+#[derive(Debug)]
+pub struct ChosenValues {
+    path: Cow<'static, str>,
+    indexes: Vec<usize>,
+    values: Vec<(String, String)>,
+}
+
+impl ChosenValues {
+    /// Visits the items of a list.
+    pub fn each<L: ListOfItems + ?Sized>(&mut self, list: &L, mut visit: impl FnMut(&L::Item, &mut Self)) {
+        let mut index = 0;
+        list.each(&mut |item| {
+            self.indexes.push(index);
+            visit(item, self);
+            self.indexes.pop();
+            index += 1;
+        });
+    }
+
+    /// Takes a value.
+    pub fn take<V: ChosenValue + ?Sized>(&mut self, value: &V) {
+        let mut indexes = self.indexes.iter();
+        let mut path = String::new();
+        for (at, part) in self.path.split("[]").enumerate() {
+            if at > 0 {
+                path += &format!("[{}]", indexes.next().copied().unwrap_or_default());
+            }
+            path += part;
+        }
+        let path = path.strip_prefix("self").map_or(path.clone(), str::to_owned);
+        // Of a variant, `Action::Use`, the paths of answers have the name alone.
+        let path = match path.contains("::") {
+            true => path
+                .split('.')
+                .map(|part| part.rsplit("::").next().unwrap_or(part))
+                .collect::<Vec<_>>()
+                .join("."),
+            false => path,
+        };
+        self.values.push((path, value.chosen()));
+    }
+}
+
+/// Visits the values at the path of a list in JSON.
+pub(crate) fn walk_json(value: &Value, to: &mut ChosenValues) {
+    let path = to.path.clone();
+    walk_steps(value, &path, to);
+}
+
+fn walk_steps(value: &Value, path: &str, to: &mut ChosenValues) {
+    let (step, rest) = path.split_once('.').unwrap_or((path, ""));
+    let name = step.trim_end_matches("[]");
+    let member = if name == "self" { Some(value) } else { value.get(name) };
+    let lists = (step.len() - name.len()) / 2;
+    if let Some(member) = member {
+        walk_lists(member, lists, rest, to);
+    }
+}
+
+fn walk_lists(value: &Value, lists: usize, rest: &str, to: &mut ChosenValues) {
+    match (lists.checked_sub(1), value) {
+        (Some(lists), Value::Array(items)) => to.each(items, |item, to| walk_lists(item, lists, rest, to)),
+        (None, value) if !rest.is_empty() => walk_steps(value, rest, to),
+        (None, Value::String(text)) => to.take(text),
+        (None, Value::Number(number)) => to.take(&number.to_string()),
+        _ => {}
+    }
+}
+
+/// A value that can be chosen from a list.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be chosen from a list",
+    label = "`choices` needs a text or a whole number here",
+    note = "go on to a field of it (`action.item`), or into a list (`items[]`); of a type of your own, list its names by an enum"
+)]
+pub trait ChosenValue {
+    /// As text.
+    fn chosen(&self) -> String;
+}
+
+macro_rules! chosen {
+    ($($type:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl ChosenValue for $type {
+            fn chosen(&self) -> String {
+                self.to_string()
+            }
+        }
+    )*};
+}
+chosen!(String, str, Box<str>, Arc<str>, u8, u16, u32, u64, usize, i8, i16, i32, i64, isize);
+
+#[diagnostic::do_not_recommend]
+impl<V: ChosenValue + ?Sized> ChosenValue for &V {
+    fn chosen(&self) -> String {
+        (**self).chosen()
+    }
+}
+
+/// A list, whose items a path leads to by `[]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list, so `[]` does not lead into it",
+    label = "drop the brackets",
+    note = "lists are `Vec`, `VecDeque`, `HashSet`, `BTreeSet` and arrays; no path leads into maps"
+)]
+pub trait ListOfItems {
+    /// The type of the items.
+    type Item;
+    /// Visits each.
+    fn each(&self, visit: &mut dyn FnMut(&Self::Item));
+}
+
+macro_rules! list_of_items {
+    ($([$($parameters:tt)*] $list:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T, $($parameters)*> ListOfItems for $list {
+            type Item = T;
+            fn each(&self, visit: &mut dyn FnMut(&T)) {
+                self.iter().for_each(visit);
+            }
+        }
+    )*};
+}
+list_of_items! {
+    [] Vec<T>; [] VecDeque<T>; [H] HashSet<T, H>; [] BTreeSet<T>; [const N: usize] [T; N]; [] [T];
+}
+
+/// A list without `[]` behind it in a path: it says so where its items would have been meant.
+#[derive(Debug)]
+pub struct ListNeedsBrackets<T>(std::marker::PhantomData<T>);
+
+/// Finds what a step of a path leads through. The methods of the type win over those of the traits.
+#[derive(Debug)]
+pub struct PathValue<'a, T: ?Sized>(pub &'a T);
+
+impl<'a, T> PathValue<'a, Option<T>> {
+    /// The value, if there is one.
+    pub fn passed(self) -> std::option::Iter<'a, T> {
+        self.0.iter()
+    }
+
+    /// The list, if there is one.
+    pub fn opened(self) -> std::option::Iter<'a, T> {
+        self.0.iter()
+    }
+}
+
+impl<'a, T: ?Sized> PathValue<'a, Box<T>> {
+    /// What the box holds.
+    pub fn unboxed(self) -> &'a T {
+        self.0
+    }
+}
+
+/// A list without brackets behind it.
+pub trait PassList<'a> {
+    /// The type of the items.
+    type Item: 'a;
+    /// Makes the compiler say that brackets are missing.
+    fn passed(self) -> std::iter::Empty<&'a ListNeedsBrackets<Self::Item>>;
+}
+
+impl<'a, T> PassList<'a> for PathValue<'a, Vec<T>> {
+    type Item = T;
+    fn passed(self) -> std::iter::Empty<&'a ListNeedsBrackets<T>> {
+        std::iter::empty()
+    }
+}
+
+/// Whatever is no `Option` and no `Vec`.
+pub trait PassValue<'a> {
+    /// The value's type.
+    type Value: ?Sized;
+    /// The value itself.
+    fn passed(self) -> std::iter::Once<&'a Self::Value>;
+    /// The value itself, as a list.
+    fn opened(self) -> std::iter::Once<&'a Self::Value>;
+}
+
+impl<'a, T> PassValue<'a> for &PathValue<'a, T> {
+    type Value = T;
+    fn passed(self) -> std::iter::Once<&'a T> {
+        std::iter::once(self.0)
+    }
+
+    fn opened(self) -> std::iter::Once<&'a T> {
+        std::iter::once(self.0)
+    }
+}
+
+/// Whatever is no `Box`.
+pub trait UnboxValue<'a> {
+    /// The value's type.
+    type Value: ?Sized;
+    /// The value itself.
+    fn unboxed(self) -> &'a Self::Value;
+}
+
+impl<'a, T: ?Sized> UnboxValue<'a> for PathValue<'a, T> {
+    type Value = T;
+    fn unboxed(self) -> &'a T {
+        self.0
+    }
+}
+
+/// A value that a list of choices lends.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no value that a model can choose",
+    label = "`choices` needs a list of texts, numbers or names (`Display`)",
+    note = "of a map, list the keys: `state.prices.keys()`; of a list of structs, a field: `state.tools.iter().map(|tool| &tool.name)`"
+)]
+pub trait ListedValue {
+    /// As text.
+    fn listed(&self) -> String;
+}
+
+#[diagnostic::do_not_recommend]
+impl<V: Display + ?Sized> ListedValue for V {
+    fn listed(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// The values of a list, each once.
+pub fn listed<L: IntoIterator>(list: L) -> BTreeSet<String>
+where
+    L::Item: ListedValue,
+{
+    list.into_iter().map(|value| value.listed()).collect()
+}

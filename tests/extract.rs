@@ -1,0 +1,79 @@
+//! `run.extract`, and what a correction changed.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+use llmnode::Category;
+use llmnode::prelude::*;
+use serde_json::json;
+
+#[llm_output]
+#[derive(Debug, PartialEq)]
+struct Invoice {
+    number: String,
+    total: u32,
+}
+
+#[tokio::test]
+async fn a_type_is_read_out_of_a_text() {
+    let model =
+        ScriptedModel::new().reply(json!({"number": "A-1"})).reply(json!({"number": "A-1", "total": 12}));
+    let run = Run::new(model.clone());
+    let report = run.extract::<Invoice>("Invoice A-1, 12 euros").retries(1).report().await.unwrap();
+    assert_eq!(report.value, Invoice { number: "A-1".into(), total: 12 });
+    assert_eq!((report.record.node.as_ref(), report.record.attempts.len()), ("extract", 2));
+    assert_eq!(model.requests()[0].messages[0].content, "Read this text.\n\nInvoice A-1, 12 euros");
+    assert!(report.record.corrected().is_empty(), "the first answer was of no type");
+
+    // Validators that would not run are said before the first request.
+    #[llm_output]
+    #[derive(Debug)]
+    struct Checked {
+        total: u32,
+    }
+    #[validate]
+    impl Checked {
+        fn is_small(&self) -> Result<(), Invalid> {
+            if self.total < 10 { Ok(()) } else { Err(Invalid::at("total", "is too large")) }
+        }
+    }
+    let error = run.extract::<Checked>("12").await.unwrap_err();
+    assert_eq!(error.category(), Category::ConfigError);
+}
+
+#[llm_output]
+#[derive(Debug)]
+struct Sum {
+    lines: Vec<u32>,
+    sum: Total,
+}
+
+#[llm_output]
+#[derive(Debug)]
+struct Total {
+    amount: u32,
+    currency: String,
+}
+
+#[validate]
+impl Sum {
+    fn adds_up(&self) -> Result<(), Invalid> {
+        let sum: u32 = self.lines.iter().sum();
+        if sum == self.sum.amount { Ok(()) } else { Err(Invalid::at("sum.amount", format!("is not {sum}"))) }
+    }
+}
+
+#[llm_node(prompt = "?", output = Sum, retries = 2)]
+struct Add;
+
+#[tokio::test]
+async fn what_a_correction_changed_is_recorded() {
+    let answer =
+        |lines: &[u32], amount: u32| json!({"lines": lines, "sum": {"amount": amount, "currency": "EUR"}});
+    let model =
+        ScriptedModel::new().reply(answer(&[1, 2], 4)).reply(answer(&[1, 2], 5)).reply(answer(&[1, 2], 3));
+    let report = Run::new(model).call(&Add).report().await.unwrap();
+    assert_eq!(report.record.corrected(), ["/sum/amount"]);
+
+    let report = Run::new(ScriptedModel::new().reply(answer(&[3], 3))).call(&Add).report().await.unwrap();
+    assert!(report.record.corrected().is_empty());
+}
