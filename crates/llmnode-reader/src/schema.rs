@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod depth;
+mod gemini;
 mod kinds;
 mod limits;
 mod merge;
@@ -66,6 +67,7 @@ pub struct OutputSchema {
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     anthropic: OnceLock<Option<Box<RawValue>>>,
+    gemini: OnceLock<Option<Box<RawValue>>>,
     strict_error_was_taken: AtomicBool,
     wrapped: bool,
     /// Levels beyond the limit of depth were cut off.
@@ -136,6 +138,7 @@ impl OutputSchema {
             rules,
             strict: OnceLock::new(),
             anthropic: OnceLock::new(),
+            gemini: OnceLock::new(),
             strict_error_was_taken: AtomicBool::new(false),
             uncovered: Mutex::default(),
             truncated: truncated || normal.truncated,
@@ -207,6 +210,16 @@ impl OutputSchema {
             anthropic::subset(&strict).map(|tree| raw(&tree))
         };
         self.anthropic.get_or_init(write).as_deref()
+    }
+
+    /// Returns the schema in the dialect of Gemini's structured outputs: the strict one without a `const`, with long lists in the
+    /// description. `None`: it cannot express the type.
+    pub fn gemini(&self) -> Option<&RawValue> {
+        let write = || {
+            let strict = strict::strict(&self.tree, &self.name, self.truncated).ok()?;
+            gemini::subset(&strict).map(|tree| raw(&tree))
+        };
+        self.gemini.get_or_init(write).as_deref()
     }
 
     /// Why strict mode cannot express it; `None` from the second time on.

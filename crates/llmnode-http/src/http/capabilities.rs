@@ -23,6 +23,8 @@ pub(crate) struct Quirks {
     pub(crate) no_stream: bool,
     pub(crate) no_forced_tool: bool,
     pub(crate) no_stream_options: bool,
+    /// Encrypted reasoning, of a model that has none.
+    pub(crate) no_include: bool,
     /// The most tokens of an answer, where a model said so.
     pub(crate) most_tokens: Option<u32>,
     pub(crate) refused: ResponseFormats,
@@ -71,6 +73,7 @@ impl Capabilities {
             UnsupportedFeature::Temperature => !asked.quirks.no_temperature,
             UnsupportedFeature::Stream => !asked.quirks.no_stream,
             UnsupportedFeature::StreamOptions => !asked.quirks.no_stream_options,
+            UnsupportedFeature::Include => !asked.quirks.no_include,
             UnsupportedFeature::Carried => asked.carries && asked.call.is_some(),
             UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
             _ => !response_formats.is_empty(),
@@ -87,6 +90,7 @@ impl Capabilities {
             (UnsupportedFeature::Carried, _) => known.refuse_carried(asked.call),
             (UnsupportedFeature::Stream, _) => known.quirks.no_stream = true,
             (UnsupportedFeature::StreamOptions, _) => known.quirks.no_stream_options = true,
+            (UnsupportedFeature::Include, _) => known.quirks.no_include = true,
             (UnsupportedFeature::Schema, Some((_, name))) => known.refuse_schema(name, response_formats),
             _ => known.quirks.refused = known.quirks.refused.union(response_formats),
         }

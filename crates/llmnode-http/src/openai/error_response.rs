@@ -107,6 +107,7 @@ impl Inner {
             UnsupportedFeature::StreamOptions => {
                 asked.streams && !asked.request.extra.contains_key("stream_options")
             }
+            UnsupportedFeature::Include => self.wire.joined.contains(&"include"),
             // Without a response format, there is nothing to learn about one.
             _ => true,
         };

@@ -13,7 +13,7 @@ impl Sink for Unseen {
 
 /// What a body in these pieces comes to.
 fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
-    let wanted = ExpectedCalls { function: None, tools: true };
+    let wanted = ExpectedCalls { function: None, tools: true, limit: None };
     let (mut decoder, mut written) = (Decoder::default(), Box::<PartialMessage>::default());
     for piece in pieces {
         if let ControlFlow::Break(end) = decoder.push(piece, |event| written.read(event, wanted, &mut Unseen))

@@ -1,0 +1,81 @@
+//! Google's models, by their own API (feature `gemini`).
+
+mod answer;
+mod config;
+mod contents;
+mod gathered;
+mod request;
+mod stream;
+mod usage;
+
+pub use config::GeminiBuilder;
+
+use std::sync::Arc;
+
+use llmnode_model::ResponseFormat;
+use reqwest::Url;
+
+use crate::http::endpoint::ApiPath;
+use crate::http::response_formats::Formats;
+use crate::openai::handle::chat_model;
+use crate::openai::inner::Inner;
+use crate::openai::wire::Wire;
+
+/// A model of Google's Gemini API, or of Vertex AI. It is a cheap handle: clones share the connections, the
+/// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.
+///
+/// The signatures of a model's thoughts go back to it with the calls of tools, as they came. Types are asked for by
+/// `responseJsonSchema`, else as JSON, else in the prompt; beside tools, by a function.
+///
+/// ```no_run
+/// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
+/// use llmnode::Gemini;
+///
+/// # fn main() -> Result<(), llmnode_model::ModelError> {
+/// let model = Gemini::from_env()?; // GEMINI_API_KEY or GOOGLE_API_KEY, GEMINI_BASE_URL, GEMINI_MODEL
+/// # let _ = model;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Gemini(Arc<Inner>);
+
+chat_model!(Gemini);
+
+const GENERATE: Wire = Wire {
+    provider: "gcp.gemini",
+    tag: "gemini",
+    title: "Gemini",
+    handle: "Gemini",
+    key: "GEMINI_API_KEY",
+    model: "GEMINI_MODEL",
+    api: ApiPath { path: "/models", example: "https://generativelanguage.googleapis.com/v1beta" },
+    own: &["contents", "model", "stream", "systemInstruction", "system_instruction"],
+    joined: &["tools", "toolConfig", "generationConfig"],
+    formats: Formats {
+        order: &[
+            ResponseFormat::Tool,
+            ResponseFormat::Strict,
+            ResponseFormat::JsonObject,
+            ResponseFormat::Prompt,
+        ],
+        expresses: |schema| schema.gemini().is_some(),
+    },
+    url: Some(url),
+    encode: request::encode,
+    read: answer::read,
+    stream: || Box::<stream::PartialAnswer>::default(),
+};
+
+/// The model is a part of the path, and so is the way of the answer.
+fn url(mut url: Url, model: &str, streams: bool) -> Url {
+    let method = if streams { "streamGenerateContent" } else { "generateContent" };
+    let model = model.strip_prefix("models/").unwrap_or(model);
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.push(&format!("{model}:{method}"));
+    }
+    if streams {
+        url.query_pairs_mut().append_pair("alt", "sse");
+    }
+    url
+}
