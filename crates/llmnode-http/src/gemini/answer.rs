@@ -67,7 +67,11 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     let called = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     if malformed || (unexpected && completion.calls.is_empty()) {
-        return failed(Category::SchemaError, mistake, Retry::Feedback);
+        let mut failure = ModelError::new(Category::SchemaError, mistake).retry(Retry::Feedback);
+        failure.usage = usage.map(Box::new);
+        // What it wrote instead, as far as Google shows it.
+        failure.answer = Some(completion.text + &why);
+        return Err(Unreadable::Failure(Box::new(failure)));
     }
     // With calls, even a turn without signatures has to be known as this model's own.
     let bare = |part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. });

@@ -76,9 +76,8 @@ impl GeminiBuilder {
         if keys.iter().all(|(key, _)| key.is_some()) {
             tracing::info!(target: "llmnode::gemini", "{KEY} and {OTHER_KEY} are set: the first one is used");
         }
-        settings.key = keys
-            .into_iter()
-            .find_map(|(value, source)| Some(Sourced { value: Secret::new(value?), source }));
+        settings.key =
+            keys.into_iter().find_map(|(value, source)| Some(Sourced { value: Secret::new(value?), source }));
         if settings.key.is_none() && settings.base_url.is_none() {
             let other = read("OPENAI_API_KEY")?.map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
             let message = format!("neither {KEY} nor {OTHER_KEY} is set{other}; set one, or `.api_key(..)`");

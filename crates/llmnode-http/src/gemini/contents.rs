@@ -169,9 +169,7 @@ fn parts(message: &Message) -> Result<Vec<SentPart<'_>>, String> {
 fn attached(attachment: &Attachment) -> Result<SentPart<'_>, String> {
     let (data, uri) = match attachment {
         Attachment::Image(image) => (image.data(), image.as_url()),
-        Attachment::File(file) => {
-            (file.data().map(|(_, data)| data), file.uploaded().unwrap_or_default())
-        }
+        Attachment::File(file) => (file.data().map(|(_, data)| data), file.uploaded().unwrap_or_default()),
         Attachment::Audio(audio) => (Some(audio.data()), ""),
         _ => return Err("Gemini takes images, files and audio".to_owned()),
     };
@@ -180,7 +178,9 @@ fn attached(attachment: &Attachment) -> Result<SentPart<'_>, String> {
         None if ["https://", "http://", "gs://"].iter().any(|begin| uri.starts_with(begin)) => {
             Ok(SentPart::FileData { file_uri: uri })
         }
-        None => Err(format!("the file id {uri:?} is not one of Google's, which begin with `https://` or `gs://`")),
+        None => {
+            Err(format!("the file id {uri:?} is not one of Google's, which begin with `https://` or `gs://`"))
+        }
     }
 }
 

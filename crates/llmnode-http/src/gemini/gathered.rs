@@ -129,9 +129,8 @@ fn part(raw: &RawValue) -> Option<AnswerPart> {
     if let Some(called) = members.get("functionCall") {
         let called: BTreeMap<Cow<'_, str>, &RawValue> =
             serde_json::from_str(called.get()).unwrap_or_default();
-        let word = |name: &str| {
-            called.get(name).and_then(|value| serde_json::from_str::<String>(value.get()).ok())
-        };
+        let word =
+            |name: &str| called.get(name).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
         let arguments = called.get("args").map(|args| args.get()).filter(|args| *args != "null");
         return Some(AnswerPart::Call {
             id: word("id").unwrap_or_default(),

@@ -95,9 +95,10 @@ fn generation_config<'a>(
         ["responseMimeType", "responseJsonSchema", "responseSchema"].into_iter().any(|name| !free(name));
     let typed = typed.filter(|_| !own_form);
     let schema = typed.filter(|(format, _)| *format == ResponseFormat::Strict);
-    let is_json =
-        typed.is_some_and(|(format, _)| matches!(format, ResponseFormat::Strict | ResponseFormat::JsonObject));
-    let limit = max_tokens(request).map(|limit| shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)));
+    let is_json = typed
+        .is_some_and(|(format, _)| matches!(format, ResponseFormat::Strict | ResponseFormat::JsonObject));
+    let limit =
+        max_tokens(request).map(|limit| shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)));
     let config = GenerationConfig {
         temperature: temperature(request).filter(|_| free("temperature") && !shape.quirks.no_temperature),
         max_output_tokens: limit.filter(|_| free("maxOutputTokens")),

@@ -93,7 +93,9 @@ fn hostile_events_do_no_harm() {
         &["[]"],
         &[r#"{"candidates":7,"promptFeedback":[],"usageMetadata":"a"}"#],
         &[r#"{"candidates":[7,{"index":-1},{"content":7},{"content":{"parts":{}}}]}"#],
-        &[r#"{"candidates":[{"content":{"parts":[7,{},{"text":7},{"functionCall":7},{"thought":true}]},"finishReason":"STOP"}]}"#],
+        &[
+            r#"{"candidates":[{"content":{"parts":[7,{},{"text":7},{"functionCall":7},{"thought":true}]},"finishReason":"STOP"}]}"#,
+        ],
         &[r#"{"candidates":[{"finishReason":7}],"promptFeedback":{"blockReason":"A"}}"#],
     ] {
         assert!(!with(events).is_empty());

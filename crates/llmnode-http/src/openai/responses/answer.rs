@@ -92,7 +92,8 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
     let called = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     // Reasoning without an item behind it is refused.
-    while matches!(parts.last(), Some(CarriedPart::Other(item)) if kind(&members(item.raw())) == "reasoning") {
+    while matches!(parts.last(), Some(CarriedPart::Other(item)) if kind(&members(item.raw())) == "reasoning")
+    {
         parts.pop();
     }
     if !says || (called && completion.calls.is_empty()) {
@@ -151,7 +152,9 @@ impl Items {
                 self.says = true;
             }
             _ => {
-                for part in list(item.get("summary").copied()).into_iter().chain(list(item.get("content").copied())) {
+                for part in
+                    list(item.get("summary").copied()).into_iter().chain(list(item.get("content").copied()))
+                {
                     self.reasoning += &word(&members(part), "text").unwrap_or_default();
                 }
                 self.parts.push(CarriedPart::Other(Json::new(raw)));

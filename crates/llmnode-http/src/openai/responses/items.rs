@@ -135,7 +135,9 @@ fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>, items: &m
             Piece::Text(text, beside) if beside.is_empty() && text.trim().is_empty() => {}
             Piece::Text(text, beside) => {
                 let of = |name: &str| {
-                    beside.get(name).and_then(|members| serde_json::from_str::<Beside<'_>>(members.get()).ok())
+                    beside
+                        .get(name)
+                        .and_then(|members| serde_json::from_str::<Beside<'_>>(members.get()).ok())
                 };
                 let part = ContentPart::OutputText { text, beside: of("part").unwrap_or_default() };
                 match (of("item"), items[turn..].last_mut()) {

@@ -8,10 +8,10 @@ mod usage;
 
 use std::sync::Arc;
 
+use super::OpenAi;
 use super::config::OpenAiBuilder;
 use super::inner::Inner;
 use super::wire::Wire;
-use super::OpenAi;
 use crate::http::capabilities::Capabilities;
 use crate::http::endpoint::ApiPath;
 use crate::http::redirects::Redirects;

@@ -109,12 +109,14 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     serde_json::to_vec(&body).map_err(|error| format!("the request cannot be written as JSON: {error}"))
 }
 
-fn text<'a>(request: &'a Request, typed: Option<(ResponseFormat, &'a OutputSchema)>) -> Option<TextConfig<'a>> {
+fn text<'a>(
+    request: &'a Request,
+    typed: Option<(ResponseFormat, &'a OutputSchema)>,
+) -> Option<TextConfig<'a>> {
     let given = request.extra.get("text").and_then(Value::as_object).into_iter().flatten();
     let given: BTreeMap<&str, &Value> = given.map(|(name, value)| (name.as_str(), value)).collect();
     let format = typed.filter(|_| !given.contains_key("format")).and_then(|(format, schema)| {
-        let by_schema =
-            |(raw, strict)| Some(Format::JsonSchema { name: schema.name(), schema: raw, strict });
+        let by_schema = |(raw, strict)| Some(Format::JsonSchema { name: schema.name(), schema: raw, strict });
         match format {
             ResponseFormat::Strict => by_schema(strict_if_possible(schema)),
             ResponseFormat::Schema => by_schema((schema.plain(), false)),

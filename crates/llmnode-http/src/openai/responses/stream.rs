@@ -167,7 +167,8 @@ impl PartialResponse {
     /// Some servers leave the items out of the last event.
     fn whole(&self, response: &RawValue) -> Vec<u8> {
         let as_it_came = || response.get().as_bytes().to_vec();
-        let Ok(mut members) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(response.get()) else {
+        let Ok(mut members) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(response.get())
+        else {
             return as_it_came();
         };
         let listed = members.get("output").map_or("[]", |output| output.get());

@@ -126,9 +126,15 @@ fn hostile_events_do_no_harm() {
         &[r#"{"type":"response.completed","response":7}"#],
         &[r#"{"type":"response.output_item.added","output_index":-1,"item":7}"#, BARE],
         &[r#"{"type":"response.output_item.done","output_index":18446744073709551615,"item":7}"#, BARE],
-        &[r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":7,"output":{}}}"#],
-        &[r#"{"type":"response.failed","response":{"output":[7,{},{"type":"function_call","arguments":{}}]}}"#],
-        &[r#"{"type":"response.completed","response":{"output":[{"type":"message","content":[7,{"text":7}]},{"type":"reasoning","summary":7}]}}"#],
+        &[
+            r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":7,"output":{}}}"#,
+        ],
+        &[
+            r#"{"type":"response.failed","response":{"output":[7,{},{"type":"function_call","arguments":{}}]}}"#,
+        ],
+        &[
+            r#"{"type":"response.completed","response":{"output":[{"type":"message","content":[7,{"text":7}]},{"type":"reasoning","summary":7}]}}"#,
+        ],
     ] {
         assert!(!with(events).is_empty());
     }
