@@ -90,10 +90,15 @@ fn request(asked: &Value) -> Request {
 
 fn read(completion: &Completion, asked: &Value) -> Map<String, Value> {
     let named: Vec<_> = asked["tools"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let is_there = |call: &llmnode::ToolCall| named.is_empty() || named.contains(&&*call.name);
+    let unexpected = FinishReason::Other("UNEXPECTED_TOOL_CALL".to_owned());
+    let unexpected = completion.finish.as_ref() == Some(&unexpected);
+    let is_there =
+        |call: &llmnode::ToolCall| !unexpected && (named.is_empty() || named.contains(&&*call.name));
     let (outcome, category, retry) = match &completion.finish {
         // What the attempt loop makes of them.
-        Some(FinishReason::Length) if completion.text.is_empty() => ("failure", "truncated_output", "no"),
+        Some(FinishReason::Length) if completion.text.is_empty() || !completion.calls.is_empty() => {
+            ("failure", "truncated_output", "no")
+        }
         Some(FinishReason::Length) => ("length", "", ""),
         Some(FinishReason::Continue) => ("continue", "", ""),
         _ if completion.refusal.is_some() => ("failure", "refusal", "no"),
@@ -142,7 +147,12 @@ fn failed(error: &ModelError) -> Map<String, Value> {
         "outcome": if retry == "feedback" { "feedback" } else { "failure" },
         "category": error.category.as_str(),
         "retry": retry,
-        "finish": (error.category == Category::ContentFilter).then_some("content_filter"),
+        "finish": match error.category {
+            Category::ContentFilter => Some("content_filter"),
+            // The provider itself found the model's mistake.
+            Category::SchemaError => Some("other"),
+            _ => None,
+        },
         "message": error.message,
         "wait_s": error.retry_after.map(|wait| wait.as_secs_f64()),
     }))

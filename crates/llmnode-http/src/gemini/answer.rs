@@ -5,7 +5,7 @@ use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolC
 use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
-use super::gathered::{AnswerPart, Gathered};
+use super::gathered::{AnswerPart, Gathered, Response};
 use crate::http::error_body;
 use crate::openai::answer::{ReadAnswer, ReadResult, Unreadable};
 use crate::openai::calls::{ExpectedCalls, take_answer};
@@ -23,7 +23,13 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         Some(_) => {}
     }
     let mut gathered = Gathered::default();
-    match serde_json::from_slice(body).map(|response| gathered.add(response)) {
+    let read = match body.first() {
+        // A stream whose events a gateway has put into a list.
+        Some(b'[') => serde_json::from_slice::<Vec<Response<'_>>>(body)
+            .map(|all| all.into_iter().fold(false, |any, one| gathered.add(one) | any)),
+        _ => serde_json::from_slice(body).map(|response| gathered.add(response)),
+    };
+    match read {
         Err(error) => failure(format!("the response cannot be read as JSON: {error}")),
         Ok(true) => completion(gathered, wanted),
         Ok(false) if error_body::is_error(body) => Err(Unreadable::ErrorObject),

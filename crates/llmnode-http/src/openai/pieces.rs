@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use llmnode_model::internal::{CarriedPart, Json, sha256_hex};
 use llmnode_model::{Message, ToolCall};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 pub(crate) type Beside<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
@@ -63,8 +62,9 @@ fn members(json: Option<&Json>) -> Beside<'_> {
 }
 
 /// The arguments of a call as an object, which some APIs want.
+#[cfg(any(feature = "anthropic", feature = "gemini"))]
 pub(crate) fn object(arguments: &str) -> Box<RawValue> {
-    let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
+    let is_object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).is_ok();
     let raw = is_object.then(|| RawValue::from_string(arguments.to_owned()).ok()).flatten();
     raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
 }

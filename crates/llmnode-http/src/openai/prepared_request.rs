@@ -20,6 +20,10 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,
+    #[cfg_attr(
+        not(feature = "anthropic"),
+        expect(dead_code, reason = "only Anthropic's cache is asked for")
+    )]
     pub(crate) cache_for_an_hour: Option<bool>,
     pub(crate) secrets: Cow<'a, [Secret]>,
 }

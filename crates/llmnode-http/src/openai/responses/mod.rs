@@ -26,7 +26,7 @@ const RESPONSES: Wire = Wire {
     key: "OPENAI_API_KEY",
     model: "OPENAI_MODEL",
     api: ApiPath { path: "/responses", example: "https://api.openai.com/v1" },
-    own: &["input", "instructions", "model", "previous_response_id", "stream"],
+    own: &["input", "instructions", "model", "stream"],
     joined: &["tools", "text", "include"],
     formats: response_formats::ALL,
     url: None,
