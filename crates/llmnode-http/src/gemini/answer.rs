@@ -10,18 +10,10 @@ use crate::http::error_body;
 use crate::openai::answer::{ReadAnswer, ReadResult, Unreadable};
 use crate::openai::calls::{ExpectedCalls, take_answer};
 use crate::openai::response::OTHER_CHOICES;
+use crate::openai::unreadable::{json_of, no_answer, no_json};
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
-    let failure = |message: String| {
-        let failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
-        Err(Unreadable::Failure(Box::new(failure)))
-    };
-    match body.first() {
-        None => return failure("the response is empty".to_owned()),
-        Some(b'<') => return Err(Unreadable::WebPage),
-        Some(_) => {}
-    }
+    let body = json_of(body)?;
     let mut gathered = Gathered::default();
     let read = match body.first() {
         // A stream whose events a gateway has put into a list.
@@ -30,10 +22,10 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         _ => serde_json::from_slice(body).map(|response| gathered.add(response)),
     };
     match read {
-        Err(error) => failure(format!("the response cannot be read as JSON: {error}")),
+        Err(error) => Err(no_json(&error)),
         Ok(true) => completion(gathered, wanted),
         Ok(false) if error_body::is_error(body) => Err(Unreadable::ErrorObject),
-        Ok(false) => failure("the response is JSON without `candidates`: is this Gemini's API?".to_owned()),
+        Ok(false) => Err(no_answer("the response is JSON without `candidates`: is this Gemini's API?")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
+use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
 
 use super::answer::completion;
 use super::gathered::{AnswerPart, Gathered, Response};
@@ -11,6 +11,7 @@ use crate::openai::answer::{ReadResult, Unreadable};
 use crate::openai::calls::ExpectedCalls;
 use crate::openai::chunks::as_error_body;
 use crate::openai::padding::PaddingWatch;
+use crate::openai::unreadable::{broken_off, malformed};
 use crate::openai::wire::StreamedAnswer;
 
 #[derive(Debug, Default)]
@@ -33,8 +34,8 @@ impl StreamedAnswer for PartialAnswer {
         }
         let response: Response<'_> = match serde_json::from_slice(event.data) {
             Ok(response) if !event.is_error => response,
-            Err(_) if !event.is_complete => return ControlFlow::Break(Err(self.broken_off())),
-            Err(error) if !event.is_error => return ControlFlow::Break(Err(self.malformed(&error))),
+            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(self.usage()))),
+            Err(error) if !event.is_error => return ControlFlow::Break(Err(malformed(&error, self.usage()))),
             _ => {
                 self.error = Some(as_error_body(event.data));
                 return ControlFlow::Break(Ok(()));
@@ -68,7 +69,7 @@ impl StreamedAnswer for PartialAnswer {
         match self.error {
             Some(error) => Err(error),
             None if self.answer.finish.is_none() && self.answer.block.is_none() => {
-                Ok(Err(Unreadable::Failure(Box::new(self.broken_off()))))
+                Ok(Err(Unreadable::Failure(Box::new(broken_off(self.usage())))))
             }
             None => Ok(completion(self.answer, wanted)),
         }
@@ -97,19 +98,6 @@ impl PartialAnswer {
                 AnswerPart::Other(_) => {}
             }
         }
-    }
-
-    fn broken_off(&self) -> ModelError {
-        let mut failure = ModelError::new(Category::Network, "the stream ended before the answer did");
-        failure.usage = self.usage().map(Box::new);
-        failure
-    }
-
-    fn malformed(&self, error: &serde_json::Error) -> ModelError {
-        let message = format!("an event of the stream cannot be read as JSON: {error}");
-        let mut failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
-        failure.usage = self.usage().map(Box::new);
-        failure
     }
 }
 

@@ -11,6 +11,8 @@ pub(crate) mod calls;
 mod carried;
 pub(crate) mod chunks;
 mod config;
+#[cfg(test)]
+pub(crate) mod cuts;
 mod embeddings;
 mod error_response;
 pub(crate) mod handle;
@@ -28,6 +30,7 @@ mod sent_message;
 pub(crate) mod settings;
 #[cfg(test)]
 mod tests;
+pub(crate) mod unreadable;
 pub(crate) mod wire;
 
 pub use config::OpenAiBuilder;

@@ -16,6 +16,7 @@ use crate::http::lenient::{object, text};
 use crate::openai::answer::{ReadAnswer, ReadResult, Unreadable};
 use crate::openai::calls::{ExpectedCalls, take_answer};
 use crate::openai::prepared_request::LEAST_TOKENS;
+use crate::openai::unreadable::{json_of, no_answer, no_json};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -43,24 +44,15 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 }
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
-    let failure = |message: String| {
-        let failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
-        Err(Unreadable::Failure(Box::new(failure)))
-    };
-    match body.first() {
-        None => return failure("the response is empty".to_owned()),
-        Some(b'<') => return Err(Unreadable::WebPage),
-        Some(_) => {}
-    }
+    let body = json_of(body)?;
     match serde_json::from_slice::<Response<'_>>(body) {
-        Err(error) => failure(format!("the response cannot be read as JSON: {error}")),
+        Err(error) => Err(no_json(&error)),
         Ok(Response { error: Some(_), .. }) => Err(Unreadable::ErrorObject),
         Ok(Response { output: None, status: None, .. }) if error_body::is_error(body) => {
             Err(Unreadable::ErrorObject)
         }
         Ok(Response { output: None, status: None, .. }) => {
-            failure("the response is JSON without `output`: is this the Responses API?".to_owned())
+            Err(no_answer("the response is JSON without `output`: is this the Responses API?"))
         }
         Ok(response) => completion(response, wanted),
     }

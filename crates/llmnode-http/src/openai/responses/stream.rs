@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
+use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -15,6 +15,7 @@ use crate::openai::answer::{ReadResult, Unreadable};
 use crate::openai::calls::ExpectedCalls;
 use crate::openai::chunks::as_error_body;
 use crate::openai::padding::PaddingWatch;
+use crate::openai::unreadable::{broken_off, malformed};
 use crate::openai::wire::StreamedAnswer;
 
 /// Beyond it, an item is ignored.
@@ -70,9 +71,9 @@ impl StreamedAnswer for PartialResponse {
         let read: ResponseEvent<'_> = match serde_json::from_slice(event.data) {
             Ok(read) if !event.is_error => read,
             Ok(_) => return self.finish_with(as_error_body(event.data)),
-            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off())),
+            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(None))),
             Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
-            Err(error) => return ControlFlow::Break(Err(malformed(&error))),
+            Err(error) => return ControlFlow::Break(Err(malformed(&error, None))),
         };
         let ResponseEvent { r#type, delta, output_index, item, response } = read;
         let (at, delta) = (output_index.tokens.unwrap_or(0), delta.unwrap_or_default());
@@ -116,7 +117,7 @@ impl StreamedAnswer for PartialResponse {
     fn finish(self: Box<Self>, _: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>> {
         match self.full_response {
             Some(full_response) => Err(full_response),
-            None => Ok(Err(Unreadable::Failure(Box::new(broken_off())))),
+            None => Ok(Err(Unreadable::Failure(Box::new(broken_off(None))))),
         }
     }
 }
@@ -187,15 +188,6 @@ impl PartialResponse {
         self.full_response = Some(response);
         ControlFlow::Break(Ok(()))
     }
-}
-
-fn broken_off() -> ModelError {
-    ModelError::new(Category::Network, "the stream ended before the answer did")
-}
-
-fn malformed(error: &serde_json::Error) -> ModelError {
-    let message = format!("an event of the stream cannot be read as JSON: {error}");
-    ModelError::new(Category::BadResponse, message).retry(Retry::Transport)
 }
 
 #[cfg(test)]

@@ -1,61 +1,5 @@
-use serde_json::Value;
-
-use super::super::answer;
-use super::*;
-use crate::http::sse::Decoder;
-use crate::openai::answer::ReadAnswer;
-
-struct Unseen;
-
-impl Sink for Unseen {
-    fn request_id(&mut self, _: &str) {}
-    fn usage(&mut self, _: TokenUsage) {}
-}
-
-const WANTED: ExpectedCalls<'_> = ExpectedCalls { function: None, tools: true, limit: Some(20) };
-
-/// What a body in these pieces comes to.
-fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
-    let (mut decoder, mut written) = (Decoder::default(), Box::<PartialResponse>::default());
-    for piece in pieces {
-        if let ControlFlow::Break(end) = decoder.push(piece, |event| written.read(event, WANTED, &mut Unseen))
-        {
-            return shown(end, written);
-        }
-    }
-    match decoder.end(|event| written.read(event, WANTED, &mut Unseen)) {
-        ControlFlow::Break(end) => shown(end, written),
-        ControlFlow::Continue(()) => shown(Ok(()), written),
-    }
-}
-
-fn shown(end: Result<(), ModelError>, written: Box<PartialResponse>) -> String {
-    let read = match end.map(|()| written.finish(WANTED)) {
-        Err(failure) => return format!("{failure:?}"),
-        Ok(Err(body)) => answer::read(&body, WANTED),
-        Ok(Ok(read)) => read,
-    };
-    match read {
-        Ok(ReadAnswer { completion, parts, flags }) => {
-            format!("{completion:?} {} {:?} {parts:?} {flags:?}", completion.text, completion.reasoning)
-        }
-        Err(Unreadable::Failure(failure)) => format!("{failure:?}"),
-        Err(_) => "an error".to_owned(),
-    }
-}
-
-fn all_cuts(body: &[u8]) {
-    let whole = read([body]);
-    // Every place for short bodies, else about 60 of them.
-    let step = (body.len() / 60).max(1);
-    for first in (0..=body.len()).step_by(if body.len() < 3000 { 1 } else { step }) {
-        let (one, rest) = body.split_at(first);
-        assert_eq!(read([one, rest]), whole, "{first}");
-        for second in (0..=rest.len()).step_by(step) {
-            assert_eq!(read([one, &rest[..second], &rest[second..]]), whole, "{first} {second}");
-        }
-    }
-}
+use super::super::RESPONSES;
+use crate::openai::cuts;
 
 const PIECE: &str = r#"{"type":"response.output_text.delta","output_index":0,"delta":"é\n"}"#;
 const DONE: &str = r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"a","content":[{"type":"output_text","text":"é\n"}]}}"#;
@@ -71,24 +15,17 @@ fn cuts_anywhere_come_to_the_same() {
         format!("data: {PIECE}\n\n"),
         "data: [DONE]\n\n".to_owned(),
     ] {
-        all_cuts(body.as_bytes());
+        cuts::come_to_the_same(&RESPONSES, body.as_bytes());
     }
 }
 
-/// Recorded bodies are kept outside of the repository.
 #[test]
 fn cuts_of_recorded_bodies_come_to_the_same() {
-    let Some(folder) = std::env::var_os("LLMNODE_CASES") else { return };
-    let rows = std::fs::read_to_string(std::path::Path::new(&folder).join("wires.jsonl")).unwrap();
-    for row in rows.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
-        if row["wire"] == "responses" && row["kind"] == "sse" {
-            all_cuts(row["body"].as_str().unwrap().as_bytes());
-        }
-    }
+    cuts::of_recorded_bodies_come_to_the_same(&RESPONSES, "responses");
 }
 
 fn with(events: &[&str]) -> String {
-    read([events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().as_bytes()])
+    cuts::events(&RESPONSES, events)
 }
 
 /// W21.
