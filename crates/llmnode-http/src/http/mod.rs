@@ -8,6 +8,7 @@ pub(crate) mod error_body;
 pub(crate) mod headers;
 pub(crate) mod incoming;
 pub(crate) mod lenient;
+pub(crate) mod lookalikes;
 mod plain_client;
 pub(crate) mod proxy;
 pub(crate) mod redirects;
