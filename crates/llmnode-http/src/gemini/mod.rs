@@ -79,3 +79,22 @@ fn url(mut url: Url, model: &str, streams: bool) -> Url {
     }
     url
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_is_one_part_of_the_path() {
+        let at = |base: &str, model, streams| url(Url::parse(base).unwrap(), model, streams).to_string();
+        assert_eq!(at("https://h/v1beta/models", "a", false), "https://h/v1beta/models/a:generateContent");
+        assert_eq!(
+            at("https://h/v1beta/models?x=1", "models/a", true),
+            "https://h/v1beta/models/a:streamGenerateContent?x=1&alt=sse"
+        );
+        assert_eq!(
+            at("https://h/models", "../a?b#c", false),
+            "https://h/models/..%2Fa%3Fb%23c:generateContent"
+        );
+    }
+}

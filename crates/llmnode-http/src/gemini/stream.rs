@@ -18,6 +18,7 @@ use crate::openai::wire::StreamedAnswer;
 pub(super) struct PartialAnswer {
     answer: Gathered,
     text: String,
+    called: bool,
     padding: PaddingWatch,
     error: Option<Vec<u8>>,
 }
@@ -78,9 +79,7 @@ impl StreamedAnswer for PartialAnswer {
 
 impl PartialAnswer {
     fn report(&mut self, from: usize, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
-        let is_call = |part: &AnswerPart| matches!(part, AnswerPart::Call { .. });
-        let first = self.answer.parts.iter().position(is_call);
-        for (at, part) in self.answer.parts.iter().enumerate().skip(from) {
+        for part in &self.answer.parts[from..] {
             match part {
                 AnswerPart::Text { text, .. } => {
                     // If there is a function for the answer, this may not be the answer.
@@ -91,7 +90,7 @@ impl PartialAnswer {
                 }
                 AnswerPart::Thought { text, .. } => sink.delta(Delta::Reasoning(text)),
                 AnswerPart::Call { name, arguments, .. } => {
-                    if first == Some(at) && wanted.function == Some(name) {
+                    if !std::mem::replace(&mut self.called, true) && wanted.function == Some(name) {
                         sink.delta(Delta::Text(arguments));
                     }
                 }

@@ -156,6 +156,9 @@ fn field(error: &ErrorBody, text: &str) -> Option<(usize, UnsupportedFeature)> {
     if error.param.as_deref() == Some("stream") {
         return Some((0, UnsupportedFeature::Stream));
     }
+    if error.param.as_deref().is_some_and(|param| param.split('[').next() == Some("include")) {
+        return Some((0, UnsupportedFeature::Include));
+    }
     let named = |field: &&str| {
         let param = error.param.as_deref().unwrap_or_default();
         param.strip_prefix(*field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
