@@ -61,7 +61,7 @@ use crate::http::headers::RequestHeaders;
 use crate::http::{endpoint, response_formats};
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
-/// [`RetryBudget`], and what was learned about models. The handle learns from refusals: if a model refuses a setting
+/// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models. The handle learns from refusals: if a model refuses a setting
 /// (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a response format of schemas), it is asked differently
 /// from then on. If a model takes no schema, or answers with something other than JSON of the schema, the schema goes
 /// into the system message.
