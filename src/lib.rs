@@ -764,6 +764,9 @@ pub use llmnode_http::reqwest;
 #[cfg(feature = "anthropic")]
 #[doc(inline)]
 pub use llmnode_http::{Anthropic, AnthropicBuilder, Cache};
+#[cfg(feature = "gemini")]
+#[doc(inline)]
+pub use llmnode_http::{Gemini, GeminiBuilder};
 #[cfg(feature = "openai")]
 #[doc(inline)]
 pub use llmnode_http::{OpenAi, OpenAiBuilder};

@@ -4,8 +4,8 @@ use std::error::Error;
 
 use llmnode::prelude::*;
 use llmnode::{
-    Anthropic, Category, ChatModel, Completion, FinishReason, Group, Message, ModelError, OutputSchema,
-    Request, Retry, Sink, TokenUsage, ToolSpec,
+    Anthropic, Category, ChatModel, Completion, FinishReason, Gemini, Group, Message, ModelError,
+    OutputSchema, Request, Retry, Sink, TokenUsage, ToolSpec,
 };
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,7 @@ impl Sink for Listener {
 /// Whether the row is one of a wire; `Err` if that is not spoken.
 pub(crate) fn spoken(row: &Value) -> Option<Result<(), String>> {
     let wire = row["wire"].as_str()?;
-    let known = ["anthropic", "chat"].contains(&wire);
+    let known = ["anthropic", "chat", "gemini", "responses"].contains(&wire);
     Some(known.then_some(()).ok_or_else(|| format!("the wire {wire} is not spoken")))
 }
 
@@ -40,6 +40,10 @@ pub(crate) async fn answer(row: &Value) -> Result<Value, Box<dyn Error>> {
     let server = Server::start(responses).await?;
     let model: Box<dyn ChatModel> = match row["wire"].as_str() {
         Some("anthropic") => Box::new(Anthropic::builder().base_url(server.base_url()).model("m").build()?),
+        Some("gemini") => Box::new(Gemini::builder().base_url(server.base_url()).model("m").build()?),
+        Some("responses") => {
+            Box::new(OpenAi::builder().base_url(server.base_url()).model("m").responses().build()?)
+        }
         _ => Box::new(OpenAi::builder().base_url(server.base_url()).model("m").build()?),
     };
     let asked = request(&row["asked"]);
@@ -47,7 +51,7 @@ pub(crate) async fn answer(row: &Value) -> Result<Value, Box<dyn Error>> {
     let outcome = model.complete(&asked, &mut listener).await;
     let mut answer = json!({"id": row["id"], "echo": []});
     let members = match &outcome {
-        Ok(completion) => read(completion),
+        Ok(completion) => read(completion, &row["asked"]),
         Err(error) => failed(error),
     };
     answer.as_object_mut().ok_or("an object")?.extend(members);
@@ -84,14 +88,27 @@ fn request(asked: &Value) -> Request {
     request
 }
 
-fn read(completion: &Completion) -> Map<String, Value> {
-    let outcome = match &completion.finish {
-        Some(FinishReason::Length) => "length",
-        Some(FinishReason::Continue) => "continue",
-        _ if !completion.calls.is_empty() => "calls",
-        Some(FinishReason::ContentFilter) => "failure",
-        _ if completion.text.is_empty() => "empty",
-        _ => "answer",
+fn read(completion: &Completion, asked: &Value) -> Map<String, Value> {
+    let named: Vec<_> = asked["tools"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let unexpected = FinishReason::Other("UNEXPECTED_TOOL_CALL".to_owned());
+    let unexpected = completion.finish.as_ref() == Some(&unexpected);
+    let is_there =
+        |call: &llmnode::ToolCall| !unexpected && (named.is_empty() || named.contains(&&*call.name));
+    let (outcome, category, retry) = match &completion.finish {
+        // What the attempt loop makes of them.
+        Some(FinishReason::Length) if completion.text.is_empty() || !completion.calls.is_empty() => {
+            ("failure", "truncated_output", "no")
+        }
+        Some(FinishReason::Length) => ("length", "", ""),
+        Some(FinishReason::Continue) => ("continue", "", ""),
+        _ if completion.refusal.is_some() => ("failure", "refusal", "no"),
+        _ if !completion.calls.is_empty() && !completion.calls.iter().any(is_there) => {
+            ("feedback", "schema_error", "feedback")
+        }
+        _ if !completion.calls.is_empty() => ("calls", "", ""),
+        Some(FinishReason::ContentFilter) => ("failure", "content_filter", "no"),
+        _ if completion.text.is_empty() => ("empty", "", ""),
+        _ => ("answer", "", ""),
     };
     let call = |call: &llmnode::ToolCall| {
         let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or(Value::Null);
@@ -101,13 +118,17 @@ fn read(completion: &Completion) -> Map<String, Value> {
         FinishReason::Stop | FinishReason::Length | FinishReason::ContentFilter => finish.as_str(),
         _ => "other",
     });
-    object(json!({
+    let mut members = object(json!({
         "outcome": outcome,
         "text": completion.text,
         "reasoning": completion.reasoning,
         "calls": completion.calls.iter().map(call).collect::<Vec<_>>(),
         "finish": finish,
-    }))
+    }));
+    if !category.is_empty() {
+        members.extend(object(json!({"category": category, "retry": retry})));
+    }
+    members
 }
 
 fn failed(error: &ModelError) -> Map<String, Value> {
@@ -126,7 +147,12 @@ fn failed(error: &ModelError) -> Map<String, Value> {
         "outcome": if retry == "feedback" { "feedback" } else { "failure" },
         "category": error.category.as_str(),
         "retry": retry,
-        "finish": (error.category == Category::ContentFilter).then_some("content_filter"),
+        "finish": match error.category {
+            Category::ContentFilter => Some("content_filter"),
+            // The provider itself found the model's mistake.
+            Category::SchemaError => Some("other"),
+            _ => None,
+        },
         "message": error.message,
         "wait_s": error.retry_after.map(|wait| wait.as_secs_f64()),
     }))
@@ -149,13 +175,22 @@ async fn echo(
     let _ = model.complete(&asked, &mut Listener { streams: false, usage: None }).await;
     let Some((_, body)) = server.asked().into_iter().nth(1) else { return Ok(json!([])) };
     let body: Value = serde_json::from_str(&body)?;
-    let mut messages = body["messages"].as_array().into_iter().flatten();
-    let turn = messages.find(|message| message["role"] == "assistant").cloned().unwrap_or_default();
-    Ok(match &turn["content"] {
-        Value::Array(parts) => json!(parts),
-        Value::Null if turn.is_null() => json!([]),
-        _ => json!([turn]),
-    })
+    Ok(json!(turn(&body)))
+}
+
+/// The parts of the assistant's turn, on whichever wire.
+fn turn(body: &Value) -> Vec<Value> {
+    let list = |name: &str| body[name].as_array().into_iter().flatten();
+    if body["input"].is_array() {
+        let asked = |item: &Value| item["role"] == "user" || item["type"] == "function_call_output";
+        return list("input").filter(|item| !asked(item)).cloned().collect();
+    }
+    let said = |message: &&Value| message["role"] == "assistant" || message["role"] == "model";
+    let Some(turn) = list("messages").chain(list("contents")).find(said) else { return Vec::new() };
+    match turn["content"].as_array().or(turn["parts"].as_array()) {
+        Some(parts) => parts.clone(),
+        None => vec![turn.clone()],
+    }
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -8,10 +8,7 @@ use llmnode::{Anthropic, BoxError, Cache, Category, Message, NodeError, Response
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-#[path = "../support/recorded.rs"]
-mod recorded;
-
-use recorded::{Answer, Recorded, events, json, refusal};
+use crate::recorded::{Answer, Recorded, events, json, refusal};
 
 const KEY: &str = "sk-ant-test-SECRET";
 

@@ -8,6 +8,8 @@ mod approval;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod carried;
 mod flows;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod gemini;
 #[cfg(feature = "journal")]
 mod killed;
 mod library;
@@ -17,8 +19,14 @@ mod paused;
 #[cfg(feature = "journal")]
 mod repeated;
 mod requests;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod responses;
 mod rounds;
 mod streams;
 mod toolsets;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod wire;
+
+#[cfg(any(feature = "anthropic", feature = "gemini"))]
+#[path = "../support/recorded.rs"]
+mod recorded;

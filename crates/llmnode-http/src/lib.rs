@@ -4,6 +4,8 @@
 
 #[cfg(feature = "anthropic")]
 mod anthropic;
+#[cfg(feature = "gemini")]
+mod gemini;
 mod http;
 mod openai;
 
@@ -12,6 +14,8 @@ pub use anthropic::{Anthropic, AnthropicBuilder, Cache};
 /// The version of async-openai whose configuration [`OpenAiBuilder::config`] takes.
 #[cfg(feature = "async-openai")]
 pub use async_openai;
+#[cfg(feature = "gemini")]
+pub use gemini::{Gemini, GeminiBuilder};
 pub use openai::{OpenAi, OpenAiBuilder};
 /// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]

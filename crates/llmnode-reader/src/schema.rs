@@ -4,6 +4,7 @@ mod anthropic;
 pub(crate) mod choices;
 mod depth;
 mod form;
+mod gemini;
 mod kinds;
 mod limits;
 mod merge;
@@ -75,6 +76,7 @@ pub struct OutputSchema {
     lists: Option<Box<choices::Lists>>,
     /// The type's own schema then.
     own: Option<Arc<OutputSchema>>,
+    gemini: OnceLock<Option<Box<RawValue>>>,
     strict_error_was_taken: AtomicBool,
     wrapped: bool,
     /// Levels beyond the limit of depth were cut off.
@@ -148,6 +150,7 @@ impl OutputSchema {
             form: OnceLock::new(),
             lists: None,
             own: None,
+            gemini: OnceLock::new(),
             strict_error_was_taken: AtomicBool::new(false),
             uncovered: Mutex::default(),
             truncated: truncated || normal.truncated,
@@ -249,6 +252,16 @@ impl OutputSchema {
     pub(crate) fn form(&self) -> Option<&Form> {
         let tree = self.lists.as_ref().map_or(&self.tree, |lists| &lists.form);
         self.form.get_or_init(|| Form::of(tree).filter(|_| !self.truncated).map(Box::new)).as_deref()
+    }
+
+    /// Returns the schema in the dialect of Gemini's structured outputs: the strict one without a `const`, with long lists in the
+    /// description. `None`: it cannot express the type.
+    pub fn gemini(&self) -> Option<&RawValue> {
+        let write = || {
+            let strict = strict::strict(&self.tree, &self.name, self.truncated).ok()?;
+            gemini::subset(&strict).map(|tree| raw(&tree))
+        };
+        self.gemini.get_or_init(write).as_deref()
     }
 
     /// Why strict mode cannot express it; `None` from the second time on.

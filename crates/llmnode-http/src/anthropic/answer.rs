@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::{Category, ModelError, Retry};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -13,6 +12,7 @@ use crate::http::error_body;
 use crate::http::lenient::{object, text};
 use crate::openai::answer::{ReadResult, Unreadable};
 use crate::openai::calls::ExpectedCalls;
+use crate::openai::unreadable::{json_of, no_answer, no_json};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -78,24 +78,11 @@ impl WireMessage<'_> {
 }
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
-    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
-    match body.first() {
-        None => return Err(failure("the response is empty", Retry::Transport)),
-        Some(b'<') => return Err(Unreadable::WebPage),
-        Some(_) => {}
-    }
-    let message: WireMessage<'_> = serde_json::from_slice(body).map_err(|error| {
-        failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport)
-    })?;
+    let body = json_of(body)?;
+    let message: WireMessage<'_> = serde_json::from_slice(body).map_err(|error| no_json(&error))?;
     match message.read() {
         (head, Some(blocks)) => completion(head, &blocks, wanted),
         _ if error_body::is_error(body) => Err(Unreadable::ErrorObject),
-        _ => {
-            Err(failure("the response is JSON without `content`: is this Anthropic's API?", Retry::Transport))
-        }
+        _ => Err(no_answer("the response is JSON without `content`: is this Anthropic's API?")),
     }
-}
-
-fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
-    Unreadable::Failure(Box::new(ModelError::new(Category::BadResponse, message).retry(retry)))
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::usage::MessageUsage;
 use crate::openai::answer::{ReadAnswer, ReadResult, Unreadable};
-use crate::openai::calls::ExpectedCalls;
+use crate::openai::calls::{ExpectedCalls, take_answer};
 
 #[derive(Debug, Default)]
 pub(super) struct Block {
@@ -121,28 +121,6 @@ pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>
         parts.clear();
     }
     Ok(ReadAnswer { completion, parts, flags })
-}
-
-/// The arguments of the function that it had to call are the answer, if it called nothing else.
-fn take_answer(completion: &mut Completion, wanted: ExpectedCalls<'_>) {
-    let calls = &mut completion.calls;
-    if let Some(function) = wanted.function
-        && calls.iter().all(|call| call.name == function)
-    {
-        let mut given: Vec<String> = Vec::new();
-        for call in calls.drain(..) {
-            if !given.contains(&call.arguments) {
-                given.push(call.arguments);
-            }
-        }
-        if !given.is_empty() {
-            // Calls that differ are joined, so that the reader refuses them as two values.
-            completion.text = given.join("\n");
-        }
-    }
-    if !wanted.tools {
-        calls.clear();
-    }
 }
 
 fn finish(reason: &str) -> FinishReason {

@@ -53,6 +53,7 @@ pub enum Cache {
 
 const MESSAGES: Wire = Wire {
     provider: "anthropic",
+    tag: "anthropic",
     title: "Anthropic",
     handle: "Anthropic",
     key: "ANTHROPIC_API_KEY",
@@ -64,6 +65,7 @@ const MESSAGES: Wire = Wire {
         order: &[ResponseFormat::Strict, ResponseFormat::Tool, ResponseFormat::Prompt],
         expresses: |schema| schema.anthropic().is_some(),
     },
+    url: None,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialMessage>::default(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
+use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -17,6 +17,7 @@ use crate::openai::answer::{ReadResult, Unreadable};
 use crate::openai::calls::ExpectedCalls;
 use crate::openai::chunks::as_error_body;
 use crate::openai::padding::PaddingWatch;
+use crate::openai::unreadable::{broken_off, malformed};
 use crate::openai::wire::StreamedAnswer;
 
 /// Beyond it, a block is ignored: servers count from 0.
@@ -62,9 +63,9 @@ impl StreamedAnswer for PartialMessage {
         let read: MessageEvent<'_> = match serde_json::from_slice(event.data) {
             Ok(read) if !event.is_error => read,
             Ok(_) => return self.finish_with(as_error_body(event.data)),
-            Err(_) if !event.is_complete => return ControlFlow::Break(Err(self.broken_off())),
+            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(self.usage()))),
             Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
-            Err(error) => return ControlFlow::Break(Err(self.malformed(&error))),
+            Err(error) => return ControlFlow::Break(Err(malformed(&error, self.usage()))),
         };
         match &*read.r#type {
             "message_start" => self.start(read.message, sink),
@@ -96,7 +97,7 @@ impl StreamedAnswer for PartialMessage {
             return Err(full_response);
         }
         if self.head.stop.is_none() {
-            return Ok(Err(Unreadable::Failure(Box::new(self.broken_off()))));
+            return Ok(Err(Unreadable::Failure(Box::new(broken_off(self.usage())))));
         }
         let blocks: Vec<Block> = self.blocks.into_values().collect();
         Ok(completion(self.head, &blocks, wanted))
@@ -205,19 +206,6 @@ impl PartialMessage {
     fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
         self.full_response = Some(response);
         ControlFlow::Break(Ok(()))
-    }
-
-    fn broken_off(&self) -> ModelError {
-        let mut failure = ModelError::new(Category::Network, "the stream ended before the answer did");
-        failure.usage = self.usage().map(Box::new);
-        failure
-    }
-
-    fn malformed(&self, error: &serde_json::Error) -> ModelError {
-        let message = format!("an event of the stream cannot be read as JSON: {error}");
-        let mut failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
-        failure.usage = self.usage().map(Box::new);
-        failure
     }
 }
 

@@ -1,14 +1,14 @@
 //! A conversation as Anthropic's Messages takes it: turns that alternate, and the system's text apart.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use llmnode_model::internal::{CarriedPart, Json, sha256_hex};
+use llmnode_model::internal::{CarriedPart, sha256_hex};
 use llmnode_model::{Attachment, File, Image, Message, Part, Role};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use crate::openai::pieces::{Beside, Piece, object, pieces};
 use crate::openai::prepared_request::PreparedRequest;
 use crate::openai::request::Messages;
 
@@ -17,8 +17,6 @@ pub(super) struct Turn<'a> {
     role: Role,
     content: Vec<Block<'a>>,
 }
-
-type Beside<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -166,61 +164,20 @@ fn result(message: &Message) -> Result<Block<'_>, String> {
     })
 }
 
-/// A turn of the assistant: text and calls from the message, so that edited ones count, and the rest as it came.
 fn assistant<'a>(message: &'a Message, carried: Option<&'a [CarriedPart]>) -> Vec<Block<'a>> {
-    let calls = message.calls();
-    let call = |at: usize, beside| {
-        let call = &calls[at];
-        Block::ToolUse { id: id(&call.id), name: &call.name, input: object(&call.arguments), beside }
-    };
-    let carried = carried.unwrap_or_default();
-    let (text_bytes, listed) = carried.iter().fold((0usize, 0), |(bytes, calls), part| match part {
-        CarriedPart::Text { bytes: more, .. } => (bytes.saturating_add(*more), calls),
-        CarriedPart::Call { .. } => (bytes, calls + 1),
-        CarriedPart::Other(_) => (bytes, calls),
-    });
-    let fits = text_bytes == message.content.len() && listed == calls.len();
-    let mut blocks = Vec::new();
-    if !fits {
-        // What stood where is not known any more: thoughts come first.
-        blocks.extend(carried.iter().filter_map(whole));
-        blocks.extend(text(&message.content));
-        blocks.extend((0..calls.len()).map(|at| call(at, Beside::new())));
-        return blocks;
-    }
-    let mut rest = message.content.as_str();
-    for part in carried {
-        match part {
-            CarriedPart::Text { bytes, beside } => {
-                let (piece, behind) = rest.split_at_checked(*bytes).unwrap_or((rest, ""));
-                rest = behind;
-                if !piece.trim().is_empty() {
-                    blocks.push(Block::Text {
-                        text: piece,
-                        beside: members(beside.as_ref()),
-                        cache_control: None,
-                    });
-                }
-            }
-            CarriedPart::Call { at, beside } if *at < calls.len() => {
-                blocks.push(call(*at, members(beside.as_ref())));
-            }
-            CarriedPart::Call { .. } => {}
-            CarriedPart::Other(_) => blocks.extend(whole(part)),
+    let block = |piece| match piece {
+        Piece::Text(text, beside) => {
+            (!text.trim().is_empty()).then_some(Block::Text { text, beside, cache_control: None })
         }
-    }
-    blocks
-}
-
-fn whole(part: &CarriedPart) -> Option<Block<'_>> {
-    match part {
-        CarriedPart::Other(json) => Some(Block::Carried(json.raw())),
-        _ => None,
-    }
-}
-
-fn members(json: Option<&Json>) -> Beside<'_> {
-    json.and_then(|json| serde_json::from_str(json.raw().get()).ok()).unwrap_or_default()
+        Piece::Call(call, beside) => Some(Block::ToolUse {
+            id: id(&call.id),
+            name: &call.name,
+            input: object(&call.arguments),
+            beside,
+        }),
+        Piece::Other(part) => Some(Block::Carried(part)),
+    };
+    pieces(message, carried.unwrap_or_default(), true).into_iter().filter_map(block).collect()
 }
 
 /// The API takes 1 to 64 characters of `a-z A-Z 0-9 _ -`. Call and result come to the same.
@@ -230,11 +187,4 @@ fn id(id: &str) -> Cow<'_, str> {
         true => Cow::Borrowed(id),
         false => Cow::Owned(format!("c{}", &sha256_hex(id.as_bytes())[..32])),
     }
-}
-
-/// The arguments of a call as an object, which the API wants.
-fn object(arguments: &str) -> Box<RawValue> {
-    let is_object = serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
-    let raw = is_object.then(|| RawValue::from_string(arguments.to_owned()).ok()).flatten();
-    raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
 }

@@ -24,6 +24,8 @@ pub(crate) struct Quirks {
     /// Refused, or ignored: the answer was a text.
     pub(crate) no_forced_tool: bool,
     pub(crate) no_stream_options: bool,
+    /// Encrypted reasoning, of a model that has none.
+    pub(crate) no_include: bool,
     /// The most tokens of an answer, where a model said so.
     pub(crate) most_tokens: Option<u32>,
     /// Refuses schemas with lists from the state.
@@ -76,6 +78,7 @@ impl Capabilities {
             UnsupportedFeature::Temperature => !asked.quirks.no_temperature,
             UnsupportedFeature::Stream => !asked.quirks.no_stream,
             UnsupportedFeature::StreamOptions => !asked.quirks.no_stream_options,
+            UnsupportedFeature::Include => !asked.quirks.no_include,
             UnsupportedFeature::Carried => asked.carries && asked.call.is_some(),
             UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
             UnsupportedFeature::Schema if asked.choices => true,
@@ -95,6 +98,7 @@ impl Capabilities {
             (UnsupportedFeature::StreamOptions, _) => known.quirks.no_stream_options = true,
             // The lists go first: they are what is new in a schema of this type.
             (UnsupportedFeature::Schema, _) if asked.choices => known.quirks.no_choices = true,
+            (UnsupportedFeature::Include, _) => known.quirks.no_include = true,
             (UnsupportedFeature::Schema, Some((_, name))) => known.refuse_schema(name, response_formats),
             _ => known.quirks.refused = known.quirks.refused.union(response_formats),
         }

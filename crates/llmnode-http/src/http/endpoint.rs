@@ -71,6 +71,7 @@ impl Endpoint {
     pub(crate) fn hint(&self) -> &'static str {
         match self.url.path() {
             "/chat/completions" | "/embeddings" => "; most base URLs end with /v1",
+            "/models" => "; most base URLs end with /v1beta",
             _ => "",
         }
     }

@@ -13,6 +13,7 @@ pub(crate) mod headers;
 pub(crate) mod incoming;
 pub(crate) mod lenient;
 mod link;
+pub(crate) mod lookalikes;
 pub(crate) mod percent;
 mod plain_client;
 pub(crate) mod proxy;

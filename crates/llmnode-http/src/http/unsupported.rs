@@ -8,6 +8,8 @@ pub(crate) enum UnsupportedFeature {
     Temperature,
     Stream,
     StreamOptions,
+    /// What comes beside the answer, such as encrypted reasoning.
+    Include,
     Format,
     JsonSchema,
     /// The type of response format that was sent, whichever it was.
@@ -45,7 +47,7 @@ const PHRASES: [&str; 16] = [
     "cannot find field",
 ];
 
-const FIELDS: [(&str, UnsupportedFeature); 16] = [
+const FIELDS: [(&str, UnsupportedFeature); 20] = [
     ("max_tokens", UnsupportedFeature::MaxTokens),
     ("max_completion_tokens", UnsupportedFeature::MaxTokens),
     ("temperature", UnsupportedFeature::Temperature),
@@ -56,6 +58,11 @@ const FIELDS: [(&str, UnsupportedFeature); 16] = [
     ("output_config", UnsupportedFeature::Format),
     ("output_format", UnsupportedFeature::Format),
     ("response format", UnsupportedFeature::Format),
+    ("text.format", UnsupportedFeature::Format),
+    // Google.
+    ("response_mime_type", UnsupportedFeature::Format),
+    ("json mode", UnsupportedFeature::Format),
+    ("responsejsonschema", UnsupportedFeature::JsonSchema),
     ("json_schema", UnsupportedFeature::JsonSchema),
     ("structured output", UnsupportedFeature::JsonSchema),
     ("function calling", UnsupportedFeature::Tools),
@@ -65,7 +72,7 @@ const FIELDS: [(&str, UnsupportedFeature); 16] = [
 ];
 
 /// Conclusive in lower case, without a field. Some servers send these with the status of a failure of their own.
-const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 28] = [
+const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 33] = [
     // OpenAI and servers that copy it.
     ("invalid schema for response_format", UnsupportedFeature::Schema),
     ("invalid schema for function", UnsupportedFeature::Schema),
@@ -96,7 +103,12 @@ const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 28] = [
     ("invalid signature", UnsupportedFeature::Carried),
     ("cannot be modified", UnsupportedFeature::Carried),
     ("thought signature is not valid", UnsupportedFeature::Carried),
+    ("corrupted thought signature", UnsupportedFeature::Carried),
+    ("encrypted content is not supported", UnsupportedFeature::Include),
+    ("reasoning.encrypted_content", UnsupportedFeature::Include),
     ("encrypted content", UnsupportedFeature::Carried),
+    ("items are not persisted", UnsupportedFeature::Carried),
+    ("item['content'] is not an array", UnsupportedFeature::Carried),
     // Anthropic.
     ("tool_choice forces tool use", UnsupportedFeature::ToolChoice),
     ("`temperature` may only be set to 1", UnsupportedFeature::Temperature),
@@ -143,6 +155,9 @@ pub(crate) fn unsupported(status: u16, error: &ErrorBody) -> Option<UnsupportedF
 fn field(error: &ErrorBody, text: &str) -> Option<(usize, UnsupportedFeature)> {
     if error.param.as_deref() == Some("stream") {
         return Some((0, UnsupportedFeature::Stream));
+    }
+    if error.param.as_deref().is_some_and(|param| param.split('[').next() == Some("include")) {
+        return Some((0, UnsupportedFeature::Include));
     }
     let named = |field: &&str| {
         let param = error.param.as_deref().unwrap_or_default();

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn answer_of(function: &str) -> ExpectedCalls<'_> {
-        ExpectedCalls { function: Some(function), tools: false }
+        ExpectedCalls { function: Some(function), tools: false, limit: None }
     }
 
     fn ok(body: &str) -> Completion {

@@ -11,6 +11,7 @@ use crate::http::client::Client;
 use crate::http::connector::ConnectSettings;
 use crate::http::endpoint::Endpoint;
 use crate::http::headers::{HeaderSettings, Headers};
+use crate::http::lookalikes::key_hint;
 use crate::http::proxy::Proxy;
 use crate::http::redirects::Redirects;
 use crate::http::service::Service;
@@ -47,7 +48,10 @@ impl ClientSettings {
             body_cap: self.body_cap,
         };
         let key_hint = match (&key, &self.config_source) {
-            (Some(key), _) => format!("; check the key in {}", key.source),
+            (Some(key), _) => {
+                let lookalike = key_hint(&service.endpoint.host(), key.value.reveal());
+                format!("; check the key in {}{lookalike}", key.source)
+            }
             (None, Some(_)) => "; check the key that `config` gives".to_owned(),
             (None, None) if has_key => "; check the key in the header or the base URL".to_owned(),
             (None, None) => format!("; no key was sent: {}", self.key_remedy()),

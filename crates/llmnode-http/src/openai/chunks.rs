@@ -14,6 +14,7 @@ use super::calls::{ExpectedCalls, FunctionCall, ToolCall, tool_calls};
 use super::carried;
 use super::padding::PaddingWatch;
 use super::response::{self, Choice, Choices, Message, OTHER_CHOICES, Response, content};
+use super::unreadable::{broken_off, malformed};
 use super::wire::StreamedAnswer;
 use crate::http::lenient::{Count, Lenient, LenientVisitor, object, text, tokens};
 use crate::http::sse::Event;
@@ -125,9 +126,9 @@ impl StreamedAnswer for PartialCompletion {
             Ok(chunk) if !event.is_error => chunk,
             Ok(_) => return self.finish_with(as_error_body(event.data)),
             // The server itself broke off, in the middle of an event.
-            Err(_) if !event.is_complete => return ControlFlow::Break(Err(self.broken_off())),
+            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(self.usage()))),
             Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
-            Err(error) => return ControlFlow::Break(Err(self.malformed(&error))),
+            Err(error) => return ControlFlow::Break(Err(malformed(&error, self.usage()))),
         };
         let Chunk { id, model, choices, usage, error } = chunk;
         set_if_changed(&mut self.id, id);
@@ -181,7 +182,7 @@ impl StreamedAnswer for PartialCompletion {
             return Ok(Err(Unreadable::Failure(Box::new(failure.retry(Retry::Transport)))));
         }
         if self.finish_reason.is_none() {
-            return Ok(Err(Unreadable::Failure(Box::new(self.broken_off()))));
+            return Ok(Err(Unreadable::Failure(Box::new(broken_off(self.usage())))));
         }
         let PartialCompletion { id, model, text, refusal, thought, reasoning, details, calls, .. } = *self;
         let (finish_reason, usage) = (self.finish_reason, self.usage);
@@ -309,19 +310,6 @@ impl PartialCompletion {
     fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
         self.full_response = Some(response);
         ControlFlow::Break(Ok(()))
-    }
-
-    fn broken_off(&self) -> ModelError {
-        let mut failure = ModelError::new(Category::Network, "the stream ended before the answer did");
-        failure.usage = self.usage().map(Box::new);
-        failure
-    }
-
-    fn malformed(&self, error: &serde_json::Error) -> ModelError {
-        let message = format!("an event of the stream cannot be read as JSON: {error}");
-        let mut failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
-        failure.usage = self.usage().map(Box::new);
-        failure
     }
 }
 

@@ -110,7 +110,7 @@ impl EmbeddingsApi {
         let asked = PreparedRequest {
             request: &request,
             model,
-            provider: self.0.wire.provider,
+            tag: self.0.wire.tag,
             shape,
             deadline,
             streams: false,

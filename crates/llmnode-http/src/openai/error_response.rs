@@ -12,6 +12,7 @@ use super::prepared_request::PreparedRequest;
 use super::request;
 use super::response_head::ResponseHead;
 use crate::http::error_body::ErrorBody;
+use crate::http::lookalikes::model_hint;
 use crate::http::service::PROXY_CREDENTIALS;
 use crate::http::unsupported::{UnsupportedFeature, unsupported};
 use crate::http::{classify, retry_after, wait_hint};
@@ -107,6 +108,7 @@ impl Inner {
             UnsupportedFeature::StreamOptions => {
                 asked.streams && !asked.request.extra.contains_key("stream_options")
             }
+            UnsupportedFeature::Include => self.wire.joined.contains(&"include"),
             // Without a response format, there is nothing to learn about one.
             _ => true,
         };
@@ -120,7 +122,11 @@ impl Inner {
     fn hint(&self, category: Category, model: &str) -> String {
         match category {
             Category::ApiKeyError => self.key_hint.clone(),
-            Category::NotFound => format!("; asked for the model {model:?}{}", self.service.endpoint.hint()),
+            Category::NotFound => {
+                let endpoint = &self.service.endpoint;
+                let lookalike = model_hint(&endpoint.host(), model);
+                format!("; asked for the model {model:?}{}{lookalike}", endpoint.hint())
+            }
             Category::ConfigError => PROXY_CREDENTIALS.to_owned(),
             Category::QuotaError => "; waiting will not help".to_owned(),
             _ => String::new(),

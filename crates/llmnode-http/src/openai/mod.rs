@@ -11,21 +11,26 @@ pub(crate) mod calls;
 mod carried;
 pub(crate) mod chunks;
 mod config;
+#[cfg(test)]
+pub(crate) mod cuts;
 mod embeddings;
 mod error_response;
 pub(crate) mod handle;
 pub(crate) mod inner;
 pub(crate) mod padding;
+pub(crate) mod pieces;
 pub(crate) mod prepared_request;
 mod providers;
 mod receive;
 pub(crate) mod request;
-mod response;
+pub(crate) mod response;
 mod response_head;
+mod responses;
 mod sent_message;
 pub(crate) mod settings;
 #[cfg(test)]
 mod tests;
+pub(crate) mod unreadable;
 pub(crate) mod wire;
 
 pub use config::OpenAiBuilder;
@@ -57,7 +62,7 @@ use crate::http::url::Url;
 use crate::http::{endpoint, response_formats};
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
-/// [`RetryBudget`], and what was learned about models. The handle learns from refusals: if a model refuses a setting
+/// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models. The handle learns from refusals: if a model refuses a setting
 /// (`max_tokens` instead of `max_completion_tokens`, a `temperature`, a response format of schemas), it is asked differently
 /// from then on. If a model takes no schema, or answers with something other than JSON of the schema, a form of
 /// the answer goes into the system message.
@@ -78,6 +83,7 @@ pub struct OpenAi(Arc<Inner>);
 /// Chat completions.
 pub(crate) const CHAT: Wire = Wire {
     provider: "openai",
+    tag: "openai",
     title: "OpenAI",
     handle: "OpenAi",
     key: "OPENAI_API_KEY",
@@ -86,6 +92,7 @@ pub(crate) const CHAT: Wire = Wire {
     own: &["messages", "model", "stream"],
     joined: &[],
     formats: response_formats::ALL,
+    url: None,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<PartialCompletion>::default(),
@@ -127,7 +134,12 @@ impl Inner {
         }
         self.refused(asked, sink.listens()).for_each(|part| sink.refused(part));
         let body = (self.wire.encode)(asked).map_err(unsent)?;
-        let url = self.redirects.current(&self.service.endpoint.url);
+        let base = self.redirects.current(&self.service.endpoint.url);
+        let url = match self.wire.url {
+            Some(url) => url(&base, asked.model, asked.streams)
+                .map_err(|why| unsent(format!("the URL for the model {:?} {why}", asked.model)))?,
+            None => base,
+        };
         let PreparedRequest { request, deadline, .. } = asked;
         let mut response =
             self.service.send(&url, headers, body, request.correlation, *deadline, sink).await?;
@@ -139,7 +151,10 @@ impl Inner {
 
     fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
         let (from, to) = (endpoint::shown(asked), endpoint::shown(target));
-        let mut failure = if self.redirects.learn(&self.service.endpoint.url, asked, target) {
+        let mut failure = if self.wire.url.is_some() {
+            let message = format!("{from} redirects to {to}; make that the base URL");
+            ModelError::new(Category::BadRequest, message)
+        } else if self.redirects.learn(&self.service.endpoint.url, asked, target) {
             let message = format!("{from} redirects to {to}, which is asked from now on");
             ModelError::new(Category::BadRequest, message).retry(Retry::Adapted)
         } else {
@@ -166,7 +181,7 @@ impl Inner {
             return Err(fault);
         }
         let shape = self.shape(request, model)?;
-        let provider = self.wire.provider;
+        let tag = self.wire.tag;
         let RequestHeaders { headers, secrets } = self.headers.for_request()?;
         let deadline = self.service.deadline(request.attempt_timeout);
         let streams = listens && !shape.quirks.no_stream;
@@ -174,7 +189,7 @@ impl Inner {
             PreparedRequest {
                 request,
                 model,
-                provider,
+                tag,
                 shape,
                 deadline,
                 streams,
@@ -280,6 +295,7 @@ impl Inner {
             ("max_tokens", max_tokens),
             ("stream", stream),
             ("stream_options", options),
+            ("include", quirks.no_include),
             ("tool_choice", quirks.no_forced_tool && shape.tools),
             ("carried", !shape.carries && request.messages.iter().any(|message| message.carried().is_some())),
         ];
@@ -357,7 +373,7 @@ impl Inner {
             Ok(ReadAnswer { mut completion, parts, flags }) => {
                 flags.into_iter().for_each(|flag| sink.flag(flag));
                 if !parts.is_empty() {
-                    completion.carried = Some(Arc::new(Carried::new(self.wire.provider, asked.model, parts)));
+                    completion.carried = Some(Arc::new(Carried::new(self.wire.tag, asked.model, parts)));
                 }
                 Ok(completion)
             }

@@ -9,15 +9,21 @@ use super::calls::ExpectedCalls;
 use crate::http::capabilities::RequestShape;
 use crate::http::service::Deadline;
 
+/// The Responses API takes no limit below it.
+pub(crate) const LEAST_TOKENS: u32 = 16;
+
 pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,
     pub(crate) model: &'a str,
     /// Of the API that is asked.
-    pub(crate) provider: &'static str,
+    pub(crate) tag: &'static str,
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,
-    #[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "only its wire marks what is kept"))]
+    #[cfg_attr(
+        not(feature = "anthropic"),
+        expect(dead_code, reason = "only Anthropic's cache is asked for")
+    )]
     pub(crate) cache_for_an_hour: Option<bool>,
     pub(crate) secrets: Cow<'a, [Secret]>,
 }
@@ -29,12 +35,20 @@ impl PreparedRequest<'_> {
             .schema
             .filter(|(response_format, _)| *response_format == ResponseFormat::Tool)
             .map(|(_, name)| name);
-        ExpectedCalls { function, tools: self.shape.tools }
+        ExpectedCalls { function, tools: self.shape.tools, limit: self.limit() }
+    }
+
+    /// The most tokens that are asked for.
+    pub(crate) fn limit(&self) -> Option<u32> {
+        let given = self.request.extra.get("max_output_tokens").and_then(serde_json::Value::as_u64);
+        let given = given.map(|given| u32::try_from(given).unwrap_or(u32::MAX));
+        let limit = given.or(self.request.max_tokens)?;
+        Some(self.shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)))
     }
 
     /// What is sent back of what an earlier answer carried.
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
-        message.carried().filter(|_| self.shape.carries)?.parts_for(self.provider, self.model)
+        message.carried().filter(|_| self.shape.carries)?.parts_for(self.tag, self.model)
     }
 
     /// One of the tools, or the function for the answer.

@@ -304,7 +304,7 @@ fn answer_function(schema: &OutputSchema) -> Function<'_> {
 }
 
 /// The flag: whether it is the strict one.
-fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
+pub(super) fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
     schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
 }
 

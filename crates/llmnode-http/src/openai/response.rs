@@ -42,7 +42,7 @@ pub(super) enum Choices<'a> {
     Answer(Choice<'a>, bool),
 }
 
-pub(super) const OTHER_CHOICES: Flag = Flag::Fitted(Cow::Borrowed("other_choices"));
+pub(crate) const OTHER_CHOICES: Flag = Flag::Fitted(Cow::Borrowed("other_choices"));
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

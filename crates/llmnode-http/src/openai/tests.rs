@@ -15,9 +15,9 @@ use crate::http::{classify, retry_after, unsupported, wait_hint};
 
 /// The calls that a request may ask for.
 const WANTED: [ExpectedCalls<'_>; 3] = [
-    ExpectedCalls { function: None, tools: false },
-    ExpectedCalls { function: Some("Choice"), tools: false },
-    ExpectedCalls { function: Some("Choice"), tools: true },
+    ExpectedCalls { function: None, tools: false, limit: None },
+    ExpectedCalls { function: Some("Choice"), tools: false, limit: None },
+    ExpectedCalls { function: Some("Choice"), tools: true, limit: None },
 ];
 
 /// Bytes that come close to what servers send: real members with values of any kind, cut anywhere.

@@ -10,10 +10,13 @@ use super::prepared_request::PreparedRequest;
 use crate::http::endpoint::ApiPath;
 use crate::http::response_formats::Formats;
 use crate::http::sse::Event;
+use crate::http::url::Url;
 
 pub(crate) struct Wire {
-    /// Names it in what is stored, and as OpenTelemetry's `gen_ai.provider.name`.
+    /// As OpenTelemetry's `gen_ai.provider.name`.
     pub(crate) provider: &'static str,
+    /// Names it in what is stored.
+    pub(crate) tag: &'static str,
     /// What people call its provider.
     pub(crate) title: &'static str,
     /// The type that users make.
@@ -28,6 +31,8 @@ pub(crate) struct Wire {
     /// Fields of ours that `extra` may add to.
     pub(crate) joined: &'static [&'static str],
     pub(crate) formats: Formats,
+    /// Of a request for this model, if it is not the endpoint's own. The flag: whether it streams.
+    pub(crate) url: Option<fn(&Url, &str, bool) -> Result<Url, String>>,
     pub(crate) encode: fn(&PreparedRequest<'_>) -> Result<Vec<u8>, String>,
     pub(crate) read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
     pub(crate) stream: fn() -> Box<dyn StreamedAnswer>,

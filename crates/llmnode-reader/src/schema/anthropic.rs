@@ -43,15 +43,16 @@ fn rewrite(schema: &mut Value, unions: &mut usize) {
             }
             let types = matches!(node.get("type"), Some(Value::Array(_)));
             *unions += usize::from(types || node.contains_key("anyOf"));
-            bounds_to_description(node);
+            into_description(node, &BOUNDS);
         }
         _ => {}
     }
 }
 
-fn bounds_to_description(node: &mut Map<String, Value>) {
+/// Moves members into the description.
+pub(super) fn into_description(node: &mut Map<String, Value>, names: &[&str]) {
     let few = |(name, value): (&str, &Value)| name == "minItems" && matches!(value.as_u64(), Some(0 | 1));
-    let bounds = BOUNDS.iter().filter(|name| node.get(**name).is_some_and(|value| !few((name, value))));
+    let bounds = names.iter().filter(|name| node.get(**name).is_some_and(|value| !few((name, value))));
     let bounds: Vec<&str> = bounds.copied().collect();
     let notes: Vec<_> =
         bounds.iter().filter_map(|name| Some(format!("{name}: {}", node.shift_remove(*name)?))).collect();
@@ -64,7 +65,7 @@ fn bounds_to_description(node: &mut Map<String, Value>) {
 }
 
 /// Whether a definition refers to itself, or the root to the root.
-fn is_recursive(strict: &Value) -> bool {
+pub(super) fn is_recursive(strict: &Value) -> bool {
     let defs = strict.get("$defs").and_then(Value::as_object);
     let mut targets = BTreeSet::new();
     references(strict, &mut targets);

@@ -6,9 +6,9 @@ use crate::openai::answer::ReadAnswer;
 
 /// What calls may be asked for.
 const WANTED: [ExpectedCalls<'_>; 3] = [
-    ExpectedCalls { function: None, tools: false },
-    ExpectedCalls { function: Some("F"), tools: false },
-    ExpectedCalls { function: Some("F"), tools: true },
+    ExpectedCalls { function: None, tools: false, limit: None },
+    ExpectedCalls { function: Some("F"), tools: false, limit: None },
+    ExpectedCalls { function: Some("F"), tools: true, limit: None },
 ];
 
 /// What comes close to a stream.

@@ -229,3 +229,38 @@ impl Check<'_> {
         usize::from(members.contains_key("properties")) + inner
     }
 }
+
+/// What breaks the rules of Gemini's `responseJsonSchema`. <https://ai.google.dev/api/generate-content#GenerationConfig>
+pub(super) fn gemini(schema: &Value) -> Vec<String> {
+    const WORDS: [&str; 14] = [
+        "$defs",
+        "$ref",
+        "type",
+        "format",
+        "description",
+        "enum",
+        "items",
+        "minItems",
+        "minimum",
+        "maximum",
+        "anyOf",
+        "properties",
+        "additionalProperties",
+        "required",
+    ];
+    let Value::Object(node) = schema else { return Vec::new() };
+    let unknown = node.keys().filter(|word| !WORDS.contains(&word.as_str())).map(|word| format!("`{word}`"));
+    let mut found: Vec<String> = unknown.collect();
+    if node.contains_key("$ref") && node.keys().any(|word| !word.starts_with('$')) {
+        found.push("members beside `$ref`".to_owned());
+    }
+    let values = node.get("enum").and_then(Value::as_array).into_iter().flatten();
+    found.extend(
+        values.filter(|one| !one.is_string() && !one.is_number()).map(|one| format!("enum of {one}")),
+    );
+    let named = ["properties", "$defs"].iter().filter_map(|word| node.get(*word)?.as_object());
+    let members = named.flat_map(|named| named.values());
+    let listed = node.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    members.chain(listed).chain(node.get("items")).for_each(|inner| found.extend(gemini(inner)));
+    found
+}

@@ -1,0 +1,131 @@
+//! Turns an answer into a completion, or the reason why there is none.
+
+use llmnode_model::internal::CarriedPart;
+use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
+use llmnode_reader::Flag;
+use llmnode_reader::internal::one_line;
+
+use super::gathered::{AnswerPart, Gathered, Response};
+use crate::http::error_body;
+use crate::openai::answer::{ReadAnswer, ReadResult, Unreadable};
+use crate::openai::calls::{ExpectedCalls, take_answer};
+use crate::openai::response::OTHER_CHOICES;
+use crate::openai::unreadable::{json_of, no_answer, no_json};
+
+pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
+    let body = json_of(body)?;
+    let mut gathered = Gathered::default();
+    let read = match body.first() {
+        // A stream whose events a gateway has put into a list.
+        Some(b'[') => serde_json::from_slice::<Vec<Response<'_>>>(body)
+            .map(|all| all.into_iter().fold(false, |any, one| gathered.add(one) | any)),
+        _ => serde_json::from_slice(body).map(|response| gathered.add(response)),
+    };
+    match read {
+        Err(error) => Err(no_json(&error)),
+        Ok(true) => completion(gathered, wanted),
+        Ok(false) if error_body::is_error(body) => Err(Unreadable::ErrorObject),
+        Ok(false) => Err(no_answer("the response is JSON without `candidates`: is this Gemini's API?")),
+    }
+}
+
+pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadResult {
+    let (usage, impossible) = answer.usage.figures();
+    let flags = [(impossible, Flag::ImpossibleUsage), (answer.others, OTHER_CHOICES)];
+    let flags = flags.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect();
+    let failed = |category, message: String, retry| {
+        let mut failure = ModelError::new(category, message).retry(retry);
+        failure.usage = usage.map(Box::new);
+        Err(Unreadable::Failure(Box::new(failure)))
+    };
+    let why = one_line(answer.finish_message.as_deref().unwrap_or_default(), 300);
+    let reason = answer.finish.as_deref().unwrap_or_default();
+    if let (false, Some((reason, why))) = (answer.answers, &answer.block) {
+        let (reason, why) = (one_line(reason, 40), one_line(why, 300));
+        let message = format!("Gemini withheld the answer: the prompt is blocked ({reason}): {why}");
+        return failed(Category::ContentFilter, message, Retry::No);
+    }
+    if !answer.answers {
+        let message = "the response has no candidates".to_owned();
+        return failed(Category::EmptyResponse, message, Retry::Transport);
+    }
+    if finish(reason) == FinishReason::ContentFilter {
+        let message = format!("Gemini withheld the answer ({}): {why}", one_line(reason, 40));
+        return failed(Category::ContentFilter, message, Retry::No);
+    }
+    // The model's own mistakes, which it can mend. The call of a tool that is not there is answered like any other.
+    let (malformed, unexpected) = (
+        matches!(reason, "MALFORMED_FUNCTION_CALL" | "TOO_MANY_TOOL_CALLS"),
+        reason == "UNEXPECTED_TOOL_CALL",
+    );
+    let mistake = format!("the call of a tool failed ({reason}): {why}");
+    let finish = answer.finish.as_deref().map(finish);
+    let (model, id) = (answer.model, answer.id);
+    let (mut completion, mut parts) = parts(answer.parts);
+    let called = !completion.calls.is_empty();
+    take_answer(&mut completion, wanted);
+    if malformed || (unexpected && completion.calls.is_empty()) {
+        let mut failure = ModelError::new(Category::SchemaError, mistake).retry(Retry::Feedback);
+        failure.usage = usage.map(Box::new);
+        // What it wrote instead, as far as Google shows it.
+        failure.answer = Some(completion.text + &why);
+        return Err(Unreadable::Failure(Box::new(failure)));
+    }
+    // With calls, even a turn without signatures has to be known as this model's own.
+    let bare = |part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. });
+    if parts.iter().all(bare) || (called && completion.calls.is_empty()) {
+        parts.clear();
+    }
+    (completion.finish, completion.usage) = (finish, usage);
+    (completion.model, completion.response_id) = (model, id.filter(|id| !id.is_empty()));
+    Ok(ReadAnswer { completion, parts, flags })
+}
+
+fn parts(all: Vec<AnswerPart>) -> (Completion, Vec<CarriedPart>) {
+    let (mut completion, mut parts) = (Completion::new(""), Vec::new());
+    let (mut reasoning, mut is_blank) = (String::new(), false);
+    for part in all {
+        match part {
+            AnswerPart::Text { text, beside } => {
+                completion.text += &text;
+                let blank = beside.is_none() && text.trim().is_empty();
+                match parts.last_mut() {
+                    // Blank text alone is refused.
+                    Some(CarriedPart::Text { bytes, beside: None })
+                        if beside.is_none() && (blank || is_blank) =>
+                    {
+                        *bytes += text.len();
+                        is_blank &= blank;
+                    }
+                    _ => {
+                        parts.push(CarriedPart::Text { bytes: text.len(), beside });
+                        is_blank = blank;
+                    }
+                }
+            }
+            AnswerPart::Call { id, name, arguments, beside } => {
+                parts.push(CarriedPart::Call { at: completion.calls.len(), beside });
+                completion.calls.push(ToolCall::new(id, name, arguments));
+            }
+            AnswerPart::Thought { text, raw } => {
+                reasoning += &text;
+                parts.push(CarriedPart::Other(raw));
+            }
+            AnswerPart::Other(raw) => parts.push(CarriedPart::Other(raw)),
+        }
+    }
+    completion.reasoning = Some(reasoning).filter(|reasoning| !reasoning.is_empty());
+    (completion, parts)
+}
+
+fn finish(reason: &str) -> FinishReason {
+    match reason {
+        "STOP" => FinishReason::Stop,
+        "MAX_TOKENS" => FinishReason::Length,
+        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "MODEL_ARMOR" => {
+            FinishReason::ContentFilter
+        }
+        image if image.starts_with("IMAGE_") => FinishReason::ContentFilter,
+        other => FinishReason::Other(other.to_owned()),
+    }
+}

@@ -1,0 +1,152 @@
+//! The builder of [`Gemini`].
+
+use std::sync::Arc;
+
+use llmnode_model::internal::Secret;
+use llmnode_model::{Category, ModelError};
+
+use super::{GENERATE, Gemini};
+use crate::http::headers::Sourced;
+use crate::openai::settings::{ClientSettings, KeySource, client_settings, env_var, read};
+
+const KEY: &str = GENERATE.key;
+const OTHER_KEY: &str = "GOOGLE_API_KEY";
+const BASE_URL: &str = "GEMINI_BASE_URL";
+const MODEL: &str = GENERATE.model;
+
+/// Builds a [`Gemini`]. Every setting has a default. [`build`](GeminiBuilder::build) checks them together.
+///
+/// Vertex AI is another base URL, with a token in a header:
+///
+/// ```
+/// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
+/// use llmnode::Gemini;
+///
+/// let place = "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google";
+/// let model = Gemini::builder()
+///     .base_url(place)
+///     .header("authorization", "Bearer ya29…")
+///     .model("gemini-3-flash")
+///     .build();
+/// # let _ = model;
+/// ```
+#[derive(Clone)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct GeminiBuilder {
+    settings: ClientSettings,
+}
+
+impl Gemini {
+    /// Creates the model that the environment names: `GEMINI_API_KEY`, or else `GOOGLE_API_KEY`; `GEMINI_BASE_URL` (default
+    /// `https://generativelanguage.googleapis.com/v1beta`; a loopback server needs no key) and `GEMINI_MODEL` (default: each
+    /// call names its own).
+    ///
+    /// # Errors
+    /// The errors of [`GeminiBuilder::from_env`] and [`GeminiBuilder::build`].
+    pub fn from_env() -> Result<Gemini, ModelError> {
+        GeminiBuilder::from_env()?.build()
+    }
+
+    /// Builds a model without reading the environment.
+    pub fn builder() -> GeminiBuilder {
+        let mut settings = ClientSettings::new(&GENERATE);
+        settings.key_header = "x-goog-api-key";
+        GeminiBuilder { settings }
+    }
+}
+
+impl GeminiBuilder {
+    /// Reads `GEMINI_API_KEY` or else `GOOGLE_API_KEY`, `GEMINI_BASE_URL` and `GEMINI_MODEL` from the environment. An empty
+    /// variable counts as absent. Settings on the builder afterwards replace them.
+    ///
+    /// # Errors
+    /// `api_key_error` if there is neither key nor base URL; `config_error` for a variable that is not Unicode.
+    pub fn from_env() -> Result<Self, ModelError> {
+        Self::from_variables(env_var)
+    }
+
+    fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
+        let read = |name| read(name, &variable);
+        let mut builder = Gemini::builder();
+        let settings = &mut builder.settings;
+        settings.key_source = KeySource::Environment;
+        settings.model = read(MODEL)?;
+        settings.base_url = read(BASE_URL)?.map(|value| Sourced { value, source: BASE_URL });
+        let keys = [(read(KEY)?, KEY), (read(OTHER_KEY)?, OTHER_KEY)];
+        if keys.iter().all(|(key, _)| key.is_some()) {
+            tracing::info!(target: "llmnode::gemini", "{KEY} and {OTHER_KEY} are set: the first one is used");
+        }
+        settings.key =
+            keys.into_iter().find_map(|(value, source)| Some(Sourced { value: Secret::new(value?), source }));
+        if settings.key.is_none() && settings.base_url.is_none() {
+            let other = read("OPENAI_API_KEY")?.map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
+            let message = format!("neither {KEY} nor {OTHER_KEY} is set{other}; set one, or `.api_key(..)`");
+            return Err(ModelError::unsent(Category::ApiKeyError, message));
+        }
+        Ok(builder)
+    }
+
+    /// Checks the settings and returns the model. The first requests make the connections.
+    ///
+    /// # Errors
+    /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
+    /// `config_error` for any other impossible setting.
+    pub fn build(self) -> Result<Gemini, ModelError> {
+        Ok(Gemini(Arc::new(self.settings.build()?)))
+    }
+}
+
+client_settings!(
+    GeminiBuilder,
+    "`http://127.0.0.1:4000/v1beta`, a gateway. Default `https://generativelanguage.googleapis.com/v1beta`"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(variables: &[(&str, &str)]) -> Result<GeminiBuilder, ModelError> {
+        let variables = variables.to_vec();
+        GeminiBuilder::from_variables(|name| {
+            variables.iter().find(|(own, _)| *own == name).map(|(_, value)| Ok((*value).to_owned()))
+        })
+    }
+
+    #[test]
+    fn without_a_key_the_variables_are_named() {
+        let error = from(&[("OPENAI_API_KEY", "sk-1")]).unwrap_err();
+        assert_eq!(error.category, Category::ApiKeyError);
+        assert_eq!(
+            error.message,
+            "neither GEMINI_API_KEY nor GOOGLE_API_KEY is set (OPENAI_API_KEY is, and is for `OpenAi`); set one, or \
+             `.api_key(..)`"
+        );
+    }
+
+    #[test]
+    fn the_first_of_two_keys_counts() {
+        for (variables, source) in [
+            (&[(KEY, "AIza1"), (OTHER_KEY, "AIza2")][..], KEY),
+            (&[(OTHER_KEY, "AIza2")], OTHER_KEY),
+            (&[(KEY, ""), (OTHER_KEY, "AIza2")], OTHER_KEY),
+        ] {
+            assert_eq!(from(variables).unwrap().settings.key.unwrap().source, source);
+        }
+    }
+
+    #[test]
+    fn the_path_is_appended_once() {
+        let vertex = "https://h/v1/projects/p/locations/l/publishers/google";
+        for (base, endpoint) in [
+            (
+                "https://generativelanguage.googleapis.com/v1beta/",
+                "https://generativelanguage.googleapis.com/v1beta/models",
+            ),
+            ("https://h/v1beta/models", "https://h/v1beta/models"),
+            (vertex, "https://h/v1/projects/p/locations/l/publishers/google/models"),
+        ] {
+            let model = from(&[(KEY, "AIza1"), (BASE_URL, base)]).unwrap().build().unwrap();
+            assert_eq!(format!("{model:?}"), format!("Gemini {{ endpoint: {endpoint:?}, model: None, .. }}"));
+        }
+    }
+}

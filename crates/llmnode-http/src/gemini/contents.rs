@@ -1,0 +1,202 @@
+//! A conversation as Gemini takes it: contents of the user and the model, and the system's text apart.
+
+use std::borrow::Cow;
+
+use llmnode_model::{Attachment, Message, Part, Role, ToolCall};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::openai::pieces::{Beside, Piece, object, pieces};
+use crate::openai::prepared_request::PreparedRequest;
+use crate::openai::request::Messages;
+
+/// What Google documents for calls whose signature another model's turn cannot have.
+const NO_SIGNATURE: &str = r#""skip_thought_signature_validator""#;
+
+#[derive(Serialize)]
+pub(super) struct Instruction<'a> {
+    parts: Vec<SentPart<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Content<'a> {
+    role: &'static str,
+    parts: Vec<SentPart<'a>>,
+    /// There have to be as many results as calls, and nothing else.
+    #[serde(skip)]
+    has_results: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum SentPart<'a> {
+    FunctionResponse(FunctionResponse<'a>),
+    #[serde(rename_all = "camelCase")]
+    InlineData {
+        mime_type: &'a str,
+        data: &'a str,
+    },
+    #[serde(rename_all = "camelCase")]
+    FileData {
+        file_uri: &'a str,
+    },
+    #[serde(untagged)]
+    Text {
+        text: &'a str,
+        #[serde(flatten)]
+        beside: Beside<'a>,
+    },
+    #[serde(untagged, rename_all = "camelCase")]
+    Call {
+        function_call: FunctionCall<'a>,
+        #[serde(flatten)]
+        beside: Beside<'a>,
+    },
+    /// A whole part, as it came.
+    #[serde(untagged)]
+    Carried(&'a RawValue),
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    id: &'a str,
+    name: &'a str,
+    args: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct FunctionResponse<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    id: &'a str,
+    name: &'a str,
+    response: ToolOutcome<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ToolOutcome<'a> {
+    Output(&'a str),
+    Error(&'a str),
+}
+
+/// The results of a round, each with the place of its call.
+#[derive(Default)]
+struct Results<'a> {
+    parts: Vec<(usize, SentPart<'a>)>,
+    images: Vec<SentPart<'a>>,
+}
+
+pub(super) fn contents<'a>(
+    messages: &'a Messages<'a>,
+    prepared: &'a PreparedRequest<'a>,
+) -> Result<(Option<Instruction<'a>>, Vec<Content<'a>>), String> {
+    let (mut system, mut contents) = (Vec::new(), Vec::new());
+    let (mut calls, mut results): (&[ToolCall], _) = (&[], Results::default());
+    for message in messages.iter() {
+        if message.role != Role::Tool {
+            std::mem::take(&mut results).end(&mut contents);
+        }
+        match message.role {
+            Role::System if contents.is_empty() => system.extend(text(&message.content)),
+            Role::Assistant => {
+                calls = message.calls();
+                push(&mut contents, "model", assistant(message, prepared));
+            }
+            Role::Tool => results.add(message, calls)?,
+            _ => push(&mut contents, "user", parts(message)?),
+        }
+    }
+    results.end(&mut contents);
+    if contents.is_empty() {
+        return Err("the conversation has no text: Gemini wants a message of the user".to_owned());
+    }
+    Ok(((!system.is_empty()).then_some(Instruction { parts: system }), contents))
+}
+
+fn push<'a>(contents: &mut Vec<Content<'a>>, role: &'static str, parts: Vec<SentPart<'a>>) {
+    match contents.last_mut() {
+        _ if parts.is_empty() => {}
+        Some(last) if last.role == role && !last.has_results => last.parts.extend(parts),
+        _ => contents.push(Content { role, parts, has_results: false }),
+    }
+}
+
+impl<'a> Results<'a> {
+    fn add(&mut self, message: &'a Message, calls: &'a [ToolCall]) -> Result<(), String> {
+        let id = message.answers().unwrap_or_default();
+        let next = self.parts.len();
+        let at = calls.iter().position(|call| call.id == id && !id.is_empty()).unwrap_or(next);
+        let name = calls.get(at).map_or("", |call| &call.name);
+        let images = message.attachments().map(attached).collect::<Result<Vec<_>, _>>()?;
+        let content = &*message.content;
+        let response = match message.is_failure() {
+            true => ToolOutcome::Error(content),
+            false if content.is_empty() && !images.is_empty() => ToolOutcome::Output("The image follows."),
+            false => ToolOutcome::Output(content),
+        };
+        self.images.extend(images);
+        self.parts.push((at, SentPart::FunctionResponse(FunctionResponse { id, name, response })));
+        Ok(())
+    }
+
+    /// One content, in the order of the calls.
+    fn end(mut self, contents: &mut Vec<Content<'a>>) {
+        if self.parts.is_empty() {
+            return;
+        }
+        self.parts.sort_by_key(|(at, _)| *at);
+        let parts = self.parts.into_iter().map(|(_, part)| part).collect();
+        contents.push(Content { role: "user", parts, has_results: true });
+        push(contents, "user", self.images);
+    }
+}
+
+/// Empty text is refused.
+fn text(text: &str) -> Option<SentPart<'_>> {
+    (!text.trim().is_empty()).then(|| SentPart::Text { text, beside: Beside::new() })
+}
+
+fn parts(message: &Message) -> Result<Vec<SentPart<'_>>, String> {
+    let parts = message.parts().filter_map(|part| match part {
+        Part::Text(piece) => text(piece).map(Ok),
+        Part::Attachment(attachment) => Some(attached(attachment)),
+        _ => None,
+    });
+    parts.collect()
+}
+
+fn attached(attachment: &Attachment) -> Result<SentPart<'_>, String> {
+    let (data, uri) = match attachment {
+        Attachment::Image(image) => (image.data(), image.as_url()),
+        Attachment::File(file) => (file.data().map(|(_, data)| data), file.uploaded().unwrap_or_default()),
+        Attachment::Audio(audio) => (Some(audio.data()), ""),
+        _ => return Err("Gemini takes images, files and audio".to_owned()),
+    };
+    match data {
+        Some(data) => Ok(SentPart::InlineData { mime_type: data.media_type(), data: data.base64() }),
+        None if ["https://", "http://", "gs://"].iter().any(|begin| uri.starts_with(begin)) => {
+            Ok(SentPart::FileData { file_uri: uri })
+        }
+        None => {
+            Err(format!("the file id {uri:?} is not one of Google's, which begin with `https://` or `gs://`"))
+        }
+    }
+}
+
+fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>) -> Vec<SentPart<'a>> {
+    let carried = prepared.carried(message);
+    let mut unsigned = carried.is_none().then(|| serde_json::from_str(NO_SIGNATURE).ok()).flatten();
+    let part = |piece| match piece {
+        Piece::Text(piece, beside) if beside.is_empty() => text(piece),
+        Piece::Text(text, beside) => Some(SentPart::Text { text, beside }),
+        Piece::Call(call, mut beside) => {
+            beside.extend(unsigned.take().map(|signature| (Cow::Borrowed("thoughtSignature"), signature)));
+            let function_call =
+                FunctionCall { id: &call.id, name: &call.name, args: object(&call.arguments) };
+            Some(SentPart::Call { function_call, beside })
+        }
+        Piece::Other(part) => Some(SentPart::Carried(part)),
+    };
+    pieces(message, carried.unwrap_or_default(), true).into_iter().filter_map(part).collect()
+}

@@ -1,0 +1,101 @@
+//! Google's models, by their own API (feature `gemini`).
+
+mod answer;
+mod config;
+mod contents;
+mod gathered;
+mod request;
+mod stream;
+mod usage;
+
+pub use config::GeminiBuilder;
+
+use std::sync::Arc;
+
+use llmnode_model::ResponseFormat;
+
+use crate::http::endpoint::ApiPath;
+use crate::http::percent::segment_encoded;
+use crate::http::response_formats::Formats;
+use crate::http::url::Url;
+use crate::openai::handle::chat_model;
+use crate::openai::inner::Inner;
+use crate::openai::wire::Wire;
+
+/// A model of Google's Gemini API, or of Vertex AI. It is a cheap handle: clones share the connections, the
+/// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.
+///
+/// The signatures of a model's thoughts go back to it with the calls of tools, as they came. Types are asked for by
+/// `responseJsonSchema`, else as JSON, else in the prompt; beside tools, by a function.
+///
+/// ```no_run
+/// # mod llmnode { pub use llmnode_model::*; pub use llmnode_http::*; }
+/// use llmnode::Gemini;
+///
+/// # fn main() -> Result<(), llmnode_model::ModelError> {
+/// let model = Gemini::from_env()?; // GEMINI_API_KEY or GOOGLE_API_KEY, GEMINI_BASE_URL, GEMINI_MODEL
+/// # let _ = model;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Gemini(Arc<Inner>);
+
+chat_model!(Gemini);
+
+const GENERATE: Wire = Wire {
+    provider: "gcp.gemini",
+    tag: "gemini",
+    title: "Gemini",
+    handle: "Gemini",
+    key: "GEMINI_API_KEY",
+    model: "GEMINI_MODEL",
+    api: ApiPath { path: "/models", example: "https://generativelanguage.googleapis.com/v1beta" },
+    own: &["contents", "model", "stream", "systemInstruction", "system_instruction"],
+    joined: &["tools", "toolConfig", "generationConfig"],
+    formats: Formats {
+        order: &[
+            ResponseFormat::Tool,
+            ResponseFormat::Strict,
+            ResponseFormat::JsonObject,
+            ResponseFormat::Prompt,
+        ],
+        expresses: |schema| schema.gemini().is_some(),
+    },
+    url: Some(url),
+    encode: request::encode,
+    read: answer::read,
+    stream: || Box::<stream::PartialAnswer>::default(),
+};
+
+/// The model is a part of the path, and so is the way of the answer.
+fn url(base: &Url, model: &str, streams: bool) -> Result<Url, String> {
+    let method = if streams { "streamGenerateContent" } else { "generateContent" };
+    let model = segment_encoded(model.strip_prefix("models/").unwrap_or(model));
+    let url = base.with_path(&format!("{}/{model}:{method}", base.path().trim_end_matches('/')))?;
+    if !streams {
+        return Ok(url);
+    }
+    let sign = if url.query().is_some() { '&' } else { '?' };
+    Url::parse(&format!("{url}{sign}alt=sse"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_is_one_part_of_the_path() {
+        let at =
+            |base: &str, model, streams| url(&Url::parse(base).unwrap(), model, streams).unwrap().to_string();
+        assert_eq!(at("https://h/v1beta/models", "a", false), "https://h/v1beta/models/a:generateContent");
+        assert_eq!(
+            at("https://h/v1beta/models?x=1", "models/a", true),
+            "https://h/v1beta/models/a:streamGenerateContent?x=1&alt=sse"
+        );
+        assert_eq!(
+            at("https://h/models", "../a?b#c", false),
+            "https://h/models/..%2Fa%3Fb%23c:generateContent"
+        );
+    }
+}

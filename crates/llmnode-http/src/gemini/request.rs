@@ -1,0 +1,153 @@
+//! The body of a request to `generateContent`.
+
+use std::collections::BTreeMap;
+
+use llmnode_model::{Request, ResponseFormat};
+use llmnode_reader::OutputSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::contents::{Content, Instruction, contents};
+use crate::openai::prepared_request::PreparedRequest;
+use crate::openai::request::{instructed, max_tokens, temperature};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Instruction<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    tool_config: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation_config: Option<GenerationConfig<'a>>,
+    #[serde(flatten)]
+    extra: BTreeMap<&'a str, &'a Value>,
+    /// Last, so that the requests of a node begin alike.
+    contents: Vec<Content<'a>>,
+}
+
+/// What the program gives goes before ours.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GenerationConfig<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<&'a RawValue>,
+    #[serde(flatten)]
+    given: BTreeMap<&'a str, &'a Value>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Tool<'a> {
+    Functions {
+        #[serde(rename = "functionDeclarations")]
+        functions: Vec<Function<'a>>,
+    },
+    /// One of the provider's own, from `extra`.
+    Given(&'a Value),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Function<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    parameters_json_schema: &'a RawValue,
+}
+
+pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
+    let PreparedRequest { request, shape, .. } = *prepared;
+    let typed = shape.schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
+    let messages = instructed(prepared);
+    let (system_instruction, contents) = contents(&messages, prepared)?;
+    let joined = ["generationConfig", "tools", "toolConfig"];
+    let extra = request.extra.iter().filter(|(name, _)| !joined.contains(&name.as_str()));
+    let body = Body {
+        system_instruction,
+        tools: tools(request, function),
+        tool_config: tool_config(request, function, shape.quirks.no_forced_tool),
+        generation_config: generation_config(prepared, typed),
+        extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
+        contents,
+    };
+    serde_json::to_vec(&body).map_err(|error| format!("the request cannot be written as JSON: {error}"))
+}
+
+fn generation_config<'a>(
+    prepared: &PreparedRequest<'a>,
+    typed: Option<(ResponseFormat, &'a OutputSchema)>,
+) -> Option<GenerationConfig<'a>> {
+    let PreparedRequest { request, shape, .. } = *prepared;
+    let given: BTreeMap<&str, &Value> = members(request, "generationConfig").collect();
+    let free = |name: &str| !given.contains_key(name);
+    let own_form =
+        ["responseMimeType", "responseJsonSchema", "responseSchema"].into_iter().any(|name| !free(name));
+    let typed = typed.filter(|_| !own_form);
+    let schema = typed.filter(|(format, _)| *format == ResponseFormat::Strict);
+    let is_json = typed
+        .is_some_and(|(format, _)| matches!(format, ResponseFormat::Strict | ResponseFormat::JsonObject));
+    let limit =
+        max_tokens(request).map(|limit| shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)));
+    let config = GenerationConfig {
+        temperature: temperature(request).filter(|_| free("temperature") && !shape.quirks.no_temperature),
+        max_output_tokens: limit.filter(|_| free("maxOutputTokens")),
+        response_mime_type: is_json.then_some("application/json"),
+        response_json_schema: schema.and_then(|(_, schema)| schema.gemini()),
+        given,
+    };
+    let says = config.temperature.is_some()
+        || config.max_output_tokens.is_some()
+        || config.response_mime_type.is_some()
+        || !config.given.is_empty();
+    says.then_some(config)
+}
+
+fn members<'a>(request: &'a Request, field: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    let given = request.extra.get(field).and_then(Value::as_object).into_iter().flatten();
+    given.map(|(name, value)| (name.as_str(), value))
+}
+
+/// With a function for the answer, a model that has to answer now is offered nothing else.
+fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
+    let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
+    let listed = listed.map(|tool| Function {
+        name: &tool.name,
+        description: &tool.description,
+        parameters_json_schema: tool.schema.plain(),
+    });
+    let own = function.map(|schema| Function {
+        name: schema.name(),
+        description: "",
+        parameters_json_schema: schema.gemini().unwrap_or_else(|| schema.plain()),
+    });
+    let functions: Vec<Function<'_>> = listed.chain(own).collect();
+    let ours = (!functions.is_empty()).then_some(Tool::Functions { functions });
+    let given = request.extra.get("tools").and_then(Value::as_array).into_iter().flatten().map(Tool::Given);
+    ours.into_iter().chain(given).collect()
+}
+
+fn tool_config(request: &Request, function: Option<&OutputSchema>, free: bool) -> Map<String, Value> {
+    let mode = match function {
+        // By name if there is nothing else to call.
+        Some(schema) if request.tools.is_empty() && !free => {
+            Some(json!({"mode": "ANY", "allowedFunctionNames": [schema.name()]}))
+        }
+        Some(_) => (!free).then(|| json!({"mode": "ANY"})),
+        None => (request.answer_now && !request.tools.is_empty()).then(|| json!({"mode": "NONE"})),
+    };
+    let given = members(request, "toolConfig").map(|(name, value)| (name.to_owned(), value.clone()));
+    let mut config: Map<String, Value> = given.collect();
+    config.extend(mode.map(|mode| ("functionCallingConfig".to_owned(), mode)));
+    config
+}

@@ -1,0 +1,104 @@
+//! An answer that comes in events, each of which has the form of a whole one.
+
+use std::ops::ControlFlow;
+
+use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
+
+use super::answer::completion;
+use super::gathered::{AnswerPart, Gathered, Response};
+use crate::http::sse::Event;
+use crate::openai::answer::{ReadResult, Unreadable};
+use crate::openai::calls::ExpectedCalls;
+use crate::openai::chunks::as_error_body;
+use crate::openai::padding::PaddingWatch;
+use crate::openai::unreadable::{broken_off, malformed};
+use crate::openai::wire::StreamedAnswer;
+
+#[derive(Debug, Default)]
+pub(super) struct PartialAnswer {
+    answer: Gathered,
+    text: String,
+    called: bool,
+    padding: PaddingWatch,
+    error: Option<Vec<u8>>,
+}
+
+impl StreamedAnswer for PartialAnswer {
+    fn read(
+        &mut self,
+        event: Event<'_>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<Result<(), ModelError>> {
+        if event.data.trim_ascii() == b"[DONE]" {
+            return ControlFlow::Break(Ok(()));
+        }
+        let response: Response<'_> = match serde_json::from_slice(event.data) {
+            Ok(response) if !event.is_error => response,
+            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(self.usage()))),
+            Err(error) if !event.is_error => return ControlFlow::Break(Err(malformed(&error, self.usage()))),
+            _ => {
+                self.error = Some(as_error_body(event.data));
+                return ControlFlow::Break(Ok(()));
+            }
+        };
+        let from = self.answer.parts.len();
+        if !self.answer.add(response) && crate::http::error_body::is_error(event.data) {
+            self.error = Some(event.data.to_vec());
+            return ControlFlow::Break(Ok(()));
+        }
+        if let Some(usage) = self.usage() {
+            sink.usage(usage);
+        }
+        self.report(from, wanted, sink);
+        if self.answer.finish.is_none() && self.padding.is_padded(&self.text) {
+            self.answer.finish = Some("MAX_TOKENS".to_owned());
+            return ControlFlow::Break(Ok(()));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn len(&self) -> usize {
+        self.answer.bytes + self.text.len()
+    }
+
+    fn usage(&self) -> Option<TokenUsage> {
+        self.answer.usage.figures().0
+    }
+
+    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>> {
+        match self.error {
+            Some(error) => Err(error),
+            None if self.answer.finish.is_none() && self.answer.block.is_none() => {
+                Ok(Err(Unreadable::Failure(Box::new(broken_off(self.usage())))))
+            }
+            None => Ok(completion(self.answer, wanted)),
+        }
+    }
+}
+
+impl PartialAnswer {
+    fn report(&mut self, from: usize, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+        for part in &self.answer.parts[from..] {
+            match part {
+                AnswerPart::Text { text, .. } => {
+                    // If there is a function for the answer, this may not be the answer.
+                    if wanted.function.is_none() {
+                        sink.delta(Delta::Text(text));
+                    }
+                    self.text.push_str(text);
+                }
+                AnswerPart::Thought { text, .. } => sink.delta(Delta::Reasoning(text)),
+                AnswerPart::Call { name, arguments, .. } => {
+                    if !std::mem::replace(&mut self.called, true) && wanted.function == Some(name) {
+                        sink.delta(Delta::Text(arguments));
+                    }
+                }
+                AnswerPart::Other(_) => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+use super::super::GENERATE;
+use crate::openai::cuts;
+
+const PIECE: &str = r#"{"candidates":[{"content":{"parts":[{"text":"é\n"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":3,"totalTokenCount":3}}"#;
+const CALL: &str = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1.0}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP"}]}"#;
+
+#[test]
+fn cuts_anywhere_come_to_the_same() {
+    for body in [
+        format!("data: {PIECE}\n\ndata: {CALL}\n\ndata: {PIECE}\n\n"),
+        format!("data: {PIECE}\r\n\r\ndata: {CALL}"),
+        format!("data: {PIECE}\n\ndata: {{\"error\":{{\"code\":503,\"status\":\"UNAVAILABLE\"}}}}\n\n"),
+        format!("data: {PIECE}\n\n"),
+        "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n".to_owned(),
+        "data: [DONE]\n\n".to_owned(),
+    ] {
+        cuts::come_to_the_same(&GENERATE, body.as_bytes());
+    }
+}
+
+#[test]
+fn cuts_of_recorded_bodies_come_to_the_same() {
+    cuts::of_recorded_bodies_come_to_the_same(&GENERATE, "gemini");
+}
+
+#[test]
+fn hostile_events_do_no_harm() {
+    let with = |events: &[&str]| cuts::events(&GENERATE, events);
+    for events in [
+        &["7"][..],
+        &["null"],
+        &["{}"],
+        &["[]"],
+        &[r#"{"candidates":7,"promptFeedback":[],"usageMetadata":"a"}"#],
+        &[r#"{"candidates":[7,{"index":-1},{"content":7},{"content":{"parts":{}}}]}"#],
+        &[
+            r#"{"candidates":[{"content":{"parts":[7,{},{"text":7},{"functionCall":7},{"thought":true}]},"finishReason":"STOP"}]}"#,
+        ],
+        &[r#"{"candidates":[{"finishReason":7}],"promptFeedback":{"blockReason":"A"}}"#],
+    ] {
+        assert!(!with(events).is_empty());
+    }
+    let other = r#"{"candidates":[{"content":{"parts":[{"text":"no"}]},"index":1}]}"#;
+    let shown = with(&[PIECE, other, CALL]);
+    assert!(shown.contains("other_choices") && !shown.contains("no\n"), "{shown}");
+}

@@ -1,0 +1,89 @@
+//! The tokens that Gemini reports.
+
+use llmnode_model::TokenUsage;
+use serde::Deserialize;
+
+use crate::http::lenient::{Count, tokens};
+
+/// Absent is unknown, but for what the total leaves open.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct UsageMetadata {
+    #[serde(deserialize_with = "tokens")]
+    prompt_token_count: Count,
+    /// What the provider's own tools put into the prompt.
+    #[serde(deserialize_with = "tokens")]
+    tool_use_prompt_token_count: Count,
+    #[serde(deserialize_with = "tokens")]
+    cached_content_token_count: Count,
+    #[serde(deserialize_with = "tokens")]
+    candidates_token_count: Count,
+    #[serde(deserialize_with = "tokens")]
+    thoughts_token_count: Count,
+    #[serde(deserialize_with = "tokens")]
+    total_token_count: Count,
+}
+
+impl UsageMetadata {
+    fn all(&self) -> [Count; 6] {
+        [
+            self.prompt_token_count,
+            self.tool_use_prompt_token_count,
+            self.cached_content_token_count,
+            self.candidates_token_count,
+            self.thoughts_token_count,
+            self.total_token_count,
+        ]
+    }
+
+    /// A later report has totals.
+    pub(super) fn update(&mut self, later: UsageMetadata) {
+        if later.all().iter().any(|figure| figure.tokens.is_some() || figure.impossible) {
+            *self = later;
+        }
+    }
+
+    /// The flag: a figure cannot be. Servers that do not count send zeros throughout.
+    pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
+        let [prompt, of_tools, cached, written, thoughts, total] = self.all().map(|figure| figure.tokens);
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
+        };
+        let mut usage = TokenUsage::default();
+        usage.input = prompt.map(|prompt| prompt.saturating_add(of_tools.unwrap_or(0)));
+        // Zeros are left out: a total that the prompt makes up says that nothing was written.
+        let nothing = usage.input.filter(|input| Some(*input) == total).map(|_| 0);
+        usage.output = sum(written, thoughts).or(nothing);
+        usage.total = total;
+        usage.cached = cached;
+        usage.reasoning = thoughts;
+        let known = self.all().iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
+        (known.then_some(usage), self.all().iter().any(|figure| figure.impossible))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn input_and_output_sum_to_the_total() {
+        for (json, input, output) in [
+            (
+                r#"{"promptTokenCount":7,"toolUsePromptTokenCount":5,"candidatesTokenCount":3,"thoughtsTokenCount":2,"totalTokenCount":17}"#,
+                Some(12),
+                Some(5),
+            ),
+            (r#"{"promptTokenCount":7,"thoughtsTokenCount":2,"totalTokenCount":9}"#, Some(7), Some(2)),
+            (r#"{"promptTokenCount":7,"totalTokenCount":7}"#, Some(7), Some(0)),
+            (r#"{"promptTokenCount":7}"#, Some(7), None),
+        ] {
+            let (usage, impossible) = serde_json::from_str::<UsageMetadata>(json).unwrap().figures();
+            let usage = usage.unwrap();
+            assert_eq!((usage.input, usage.output, impossible), (input, output, false), "{json}");
+        }
+        let none = serde_json::from_str::<UsageMetadata>(r#"{"trafficType":"ON_DEMAND"}"#).unwrap();
+        assert_eq!(none.figures(), (None, false));
+    }
+}

@@ -1,0 +1,79 @@
+//! For tests: what the bytes of a stream come to, wherever the network cuts them.
+
+use std::ops::ControlFlow;
+
+use llmnode_model::{ModelError, Sink, TokenUsage};
+use serde_json::Value;
+
+use super::answer::{ReadAnswer, Unreadable};
+use super::calls::ExpectedCalls;
+use super::wire::{StreamedAnswer, Wire};
+use crate::http::sse::Decoder;
+
+struct Unseen;
+
+impl Sink for Unseen {
+    fn request_id(&mut self, _: &str) {}
+    fn usage(&mut self, _: TokenUsage) {}
+}
+
+const WANTED: ExpectedCalls<'_> = ExpectedCalls { function: None, tools: true, limit: Some(20) };
+
+/// What a body in these pieces comes to.
+fn read<'b>(wire: &Wire, pieces: impl IntoIterator<Item = &'b [u8]>) -> String {
+    let (mut decoder, mut written) = (Decoder::default(), (wire.stream)());
+    for piece in pieces {
+        if let ControlFlow::Break(end) = decoder.push(piece, |event| written.read(event, WANTED, &mut Unseen))
+        {
+            return shown(wire, end, written);
+        }
+    }
+    match decoder.end(|event| written.read(event, WANTED, &mut Unseen)) {
+        ControlFlow::Break(end) => shown(wire, end, written),
+        ControlFlow::Continue(()) => shown(wire, Ok(()), written),
+    }
+}
+
+fn shown(wire: &Wire, end: Result<(), ModelError>, written: Box<dyn StreamedAnswer>) -> String {
+    let read = match end.map(|()| written.finish(WANTED)) {
+        Err(failure) => return format!("{failure:?}"),
+        Ok(Err(body)) => (wire.read)(&body, WANTED),
+        Ok(Ok(read)) => read,
+    };
+    match read {
+        Ok(ReadAnswer { completion, parts, flags }) => {
+            format!("{completion:?} {} {:?} {parts:?} {flags:?}", completion.text, completion.reasoning)
+        }
+        Err(Unreadable::Failure(failure)) => format!("{failure:?}"),
+        Err(_) => "an error".to_owned(),
+    }
+}
+
+/// What these events come to.
+pub(crate) fn events(wire: &Wire, events: &[&str]) -> String {
+    read(wire, [events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().as_bytes()])
+}
+
+pub(crate) fn come_to_the_same(wire: &Wire, body: &[u8]) {
+    let whole = read(wire, [body]);
+    // Every place for short bodies, else about 60 of them.
+    let step = (body.len() / 60).max(1);
+    for first in (0..=body.len()).step_by(if body.len() < 3000 { 1 } else { step }) {
+        let (one, rest) = body.split_at(first);
+        assert_eq!(read(wire, [one, rest]), whole, "{first}");
+        for second in (0..=rest.len()).step_by(step) {
+            assert_eq!(read(wire, [one, &rest[..second], &rest[second..]]), whole, "{first} {second}");
+        }
+    }
+}
+
+/// Recorded bodies are kept outside of the repository.
+pub(crate) fn of_recorded_bodies_come_to_the_same(wire: &Wire, name: &str) {
+    let Some(folder) = std::env::var_os("LLMNODE_CASES") else { return };
+    let rows = std::fs::read_to_string(std::path::Path::new(&folder).join("wires.jsonl")).unwrap();
+    for row in rows.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        if row["wire"] == name && row["kind"] == "sse" {
+            come_to_the_same(wire, row["body"].as_str().unwrap().as_bytes());
+        }
+    }
+}

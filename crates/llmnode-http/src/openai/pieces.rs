@@ -1,0 +1,78 @@
+//! A turn of the assistant, in the order in which its parts came: text and calls from the message, so that edited ones count,
+//! and the rest as it came.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use llmnode_model::internal::{CarriedPart, Json, sha256_hex};
+use llmnode_model::{Message, ToolCall};
+use serde_json::value::RawValue;
+
+pub(crate) type Beside<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+
+pub(crate) enum Piece<'a> {
+    Text(&'a str, Beside<'a>),
+    Call(&'a ToolCall, Beside<'a>),
+    /// A whole part.
+    Other(&'a RawValue),
+}
+
+/// If text or calls have changed, what stood where is not known any more: nothing stands beside them, and whole parts come
+/// first, if they `outlive` that.
+pub(crate) fn pieces<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool) -> Vec<Piece<'a>> {
+    let calls = message.calls();
+    let (text_bytes, listed) = carried.iter().fold((0usize, 0), |(bytes, calls), part| match part {
+        CarriedPart::Text { bytes: more, .. } => (bytes.saturating_add(*more), calls),
+        CarriedPart::Call { .. } => (bytes, calls + 1),
+        CarriedPart::Other(_) => (bytes, calls),
+    });
+    let mut pieces = Vec::new();
+    if text_bytes != message.content.len() || listed != calls.len() {
+        pieces.extend(carried.iter().filter(|_| outlive).filter_map(whole));
+        pieces.push(Piece::Text(&message.content, Beside::new()));
+        pieces.extend(calls.iter().map(|call| Piece::Call(call, Beside::new())));
+        return pieces;
+    }
+    let mut rest = message.content.as_str();
+    for part in carried {
+        match part {
+            CarriedPart::Text { bytes, beside } => {
+                let (piece, behind) = rest.split_at_checked(*bytes).unwrap_or((rest, ""));
+                rest = behind;
+                pieces.push(Piece::Text(piece, members(beside.as_ref())));
+            }
+            CarriedPart::Call { at, beside } => {
+                pieces.extend(calls.get(*at).map(|call| Piece::Call(call, members(beside.as_ref()))));
+            }
+            CarriedPart::Other(_) => pieces.extend(whole(part)),
+        }
+    }
+    pieces
+}
+
+fn whole(part: &CarriedPart) -> Option<Piece<'_>> {
+    match part {
+        CarriedPart::Other(json) => Some(Piece::Other(json.raw())),
+        _ => None,
+    }
+}
+
+fn members(json: Option<&Json>) -> Beside<'_> {
+    json.and_then(|json| serde_json::from_str(json.raw().get()).ok()).unwrap_or_default()
+}
+
+/// The arguments of a call as an object, which some APIs want.
+#[cfg(any(feature = "anthropic", feature = "gemini"))]
+pub(crate) fn object(arguments: &str) -> Box<RawValue> {
+    let is_object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).is_ok();
+    let raw = is_object.then(|| RawValue::from_string(arguments.to_owned()).ok()).flatten();
+    raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
+}
+
+/// The call's id, if it is of 1 to 64 characters, which some APIs want. Call and result come to the same.
+pub(crate) fn short_id(id: &str) -> Cow<'_, str> {
+    match (1..=64).contains(&id.len()) {
+        true => Cow::Borrowed(id),
+        false => Cow::Owned(format!("c{}", &sha256_hex(id.as_bytes())[..32])),
+    }
+}

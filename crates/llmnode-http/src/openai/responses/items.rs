@@ -1,0 +1,162 @@
+//! A conversation as the Responses API takes it: a list of items, and the system's text apart.
+
+use std::borrow::Cow;
+
+use llmnode_model::{Attachment, Message, Part, Role, ToolCall};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::openai::pieces::{Beside, Piece, pieces, short_id};
+use crate::openai::prepared_request::PreparedRequest;
+use crate::openai::request::Messages;
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Item<'a> {
+    Message {
+        role: &'static str,
+        content: Vec<ContentPart<'a>>,
+        #[serde(flatten)]
+        beside: Beside<'a>,
+    },
+    FunctionCall {
+        call_id: Cow<'a, str>,
+        name: &'a str,
+        arguments: &'a str,
+        #[serde(flatten)]
+        beside: Beside<'a>,
+    },
+    FunctionCallOutput {
+        call_id: Cow<'a, str>,
+        output: Output<'a>,
+    },
+    /// A whole item, as it came.
+    #[serde(untagged)]
+    Carried(&'a RawValue),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Output<'a> {
+    Text(&'a str),
+    Parts(Vec<ContentPart<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ContentPart<'a> {
+    InputText {
+        text: &'a str,
+    },
+    InputImage {
+        image_url: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        detail: Option<&'static str>,
+    },
+    InputFile {
+        #[serde(flatten)]
+        source: FileSource<'a>,
+    },
+    OutputText {
+        text: &'a str,
+        #[serde(flatten)]
+        beside: Beside<'a>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum FileSource<'a> {
+    Data { filename: &'a str, file_data: &'a str },
+    Uploaded { file_id: &'a str },
+}
+
+pub(super) fn items<'a>(
+    messages: &'a Messages<'a>,
+    prepared: &'a PreparedRequest<'a>,
+) -> Result<(Option<String>, Vec<Item<'a>>), String> {
+    let (mut system, mut items): (Vec<&str>, Vec<Item<'a>>) = (Vec::new(), Vec::new());
+    for message in messages.iter() {
+        match message.role {
+            Role::System if items.is_empty() => system.push(&message.content),
+            Role::Assistant => assistant(message, prepared, &mut items),
+            Role::Tool => items.push(result(message)?),
+            _ => {
+                let content = parts(message)?;
+                let item = Item::Message { role: "user", content, beside: Beside::new() };
+                items.extend(Some(item).filter(|_| message.parts().next().is_some()));
+            }
+        }
+    }
+    let system = system.join("\n\n");
+    Ok((Some(system).filter(|text| !text.is_empty()), items))
+}
+
+fn result(message: &Message) -> Result<Item<'_>, String> {
+    let has_images = message.attachments().next().is_some();
+    let output = match has_images {
+        true => Output::Parts(parts(message)?),
+        false => Output::Text(&message.content),
+    };
+    Ok(Item::FunctionCallOutput { call_id: short_id(message.answers().unwrap_or_default()), output })
+}
+
+fn parts(message: &Message) -> Result<Vec<ContentPart<'_>>, String> {
+    let parts = message.parts().filter_map(|part| match part {
+        Part::Text(text) => Some(Ok(ContentPart::InputText { text })),
+        Part::Attachment(attachment) => Some(attached(attachment)),
+        _ => None,
+    });
+    parts.collect()
+}
+
+fn attached(attachment: &Attachment) -> Result<ContentPart<'_>, String> {
+    match attachment {
+        Attachment::Image(image) => {
+            let detail = image.given_detail().map(|detail| detail.as_str());
+            Ok(ContentPart::InputImage { image_url: image.as_url(), detail })
+        }
+        Attachment::File(file) => Ok(ContentPart::InputFile {
+            source: match file.data() {
+                Some((filename, data)) => FileSource::Data { filename, file_data: data.as_url() },
+                None => FileSource::Uploaded { file_id: file.uploaded().unwrap_or_default() },
+            },
+        }),
+        _ => Err("the Responses API takes no audio; ask by chat completions, or send its text".to_owned()),
+    }
+}
+
+/// Reasoning stands for the text and the calls behind it: without them it is refused.
+fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>, items: &mut Vec<Item<'a>>) {
+    let carried = prepared.carried(message).unwrap_or_default();
+    let turn = items.len();
+    for piece in pieces(message, carried, false) {
+        match piece {
+            Piece::Text(text, beside) if beside.is_empty() && text.trim().is_empty() => {}
+            Piece::Text(text, beside) => {
+                let of = |name: &str| {
+                    beside
+                        .get(name)
+                        .and_then(|members| serde_json::from_str::<Beside<'_>>(members.get()).ok())
+                };
+                let part = ContentPart::OutputText { text, beside: of("part").unwrap_or_default() };
+                match (of("item"), items[turn..].last_mut()) {
+                    // A further part of the same message.
+                    (None, Some(Item::Message { content, .. })) => content.push(part),
+                    (item, _) => items.push(Item::Message {
+                        role: "assistant",
+                        content: vec![part],
+                        beside: item.unwrap_or_default(),
+                    }),
+                }
+            }
+            Piece::Call(ToolCall { id, name, arguments, .. }, beside) => items.push(Item::FunctionCall {
+                call_id: short_id(id),
+                name,
+                arguments: if arguments.is_empty() { "{}" } else { arguments },
+                beside,
+            }),
+            Piece::Other(item) => items.push(Item::Carried(item)),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The body of a request to the Responses API.
+
+use std::collections::BTreeMap;
+
+use llmnode_model::{Request, ResponseFormat};
+use llmnode_reader::OutputSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::items::{Item, items};
+use crate::openai::prepared_request::{LEAST_TOKENS, PreparedRequest};
+use crate::openai::request::{instructed, strict_if_possible, temperature};
+
+/// Without it, reasoning could not go back to a server that keeps nothing.
+const ENCRYPTED: &str = "reasoning.encrypted_content";
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    include: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<TextConfig<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<bool>,
+    #[serde(flatten)]
+    extra: BTreeMap<&'a str, &'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
+    /// Last, so that the requests of a node begin alike.
+    input: Vec<Item<'a>>,
+}
+
+/// Verbosity and the like are the program's own.
+#[derive(Serialize)]
+struct TextConfig<'a> {
+    #[serde(flatten)]
+    given: BTreeMap<&'a str, &'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonSchema { name: &'a str, schema: &'a RawValue, strict: bool },
+    JsonObject,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Tool<'a> {
+    Function {
+        name: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        description: &'a str,
+        parameters: &'a RawValue,
+        strict: bool,
+    },
+    /// One of the provider's own, from `extra`.
+    #[serde(untagged)]
+    Given(&'a Value),
+}
+
+pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
+    let PreparedRequest { request, model, streams, shape, .. } = *prepared;
+    let typed = shape.schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
+    let given = |field: &str| request.extra.contains_key(field);
+    let list = |field: &str| request.extra.get(field).and_then(Value::as_array).into_iter().flatten();
+    let messages = instructed(prepared);
+    let (instructions, input) = items(&messages, prepared)?;
+    let encrypted = (!shape.quirks.no_include).then_some(ENCRYPTED);
+    let joined = ["include", "text", "tools"];
+    let extra = request.extra.iter().filter(|(name, _)| !joined.contains(&name.as_str()));
+    let body = Body {
+        model,
+        store: (!given("store")).then_some(false),
+        include: encrypted.into_iter().chain(list("include").filter_map(Value::as_str)).collect(),
+        temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
+        max_output_tokens: prepared
+            .limit()
+            .filter(|_| !given("max_output_tokens"))
+            .map(|limit| limit.max(LEAST_TOKENS)),
+        text: text(request, typed),
+        tools: tools(request, function).chain(list("tools").map(Tool::Given)).collect(),
+        tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
+        parallel_tool_calls: function
+            .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
+            .map(|_| false),
+        stream: streams.then_some(true),
+        extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
+        instructions,
+        input,
+    };
+    serde_json::to_vec(&body).map_err(|error| format!("the request cannot be written as JSON: {error}"))
+}
+
+fn text<'a>(
+    request: &'a Request,
+    typed: Option<(ResponseFormat, &'a OutputSchema)>,
+) -> Option<TextConfig<'a>> {
+    let given = request.extra.get("text").and_then(Value::as_object).into_iter().flatten();
+    let given: BTreeMap<&str, &Value> = given.map(|(name, value)| (name.as_str(), value)).collect();
+    let format = typed.filter(|_| !given.contains_key("format")).and_then(|(format, schema)| {
+        let by_schema = |(raw, strict)| Some(Format::JsonSchema { name: schema.name(), schema: raw, strict });
+        match format {
+            ResponseFormat::Strict => by_schema(strict_if_possible(schema)),
+            ResponseFormat::Schema => by_schema((schema.plain(), false)),
+            ResponseFormat::JsonObject => Some(Format::JsonObject),
+            // `Prompt` and `Tool` ask in other ways.
+            _ => None,
+        }
+    });
+    (format.is_some() || !given.is_empty()).then_some(TextConfig { given, format })
+}
+
+/// With a function for the answer, a model that has to answer now is offered nothing else.
+fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> impl Iterator<Item = Tool<'a>> {
+    let listed = request.tools.iter().filter(move |_| !(request.answer_now && function.is_some()));
+    let listed = listed.map(|tool| Tool::Function {
+        name: &tool.name,
+        description: &tool.description,
+        parameters: tool.schema.plain(),
+        strict: false,
+    });
+    listed.chain(function.map(|schema| {
+        let (parameters, strict) = strict_if_possible(schema);
+        Tool::Function { name: schema.name(), description: "", parameters, strict }
+    }))
+}
+
+fn tool_choice(request: &Request, function: Option<&OutputSchema>, free: bool) -> Option<Value> {
+    match function {
+        // By name if there is nothing else to call.
+        Some(schema) if request.tools.is_empty() && !free => {
+            Some(json!({"type": "function", "name": schema.name()}))
+        }
+        Some(_) => (!free).then(|| json!("required")),
+        None => (request.answer_now && !request.tools.is_empty()).then(|| json!("none")),
+    }
+}

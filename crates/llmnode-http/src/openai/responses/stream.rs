@@ -1,0 +1,194 @@
+//! A response that comes in events. The last one has all of it, and counts.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::http::lenient::{Count, object, text, tokens};
+use crate::http::sse::Event;
+use crate::openai::answer::{ReadResult, Unreadable};
+use crate::openai::calls::ExpectedCalls;
+use crate::openai::chunks::as_error_body;
+use crate::openai::padding::PaddingWatch;
+use crate::openai::unreadable::{broken_off, malformed};
+use crate::openai::wire::StreamedAnswer;
+
+/// Beyond it, an item is ignored.
+const MOST_ITEMS: usize = 10_000;
+
+#[derive(Debug, Default)]
+pub(super) struct PartialResponse {
+    /// By their places: some servers change an item's id with each event.
+    begun: BTreeMap<u64, Begun>,
+    done: BTreeMap<u64, Box<RawValue>>,
+    /// What was written of the answer.
+    text: String,
+    /// Memory that it takes, to be capped.
+    bytes: usize,
+    padding: PaddingWatch,
+    /// Either an error or a whole response.
+    full_response: Option<Vec<u8>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Begun {
+    r#type: Option<String>,
+    name: Option<String>,
+    phase: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ResponseEvent<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    r#type: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    delta: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "tokens")]
+    output_index: Count,
+    #[serde(borrow)]
+    item: Option<&'a RawValue>,
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+}
+
+impl StreamedAnswer for PartialResponse {
+    fn read(
+        &mut self,
+        event: Event<'_>,
+        wanted: ExpectedCalls<'_>,
+        sink: &mut dyn Sink,
+    ) -> ControlFlow<Result<(), ModelError>> {
+        if event.data.trim_ascii() == b"[DONE]" {
+            return ControlFlow::Break(Ok(()));
+        }
+        let read: ResponseEvent<'_> = match serde_json::from_slice(event.data) {
+            Ok(read) if !event.is_error => read,
+            Ok(_) => return self.finish_with(as_error_body(event.data)),
+            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(None))),
+            Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
+            Err(error) => return ControlFlow::Break(Err(malformed(&error, None))),
+        };
+        let ResponseEvent { r#type, delta, output_index, item, response } = read;
+        let (at, delta) = (output_index.tokens.unwrap_or(0), delta.unwrap_or_default());
+        match &*r#type.unwrap_or_default() {
+            "response.output_item.added" => self.begin(at, item),
+            "response.output_item.done" => self.end(at, item),
+            "response.output_text.delta" => self.add_text(at, &delta, wanted, sink),
+            "response.function_call_arguments.delta" => self.add_arguments(at, &delta, wanted, sink),
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                sink.delta(Delta::Reasoning(&delta));
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                return match response {
+                    Some(response) => self.finish_with(self.whole(response)),
+                    None => ControlFlow::Break(Ok(())),
+                };
+            }
+            "error" => return self.finish_with(as_error_body(event.data)),
+            // An error without a type, or a whole response.
+            "" => return self.finish_with(event.data.to_vec()),
+            _ => {}
+        }
+        if self.padding.is_padded(&self.text) {
+            let text = json!([{"type": "output_text", "text": self.text}]);
+            let cut = json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
+                "output": [{"type": "message", "content": text}]});
+            return self.finish_with(cut.to_string().into_bytes());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Only the last event has it.
+    fn usage(&self) -> Option<TokenUsage> {
+        None
+    }
+
+    fn finish(self: Box<Self>, _: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>> {
+        match self.full_response {
+            Some(full_response) => Err(full_response),
+            None => Ok(Err(Unreadable::Failure(Box::new(broken_off(None))))),
+        }
+    }
+}
+
+impl PartialResponse {
+    fn begin(&mut self, at: u64, item: Option<&RawValue>) {
+        let begun = item.and_then(|item| object(&mut serde_json::Deserializer::from_str(item.get())).ok());
+        if self.begun.len() < MOST_ITEMS {
+            self.bytes += size_of::<Begun>();
+            self.begun.insert(at, begun.flatten().unwrap_or_default());
+        }
+    }
+
+    fn end(&mut self, at: u64, item: Option<&RawValue>) {
+        if let Some(item) = item.filter(|_| self.done.len() < MOST_ITEMS) {
+            self.bytes += item.get().len();
+            self.done.insert(at, item.to_owned());
+        }
+    }
+
+    fn add_text(&mut self, at: u64, piece: &str, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+        let phase = self.begun.get(&at).and_then(|item| item.phase.as_deref());
+        if phase == Some("commentary") {
+            return sink.delta(Delta::Reasoning(piece));
+        }
+        // If there is a function for the answer, this may not be the answer.
+        if wanted.function.is_none() {
+            sink.delta(Delta::Text(piece));
+        }
+        self.write(piece);
+    }
+
+    fn add_arguments(&mut self, at: u64, piece: &str, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+        let mut calls = self.begun.iter().filter(|(_, item)| item.r#type.as_deref() == Some("function_call"));
+        let first = calls.next().filter(|(first, _)| **first == at);
+        let answers = first.is_some_and(|(_, call)| call.name.as_deref() == wanted.function);
+        if answers && wanted.function.is_some() {
+            sink.delta(Delta::Text(piece));
+            self.write(piece);
+        }
+    }
+
+    fn write(&mut self, piece: &str) {
+        self.bytes += piece.len();
+        self.text.push_str(piece);
+    }
+
+    /// Some servers leave the items out of the last event.
+    fn whole(&self, response: &RawValue) -> Vec<u8> {
+        let as_it_came = || response.get().as_bytes().to_vec();
+        let Ok(mut members) = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(response.get())
+        else {
+            return as_it_came();
+        };
+        let listed = members.get("output").map_or("[]", |output| output.get());
+        let is_empty = serde_json::from_str::<Vec<&RawValue>>(listed).is_ok_and(|items| items.is_empty());
+        let done: Vec<&RawValue> = self.done.values().map(|item| &**item).collect();
+        match to_raw_value(&done) {
+            Ok(items) if is_empty && !done.is_empty() => {
+                members.insert(Cow::Borrowed("output"), &items);
+                serde_json::to_vec(&members).unwrap_or_else(|_| as_it_came())
+            }
+            _ => as_it_came(),
+        }
+    }
+
+    fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
+        self.full_response = Some(response);
+        ControlFlow::Break(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! The tokens that a response reports.
+
+use llmnode_model::TokenUsage;
+use serde::Deserialize;
+
+use crate::http::lenient::{Count, object, tokens};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ResponseUsage {
+    #[serde(deserialize_with = "tokens")]
+    input_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    output_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    total_tokens: Count,
+    #[serde(deserialize_with = "object")]
+    input_tokens_details: Option<InputDetails>,
+    #[serde(deserialize_with = "object")]
+    output_tokens_details: Option<OutputDetails>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct InputDetails {
+    #[serde(deserialize_with = "tokens")]
+    cached_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    cache_write_tokens: Count,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct OutputDetails {
+    #[serde(deserialize_with = "tokens")]
+    reasoning_tokens: Count,
+}
+
+impl ResponseUsage {
+    /// The flag: a figure cannot be. Servers that do not count send zeros throughout.
+    pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
+        let input = self.input_tokens_details.unwrap_or_default();
+        let output = self.output_tokens_details.unwrap_or_default();
+        let all = [
+            self.input_tokens,
+            self.output_tokens,
+            self.total_tokens,
+            input.cached_tokens,
+            input.cache_write_tokens,
+            output.reasoning_tokens,
+        ];
+        let mut usage = TokenUsage::default();
+        [usage.input, usage.output, usage.total, usage.cached, usage.cache_write, usage.reasoning] =
+            all.map(|figure| figure.tokens);
+        let known = all.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
+        (known.then_some(usage), all.iter().any(|figure| figure.impossible))
+    }
+}
