@@ -12,6 +12,9 @@ use crate::http::response_formats::Formats;
 use crate::http::sse::Event;
 use crate::http::url::Url;
 
+/// From a base, a model and whether it streams.
+pub(crate) type UrlOf = fn(&Url, &str, bool) -> Result<Url, String>;
+
 pub(crate) struct Wire {
     /// As OpenTelemetry's `gen_ai.provider.name`.
     pub(crate) provider: &'static str,
@@ -32,7 +35,7 @@ pub(crate) struct Wire {
     pub(crate) joined: &'static [&'static str],
     pub(crate) formats: Formats,
     /// Of a request for this model, if it is not the endpoint's own. The flag: whether it streams.
-    pub(crate) url: Option<fn(&Url, &str, bool) -> Result<Url, String>>,
+    pub(crate) url: Option<UrlOf>,
     pub(crate) encode: fn(&PreparedRequest<'_>) -> Result<Vec<u8>, String>,
     pub(crate) read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
     pub(crate) stream: fn() -> Box<dyn StreamedAnswer>,
