@@ -69,6 +69,14 @@ fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
     input.parse::<Token![=]>()?;
     let start = input.span();
     let list: Expr = input.parse().map_err(|_| wanted(start))?;
+    if let Expr::MethodCall(call) = &list
+        && call.method == "into_iter"
+        && matches!(&*call.receiver, Expr::Field(_) | Expr::Path(_))
+    {
+        let message =
+            "`into_iter` would move the list out of its place; leave it out, and the list is borrowed";
+        return Err(Error::new(call.method.span(), message));
+    }
     if let Some(token) = expression::control_flow(list.to_token_stream()) {
         let shown = expression::token_text(&token);
         let message = format!(
