@@ -257,3 +257,21 @@ async fn an_answer_of_a_node_with_tools_that_was_cut_is_asked_for_once_more() {
     let error = run.call(&RECOMMEND).retries(0).await.unwrap_err();
     assert_eq!((error.category(), server.requests().len()), (Category::TruncatedOutput, 2));
 }
+
+/// The function for the answer is a call like any other.
+#[tokio::test]
+async fn an_answer_by_its_function_leaves_the_choice_forced() {
+    let answer = || StubReply::text("").and_call("Advice", json!({"title": "Deep C"}));
+    let (server, run) = library(vec![answer(), answer()]).await;
+    for _ in 0..2 {
+        let report = run.call(&RECOMMEND).report().await;
+        let record = report.as_ref().map_or_else(|error| error.record().unwrap(), |report| &report.record);
+        assert!(
+            !record.attempts[0].flags.contains(&llmnode::Flag::FreeChoice),
+            "{:?}",
+            record.attempts[0].flags
+        );
+    }
+    let choices: Vec<_> = bodies(&server).iter().map(|body| body["tool_choice"].clone()).collect();
+    assert!(choices.iter().all(|choice| choice == "required"), "{choices:?}");
+}

@@ -106,6 +106,7 @@ pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>
             }
         }
     }
+    let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     completion.reasoning = Some(reasoning).filter(|reasoning| !reasoning.is_empty());
     completion.finish = head.stop.as_deref().map(finish);
@@ -120,7 +121,7 @@ pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>
     if parts.iter().all(bare) || (completion.calls.is_empty() && blocks.iter().any(Block::is_call)) {
         parts.clear();
     }
-    Ok(ReadAnswer { completion, parts, flags })
+    Ok(ReadAnswer { completion, has_call, parts, flags })
 }
 
 fn finish(reason: &str) -> FinishReason {

@@ -63,6 +63,7 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     let (model, id) = (answer.model, answer.id);
     let (mut completion, mut parts) = parts(answer.parts);
     let called = !completion.calls.is_empty();
+    let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     if malformed || (unexpected && completion.calls.is_empty()) {
         let mut failure = ModelError::new(Category::SchemaError, mistake).retry(Retry::Feedback);
@@ -78,7 +79,7 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     }
     (completion.finish, completion.usage) = (finish, usage);
     (completion.model, completion.response_id) = (model, id.filter(|id| !id.is_empty()));
-    Ok(ReadAnswer { completion, parts, flags })
+    Ok(ReadAnswer { completion, has_call, parts, flags })
 }
 
 fn parts(all: Vec<AnswerPart>) -> (Completion, Vec<CarriedPart>) {

@@ -23,6 +23,8 @@ pub(crate) enum Unreadable {
 #[derive(Debug)]
 pub(crate) struct ReadAnswer {
     pub(crate) completion: Completion,
+    /// Whether it calls anything, the function for the answer included.
+    pub(crate) has_call: bool,
     /// What goes back with it: [`Carried`](llmnode_model::Carried).
     pub(crate) parts: Vec<CarriedPart>,
     pub(crate) flags: Vec<Flag>,
@@ -73,6 +75,7 @@ pub(super) fn completion(
     };
     let reasoning = thought.or_else(|| message.reasoning.take()).map(Cow::into_owned);
     let function = wanted.function.filter(|_| calls.is_empty());
+    let has_call = !message.tool_calls.is_empty() || message.function_call.is_some();
     let text = match text(message, function) {
         Ok(text) => text,
         Err(mut failure) => {
@@ -95,7 +98,7 @@ pub(super) fn completion(
     completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
     let flags = [(impossible, Flag::ImpossibleUsage), (others, OTHER_CHOICES)];
     let flags = flags.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect();
-    Ok(ReadAnswer { completion, parts, flags })
+    Ok(ReadAnswer { completion, has_call, parts, flags })
 }
 
 /// The arguments of the function that it was forced to call, or else its text.

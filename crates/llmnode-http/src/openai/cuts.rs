@@ -41,7 +41,7 @@ fn shown(wire: &Wire, end: Result<(), ModelError>, written: Box<dyn StreamedAnsw
         Ok(Ok(read)) => read,
     };
     match read {
-        Ok(ReadAnswer { completion, parts, flags }) => {
+        Ok(ReadAnswer { completion, parts, flags, .. }) => {
             format!("{completion:?} {} {:?} {parts:?} {flags:?}", completion.text, completion.reasoning)
         }
         Err(Unreadable::Failure(failure)) => format!("{failure:?}"),

@@ -337,11 +337,6 @@ impl Inner {
         };
         match completion {
             Ok(mut completion) => {
-                if asked.forces_a_call() && completion.calls.is_empty() && !completion.text.trim().is_empty()
-                {
-                    self.capabilities.unforced(asked.model);
-                    sink.flag(Flag::FreeChoice);
-                }
                 completion.refusal = asked.clean(completion.refusal);
                 completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
                 completion.model = asked.clean(completion.model);
@@ -370,7 +365,11 @@ impl Inner {
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
         match read {
-            Ok(ReadAnswer { mut completion, parts, flags }) => {
+            Ok(ReadAnswer { mut completion, has_call, parts, flags }) => {
+                if asked.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
+                    self.capabilities.unforced(asked.model);
+                    sink.flag(Flag::FreeChoice);
+                }
                 flags.into_iter().for_each(|flag| sink.flag(flag));
                 if !parts.is_empty() {
                     completion.carried = Some(Arc::new(Carried::new(self.wire.tag, asked.model, parts)));

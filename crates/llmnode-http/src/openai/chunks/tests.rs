@@ -72,7 +72,7 @@ fn shown(end: Result<(), ModelError>, written: PartialCompletion, wanted: Expect
     match end.map(|()| Box::new(written).finish(wanted)) {
         Err(failure) => format!("{failure:?}"),
         Ok(Err(body)) => String::from_utf8_lossy(&body).into_owned(),
-        Ok(Ok(Ok(ReadAnswer { completion, parts, flags }))) => {
+        Ok(Ok(Ok(ReadAnswer { completion, parts, flags, .. }))) => {
             format!("{completion:?} {} {parts:?} {flags:?}", completion.text)
         }
         Ok(Ok(Err(Unreadable::Failure(failure)))) => format!("{failure:?}"),

@@ -82,6 +82,7 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
     list(response.output).into_iter().for_each(|item| read.add(item));
     let Items { mut completion, refusal, reasoning, mut parts, says } = read;
     let called = !completion.calls.is_empty();
+    let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     // Reasoning without an item behind it is refused.
     while matches!(parts.last(), Some(CarriedPart::Other(item)) if kind(&members(item.raw())) == "reasoning")
@@ -98,7 +99,7 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
     let flags = impossible.then_some(Flag::ImpossibleUsage).into_iter().collect();
-    Ok(ReadAnswer { completion, parts, flags })
+    Ok(ReadAnswer { completion, has_call, parts, flags })
 }
 
 /// Whether an answer that counts as complete ended at the limit. The API takes no limit below [`LEAST_TOKENS`].
