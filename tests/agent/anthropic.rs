@@ -369,3 +369,70 @@ async fn an_agent_that_resumes_from_its_journal_sends_the_thoughts_back() {
     assert_eq!(server.bodies()[1]["messages"][1]["content"], first);
     let _ = std::fs::remove_file(&path);
 }
+
+/// A turn that the provider paused is no answer, after a crash neither.
+#[tokio::test]
+async fn a_paused_turn_in_the_journal_goes_on() {
+    #[llm_node(prompt = "Search.", state = World, store = said)]
+    struct Searches {}
+
+    #[llm_node(prompt = "Again.", state = World, store = said)]
+    struct Again {}
+
+    flow! { Searching(World): Searches => Again, Again => end }
+
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("llmnode-anthropic-paused-{}.journal", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let searching = json!([text("I search.")]);
+    let found = || json(message(json!([text("Found.")]), "end_turn"));
+    let overloaded = refusal(400, "invalid_request_error", "no");
+    let server =
+        Recorded::start([json(message(searching.clone(), "pause_turn")), overloaded, found(), found()]).await;
+    for ends in [true, false] {
+        let model = Anthropic::builder().base_url(&server.url).model("claude-x").build().unwrap();
+        let mut run = Run::new(model).with_state(World::default());
+        let outcome = run.flow(Searching).resume(JournalFile::open(&path).unwrap()).await;
+        assert_eq!(outcome.is_err(), ends, "{outcome:?}");
+    }
+    let bodies = server.bodies();
+    assert_eq!(bodies.len(), 4, "the paused turn comes from the journal");
+    assert_eq!(bodies[1]["messages"], bodies[2]["messages"]);
+    assert_eq!(bodies[2]["messages"][1]["content"], searching);
+    let _ = std::fs::remove_file(&path);
+}
+
+#[tokio::test]
+async fn a_turn_that_is_paused_again_and_again_ends_as_an_error() {
+    let paused = || json(message(json!([text("Wait.")]), "pause_turn"));
+    let (server, run) = shop((0..40).map(|_| paused())).await;
+    let error = run.call(&Greet).await.unwrap_err();
+    assert_eq!(error.category(), Category::TruncatedOutput, "{error}");
+    let bodies = server.bodies();
+    assert!(bodies.len() < 40, "{}", bodies.len());
+    let last = bodies.last().unwrap()["messages"].as_array().unwrap();
+    assert_eq!(last.last().unwrap()["role"], "assistant", "nothing stands behind a turn that goes on");
+}
+
+#[tokio::test]
+async fn arguments_and_failures_are_sent_as_the_api_wants_them() {
+    #[llm_node(prompt = "Pay.", tools = [Pay])]
+    struct Buy;
+
+    /// Pays.
+    #[tool]
+    fn pay(n: serde_json::Number) -> Result<String, BoxError> {
+        let _ = n;
+        Err(" ".into())
+    }
+
+    let whole = r#"{"type":"message","content":[{"type":"tool_use","id":"t","name":"pay","input":{"n": 12345678901234567890123}}],
+        "stop_reason":"tool_use"}"#;
+    let (server, run) = shop([json(whole), json(message(json!([text("No.")]), "end_turn"))]).await;
+    let report = run.call(&Buy).report().await.unwrap();
+    let called = report.messages.iter().flat_map(Message::calls).next().unwrap();
+    assert_eq!(called.arguments, r#"{"n": 12345678901234567890123}"#);
+    let result = &server.bodies()[1]["messages"][2]["content"][0];
+    assert_eq!(result["is_error"], true);
+    assert!(!result["content"][0]["text"].as_str().unwrap().trim().is_empty(), "{result}");
+}

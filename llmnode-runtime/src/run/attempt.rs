@@ -285,6 +285,7 @@ fn answer(
         flag(open, Flag::NoFinishReason);
     }
     if round.is_some() {
+        let finish = finish.filter(|finish| *finish != FinishReason::Continue);
         return match unusable(CALLS_PLACEHOLDER, refusal, finish, usage, request, settings) {
             Some(failure) => Err(failure),
             None if stopped && padding == 0 => Err(truncated(request)),
@@ -414,6 +415,10 @@ fn unusable(
         Some(FinishReason::Error) => {
             Some(Failure::new(Category::ServerError, "the provider failed while it answered"))
         }
+        Some(FinishReason::Continue) => Some(Failure::new(
+            Category::TruncatedOutput,
+            "the provider paused the turn where an answer was due; raise `turns`",
+        )),
         Some(FinishReason::Length) if empty && fills_the_window(usage, request) => Some(window_is_full()),
         Some(FinishReason::Length) if empty => Some(truncated(request)),
         _ if empty => {

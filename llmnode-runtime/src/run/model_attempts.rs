@@ -127,7 +127,8 @@ impl ModelAttempts<'_, '_> {
             if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
                 self.change_model(&model).map_err(Failure::from_exec_error)?;
             }
-            if !calls.is_empty() {
+            // A turn that the provider paused has no calls. An accepted answer carries nothing here.
+            if !calls.is_empty() || carried.is_some() {
                 self.plan.context.call.replayed(usage);
                 let open = calls.into_iter().map(|call| OpenCall { state: CallState::Approval(None), call });
                 self.resume_round(&text, carried, open.collect());
@@ -205,7 +206,10 @@ impl ModelAttempts<'_, '_> {
         self.request.messages.extend(round);
         if self.is_last_turn() {
             self.request.answer_now = true;
-            self.request.messages.push(Message::user(ANSWER_NOW));
+            // What the provider paused goes on only as it is.
+            if self.request.messages.last().is_some_and(|message| message.answers().is_some()) {
+                self.request.messages.push(Message::user(ANSWER_NOW));
+            }
         }
         // Messages before a round never change: feedback and other models leave them as they are.
         self.prompt = self.request.messages.len();

@@ -44,7 +44,17 @@ impl Block {
         self.kind() == "tool_use"
     }
 
+    /// As they were spelt: a number may have more digits than a float.
     fn arguments(&self) -> String {
+        #[derive(serde::Deserialize)]
+        struct Call<'a> {
+            #[serde(borrow)]
+            input: &'a RawValue,
+        }
+        let raw = self.raw.as_deref().and_then(|raw| serde_json::from_str::<Call<'_>>(raw.get()).ok());
+        if let Some(call) = raw {
+            return call.input.get().to_owned();
+        }
         match (self.input.trim(), self.members.get("input")) {
             ("", Some(input)) => input.to_string(),
             ("", None) => "{}".to_owned(),
@@ -118,7 +128,10 @@ pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>
         matches!(part, CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. })
     };
     // The message alone says as much.
-    if parts.iter().all(bare) || (completion.calls.is_empty() && blocks.iter().any(Block::is_call)) {
+    let is_whole = completion.finish != Some(FinishReason::Continue);
+    if (is_whole && parts.iter().all(bare))
+        || (completion.calls.is_empty() && blocks.iter().any(Block::is_call))
+    {
         parts.clear();
     }
     Ok(ReadAnswer { completion, has_call, parts, flags })

@@ -48,8 +48,7 @@ impl Anthropic {
 
     /// Builds a model without reading the environment.
     pub fn builder() -> AnthropicBuilder {
-        let mut settings = ClientSettings::new(&MESSAGES);
-        settings.key_header = "x-api-key";
+        let settings = ClientSettings::new(&MESSAGES);
         AnthropicBuilder { settings }.header("anthropic-version", VERSION)
     }
 }
@@ -126,6 +125,13 @@ mod tests {
             "neither ANTHROPIC_API_KEY nor ANTHROPIC_AUTH_TOKEN is set (OPENAI_API_KEY is, and is for `OpenAi`); set one, \
              or `.api_key(..)`"
         );
+    }
+
+    #[test]
+    fn a_key_of_the_program_replaces_a_bearer_token() {
+        let builder = from(&[(TOKEN, "token-1")]).unwrap();
+        assert_eq!(builder.settings.key_header, "authorization");
+        assert_eq!(builder.api_key("sk-ant-1").settings.key_header, "x-api-key");
     }
 
     #[test]

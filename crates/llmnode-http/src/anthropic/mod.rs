@@ -56,6 +56,7 @@ const MESSAGES: Wire = Wire {
     tag: "anthropic",
     title: "Anthropic",
     handle: "Anthropic",
+    key_header: "x-api-key",
     key: "ANTHROPIC_API_KEY",
     model: "ANTHROPIC_MODEL",
     api: ApiPath { path: "/v1/messages", example: "https://api.anthropic.com" },

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use llmnode_model::{Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::without_choices;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -71,16 +70,13 @@ enum Tool<'a> {
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest { request, model, streams, shape, .. } = *prepared;
-    let typed = shape.schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
-    // The wire's words are about the type; what the schema lists is the program's.
-    let no_choices = shape.quirks.no_choices;
-    let typed =
-        typed.map(|(format, schema)| (format, if no_choices { without_choices(schema) } else { schema }));
+    let typed = prepared.typed();
     let of = |wanted| typed.filter(|(format, _)| *format == wanted).map(|(_, schema)| schema);
     let function = of(ResponseFormat::Tool);
     let strict = of(ResponseFormat::Strict).and_then(OutputSchema::anthropic);
     let given = |name: &str| request.extra.get(name).and_then(Value::as_object).into_iter().flatten();
     let config: BTreeMap<_, _> = given("output_config").map(|(name, value)| (name.as_str(), value)).collect();
+    let strict = strict.filter(|_| !config.contains_key("format"));
     let messages = instructed(prepared);
     let (mut system, messages) = turns(&messages, prepared)?;
     let cache = prepared.cache_for_an_hour.map(CacheControl::new);
@@ -95,9 +91,9 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
         output_config: (strict.is_some() || !config.is_empty())
             .then_some(OutputConfig { given: config, format: strict.map(|schema| Format { schema }) }),
-        tools: tools(request, function, no_choices),
+        tools: tools(prepared, function),
         tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
-        cache_control: cache,
+        cache_control: cache.filter(|_| !request.extra.contains_key("cache_control")),
         stream: streams.then_some(true),
         extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
         system,
@@ -118,12 +114,13 @@ fn limit(request: &Request, most: Option<u32>) -> Option<u32> {
 }
 
 /// With a function for the answer, a model that has to answer now is offered nothing else.
-fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>, no_choices: bool) -> Vec<Tool<'a>> {
+fn tools<'a>(prepared: &'a PreparedRequest<'_>, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
+    let request = prepared.request;
     let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
     let listed = listed.map(|tool| Tool::Function {
         name: &tool.name,
         description: &tool.description,
-        input_schema: if no_choices { without_choices(&tool.schema).plain() } else { tool.schema.plain() },
+        input_schema: prepared.allowed(&tool.schema).plain(),
     });
     let own = function.map(|schema| Tool::Function {
         name: schema.name(),

@@ -132,11 +132,18 @@ impl PartialMessage {
         sink: &mut dyn Sink,
     ) {
         let Some(delta) = delta else { return };
+        let bytes = delta.get().len();
         let Ok(delta) = serde_json::from_str::<Map<String, Value>>(delta.get()) else { return };
-        self.bytes += delta.values().map(|value| value.as_str().map_or(64, str::len)).sum::<usize>();
+        self.bytes += bytes;
         let first = self.blocks.values().position(|block| block.kind() == "tool_use").unwrap_or(usize::MAX);
         let at = index.tokens.unwrap_or(0);
         let is_first_call = self.blocks.keys().position(|key| *key == at) == Some(first);
+        if !self.blocks.contains_key(&at) {
+            if self.blocks.len() >= MOST_BLOCKS {
+                return;
+            }
+            self.bytes += size_of::<Block>();
+        }
         // Some servers leave out the start of a block.
         let block = self.blocks.entry(at).or_insert_with(|| {
             let members = [("type".to_owned(), Value::from("text"))].into_iter().collect();

@@ -157,11 +157,12 @@ fn document(file: &File) -> Result<Block<'_>, String> {
 }
 
 fn result(message: &Message) -> Result<Block<'_>, String> {
-    Ok(Block::ToolResult {
-        tool_use_id: id(message.answers().unwrap_or_default()),
-        content: parts(message)?,
-        is_error: message.is_failure(),
-    })
+    let (mut content, is_error) = (parts(message)?, message.is_failure());
+    if is_error && content.is_empty() {
+        // Anthropic refuses a failure that says nothing.
+        content.extend(text("The tool failed."));
+    }
+    Ok(Block::ToolResult { tool_use_id: id(message.answers().unwrap_or_default()), content, is_error })
 }
 
 fn assistant<'a>(message: &'a Message, carried: Option<&'a [CarriedPart]>) -> Vec<Block<'a>> {

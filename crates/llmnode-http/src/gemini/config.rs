@@ -49,8 +49,7 @@ impl Gemini {
 
     /// Builds a model without reading the environment.
     pub fn builder() -> GeminiBuilder {
-        let mut settings = ClientSettings::new(&GENERATE);
-        settings.key_header = "x-goog-api-key";
+        let settings = ClientSettings::new(&GENERATE);
         GeminiBuilder { settings }
     }
 }

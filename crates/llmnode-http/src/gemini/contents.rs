@@ -6,7 +6,7 @@ use llmnode_model::{Attachment, Message, Part, Role, ToolCall};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::openai::pieces::{Beside, Piece, object, pieces};
+use crate::openai::pieces::{Beside, Piece, fits, object, pieces};
 use crate::openai::prepared_request::PreparedRequest;
 use crate::openai::request::Messages;
 
@@ -186,7 +186,12 @@ fn attached(attachment: &Attachment) -> Result<SentPart<'_>, String> {
 
 fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>) -> Vec<SentPart<'a>> {
     let carried = prepared.carried(message);
-    let mut unsigned = carried.is_none().then(|| serde_json::from_str(NO_SIGNATURE).ok()).flatten();
+    let pieces = pieces(message, carried.unwrap_or_default(), true);
+    let is_signed = |piece: &Piece<'_>| matches!(piece, Piece::Call(_, beside) if beside.contains_key("thoughtSignature"));
+    // A turn of this model keeps to what the model said, and is taken as it is.
+    let is_own = carried.is_some() && fits(message, carried.unwrap_or_default());
+    let mut unsigned =
+        (!is_own && !pieces.iter().any(is_signed)).then(|| serde_json::from_str(NO_SIGNATURE).ok()).flatten();
     let part = |piece| match piece {
         Piece::Text(piece, beside) if beside.is_empty() => text(piece),
         Piece::Text(text, beside) => Some(SentPart::Text { text, beside }),
@@ -198,5 +203,5 @@ fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>) -> Vec<Se
         }
         Piece::Other(part) => Some(SentPart::Carried(part)),
     };
-    pieces(message, carried.unwrap_or_default(), true).into_iter().filter_map(part).collect()
+    pieces.into_iter().filter_map(part).collect()
 }

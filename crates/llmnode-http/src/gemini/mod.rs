@@ -48,6 +48,7 @@ const GENERATE: Wire = Wire {
     tag: "gemini",
     title: "Gemini",
     handle: "Gemini",
+    key_header: "x-goog-api-key",
     key: "GEMINI_API_KEY",
     model: "GEMINI_MODEL",
     api: ApiPath { path: "/models", example: "https://generativelanguage.googleapis.com/v1beta" },

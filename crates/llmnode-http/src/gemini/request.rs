@@ -67,7 +67,7 @@ struct Function<'a> {
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest { request, shape, .. } = *prepared;
-    let typed = shape.schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    let typed = prepared.typed();
     let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
     let messages = instructed(prepared);
     let (system_instruction, contents) = contents(&messages, prepared)?;
@@ -75,7 +75,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let extra = request.extra.iter().filter(|(name, _)| !joined.contains(&name.as_str()));
     let body = Body {
         system_instruction,
-        tools: tools(request, function),
+        tools: tools(prepared, function),
         tool_config: tool_config(request, function, shape.quirks.no_forced_tool),
         generation_config: generation_config(prepared, typed),
         extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
@@ -119,12 +119,13 @@ fn members<'a>(request: &'a Request, field: &str) -> impl Iterator<Item = (&'a s
 }
 
 /// With a function for the answer, a model that has to answer now is offered nothing else.
-fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
+fn tools<'a>(prepared: &'a PreparedRequest<'_>, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
+    let request = prepared.request;
     let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
     let listed = listed.map(|tool| Function {
         name: &tool.name,
         description: &tool.description,
-        parameters_json_schema: tool.schema.plain(),
+        parameters_json_schema: prepared.allowed(&tool.schema).plain(),
     });
     let own = function.map(|schema| Function {
         name: schema.name(),

@@ -13,7 +13,7 @@ const CAPACITY: usize = 256;
 /// Schemas that one model refuses; beyond that, the oldest is forgotten.
 const MAX_SCHEMAS: usize = 64;
 /// Calls of one model under way at a time, whose carried parts are refused.
-const MAX_CALLS: usize = 64;
+const MAX_CALLS: usize = 4096;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quirks {

@@ -31,12 +31,17 @@ pub(super) fn parts(
     let thought = thought.and_then(|thought| member("reasoning_content", Cow::Owned(thought)));
     let details = details.and_then(|details| member("reasoning_details", Cow::Borrowed(details)));
     let called = calls.iter().filter(|call| call.function.is_some()).enumerate();
-    let beside = called.filter_map(|(at, call)| {
+    let beside = called.map(|(at, call)| {
         let ToolCall { extra_content, thought_signature, .. } = *call;
         let is_any = extra_content.or(thought_signature).is_some();
-        let beside = Json::of(&BesideCall { extra_content, thought_signature }).filter(|_| is_any)?;
-        Some(CarriedPart::Call { at, beside: Some(beside) })
+        let beside = Json::of(&BesideCall { extra_content, thought_signature }).filter(|_| is_any);
+        CarriedPart::Call { at, beside }
     });
+    // If one has something beside it, all are listed, so that a call that is gone is noticed.
+    let mut beside: Vec<CarriedPart> = beside.collect();
+    if beside.iter().all(|part| matches!(part, CarriedPart::Call { beside: None, .. })) {
+        beside.clear();
+    }
     thought.into_iter().chain(details).chain(beside).collect()
 }
 

@@ -86,6 +86,7 @@ pub(crate) const CHAT: Wire = Wire {
     tag: "openai",
     title: "OpenAI",
     handle: "OpenAi",
+    key_header: "authorization",
     key: "OPENAI_API_KEY",
     model: "OPENAI_MODEL",
     api: ApiPath { path: "/chat/completions", example: "https://api.openai.com/v1" },

@@ -17,17 +17,22 @@ pub(crate) enum Piece<'a> {
     Other(&'a RawValue),
 }
 
-/// If text or calls have changed, what stood where is not known any more: nothing stands beside them, and whole parts come
-/// first, if they `outlive` that.
-pub(crate) fn pieces<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool) -> Vec<Piece<'a>> {
-    let calls = message.calls();
+/// Whether text and calls are still those that the parts name.
+pub(crate) fn fits(message: &Message, carried: &[CarriedPart]) -> bool {
     let (text_bytes, listed) = carried.iter().fold((0usize, 0), |(bytes, calls), part| match part {
         CarriedPart::Text { bytes: more, .. } => (bytes.saturating_add(*more), calls),
         CarriedPart::Call { .. } => (bytes, calls + 1),
         CarriedPart::Other(_) => (bytes, calls),
     });
+    text_bytes == message.content.len() && listed == message.calls().len()
+}
+
+/// If text or calls have changed, what stood where is not known any more: nothing stands beside them, and whole parts come
+/// first, if they `outlive` that.
+pub(crate) fn pieces<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool) -> Vec<Piece<'a>> {
+    let calls = message.calls();
     let mut pieces = Vec::new();
-    if text_bytes != message.content.len() || listed != calls.len() {
+    if !fits(message, carried) {
         pieces.extend(carried.iter().filter(|_| outlive).filter_map(whole));
         pieces.push(Piece::Text(&message.content, Beside::new()));
         pieces.extend(calls.iter().map(|call| Piece::Call(call, Beside::new())));

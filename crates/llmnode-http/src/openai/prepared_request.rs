@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
 use llmnode_model::{FinishReason, Message, Request, ResponseFormat};
 
+use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::without_choices;
+
 use super::calls::ExpectedCalls;
 use crate::http::capabilities::RequestShape;
 use crate::http::service::Deadline;
@@ -44,6 +47,17 @@ impl PreparedRequest<'_> {
         let given = given.map(|given| u32::try_from(given).unwrap_or(u32::MAX));
         let limit = given.or(self.request.max_tokens)?;
         Some(self.shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)))
+    }
+
+    /// The type of the answer, and how it is asked for; without lists of the state where they are refused.
+    pub(crate) fn typed(&self) -> Option<(ResponseFormat, &OutputSchema)> {
+        let (format, _) = self.shape.schema?;
+        Some((format, self.allowed(self.request.output.as_deref()?)))
+    }
+
+    /// A schema as this model takes it.
+    pub(crate) fn allowed<'s>(&self, schema: &'s OutputSchema) -> &'s OutputSchema {
+        if self.shape.quirks.no_choices { without_choices(schema) } else { schema }
     }
 
     /// What is sent back of what an earlier answer carried.

@@ -55,8 +55,10 @@ impl Serialize for SentMessage<'_> {
 
 impl SentMessage<'_> {
     fn calls(&self) -> Vec<SentCall<'_>> {
+        let listed = self.parts.iter().filter(|part| matches!(part, CarriedPart::Call { .. })).count();
+        let parts = if listed == self.message.calls().len() { self.parts } else { &[] };
         let beside = |index| {
-            self.parts.iter().find_map(|part| match part {
+            parts.iter().find_map(|part| match part {
                 CarriedPart::Call { at, beside } if *at == index => Some(object(beside.as_ref()?)),
                 _ => None,
             })

@@ -53,7 +53,7 @@ impl ClientSettings {
             base_url: None,
             key: None,
             key_source: KeySource::Program,
-            key_header: "authorization",
+            key_header: wire.key_header,
             config_source: None,
             without_key: false,
             model: None,
@@ -115,6 +115,10 @@ macro_rules! client_settings {
 
             /// Sets the key. Default: none, or for a known server the key in its variable. Loopback servers need none.
             pub fn api_key(mut self, key: impl Into<String>) -> Self {
+                // A bearer token of the environment had another header.
+                if self.settings.key_header == "authorization" {
+                    self.settings.key_header = self.settings.wire.key_header;
+                }
                 self.settings.key = Some(crate::http::headers::Sourced {
                     value: llmnode_model::internal::Secret::new(key),
                     source: "`api_key`",

@@ -24,6 +24,8 @@ pub(crate) struct Wire {
     pub(crate) title: &'static str,
     /// The type that users make.
     pub(crate) handle: &'static str,
+    /// The header of its keys.
+    pub(crate) key_header: &'static str,
     /// The environment's variables.
     pub(crate) key: &'static str,
     pub(crate) model: &'static str,

@@ -23,6 +23,7 @@ const RESPONSES: Wire = Wire {
     tag: "openai-responses",
     title: "OpenAI",
     handle: "OpenAi",
+    key_header: "authorization",
     key: "OPENAI_API_KEY",
     model: "OPENAI_MODEL",
     api: ApiPath { path: "/responses", example: "https://api.openai.com/v1" },

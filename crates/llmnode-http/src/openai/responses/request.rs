@@ -77,7 +77,7 @@ enum Tool<'a> {
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest { request, model, streams, shape, .. } = *prepared;
-    let typed = shape.schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    let typed = prepared.typed();
     let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
     let given = |field: &str| request.extra.contains_key(field);
     let list = |field: &str| request.extra.get(field).and_then(Value::as_array).into_iter().flatten();
@@ -96,7 +96,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             .filter(|_| !given("max_output_tokens"))
             .map(|limit| limit.max(LEAST_TOKENS)),
         text: text(request, typed),
-        tools: tools(request, function).chain(list("tools").map(Tool::Given)).collect(),
+        tools: tools(prepared, function).chain(list("tools").map(Tool::Given)).collect(),
         tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
         parallel_tool_calls: function
             .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
@@ -129,12 +129,16 @@ fn text<'a>(
 }
 
 /// With a function for the answer, a model that has to answer now is offered nothing else.
-fn tools<'a>(request: &'a Request, function: Option<&'a OutputSchema>) -> impl Iterator<Item = Tool<'a>> {
+fn tools<'a>(
+    prepared: &'a PreparedRequest<'_>,
+    function: Option<&'a OutputSchema>,
+) -> impl Iterator<Item = Tool<'a>> {
+    let request = prepared.request;
     let listed = request.tools.iter().filter(move |_| !(request.answer_now && function.is_some()));
     let listed = listed.map(|tool| Tool::Function {
         name: &tool.name,
         description: &tool.description,
-        parameters: tool.schema.plain(),
+        parameters: prepared.allowed(&tool.schema).plain(),
         strict: false,
     });
     listed.chain(function.map(|schema| {

@@ -126,7 +126,7 @@ impl PartialResponse {
     fn begin(&mut self, at: u64, item: Option<&RawValue>) {
         let begun = item.and_then(|item| object(&mut serde_json::Deserializer::from_str(item.get())).ok());
         if self.begun.len() < MOST_ITEMS {
-            self.bytes += size_of::<Begun>();
+            self.bytes += size_of::<Begun>() + item.map_or(0, |item| item.get().len());
             self.begun.insert(at, begun.flatten().unwrap_or_default());
         }
     }
