@@ -4,6 +4,7 @@
 
 #[cfg(feature = "anthropic")]
 mod anthropic;
+mod api;
 #[cfg(feature = "gemini")]
 mod gemini;
 mod http;

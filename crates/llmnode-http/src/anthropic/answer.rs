@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 use super::blocks::{Block, Head, completion};
 use super::usage::MessageUsage;
+use crate::api::expected_calls::ExpectedCalls;
+use crate::api::read_answer::{ReadResult, Unreadable};
+use crate::api::unreadable::{json_of, no_answer, no_json};
 use crate::http::error_body;
 use crate::http::lenient::{object, text};
-use crate::openai::answer::{ReadResult, Unreadable};
-use crate::openai::calls::ExpectedCalls;
-use crate::openai::unreadable::{json_of, no_answer, no_json};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

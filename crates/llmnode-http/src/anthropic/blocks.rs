@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::usage::MessageUsage;
-use crate::openai::answer::{ReadAnswer, ReadResult, Unreadable};
-use crate::openai::calls::{ExpectedCalls, take_answer};
+use crate::api::expected_calls::{ExpectedCalls, take_answer};
+use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
 
 #[derive(Debug, Default)]
 pub(super) struct Block {

@@ -6,8 +6,8 @@ use llmnode_model::internal::Secret;
 use llmnode_model::{Category, ModelError};
 
 use super::{Anthropic, Cache, MESSAGES};
+use crate::api::settings::{ClientSettings, KeySource, client_settings, env_var, read};
 use crate::http::headers::Sourced;
-use crate::openai::settings::{ClientSettings, KeySource, client_settings, env_var, read};
 
 const KEY: &str = MESSAGES.key;
 const TOKEN: &str = "ANTHROPIC_AUTH_TOKEN";

@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use llmnode_model::ResponseFormat;
 
+use crate::api::handle::chat_model;
+use crate::api::inner::Inner;
+use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
 use crate::http::response_formats::Formats;
-use crate::openai::handle::chat_model;
-use crate::openai::inner::Inner;
-use crate::openai::wire::Wire;
 
 /// A model of Anthropic, or of a server or gateway that speaks its Messages API. It is a cheap handle: clones share the
 /// connections, the [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::turns::{Block, CacheControl, Turn, turns};
-use crate::openai::prepared_request::PreparedRequest;
-use crate::openai::request::{instructed, temperature};
+use crate::api::messages::{instructed, temperature};
+use crate::api::prepared_request::PreparedRequest;
 
 /// The API needs a number.
 const MAX_TOKENS: u32 = 8192;

@@ -11,14 +11,14 @@ use serde_json::{Map, Value};
 use super::answer::{Stop, WireMessage};
 use super::blocks::{Block, Head, completion};
 use super::usage::MessageUsage;
+use crate::api::expected_calls::ExpectedCalls;
+use crate::api::padding::PaddingWatch;
+use crate::api::read_answer::{ReadResult, Unreadable};
+use crate::api::unreadable::as_error_body;
+use crate::api::unreadable::{broken_off, malformed};
+use crate::api::wire::StreamedAnswer;
 use crate::http::lenient::{Count, object, tokens};
 use crate::http::sse::Event;
-use crate::openai::answer::{ReadResult, Unreadable};
-use crate::openai::calls::ExpectedCalls;
-use crate::openai::chunks::as_error_body;
-use crate::openai::padding::PaddingWatch;
-use crate::openai::unreadable::{broken_off, malformed};
-use crate::openai::wire::StreamedAnswer;
 
 /// Beyond it, a block is ignored: servers count from 0.
 const MOST_BLOCKS: usize = 10_000;

@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::openai::pieces::{Beside, Piece, object, pieces};
-use crate::openai::prepared_request::PreparedRequest;
-use crate::openai::request::Messages;
+use crate::api::messages::Messages;
+use crate::api::pieces::{Beside, Piece, object, pieces};
+use crate::api::prepared_request::PreparedRequest;
 
 #[derive(Serialize)]
 pub(super) struct Turn<'a> {

@@ -6,11 +6,11 @@ use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
 use super::gathered::{AnswerPart, Gathered, Response};
+use crate::api::expected_calls::{ExpectedCalls, take_answer};
+use crate::api::read_answer::OTHER_CHOICES;
+use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
+use crate::api::unreadable::{json_of, no_answer, no_json};
 use crate::http::error_body;
-use crate::openai::answer::{ReadAnswer, ReadResult, Unreadable};
-use crate::openai::calls::{ExpectedCalls, take_answer};
-use crate::openai::response::OTHER_CHOICES;
-use crate::openai::unreadable::{json_of, no_answer, no_json};
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;

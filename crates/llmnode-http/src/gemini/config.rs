@@ -6,8 +6,8 @@ use llmnode_model::internal::Secret;
 use llmnode_model::{Category, ModelError};
 
 use super::{GENERATE, Gemini};
+use crate::api::settings::{ClientSettings, KeySource, client_settings, env_var, read};
 use crate::http::headers::Sourced;
-use crate::openai::settings::{ClientSettings, KeySource, client_settings, env_var, read};
 
 const KEY: &str = GENERATE.key;
 const OTHER_KEY: &str = "GOOGLE_API_KEY";

@@ -6,9 +6,9 @@ use llmnode_model::{Attachment, Message, Part, Role, ToolCall};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::openai::pieces::{Beside, Piece, fits, object, pieces};
-use crate::openai::prepared_request::PreparedRequest;
-use crate::openai::request::Messages;
+use crate::api::messages::Messages;
+use crate::api::pieces::{Beside, Piece, fits, object, pieces};
+use crate::api::prepared_request::PreparedRequest;
 
 /// What Google documents for calls whose signature another model's turn cannot have.
 const NO_SIGNATURE: &str = r#""skip_thought_signature_validator""#;

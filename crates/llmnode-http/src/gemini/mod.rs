@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 use llmnode_model::ResponseFormat;
 
+use crate::api::handle::chat_model;
+use crate::api::inner::Inner;
+use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
 use crate::http::percent::segment_encoded;
 use crate::http::response_formats::Formats;
 use crate::http::url::Url;
-use crate::openai::handle::chat_model;
-use crate::openai::inner::Inner;
-use crate::openai::wire::Wire;
 
 /// A model of Google's Gemini API, or of Vertex AI. It is a cheap handle: clones share the connections, the
 /// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models.

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::contents::{Content, Instruction, contents};
-use crate::openai::prepared_request::PreparedRequest;
-use crate::openai::request::{instructed, max_tokens, temperature};
+use crate::api::messages::{instructed, max_tokens, temperature};
+use crate::api::prepared_request::PreparedRequest;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -6,13 +6,13 @@ use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
 
 use super::answer::completion;
 use super::gathered::{AnswerPart, Gathered, Response};
+use crate::api::expected_calls::ExpectedCalls;
+use crate::api::padding::PaddingWatch;
+use crate::api::read_answer::{ReadResult, Unreadable};
+use crate::api::unreadable::as_error_body;
+use crate::api::unreadable::{broken_off, malformed};
+use crate::api::wire::StreamedAnswer;
 use crate::http::sse::Event;
-use crate::openai::answer::{ReadResult, Unreadable};
-use crate::openai::calls::ExpectedCalls;
-use crate::openai::chunks::as_error_body;
-use crate::openai::padding::PaddingWatch;
-use crate::openai::unreadable::{broken_off, malformed};
-use crate::openai::wire::StreamedAnswer;
 
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {

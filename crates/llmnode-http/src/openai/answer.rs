@@ -2,35 +2,16 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::internal::CarriedPart;
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
 use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
-use super::calls::{self, AnswerCall, ExpectedCalls, called};
+use super::calls::{self, AnswerCall, called};
 use super::carried;
-use super::response::{Choice, Choices, Message, OTHER_CHOICES, Response};
+use super::response::{Choice, Choices, Message, Response};
+use crate::api::expected_calls::ExpectedCalls;
+use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
 use crate::http::error_body;
-
-pub(crate) enum Unreadable {
-    /// An error that came as a success.
-    ErrorObject,
-    WebPage,
-    Failure(Box<ModelError>),
-}
-
-/// A completion, with what was read beside it.
-#[derive(Debug)]
-pub(crate) struct ReadAnswer {
-    pub(crate) completion: Completion,
-    /// Whether it calls anything, the function for the answer included.
-    pub(crate) has_call: bool,
-    /// What goes back with it: [`Carried`](llmnode_model::Carried).
-    pub(crate) parts: Vec<CarriedPart>,
-    pub(crate) flags: Vec<Flag>,
-}
-
-pub(crate) type ReadResult = Result<ReadAnswer, Unreadable>;
 
 pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();

@@ -8,7 +8,7 @@ use llmnode_model::internal::Secret;
 use secrecy::ExposeSecret;
 
 use super::config::OpenAiBuilder;
-use super::settings::KeySource;
+use crate::api::settings::KeySource;
 use crate::http::headers::ConfigSource;
 use crate::http::percent::form_encoded;
 use crate::http::url::Url;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::api::expected_calls::ExpectedCalls;
 use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text, tokens};
 
 #[derive(Debug, Default, Deserialize)]
@@ -45,14 +46,6 @@ impl FunctionCall<'_> {
             _ => raw.to_owned(),
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ExpectedCalls<'a> {
-    pub(crate) function: Option<&'a str>,
-    pub(crate) tools: bool,
-    /// The most tokens that were asked for.
-    pub(crate) limit: Option<u32>,
 }
 
 /// Empty if every call is of the function of the answer.
@@ -108,28 +101,6 @@ pub(super) fn called(
 fn is_same_json(one: &str, other: &str) -> bool {
     let value = |text| serde_json::from_str::<Value>(text).ok();
     one == other || value(one).is_some_and(|one| value(other) == Some(one))
-}
-
-/// The arguments of the function that it had to call are the answer, if it called nothing else.
-pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, wanted: ExpectedCalls<'_>) {
-    let calls = &mut completion.calls;
-    if let Some(function) = wanted.function
-        && calls.iter().all(|call| call.name == function)
-    {
-        let mut given: Vec<String> = Vec::new();
-        for call in calls.drain(..) {
-            if !given.contains(&call.arguments) {
-                given.push(call.arguments);
-            }
-        }
-        if !given.is_empty() {
-            // Calls that differ are joined, so that the reader refuses them as two values.
-            completion.text = given.join("\n");
-        }
-    }
-    if !wanted.tools {
-        calls.clear();
-    }
 }
 
 struct Calls;

@@ -7,15 +7,19 @@ use std::ops::ControlFlow;
 use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::answer::{self, Unreadable};
-use super::calls::{ExpectedCalls, FunctionCall, ToolCall, tool_calls};
+use super::answer;
+use super::calls::{FunctionCall, ToolCall, tool_calls};
 use super::carried;
-use super::padding::PaddingWatch;
-use super::response::{self, Choice, Choices, Message, OTHER_CHOICES, Response, content};
-use super::unreadable::{broken_off, malformed};
-use super::wire::StreamedAnswer;
+use super::response::{self, Choice, Choices, Message, Response, content};
+use crate::api::expected_calls::ExpectedCalls;
+use crate::api::padding::PaddingWatch;
+use crate::api::read_answer::OTHER_CHOICES;
+use crate::api::read_answer::ReadResult;
+use crate::api::read_answer::Unreadable;
+use crate::api::unreadable::{as_error_body, broken_off, malformed};
+use crate::api::wire::StreamedAnswer;
 use crate::http::lenient::{Count, Lenient, LenientVisitor, object, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
@@ -172,7 +176,7 @@ impl StreamedAnswer for PartialCompletion {
         self.usage.as_ref().and_then(|usage| usage.figures().0)
     }
 
-    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<answer::ReadResult, Vec<u8>> {
+    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>> {
         if let Some(full_response) = self.full_response {
             return Err(full_response);
         }
@@ -310,16 +314,6 @@ impl PartialCompletion {
     fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
         self.full_response = Some(response);
         ControlFlow::Break(Ok(()))
-    }
-}
-
-pub(crate) fn as_error_body(data: &[u8]) -> Vec<u8> {
-    let value: Value = serde_json::from_slice(data)
-        .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(data).into_owned()));
-    if value.get("error").is_some() {
-        data.to_vec()
-    } else {
-        json!({"error": value}).to_string().into_bytes()
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use llmnode_model::internal::Secret;
 use llmnode_model::{Category, ModelError};
 
-use super::settings::{ClientSettings, KeySource, client_settings, env_var, read};
 use super::{CHAT, OpenAi};
+use crate::api::settings::{ClientSettings, KeySource, client_settings, env_var, read};
 use crate::http::headers::Sourced;
 
 const KEY: &str = CHAT.key;
@@ -147,5 +147,18 @@ mod tests {
         }
         let error = OpenAiBuilder::from_variables(|_| Some(Err(()))).unwrap_err();
         assert!(error.message.contains("not Unicode"));
+    }
+
+    #[test]
+    fn a_proxy_elsewhere_leaves_the_machine_too() {
+        let stays = |base: &str, proxy: Option<&str>| {
+            let builder = OpenAi::builder().base_url(base).without_key();
+            let builder = proxy.into_iter().fold(builder, OpenAiBuilder::proxy);
+            builder.build().unwrap().0.service.is_local
+        };
+        assert!(stays("http://127.0.0.1:1/v1", None));
+        assert!(stays("http://[::1]:1/v1", Some("http://localhost:2")));
+        assert!(!stays("http://127.0.0.1:1/v1", Some("http://proxy.invalid:2")));
+        assert!(!stays("http://models.invalid/v1", Some("http://127.0.0.1:2")));
     }
 }

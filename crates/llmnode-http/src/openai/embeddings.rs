@@ -9,11 +9,12 @@ use llmnode_model::{AttemptId, Category, Completion, ModelError, Request, Retry,
 use llmnode_reader::Flag;
 use serde::{Deserialize, Serialize};
 
-use super::inner::Inner;
-use super::prepared_request::PreparedRequest;
-use super::receive::ResponseBody;
-use super::response_head::ResponseHead;
-use super::{OpenAi, unsent, without_secrets};
+use super::OpenAi;
+use crate::api::ask::{unsent, without_secrets};
+use crate::api::inner::Inner;
+use crate::api::prepared_request::PreparedRequest;
+use crate::api::receive::ResponseBody;
+use crate::api::response_head::ResponseHead;
 use crate::http::capabilities::{Capabilities, RequestShape};
 use crate::http::error_body;
 use crate::http::headers::RequestHeaders;

@@ -4,62 +4,32 @@
 //! (status, headers, body).
 
 pub(crate) mod answer;
-mod assemble;
 #[cfg(feature = "async-openai")]
 mod async_openai;
 pub(crate) mod calls;
 mod carried;
 pub(crate) mod chunks;
 mod config;
-#[cfg(test)]
-pub(crate) mod cuts;
 mod embeddings;
-mod error_response;
-pub(crate) mod handle;
-pub(crate) mod inner;
-pub(crate) mod padding;
-pub(crate) mod pieces;
-pub(crate) mod prepared_request;
 mod providers;
-mod receive;
 pub(crate) mod request;
 pub(crate) mod response;
-mod response_head;
 mod responses;
 mod sent_message;
-pub(crate) mod settings;
 #[cfg(test)]
 mod tests;
-pub(crate) mod unreadable;
-pub(crate) mod wire;
 
 pub use config::OpenAiBuilder;
 pub use embeddings::EmbeddingsApi;
 
 use std::sync::Arc;
 
-use http::{HeaderMap, StatusCode};
-use llmnode_model::internal::{Secret, check_request, redact};
-use llmnode_model::{
-    Carried, Category, Completion, Message, ModelError, Request, ResponseFormat, Retry, Sink,
-};
-use llmnode_reader::internal::{has_choices, with_remedy, without_choices};
-use llmnode_reader::{Flag, OutputSchema};
-
-use self::answer::{ReadAnswer, ReadResult, Unreadable};
 use self::chunks::PartialCompletion;
-use self::handle::chat_model;
-use self::inner::Inner;
-use self::prepared_request::PreparedRequest;
-use self::receive::ResponseBody;
-use self::response_head::ResponseHead;
-use self::wire::Wire;
-use crate::http::capabilities::{Quirks, RequestShape};
-use crate::http::client::Response;
+use crate::api::handle::chat_model;
+use crate::api::inner::Inner;
+use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
-use crate::http::headers::RequestHeaders;
-use crate::http::url::Url;
-use crate::http::{endpoint, response_formats};
+use crate::http::response_formats;
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
 /// [`RetryBudget`](llmnode_model::RetryBudget), and what was learned about models. The handle learns from refusals: if a model refuses a setting
@@ -100,296 +70,3 @@ pub(crate) const CHAT: Wire = Wire {
 };
 
 chat_model!(OpenAi);
-
-impl Inner {
-    pub(crate) fn unenforced(&self, request: &Request) {
-        if let (Some(model), Some(attempt)) = (self.model_of(request), request.correlation)
-            && let Ok(RequestShape {
-                schema: Some((ResponseFormat::Strict | ResponseFormat::Schema, _)), ..
-            }) = self.shape(request, model)
-        {
-            self.capabilities.unenforced(model, attempt.call());
-        }
-    }
-
-    pub(crate) async fn complete(
-        &self,
-        request: &Request,
-        sink: &mut dyn Sink,
-    ) -> Result<Completion, ModelError> {
-        let prepared = self.prepare(request, sink.listens());
-        let (asked, headers) =
-            prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;
-        let outcome = self.ask(&asked, headers, sink).await;
-        outcome.map_err(|error| without_secrets(error, &asked.secrets))
-    }
-
-    async fn ask(
-        &self,
-        asked: &PreparedRequest<'_>,
-        headers: HeaderMap,
-        sink: &mut dyn Sink,
-    ) -> Result<Completion, ModelError> {
-        if let Some((response_format, _)) = asked.shape.schema {
-            sink.response_format(response_format);
-        }
-        self.refused(asked, sink.listens()).for_each(|part| sink.refused(part));
-        let body = (self.wire.encode)(asked).map_err(unsent)?;
-        let base = self.redirects.current(&self.service.endpoint.url);
-        let url = match self.wire.url {
-            Some(url) => url(&base, asked.model, asked.streams)
-                .map_err(|why| unsent(format!("the URL for the model {:?} {why}", asked.model)))?,
-            None => base,
-        };
-        let PreparedRequest { request, deadline, .. } = asked;
-        let mut response =
-            self.service.send(&url, headers, body, request.correlation, *deadline, sink).await?;
-        if let Some(target) = self.service.redirect_target(&url, &response) {
-            return Err(self.redirected(&url, &target?, response.status()));
-        }
-        self.receive(&mut response, asked, sink).await
-    }
-
-    fn redirected(&self, asked: &Url, target: &Url, status: StatusCode) -> ModelError {
-        let (from, to) = (endpoint::shown(asked), endpoint::shown(target));
-        let mut failure = if self.wire.url.is_some() {
-            let message = format!("{from} redirects to {to}; make that the base URL");
-            ModelError::new(Category::BadRequest, message)
-        } else if self.redirects.learn(&self.service.endpoint.url, asked, target) {
-            let message = format!("{from} redirects to {to}, which is asked from now on");
-            ModelError::new(Category::BadRequest, message).retry(Retry::Adapted)
-        } else {
-            let message = format!("{from} redirects to {to}, and so in a circle; check the base URL");
-            ModelError::new(Category::BadRequest, message)
-        };
-        failure.status = Some(status.as_u16());
-        failure
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        request: &'a Request,
-        listens: bool,
-    ) -> Result<(PreparedRequest<'a>, HeaderMap), String> {
-        check_request(self.service.is_local, || self.service.endpoint.host())?;
-        let model = self.model_of(request).ok_or_else(|| {
-            let variable = self.wire.model;
-            format!(
-                "no model is named: set {variable}, `model` on the builder, or `model` on the node or call"
-            )
-        })?;
-        if let Some(fault) = request.reserved_fields_in_extra(self.wire.own).next() {
-            return Err(fault);
-        }
-        let shape = self.shape(request, model)?;
-        let tag = self.wire.tag;
-        let RequestHeaders { headers, secrets } = self.headers.for_request()?;
-        let deadline = self.service.deadline(request.attempt_timeout);
-        let streams = listens && !shape.quirks.no_stream;
-        Ok((
-            PreparedRequest {
-                request,
-                model,
-                tag,
-                shape,
-                deadline,
-                streams,
-                cache_for_an_hour: self.cache_for_an_hour,
-                secrets,
-            },
-            headers,
-        ))
-    }
-
-    fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {
-        request.model.as_deref().or(self.model.as_deref())
-    }
-
-    fn shape<'a>(&'a self, request: &'a Request, model: &str) -> Result<RequestShape<'a>, String> {
-        // A `response_format` in `extra` replaces ours.
-        let own = request.extra.contains_key("response_format");
-        let takes = |field: &&str| request.extra.contains_key(*field) && !self.wire.joined.contains(field);
-        let taken = ["tools", "tool_choice"].into_iter().find(takes);
-        let tools = !request.tools.is_empty();
-        let in_tools = request.tools.iter().any(|tool| has_choices(&tool.schema));
-        if let Some(field) = taken.filter(|_| tools) {
-            return Err(format!("the node has tools, and `extra` has `{field}`, too; leave it out"));
-        }
-        let call = request.correlation.map(|attempt| attempt.call());
-        let shown = |message: &Message| message.carried().is_some();
-        let carries = request.messages.iter().any(shown)
-            && !call.is_some_and(|call| self.capabilities.refuses_carried(model, call));
-        let Some(schema) = request.output.as_deref().filter(|_| !own) else {
-            let quirks = self.capabilities.of(model, None);
-            let choices = in_tools && !quirks.no_choices;
-            return Ok(RequestShape { quirks, schema: None, tools, carries, choices, call });
-        };
-        let quirks = self.capabilities.of(model, Some(schema.name()));
-        let schema = if quirks.no_choices { without_choices(schema) } else { schema };
-        let chosen = self.chosen(request, quirks);
-        self.check_chosen(chosen, schema)?;
-        let formats = self.wire.formats;
-        let response_format = response_formats::response_format(formats, chosen, schema, quirks.refused)
-            .map_err(with_remedy)?;
-        match taken.filter(|_| response_format == ResponseFormat::Tool) {
-            Some(field) => Err(format!(
-                "the response format `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
-                 choose another response format"
-            )),
-            None => {
-                let has_schema =
-                    !matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
-                let choices = (has_schema && has_choices(schema)) || (in_tools && !quirks.no_choices);
-                let schema = Some((response_format, schema.name()));
-                Ok(RequestShape { quirks, schema, tools, carries, choices, call })
-            }
-        }
-    }
-
-    fn check_chosen(&self, chosen: Option<ResponseFormat>, schema: &OutputSchema) -> Result<(), String> {
-        let Wire { title, formats, .. } = self.wire;
-        match chosen {
-            Some(chosen) if !formats.order.contains(&chosen) => {
-                let others: Vec<&str> = formats.order.iter().map(|one| one.as_str()).collect();
-                Err(format!("{title} has no `{}`; choose one of {}", chosen.as_str(), others.join(", ")))
-            }
-            Some(ResponseFormat::Strict) if schema.strict().is_ok() && !(formats.expresses)(schema) => {
-                Err(format!(
-                    "{title}'s structured outputs cannot express the type, which is recursive or has too many unions; choose `tool`"
-                ))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// With tools, the default is a function for the answer: some servers silently ignore tools if there is a response
-    /// format. A model that cannot be made to call it gets the response format once it has to answer, if its server
-    /// enforces one.
-    fn chosen(&self, request: &Request, quirks: Quirks) -> Option<ResponseFormat> {
-        let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
-        let by_format = request.answer_now
-            && quirks.no_forced_tool
-            && quirks.unenforced.is_none()
-            && enforced.iter().any(|format| !quirks.refused.contains(*format));
-        let beside_tools = (!request.tools.is_empty() && !by_format).then_some(ResponseFormat::Tool);
-        request.response_format.or(self.response_format).or(beside_tools)
-    }
-
-    fn refused<'a>(
-        &self,
-        asked: &PreparedRequest<'a>,
-        listens: bool,
-    ) -> impl Iterator<Item = &'static str> + use<'a> {
-        let (PreparedRequest { request, shape, .. }, chosen) =
-            (asked, self.chosen(asked.request, asked.shape.quirks));
-        let schema = request.output.as_deref().filter(|_| shape.schema.is_some());
-        let (refused, formats) = (shape.quirks.refused, self.wire.formats);
-        let response_formats = schema
-            .into_iter()
-            .flat_map(move |schema| response_formats::passed_over(formats, chosen, schema, refused));
-        let quirks = shape.quirks;
-        let temperature = quirks.no_temperature && request::temperature(request).is_some();
-        let max_tokens = quirks.max_completion_tokens && request::max_tokens(request).is_some();
-        let (stream, options) = (listens && quirks.no_stream, asked.streams && quirks.no_stream_options);
-        let fields = [
-            ("temperature", temperature),
-            ("max_tokens", max_tokens),
-            ("stream", stream),
-            ("stream_options", options),
-            ("include", quirks.no_include),
-            ("tool_choice", quirks.no_forced_tool && shape.tools),
-            ("carried", !shape.carries && request.messages.iter().any(|message| message.carried().is_some())),
-        ];
-        let fields = fields.into_iter().filter(|(_, is_refused)| *is_refused).map(|(field, _)| field);
-        fields.chain(response_formats.map(ResponseFormat::as_str))
-    }
-
-    async fn receive(
-        &self,
-        response: &mut Response,
-        asked: &PreparedRequest<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<Completion, ModelError> {
-        let mut head = ResponseHead::of(response);
-        head.request_id = asked.clean(head.request_id);
-        if let Some(id) = &head.request_id {
-            sink.request_id(id);
-        }
-        let received = self.body(response.body_mut(), asked, sink).await;
-        let (outcome, reported_usage) = match received {
-            Ok(ResponseBody::Events(written)) => {
-                let reported_usage = written.usage();
-                (Ok(written.finish(asked.wanted())), reported_usage)
-            }
-            Ok(ResponseBody::Full(body)) => (Ok(Err(body)), None),
-            Err(failure) => (Err(failure), None),
-        };
-        if !head.status.is_success() {
-            // The status is enough if the body cannot be read.
-            let body = outcome.ok().and_then(Result::err).unwrap_or_default();
-            return Err(self.refusal(&head, &body, asked, sink));
-        }
-        let completion = match outcome {
-            Ok(Ok(joined)) => self.completion(joined, &[], &head, asked, sink),
-            Ok(Err(body)) => {
-                self.completion((self.wire.read)(&body, asked.wanted()), &body, &head, asked, sink)
-            }
-            Err(failure) => Err(failure),
-        };
-        match completion {
-            Ok(mut completion) => {
-                completion.refusal = asked.clean(completion.refusal);
-                completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
-                completion.model = asked.clean(completion.model);
-                completion.response_id = asked.clean(completion.response_id);
-                // Without an id of the request, the id of the answer helps to find it.
-                completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
-                Ok(completion)
-            }
-            Err(mut failure) => {
-                failure.usage = failure.usage.or(reported_usage.map(Box::new));
-                failure.status = Some(head.status.as_u16());
-                failure.request_id = head.request_id;
-                Err(failure)
-            }
-        }
-    }
-}
-
-impl Inner {
-    fn completion(
-        &self,
-        read: ReadResult,
-        body: &[u8],
-        head: &ResponseHead,
-        asked: &PreparedRequest<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<Completion, ModelError> {
-        match read {
-            Ok(ReadAnswer { mut completion, has_call, parts, flags }) => {
-                if asked.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
-                    self.capabilities.unforced(asked.model);
-                    sink.flag(Flag::FreeChoice);
-                }
-                flags.into_iter().for_each(|flag| sink.flag(flag));
-                if !parts.is_empty() {
-                    completion.carried = Some(Arc::new(Carried::new(self.wire.tag, asked.model, parts)));
-                }
-                Ok(completion)
-            }
-            Err(_) if head.encoded => Err(self.encoded(body)),
-            Err(Unreadable::ErrorObject) => Err(self.refusal(head, body, asked, sink)),
-            Err(Unreadable::WebPage) => Err(self.web_page(body, asked)),
-            Err(Unreadable::Failure(failure)) => Err(*failure),
-        }
-    }
-}
-
-fn without_secrets(mut error: ModelError, secrets: &[Secret]) -> ModelError {
-    error.message = redact(&error.message, secrets);
-    error
-}
-
-fn unsent(message: impl Into<String>) -> ModelError {
-    ModelError::unsent(Category::ConfigError, message)
-}

@@ -3,7 +3,7 @@
 use super::CHAT;
 use super::OpenAi;
 use super::config::OpenAiBuilder;
-use super::settings::{ClientSettings, KeySource};
+use crate::api::settings::{ClientSettings, KeySource};
 use crate::http::headers::Sourced;
 
 /// For each: documentation, name, base URL, and the variable with its key.

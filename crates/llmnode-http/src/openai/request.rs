@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::{Message, Request, ResponseFormat, Role};
+use llmnode_model::{Message, Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::{choices_in_words, instruction, reminder, without_choices};
+use llmnode_reader::internal::without_choices;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::prepared_request::PreparedRequest;
 use super::sent_message::SentMessage;
+use crate::api::messages::{Messages, instructed, max_tokens, strict_if_possible, temperature};
+use crate::api::prepared_request::PreparedRequest;
 use crate::http::capabilities::RequestShape;
 
 #[derive(Serialize)]
@@ -45,11 +46,6 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-pub(crate) enum Messages<'a> {
-    Unchanged(&'a [Message]),
-    Rewritten(Vec<Cow<'a, Message>>),
-}
-
 /// As they are sent.
 struct SentMessages<'a>(Messages<'a>, &'a PreparedRequest<'a>);
 
@@ -61,31 +57,6 @@ impl Serialize for SentMessages<'_> {
 }
 
 impl<'a> Messages<'a> {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Message> {
-        let (borrowed, owned): (&[Message], &[Cow<'a, Message>]) = match self {
-            Messages::Unchanged(all) => (all, &[]),
-            Messages::Rewritten(all) => (&[], all),
-        };
-        borrowed.iter().chain(owned.iter().map(|message| &**message))
-    }
-
-    /// Values that the request's schema does not list stand in the prompt's own message of the user: they are data.
-    fn with_words(self, question: Option<usize>, words: Option<String>, count: usize) -> Self {
-        let (Some(mut at), Some(words)) = (question, words) else { return self };
-        let mut messages: Vec<Cow<'a, Message>> = match self {
-            Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
-            Messages::Rewritten(all) => {
-                // A system message of ours may stand in front.
-                at += all.len().saturating_sub(count);
-                all
-            }
-        };
-        if let Some(message) = messages.get_mut(at) {
-            *message = Cow::Owned(message.as_ref().clone().text(words));
-        }
-        Messages::Rewritten(messages)
-    }
-
     /// Results of tools cannot hold images in this API: those of a round follow its last result, as a message of the user.
     fn with_images_after_results(self) -> Self {
         let shows = |message: &Message| message.answers().is_some() && message.attachments().next().is_some();
@@ -159,18 +130,6 @@ struct FunctionName<'a> {
     name: &'a str,
 }
 
-/// `None` if `extra` has the field.
-pub(crate) fn temperature(request: &Request) -> Option<f64> {
-    request.temperature.filter(|_| !request.extra.contains_key("temperature"))
-}
-
-/// `None` if `extra` has the field.
-pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
-    let given =
-        ["max_tokens", "max_completion_tokens"].iter().any(|field| request.extra.contains_key(*field));
-    request.max_tokens.filter(|_| !given)
-}
-
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest { request, model, streams, .. } = *prepared;
     let RequestShape { quirks, schema: asked, .. } = prepared.shape;
@@ -211,39 +170,6 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     serde_json::to_writer(&mut bytes, &body)
         .map_err(|error| format!("the request cannot be written as JSON: {error}"))?;
     Ok(bytes)
-}
-
-/// With what the model is shown of the type where the request says nothing of it.
-pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
-    let PreparedRequest { request, shape: RequestShape { quirks, schema, choices, .. }, .. } = *prepared;
-    let typed = schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
-    let is_ignored = quirks.unenforced.is_some();
-    let found_out = is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
-    let words = typed.and_then(|(format, schema)| words(format, schema, choices && !is_ignored));
-    let question = request.question.and_then(|at| usize::try_from(at).ok());
-    let place = if found_out { request.messages.len().checked_sub(1) } else { question };
-    let messages = match typed {
-        Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
-            Messages::Rewritten(with_instruction(&request.messages, schema))
-        }
-        // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
-        Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {
-            let with = if found_out { with_instruction_at_end } else { with_instruction };
-            Messages::Rewritten(with(&request.messages, schema))
-        }
-        _ => Messages::Unchanged(&request.messages),
-    };
-    messages.with_words(place, words, request.messages.len())
-}
-
-/// What the prompt's own message of the user ends with.
-fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {
-    let has_form = matches!(format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
-    let reminder = has_form.then(|| reminder(schema)).flatten();
-    match (choices_in_words(schema, is_sent), reminder) {
-        (Some(lists), Some(reminder)) => Some(lists + &reminder),
-        (lists, reminder) => lists.or(reminder),
-    }
 }
 
 fn estimated_bytes(message: &Message) -> usize {
@@ -301,30 +227,4 @@ fn response_format(schema: &OutputSchema, format: ResponseFormat) -> Option<Wire
 fn answer_function(schema: &OutputSchema) -> Function<'_> {
     let (parameters, strict) = strict_if_possible(schema);
     Function { name: schema.name(), description: "", parameters, strict: Some(strict) }
-}
-
-/// The flag: whether it is the strict one.
-pub(super) fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
-    schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
-}
-
-/// In the system message, for a model that accepts no schema.
-fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
-    let instruction = instruction(schema);
-    let (system, rest) = match messages.split_first() {
-        Some((first, rest)) if first.role == Role::System => {
-            (first.clone().text("\n\n").text(instruction), rest)
-        }
-        _ => (Message::system(instruction), messages),
-    };
-    std::iter::once(Cow::Owned(system)).chain(rest.iter().map(Cow::Borrowed)).collect()
-}
-
-/// In the last message, which is a correction.
-fn with_instruction_at_end<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
-    let mut messages: Vec<_> = messages.iter().map(Cow::Borrowed).collect();
-    if let Some(last) = messages.last_mut() {
-        *last = Cow::Owned(last.as_ref().clone().text("\n\n").text(instruction(schema)));
-    }
-    messages
 }

@@ -8,7 +8,6 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use llmnode_model::TokenUsage;
-use llmnode_reader::Flag;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
@@ -41,8 +40,6 @@ pub(super) enum Choices<'a> {
     Empty,
     Answer(Choice<'a>, bool),
 }
-
-pub(crate) const OTHER_CHOICES: Flag = Flag::Fitted(Cow::Borrowed("other_choices"));
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

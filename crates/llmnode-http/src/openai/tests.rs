@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::answer;
-use super::calls::ExpectedCalls;
+use crate::api::expected_calls::ExpectedCalls;
 use crate::http::error_body::ErrorBody;
 use crate::http::{classify, retry_after, unsupported, wait_hint};
 

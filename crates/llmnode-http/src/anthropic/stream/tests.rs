@@ -1,5 +1,5 @@
 use super::super::MESSAGES;
-use crate::openai::cuts;
+use crate::api::cuts;
 
 #[test]
 fn cuts_anywhere_come_to_the_same() {

@@ -1,5 +1,5 @@
 use super::super::GENERATE;
-use crate::openai::cuts;
+use crate::api::cuts;
 
 const PIECE: &str = r#"{"candidates":[{"content":{"parts":[{"text":"é\n"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":3,"totalTokenCount":3}}"#;
 const CALL: &str = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1.0}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP"}]}"#;

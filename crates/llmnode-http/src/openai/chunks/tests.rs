@@ -1,8 +1,8 @@
 use llmnode_model::TokenUsage;
 
 use super::*;
+use crate::api::read_answer::ReadAnswer;
 use crate::http::sse::Decoder;
-use crate::openai::answer::ReadAnswer;
 
 /// What calls may be asked for.
 const WANTED: [ExpectedCalls<'_>; 3] = [

@@ -11,12 +11,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::usage::ResponseUsage;
+use crate::api::expected_calls::{ExpectedCalls, take_answer};
+use crate::api::prepared_request::LEAST_TOKENS;
+use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
+use crate::api::unreadable::{json_of, no_answer, no_json};
 use crate::http::error_body;
 use crate::http::lenient::{object, text};
-use crate::openai::answer::{ReadAnswer, ReadResult, Unreadable};
-use crate::openai::calls::{ExpectedCalls, take_answer};
-use crate::openai::prepared_request::LEAST_TOKENS;
-use crate::openai::unreadable::{json_of, no_answer, no_json};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

@@ -6,9 +6,9 @@ use llmnode_model::{Attachment, Message, Part, Role, ToolCall};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::openai::pieces::{Beside, Piece, pieces, short_id};
-use crate::openai::prepared_request::PreparedRequest;
-use crate::openai::request::Messages;
+use crate::api::messages::Messages;
+use crate::api::pieces::{Beside, Piece, pieces, short_id};
+use crate::api::prepared_request::PreparedRequest;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

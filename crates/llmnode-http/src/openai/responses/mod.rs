@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use super::OpenAi;
 use super::config::OpenAiBuilder;
-use super::inner::Inner;
-use super::wire::Wire;
+use crate::api::inner::Inner;
+use crate::api::wire::Wire;
 use crate::http::capabilities::Capabilities;
 use crate::http::endpoint::ApiPath;
 use crate::http::redirects::Redirects;

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::items::{Item, items};
-use crate::openai::prepared_request::{LEAST_TOKENS, PreparedRequest};
-use crate::openai::request::{instructed, strict_if_possible, temperature};
+use crate::api::messages::{instructed, strict_if_possible, temperature};
+use crate::api::prepared_request::{LEAST_TOKENS, PreparedRequest};
 
 /// Without it, reasoning could not go back to a server that keeps nothing.
 const ENCRYPTED: &str = "reasoning.encrypted_content";

@@ -9,14 +9,14 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::api::expected_calls::ExpectedCalls;
+use crate::api::padding::PaddingWatch;
+use crate::api::read_answer::{ReadResult, Unreadable};
+use crate::api::unreadable::as_error_body;
+use crate::api::unreadable::{broken_off, malformed};
+use crate::api::wire::StreamedAnswer;
 use crate::http::lenient::{Count, object, text, tokens};
 use crate::http::sse::Event;
-use crate::openai::answer::{ReadResult, Unreadable};
-use crate::openai::calls::ExpectedCalls;
-use crate::openai::chunks::as_error_body;
-use crate::openai::padding::PaddingWatch;
-use crate::openai::unreadable::{broken_off, malformed};
-use crate::openai::wire::StreamedAnswer;
 
 /// Beyond it, an item is ignored.
 const MOST_ITEMS: usize = 10_000;

@@ -1,5 +1,5 @@
 use super::super::RESPONSES;
-use crate::openai::cuts;
+use crate::api::cuts;
 
 const PIECE: &str = r#"{"type":"response.output_text.delta","output_index":0,"delta":"é\n"}"#;
 const DONE: &str = r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"a","content":[{"type":"output_text","text":"é\n"}]}}"#;

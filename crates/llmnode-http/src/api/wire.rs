@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use llmnode_model::{ModelError, Sink, TokenUsage};
 
-use super::answer::ReadResult;
-use super::calls::ExpectedCalls;
+use super::expected_calls::ExpectedCalls;
 use super::prepared_request::PreparedRequest;
+use super::read_answer::ReadResult;
 use crate::http::endpoint::ApiPath;
 use crate::http::response_formats::Formats;
 use crate::http::sse::Event;

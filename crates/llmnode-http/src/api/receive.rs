@@ -14,14 +14,14 @@ use crate::http::sse::{Decoder, is_event_stream};
 /// Bytes from a fast server before other tasks get a turn.
 const YIELD_AFTER_BYTES: usize = 64 * 1024;
 
-pub(super) enum ResponseBody {
+pub(crate) enum ResponseBody {
     Full(Vec<u8>),
     Events(Box<dyn StreamedAnswer>),
 }
 
 impl Inner {
     /// Some servers stream without being asked, and some do not although asked: the first bytes decide.
-    pub(super) async fn body(
+    pub(crate) async fn body(
         &self,
         response: &mut IncomingBody,
         asked: &PreparedRequest<'_>,

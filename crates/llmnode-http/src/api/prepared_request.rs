@@ -8,7 +8,7 @@ use llmnode_model::{FinishReason, Message, Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::without_choices;
 
-use super::calls::ExpectedCalls;
+use super::expected_calls::ExpectedCalls;
 use crate::http::capabilities::RequestShape;
 use crate::http::service::Deadline;
 

@@ -1,8 +1,9 @@
 //! What all wires do with a body, or a stream, that is no answer.
 
 use llmnode_model::{Category, ModelError, Retry, TokenUsage};
+use serde_json::{Value, json};
 
-use super::answer::Unreadable;
+use super::read_answer::Unreadable;
 
 /// The JSON of a body, if it may be one.
 pub(crate) fn json_of(body: &[u8]) -> Result<&[u8], Unreadable> {
@@ -34,4 +35,15 @@ pub(crate) fn malformed(error: &serde_json::Error, usage: Option<TokenUsage>) ->
     let mut failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
     failure.usage = usage.map(Box::new);
     failure
+}
+
+/// An error event, as the body of an error.
+pub(crate) fn as_error_body(data: &[u8]) -> Vec<u8> {
+    let value: Value = serde_json::from_slice(data)
+        .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(data).into_owned()));
+    if value.get("error").is_some() {
+        data.to_vec()
+    } else {
+        json!({"error": value}).to_string().into_bytes()
+    }
 }

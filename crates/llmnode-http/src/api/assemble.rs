@@ -202,22 +202,3 @@ impl ClientSettings {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-
-    use crate::openai::{OpenAi, OpenAiBuilder};
-
-    #[test]
-    fn a_proxy_elsewhere_leaves_the_machine_too() {
-        let stays = |base: &str, proxy: Option<&str>| {
-            let builder = OpenAi::builder().base_url(base).without_key();
-            let builder = proxy.into_iter().fold(builder, OpenAiBuilder::proxy);
-            builder.build().unwrap().0.service.is_local
-        };
-        assert!(stays("http://127.0.0.1:1/v1", None));
-        assert!(stays("http://[::1]:1/v1", Some("http://localhost:2")));
-        assert!(!stays("http://127.0.0.1:1/v1", Some("http://proxy.invalid:2")));
-        assert!(!stays("http://models.invalid/v1", Some("http://127.0.0.1:2")));
-    }
-}

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use llmnode_model::{ModelError, Sink, TokenUsage};
 use serde_json::Value;
 
-use super::answer::{ReadAnswer, Unreadable};
-use super::calls::ExpectedCalls;
+use super::expected_calls::ExpectedCalls;
+use super::read_answer::{ReadAnswer, Unreadable};
 use super::wire::{StreamedAnswer, Wire};
 use crate::http::sse::Decoder;
 

@@ -5,17 +5,17 @@ use llmnode_reader::internal::one_line;
 
 use crate::http::client::Response;
 
-pub(super) struct ResponseHead {
-    pub(super) status: StatusCode,
-    pub(super) request_id: Option<String>,
+pub(crate) struct ResponseHead {
+    pub(crate) status: StatusCode,
+    pub(crate) request_id: Option<String>,
     /// Compressed, although that was not requested.
-    pub(super) encoded: bool,
+    pub(crate) encoded: bool,
     /// Headers about the next try are read only for a failure.
-    pub(super) headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
 }
 
 impl ResponseHead {
-    pub(super) fn of(response: &mut Response) -> ResponseHead {
+    pub(crate) fn of(response: &mut Response) -> ResponseHead {
         let headers = std::mem::take(response.headers_mut());
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let id = ["x-request-id", "request-id", "apim-request-id"].into_iter().find_map(text);

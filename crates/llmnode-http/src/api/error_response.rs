@@ -8,8 +8,8 @@ use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
 use super::inner::Inner;
+use super::messages;
 use super::prepared_request::PreparedRequest;
-use super::request;
 use super::response_head::ResponseHead;
 use crate::http::error_body::ErrorBody;
 use crate::http::lookalikes::model_hint;
@@ -18,7 +18,7 @@ use crate::http::unsupported::{UnsupportedFeature, unsupported};
 use crate::http::{classify, retry_after, wait_hint};
 
 impl Inner {
-    pub(super) fn refusal(
+    pub(crate) fn refusal(
         &self,
         head: &ResponseHead,
         body: &[u8],
@@ -71,7 +71,7 @@ impl Inner {
     }
 
     /// A body that claims to be compressed, and has no answer as it is.
-    pub(super) fn encoded(&self, body: &[u8]) -> ModelError {
+    pub(crate) fn encoded(&self, body: &[u8]) -> ModelError {
         let shown = &self.service.endpoint.shown;
         if std::str::from_utf8(body).is_ok() {
             let message = format!("{shown}: the response is marked as compressed, and is not");
@@ -84,7 +84,7 @@ impl Inner {
         ModelError::new(Category::BadResponse, message).retry(Retry::No)
     }
 
-    pub(super) fn web_page(&self, body: &[u8], asked: &PreparedRequest<'_>) -> ModelError {
+    pub(crate) fn web_page(&self, body: &[u8], asked: &PreparedRequest<'_>) -> ModelError {
         let begin = String::from_utf8_lossy(&body[..body.len().min(4096)]);
         let message = format!(
             "{} answered with a web page, not JSON: a wrong base URL (most end with /v1), or a proxy's page. It \
@@ -102,8 +102,8 @@ impl Inner {
         }
         let Some(part) = unsupported(status, error) else { return false };
         let is_ours = match part {
-            UnsupportedFeature::MaxTokens => request::max_tokens(asked.request).is_some(),
-            UnsupportedFeature::Temperature => request::temperature(asked.request).is_some(),
+            UnsupportedFeature::MaxTokens => messages::max_tokens(asked.request).is_some(),
+            UnsupportedFeature::Temperature => messages::temperature(asked.request).is_some(),
             UnsupportedFeature::Stream => asked.streams,
             UnsupportedFeature::StreamOptions => {
                 asked.streams && !asked.request.extra.contains_key("stream_options")

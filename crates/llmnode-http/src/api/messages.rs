@@ -1,0 +1,114 @@
+//! The messages of a request, and what is asked of all APIs alike.
+
+use std::borrow::Cow;
+
+use llmnode_model::{Message, Request, ResponseFormat, Role};
+use llmnode_reader::OutputSchema;
+use llmnode_reader::internal::{choices_in_words, instruction, reminder};
+use serde_json::value::RawValue;
+
+use super::prepared_request::PreparedRequest;
+use crate::http::capabilities::RequestShape;
+
+pub(crate) enum Messages<'a> {
+    Unchanged(&'a [Message]),
+    Rewritten(Vec<Cow<'a, Message>>),
+}
+
+impl<'a> Messages<'a> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Message> {
+        let (borrowed, owned): (&[Message], &[Cow<'a, Message>]) = match self {
+            Messages::Unchanged(all) => (all, &[]),
+            Messages::Rewritten(all) => (&[], all),
+        };
+        borrowed.iter().chain(owned.iter().map(|message| &**message))
+    }
+
+    /// Values that the request's schema does not list stand in the prompt's own message of the user: they are data.
+    fn with_words(self, question: Option<usize>, words: Option<String>, count: usize) -> Self {
+        let (Some(mut at), Some(words)) = (question, words) else { return self };
+        let mut messages: Vec<Cow<'a, Message>> = match self {
+            Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
+            Messages::Rewritten(all) => {
+                // A system message of ours may stand in front.
+                at += all.len().saturating_sub(count);
+                all
+            }
+        };
+        if let Some(message) = messages.get_mut(at) {
+            *message = Cow::Owned(message.as_ref().clone().text(words));
+        }
+        Messages::Rewritten(messages)
+    }
+}
+
+/// `None` if `extra` has the field.
+pub(crate) fn temperature(request: &Request) -> Option<f64> {
+    request.temperature.filter(|_| !request.extra.contains_key("temperature"))
+}
+
+/// `None` if `extra` has the field.
+pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
+    let given =
+        ["max_tokens", "max_completion_tokens"].iter().any(|field| request.extra.contains_key(*field));
+    request.max_tokens.filter(|_| !given)
+}
+
+/// With what the model is shown of the type where the request says nothing of it.
+pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
+    let PreparedRequest { request, shape: RequestShape { quirks, schema, choices, .. }, .. } = *prepared;
+    let typed = schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
+    let is_ignored = quirks.unenforced.is_some();
+    let found_out = is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
+    let words = typed.and_then(|(format, schema)| words(format, schema, choices && !is_ignored));
+    let question = request.question.and_then(|at| usize::try_from(at).ok());
+    let place = if found_out { request.messages.len().checked_sub(1) } else { question };
+    let messages = match typed {
+        Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
+            Messages::Rewritten(with_instruction(&request.messages, schema))
+        }
+        // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
+        Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {
+            let with = if found_out { with_instruction_at_end } else { with_instruction };
+            Messages::Rewritten(with(&request.messages, schema))
+        }
+        _ => Messages::Unchanged(&request.messages),
+    };
+    messages.with_words(place, words, request.messages.len())
+}
+
+/// What the prompt's own message of the user ends with.
+fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {
+    let has_form = matches!(format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
+    let reminder = has_form.then(|| reminder(schema)).flatten();
+    match (choices_in_words(schema, is_sent), reminder) {
+        (Some(lists), Some(reminder)) => Some(lists + &reminder),
+        (lists, reminder) => lists.or(reminder),
+    }
+}
+
+/// The flag: whether it is the strict one.
+pub(crate) fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
+    schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
+}
+
+/// In the system message, for a model that accepts no schema.
+fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
+    let instruction = instruction(schema);
+    let (system, rest) = match messages.split_first() {
+        Some((first, rest)) if first.role == Role::System => {
+            (first.clone().text("\n\n").text(instruction), rest)
+        }
+        _ => (Message::system(instruction), messages),
+    };
+    std::iter::once(Cow::Owned(system)).chain(rest.iter().map(Cow::Borrowed)).collect()
+}
+
+/// In the last message, which is a correction.
+fn with_instruction_at_end<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
+    let mut messages: Vec<_> = messages.iter().map(Cow::Borrowed).collect();
+    if let Some(last) = messages.last_mut() {
+        *last = Cow::Owned(last.as_ref().clone().text("\n\n").text(instruction(schema)));
+    }
+    messages
+}

@@ -1,0 +1,20 @@
+//! What all APIs of models share: a handle, its settings, and the way of a request. What differs is a `Wire`.
+
+pub(crate) mod ask;
+pub(crate) mod assemble;
+#[cfg(test)]
+pub(crate) mod cuts;
+pub(crate) mod error_response;
+pub(crate) mod expected_calls;
+pub(crate) mod handle;
+pub(crate) mod inner;
+pub(crate) mod messages;
+pub(crate) mod padding;
+pub(crate) mod pieces;
+pub(crate) mod prepared_request;
+pub(crate) mod read_answer;
+pub(crate) mod receive;
+pub(crate) mod response_head;
+pub(crate) mod settings;
+pub(crate) mod unreadable;
+pub(crate) mod wire;
