@@ -1,6 +1,7 @@
 //! Servers over HTTP.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use llmnode_mcp::Mcp;
 use llmnode_runtime::Category;
@@ -178,6 +179,36 @@ async fn what_is_too_long_is_not_read_to_its_end() {
         let server = Mcp::http(http(mode).await.url).name("web").connect().await.unwrap();
         let told = result(&server, "web_none", json!({})).await;
         assert!(told.contains("was lost") && told.contains(why) && told.len() < 1000, "{mode}: {told:.2000}");
+    }
+}
+
+/// The transport has a task of its own, which must not keep the connection.
+#[tokio::test]
+async fn a_server_that_never_answers_is_left() {
+    for (is_dropped, begins) in [
+        (false, ""),
+        (true, ""),
+        (false, "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"),
+        (false, "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"),
+        (false, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: hello\n\n"),
+        (true, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = Mcp::http(format!("http://{}/mcp", listener.local_addr().unwrap()));
+        let closed = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            assert!(stream.read(&mut [0; 1024]).await.unwrap() > 0);
+            stream.write_all(begins.as_bytes()).await.unwrap();
+            while stream.read(&mut [0; 1024]).await.is_ok_and(|read| read > 0) {}
+        });
+        let (limit, enough) = (Duration::from_millis(300), Duration::from_secs(30));
+        if is_dropped {
+            assert!(tokio::time::timeout(limit, server.connect()).await.is_err());
+        } else {
+            let fault = server.connect_timeout(limit).connect().await.unwrap_err();
+            assert_eq!(fault.category(), Category::Timeout, "{begins}");
+        }
+        tokio::time::timeout(enough, closed).await.expect("closed").unwrap();
     }
 }
 
