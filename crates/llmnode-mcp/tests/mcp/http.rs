@@ -219,6 +219,8 @@ async fn urls_and_variables_that_are_none_are_named() {
     assert!(fault(Mcp::http("ftp://mcp.example")).await.contains("neither http nor https"));
     let said = fault(Mcp::http("https://me:secret-word@mcp.example/")).await;
     assert!(said.contains("contains a user or a password") && !said.contains("secret-word"), "{said}");
+    let said = fault(Mcp::http("http://mcp.example/mcp?api_key=secret-word")).await;
+    assert!(said.contains("by https only") && !said.contains("secret-word"), "{said}");
     let said = fault(Mcp::http("https://mcp.example").bearer_env("LLMNODE_NO_SUCH_TOKEN")).await;
     assert!(said.contains("LLMNODE_NO_SUCH_TOKEN is not set"), "{said}");
     let said = fault(Mcp::http("https://mcp.example").env("A", "b")).await;
