@@ -83,8 +83,8 @@ impl Connection {
             }
             Transport::Http { url, .. } => {
                 let token = self.token()?;
-                let http = PlainClient::new(url, token.is_some())
-                    .map(HttpClient)
+                let (http, made) = PlainClient::new(url, token.is_some())
+                    .map(HttpClient::new)
                     .map_err(|error| self.fault(Category::ConfigError, &error.message))?;
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(MAX_MESSAGE_BYTES)
@@ -95,7 +95,9 @@ impl Connection {
                     config = config.auth_header(token.reveal());
                 }
                 let transport = StreamableHttpClientTransport::with_client(http, config);
-                client.serve(transport).await.map_err(|error| self.network_error(&error))
+                let service = client.serve(transport).await.map_err(|error| self.network_error(&error))?;
+                made.send_replace(true);
+                Ok(service)
             }
         }
     }

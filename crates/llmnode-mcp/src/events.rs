@@ -11,15 +11,23 @@ use futures_core::stream::BoxStream;
 use llmnode_http::__private::{ClientError, ResponseBody};
 use sse_stream::{Error as SseError, Sse, SseStream};
 
-pub(crate) fn events(body: ResponseBody, limit: usize) -> BoxStream<'static, Result<Sse, SseError>> {
-    let bytes = BoundedBytes { body, size: EventSize::default(), limit, failed: false };
+/// They end when `given_up` does.
+pub(crate) fn events(
+    body: ResponseBody,
+    limit: usize,
+    given_up: GivenUp,
+) -> BoxStream<'static, Result<Sse, SseError>> {
+    let bytes = BoundedBytes { body, size: EventSize::default(), limit, given_up, failed: false };
     Box::pin(SseStream::from_bytes_stream(bytes))
 }
+
+type GivenUp = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct BoundedBytes {
     body: ResponseBody,
     size: EventSize,
     limit: usize,
+    given_up: GivenUp,
     failed: bool,
 }
 
@@ -34,6 +42,10 @@ impl Stream for BoundedBytes {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.failed {
+            return Poll::Ready(None);
+        }
+        if self.given_up.as_mut().poll(cx).is_ready() {
+            self.failed = true;
             return Poll::Ready(None);
         }
         let next = match ready!(self.body.poll_chunk(cx)) {

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::future::{pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use bytes::Bytes;
 use futures_core::stream::BoxStream;
@@ -18,13 +21,29 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
 use sse_stream::Sse;
+use tokio::sync::watch;
 
 use crate::events::events;
 
 type Failure = StreamableHttpError<ClientError>;
 
 #[derive(Clone)]
-pub(crate) struct HttpClient(pub(crate) PlainClient);
+pub(crate) struct HttpClient {
+    http: PlainClient,
+    attempt: Attempt,
+}
+
+/// Whether the connection has been made. Its sender is dropped when that has failed or nobody waits for it any more.
+#[derive(Clone)]
+struct Attempt(watch::Receiver<bool>);
+
+impl Attempt {
+    async fn given_up(mut self) {
+        if self.0.wait_for(|made| *made).await.is_ok() {
+            pending::<()>().await;
+        }
+    }
+}
 
 /// What all requests of a session have.
 struct Session {
@@ -57,21 +76,7 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let has_session = id.is_some();
-        let body = Bytes::from(serde_json::to_vec(&message)?);
-        let request = self.request(Method::POST, Session { id, token, headers }, body)?;
-        let response = self.send(request).await?;
-        let status = response.status();
-        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            return Ok(StreamableHttpPostResponse::Accepted);
-        }
-        if status == StatusCode::NOT_FOUND && has_session {
-            return Err(StreamableHttpError::SessionExpired);
-        }
-        if !status.is_success() {
-            return refusal(response, &message, has_session, limits).await;
-        }
-        answer(response, matches!(message, JsonRpcMessage::Request(_)), limits).await
+        self.unless_given_up(self.post(message, Session { id, token, headers }, limits)).await
     }
 
     async fn delete_session(
@@ -111,7 +116,57 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
         limit: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        let mut request = self.request(Method::GET, Session { id, token, headers }, Bytes::new())?;
+        let session = Session { id, token, headers };
+        self.unless_given_up(self.get(session, last_event, limit)).await
+    }
+}
+
+impl HttpClient {
+    /// With the sender that tells the client that the connection has been made; until then, dropping it ends all requests.
+    pub(crate) fn new(http: PlainClient) -> (Self, watch::Sender<bool>) {
+        let (made, attempt) = watch::channel(false);
+        (HttpClient { http, attempt: Attempt(attempt) }, made)
+    }
+
+    /// The transport's own task would wait for as long as the server keeps its connection.
+    async fn unless_given_up<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        let (mut work, mut given_up) = (pin!(work), pin!(self.attempt.clone().given_up()));
+        poll_fn(|cx| match given_up.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Err(StreamableHttpError::TransportChannelClosed)),
+            Poll::Pending => work.as_mut().poll(cx),
+        })
+        .await
+    }
+
+    async fn post(
+        &self,
+        message: ClientJsonRpcMessage,
+        session: Session,
+        limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let has_session = session.id.is_some();
+        let body = Bytes::from(serde_json::to_vec(&message)?);
+        let response = self.send(self.request(Method::POST, session, body)?).await?;
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && has_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        if !status.is_success() {
+            return refusal(response, &message, has_session, limits).await;
+        }
+        self.answer(response, matches!(message, JsonRpcMessage::Request(_)), limits).await
+    }
+
+    async fn get(
+        &self,
+        session: Session,
+        last_event: Option<String>,
+        limit: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let mut request = self.request(Method::GET, session, Bytes::new())?;
         if let Some(last_event) = last_event {
             request.headers_mut().insert(name(HEADER_LAST_EVENT_ID)?, value(&last_event)?);
         }
@@ -121,18 +176,49 @@ impl StreamableHttpClient for HttpClient {
             status if !status.is_success() => Err(status_error(status, response.headers())
                 .map_or_else(|| unexpected(status, ""), StreamableHttpError::from)),
             _ => match content_type(response.headers()) {
-                Some(EVENT_STREAM_MIME_TYPE | JSON_MIME_TYPE) => Ok(events(response.into_body(), limit)),
+                Some(EVENT_STREAM_MIME_TYPE | JSON_MIME_TYPE) => Ok(self.events(response.into_body(), limit)),
                 other => Err(StreamableHttpError::UnexpectedContentType(other.map(str::to_owned))),
             },
         }
     }
-}
 
-impl HttpClient {
+    /// What a response of success says. Only requests wait for an answer.
+    async fn answer(
+        &self,
+        response: Response<ResponseBody>,
+        is_awaited: bool,
+        limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let (head, mut body) = response.into_parts();
+        let session = head.headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        match content_type(&head.headers) {
+            Some(EVENT_STREAM_MIME_TYPE) => {
+                Ok(StreamableHttpPostResponse::Sse(self.events(body, limits.max_sse_event_size), session))
+            }
+            Some(JSON_MIME_TYPE) => {
+                let body = read(&mut body, limits.max_json_response_size).await?;
+                match serde_json::from_slice(&body) {
+                    Ok(message) => Ok(StreamableHttpPostResponse::Json(message, session)),
+                    Err(_) if !is_awaited => Ok(StreamableHttpPostResponse::Accepted),
+                    Err(error) => {
+                        let fault = format!("the answer is no message of JSON-RPC: {error}");
+                        Err(StreamableHttpError::UnexpectedServerResponse(fault.into()))
+                    }
+                }
+            }
+            _ if !is_awaited => Ok(StreamableHttpPostResponse::Accepted),
+            other => Err(StreamableHttpError::UnexpectedContentType(other.map(str::to_owned))),
+        }
+    }
+
+    fn events(&self, body: ResponseBody, limit: usize) -> BoxStream<'static, Result<Sse, SseError>> {
+        events(body, limit, Box::pin(self.attempt.clone().given_up()))
+    }
+
     fn request(&self, method: Method, session: Session, body: Bytes) -> Result<Request<Bytes>, Failure> {
         let mut request = Request::new(body);
         *request.method_mut() = method;
-        *request.uri_mut() = self.0.uri();
+        *request.uri_mut() = self.http.uri();
         let headers = request.headers_mut();
         headers.extend(session.headers);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON_MIME_TYPE));
@@ -149,7 +235,7 @@ impl HttpClient {
     }
 
     async fn send(&self, request: Request<Bytes>) -> Result<Response<ResponseBody>, Failure> {
-        let response = self.0.send(request).await.map_err(StreamableHttpError::Client)?;
+        let response = self.http.send(request).await.map_err(StreamableHttpError::Client)?;
         let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
         match (response.status(), challenge.map(str::to_owned)) {
             (StatusCode::UNAUTHORIZED, Some(challenge)) => {
@@ -160,34 +246,6 @@ impl HttpClient {
             }
             _ => Ok(response),
         }
-    }
-}
-
-/// What a response of success says. Only requests wait for an answer.
-async fn answer(
-    response: Response<ResponseBody>,
-    is_awaited: bool,
-    limits: StreamableHttpResponseLimits,
-) -> Result<StreamableHttpPostResponse, Failure> {
-    let (head, mut body) = response.into_parts();
-    let session = head.headers.get(HEADER_SESSION_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
-    match content_type(&head.headers) {
-        Some(EVENT_STREAM_MIME_TYPE) => {
-            Ok(StreamableHttpPostResponse::Sse(events(body, limits.max_sse_event_size), session))
-        }
-        Some(JSON_MIME_TYPE) => {
-            let body = read(&mut body, limits.max_json_response_size).await?;
-            match serde_json::from_slice(&body) {
-                Ok(message) => Ok(StreamableHttpPostResponse::Json(message, session)),
-                Err(_) if !is_awaited => Ok(StreamableHttpPostResponse::Accepted),
-                Err(error) => {
-                    let fault = format!("the answer is no message of JSON-RPC: {error}");
-                    Err(StreamableHttpError::UnexpectedServerResponse(fault.into()))
-                }
-            }
-        }
-        _ if !is_awaited => Ok(StreamableHttpPostResponse::Accepted),
-        other => Err(StreamableHttpError::UnexpectedContentType(other.map(str::to_owned))),
     }
 }
 

@@ -41,6 +41,9 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
     }
 }
 
+/// What answers machines of Azure about themselves, as 169.254.169.254 does.
+const AZURE_HOST: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
+
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [first, second, third, _] = address.octets();
     let is_shared = first == 100 && second & 0b1100_0000 == 64;
@@ -53,6 +56,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || is_shared
         || is_benchmark
         || is_protocol
+        || address == AZURE_HOST
         || first == 0
         || first >= 224)
 }
@@ -89,6 +93,7 @@ mod tests {
         for address in [
             "1.1.1.1",
             "8.8.8.8",
+            "168.63.129.17",
             "172.15.0.1",
             "100.63.0.1",
             "2606:4700::1111",
@@ -101,6 +106,7 @@ mod tests {
             "0.0.0.0",
             "10.0.0.1",
             "127.0.0.2",
+            "168.63.129.16",
             "169.254.169.254",
             "172.16.0.1",
             "192.168.1.1",

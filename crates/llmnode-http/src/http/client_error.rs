@@ -12,25 +12,18 @@ pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 #[derive(Debug)]
 pub struct ClientError {
     error: BoxError,
-    is_connect: bool,
     is_timeout: bool,
 }
 
 impl ClientError {
     pub(crate) fn of_pool(error: hyper_util::client::legacy::Error) -> ClientError {
-        let is_connect = error.is_connect();
-        ClientError { is_connect, ..ClientError::from(BoxError::from(error)) }
+        ClientError::from(BoxError::from(error))
     }
 
     #[cfg(feature = "http-client")]
     pub(crate) fn of_reqwest(error: reqwest::Error) -> ClientError {
-        let (is_connect, is_timeout) = (error.is_connect(), error.is_timeout());
-        ClientError { error: error.without_url().into(), is_connect, is_timeout }
-    }
-
-    /// There was no connection, so nothing was sent.
-    pub(crate) fn is_connect(&self) -> bool {
-        self.is_connect
+        let is_timeout = error.is_timeout();
+        ClientError { error: error.without_url().into(), is_timeout }
     }
 
     /// Whether it took too long.
@@ -54,7 +47,7 @@ impl From<BoxError> for ClientError {
             let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
             error.is::<Elapsed>() || error.downcast_ref().is_some_and(timed_out)
         });
-        ClientError { error, is_connect: false, is_timeout }
+        ClientError { error, is_timeout }
     }
 }
 

@@ -5,12 +5,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use bytes::Bytes;
+use llmnode_model::internal::is_credential;
 use llmnode_model::{Category, ModelError};
 
 use super::body::{RequestBody, ResponseBody};
 use super::client::Client;
 use super::client_error::ClientError;
 use super::connector::ConnectSettings;
+use super::percent::query_pairs;
 use super::proxy::Proxy;
 use super::tls;
 use super::url::Url;
@@ -25,7 +27,7 @@ pub struct PlainClient {
 }
 
 impl PlainClient {
-    /// With `secret`, a secret is sent, which leaves this machine by https only.
+    /// With `secret`, or with a credential in the URL's query, a secret is sent, which leaves this machine by https only.
     ///
     /// # Errors
     /// If the URL is not for HTTP, has a password, or is not safe for a secret; if TLS is not possible.
@@ -33,6 +35,8 @@ impl PlainClient {
         let fault = |why: String| ModelError::unsent(Category::ConfigError, why);
         let example = "write it like https://mcp.example/mcp";
         let url = Url::parse(url).map_err(|why| fault(format!("the URL {why}; {example}")))?;
+        let query = url.query().unwrap_or_default();
+        let secret = secret || query_pairs(query).any(|(name, _)| is_credential(&name));
         if secret && !url.is_https() && !url.is_loopback() {
             return Err(fault("a token is sent by https only, except to this machine".to_owned()));
         }

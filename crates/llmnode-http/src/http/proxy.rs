@@ -1,5 +1,7 @@
 //! Proxies: which one requests go through, and which parts of a proxy's URL are secret.
 
+use std::ffi::OsString;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::HeaderValue;
@@ -9,8 +11,12 @@ use llmnode_model::internal::Secret;
 use super::percent::{decoded, user_encoded};
 use super::url::Url;
 
-const VARIABLES: [&str; 6] =
-    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+/// Of two names, the first one that is set counts.
+type Names = [&'static str; 2];
+const HTTPS: Names = ["HTTPS_PROXY", "https_proxy"];
+const HTTP: Names = ["HTTP_PROXY", "http_proxy"];
+const ALL: Names = ["ALL_PROXY", "all_proxy"];
+const EXCEPTIONS: Names = ["NO_PROXY", "no_proxy"];
 const UNREADABLE: &str = "the proxy's URL cannot be read; write it like http://proxy.example:3128";
 
 pub(crate) struct Proxy {
@@ -50,24 +56,49 @@ impl Proxy {
         Ok(Proxy::to(&url, credentials.transpose().map_err(|_| UNREADABLE)?))
     }
 
-    /// The one that the environment sets for this server.
+    /// The one that the environment sets for this server. A variable that applies and cannot be read is an error: without it,
+    /// requests would take a way that nobody has asked for.
     pub(crate) fn of_environment(server: &Url) -> Result<Option<Proxy>, String> {
-        let Some(found) = Matcher::from_env().intercept(&server.to_uri()) else { return Ok(None) };
-        let fault = |fault: String| Err(format!("{fault} (it is the environment's)"));
-        let scheme = found.uri().scheme_str().unwrap_or_default();
-        if !matches!(scheme, "http" | "https") {
-            return fault(unsupported(scheme));
+        // Within CGI, HTTP_PROXY may be a header of whoever sent the request.
+        if std::env::var_os("REQUEST_METHOD").is_some() || is_excepted(server) {
+            return Ok(None);
         }
-        match Url::parse(&found.uri().to_string()) {
-            Ok(url) => Ok(Some(Proxy::to(&url, found.basic_auth().cloned()))),
-            Err(_) => fault(UNREADABLE.to_owned()),
-        }
+        let own = if server.is_https() { HTTPS } else { HTTP };
+        let Some((name, value)) = [own, ALL].into_iter().find_map(variable) else { return Ok(None) };
+        let proxy = value.to_str().ok_or(UNREADABLE.to_owned()).and_then(|url| {
+            // A user name needs no scheme before it here.
+            if url.contains("://") {
+                Proxy::parse(url)
+            } else {
+                Proxy::parse(&format!("http://{}", url.trim()))
+            }
+        });
+        proxy.map(Some).map_err(|fault| format!("{fault} (it is the environment's {name})"))
     }
 
     fn to(url: &Url, credentials: Option<HeaderValue>) -> Proxy {
         let (is_https, is_loopback) = (url.is_https(), url.is_loopback());
         Proxy { uri: url.to_uri(), credentials, is_https, is_loopback }
     }
+}
+
+/// An empty one sets nothing.
+fn variable(names: Names) -> Option<(&'static str, OsString)> {
+    let set = names.into_iter().find_map(|name| Some((name, std::env::var_os(name)?)));
+    set.filter(|(_, value)| value.to_str().is_none_or(|value| !value.trim().is_empty()))
+}
+
+fn is_excepted(server: &Url) -> bool {
+    let Some((_, exceptions)) = variable(EXCEPTIONS) else { return false };
+    let exceptions = exceptions.to_string_lossy();
+    // The matcher applies the star to names only.
+    exceptions.split(',').any(|exception| exception.trim() == "*")
+        || Matcher::builder()
+            .all("http://proxy.invalid")
+            .no(&*exceptions)
+            .build()
+            .intercept(&server.to_uri())
+            .is_none()
 }
 
 /// An unknown scheme is not shown: it may be a user name, or a host.
@@ -84,7 +115,8 @@ fn basic(user: &str, password: &str) -> String {
 }
 
 pub(crate) fn env_secrets() -> Vec<Secret> {
-    VARIABLES.iter().filter_map(|name| std::env::var(name).ok()).flat_map(|url| secrets(&url)).collect()
+    let names = [HTTPS, HTTP, ALL].into_iter().flatten();
+    names.filter_map(|name| std::env::var(name).ok()).flat_map(|url| secrets(&url)).collect()
 }
 
 /// A user name alone is a token. As written, as URLs encode it, decoded, and as requests carry it.

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use hyper_util::client::legacy::connect::dns::Name;
+use tokio::task::JoinHandle;
 use tower_service::Service;
 
 use super::address_guard::{PrivateAddress, is_public};
@@ -51,6 +52,37 @@ async fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
         return Ok(LOOPBACK.to_vec());
     }
     let name = name.to_owned();
-    let found = tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs()).await?;
-    found.map(Iterator::collect)
+    let mut lookup = Lookup(tokio::task::spawn_blocking(move || (name.as_str(), 0).to_socket_addrs()));
+    (&mut lookup.0).await?.map(Iterator::collect)
+}
+
+/// A lookup that nobody waits for any more does not take a thread, unless it has begun: it cannot be interrupted.
+struct Lookup<T>(JoinHandle<T>);
+
+impl<T> Drop for Lookup<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn a_lookup_that_nobody_waits_for_leaves_the_queue() {
+        let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+        let (free, wait) = mpsc::channel::<()>();
+        runtime.block_on(async {
+            let busy = tokio::task::spawn_blocking(move || wait.recv());
+            let (began, has_begun) = mpsc::channel();
+            drop(Lookup(tokio::task::spawn_blocking(move || began.send(()))));
+            drop(free);
+            assert!(busy.await.unwrap().is_err());
+            tokio::task::spawn_blocking(|| ()).await.unwrap();
+            assert!(has_begun.try_recv().is_err());
+        });
+    }
 }

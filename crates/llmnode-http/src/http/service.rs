@@ -171,7 +171,8 @@ impl Service {
     fn send_failure(&self, error: &ClientError, begun: bool) -> ModelError {
         let Service { endpoint, connect_timeout, .. } = self;
         let (host, cause) = (endpoint.host(), error.cause());
-        if begun && !error.is_connect() {
+        // Also if no connection was made after it: a client of the user's own may have followed a redirect.
+        if begun {
             let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
             let message =
                 format!("{}: no response ({cause}; the request may have been processed)", endpoint.shown);

@@ -152,9 +152,16 @@ async fn a_tunnel_without_end_is_ended_by_the_connect_timeout() {
 
 #[tokio::test]
 async fn the_environments_exceptions_are_names_suffixes_addresses_and_networks() {
-    for exception in
-        ["no_proxy.invalid", "models.invalid", ".invalid", "invalid", "*", "10.1.2.3", "10.0.0.0/8"]
-    {
+    for exception in [
+        "no_proxy.invalid",
+        "models.invalid",
+        ".invalid",
+        "invalid",
+        "*",
+        "10.1.2.3",
+        "10.0.0.0/8",
+        "10.9, *",
+    ] {
         let variables = [("HTTP_PROXY", "http://127.0.0.1:9"), ("NO_PROXY", exception)];
         crate::settings::passes_alone("proxies::asks_without_the_proxy", &variables).await;
     }

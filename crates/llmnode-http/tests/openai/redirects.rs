@@ -86,3 +86,16 @@ async fn a_client_of_ones_own_that_goes_elsewhere_is_told_so() {
     assert!(error.message.contains("was not repeated there"), "{error}");
     assert_eq!(elsewhere.requests_seen(), seen);
 }
+
+/// No connection is made to the second server, but the first one has the request: it may have been processed.
+#[cfg(feature = "http-client")]
+#[tokio::test]
+async fn a_redirect_to_nobody_does_not_make_the_request_unsent() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let head = format!("HTTP/1.1 302 Found\r\nlocation: http://{nobody}/\r\ncontent-length: 0\r\n\r\n");
+    let found = crate::support::sends(head).await;
+    let model = builder(&found).http_client(crate::support::client()).build().unwrap();
+    let error = ask(&model).await.unwrap_err();
+    assert_eq!((error.category, error.reached), (Category::Network, true), "{error}");
+    assert!(error.message.contains("may have been processed"), "{error}");
+}

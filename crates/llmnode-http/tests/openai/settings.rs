@@ -363,6 +363,38 @@ fn a_socks_proxy_of_the_environment_is_refused() {
     }
 }
 
+#[tokio::test]
+async fn a_proxy_of_the_environment_that_cannot_be_read_is_never_passed_by() {
+    for proxy in [
+        "socks://me:canary@127.0.0.1:1",
+        "SOCKS5://me:canary@127.0.0.1:1",
+        "ftp://me:canary@127.0.0.1:1",
+        "http://me:canary@a b:1",
+        "http://me:canary@h{}:1",
+        "me:canary@h:none",
+        "//h:1",
+        "http://",
+    ] {
+        for variable in ["HTTPS_PROXY", "https_proxy", "all_proxy"] {
+            let variables = [(variable, proxy), ("LLMNODE_TEST_VARIABLE", variable)];
+            passes_with("names_the_variable_of_the_proxy", &variables).await;
+        }
+    }
+}
+
+#[test]
+#[ignore = "a part of the test above"]
+fn names_the_variable_of_the_proxy() {
+    let Ok(variable) = std::env::var("LLMNODE_TEST_VARIABLE") else { return };
+    let (category, message) = fault(https().api_key(CANARY));
+    assert_eq!(category, Category::ConfigError);
+    assert!(message.contains(&variable) && !message.contains("canary"), "{message}");
+    // Servers over plain http have another one.
+    let plain = builder("http://models.invalid/v1").without_key().build();
+    assert_eq!(plain.is_err(), variable == "all_proxy");
+    assert!(https().api_key(CANARY).proxy("http://127.0.0.1:1").build().is_ok());
+}
+
 /// The password of a proxy, as its URL has it, as it is, and with the user's name as requests carry it.
 const PASSWORD: [&str; 3] = ["can%61ry%2Bat%40home", "canary+at@home", "bWU6Y2FuYXJ5K2F0QGhvbWU="];
 

@@ -1,6 +1,7 @@
 //! Servers over HTTP.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use llmnode_mcp::Mcp;
 use llmnode_runtime::Category;
@@ -181,6 +182,36 @@ async fn what_is_too_long_is_not_read_to_its_end() {
     }
 }
 
+/// The transport has a task of its own, which must not keep the connection.
+#[tokio::test]
+async fn a_server_that_never_answers_is_left() {
+    for (is_dropped, begins) in [
+        (false, ""),
+        (true, ""),
+        (false, "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"),
+        (false, "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"),
+        (false, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: hello\n\n"),
+        (true, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = Mcp::http(format!("http://{}/mcp", listener.local_addr().unwrap()));
+        let closed = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            assert!(stream.read(&mut [0; 1024]).await.unwrap() > 0);
+            stream.write_all(begins.as_bytes()).await.unwrap();
+            while stream.read(&mut [0; 1024]).await.is_ok_and(|read| read > 0) {}
+        });
+        let (limit, enough) = (Duration::from_millis(300), Duration::from_secs(30));
+        if is_dropped {
+            assert!(tokio::time::timeout(limit, server.connect()).await.is_err());
+        } else {
+            let fault = server.connect_timeout(limit).connect().await.unwrap_err();
+            assert_eq!(fault.category(), Category::Timeout, "{begins}");
+        }
+        tokio::time::timeout(enough, closed).await.expect("closed").unwrap();
+    }
+}
+
 #[tokio::test]
 async fn urls_and_variables_that_are_none_are_named() {
     let fault = async |mcp: Mcp| mcp.connect().await.unwrap_err().to_string();
@@ -188,6 +219,8 @@ async fn urls_and_variables_that_are_none_are_named() {
     assert!(fault(Mcp::http("ftp://mcp.example")).await.contains("neither http nor https"));
     let said = fault(Mcp::http("https://me:secret-word@mcp.example/")).await;
     assert!(said.contains("contains a user or a password") && !said.contains("secret-word"), "{said}");
+    let said = fault(Mcp::http("http://mcp.example/mcp?api_key=secret-word")).await;
+    assert!(said.contains("by https only") && !said.contains("secret-word"), "{said}");
     let said = fault(Mcp::http("https://mcp.example").bearer_env("LLMNODE_NO_SUCH_TOKEN")).await;
     assert!(said.contains("LLMNODE_NO_SUCH_TOKEN is not set"), "{said}");
     let said = fault(Mcp::http("https://mcp.example").env("A", "b")).await;

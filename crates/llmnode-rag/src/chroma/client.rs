@@ -17,21 +17,23 @@ const COLLECTIONS: &str = "/api/v2/tenants/default_tenant/databases/default_data
 
 pub(super) struct Client {
     http: PlainClient,
+    /// Without the query, which may hold a key.
     base: String,
     token: Option<String>,
 }
 
 impl Client {
     pub(super) fn new(url: &str, token: Option<&str>) -> Result<Self, NodeError> {
-        let base = url.trim().trim_end_matches('/');
+        let url = url.trim();
+        let base = url.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
         if !base.starts_with("http://") && !base.starts_with("https://") {
             let message = format!(
-                "{url:?} is no URL: `ChromaStore` takes that of a server, such as http://127.0.0.1:8000 (`chroma run --path ..` starts \
+                "{base:?} is no URL: `ChromaStore` takes that of a server, such as http://127.0.0.1:8000 (`chroma run --path ..` starts \
                  one); for a file of llmnode's use `SqliteStore`"
             );
             return Err(NodeError::new(Category::ConfigError, message));
         }
-        let http = PlainClient::new(base, token.is_some()).map_err(|fault| {
+        let http = PlainClient::new(url, token.is_some()).map_err(|fault| {
             NodeError::new(Category::ConfigError, format!("Chroma's server: {}", fault.message))
         })?;
         Ok(Client { http, base: base.to_owned(), token: token.map(str::to_owned) })

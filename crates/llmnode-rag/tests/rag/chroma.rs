@@ -39,15 +39,19 @@ fn a_path_is_no_server() {
     // Set wherever tests run; a token leaves the machine by https only.
     let error = ChromaStore::open_with_token("http://chroma.example", "PATH").unwrap_err();
     assert!(error.message().contains("https only"), "{error}");
+    let error = ChromaStore::open("http://chroma.example/?api_key=canary").unwrap_err();
+    assert!(error.message().contains("https only") && !error.message().contains("canary"), "{error}");
 }
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_a_network_error() {
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let store = ChromaStore::open(&format!("http://{address}")).unwrap();
+    let store = ChromaStore::open(&format!("http://{address}/?api_key=canary")).unwrap();
+    assert!(!format!("{store:?}").contains("canary"));
     let error = Collection::builder(store, "docs").open().await.unwrap_err();
     assert_eq!(error.category(), Category::Network);
     assert!(error.message().contains(&address.to_string()), "{error}");
+    assert!(!error.message().contains("canary"), "{error}");
 }
 
 #[tokio::test]
