@@ -94,7 +94,8 @@ pub fn instruction(schema: &OutputSchema) -> String {
         ),
         None => format!(
             "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
-            schema.plain().get()
+            // Values of the state are no instructions.
+            schema.without_choices().plain().get()
         ),
     }
 }
