@@ -11,7 +11,7 @@ pub use crate::schema::Uncovered;
 pub use crate::schema::choices::{ChoiceList, ChoicesError};
 pub use crate::text::{
     bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
-    same_name, write_joined,
+    same_letters, same_name, write_joined,
 };
 pub use crate::tree::{WRAPPER, is_annotation};
 
