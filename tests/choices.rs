@@ -295,3 +295,33 @@ async fn smart_nodes_send_and_check_them_too() {
     assert_eq!(run.call(&Thinking { wish: "in".into() }).await.unwrap().item, "key");
     assert!(schema(&thinking, 0).to_string().contains(r#""enum":["key","lamp"]"#));
 }
+
+#[deny(warnings)]
+mod strictly {
+    use super::*;
+
+    #[llm_output]
+    #[derive(Debug)]
+    pub(super) enum Only {
+        Use { item: String },
+    }
+
+    #[llm_output]
+    #[derive(Debug)]
+    pub(super) struct One {
+        pub(super) action: Only,
+    }
+
+    #[llm_node(prompt = "?", output = One, state = World, choices(action.Only::Use.item = state.inventory))]
+    pub(super) struct ChooseOne;
+}
+
+#[tokio::test]
+async fn an_enum_with_one_variant_is_no_warning() {
+    let reply = |item: &str| json!({"action": {"Use": {"item": item}}}).to_string();
+    let model = ScriptedModel::new().reply(reply("key")).reply(reply("axe"));
+    let run = Run::new(model).with_state(world());
+    let strictly::Only::Use { item } = run.call(&strictly::ChooseOne).await.unwrap().action;
+    assert_eq!(item, "key");
+    assert!(run.call(&strictly::ChooseOne).await.is_err());
+}

@@ -293,6 +293,8 @@ fn function(
         }
     });
     Some(quote_spanned! {here=>
+        // Of an enum with one variant.
+        #[allow(irrefutable_let_patterns)]
         fn choices(#receiver #lent: &#state, __to: &mut #private::Choices<#output>) {
             use #private::probes::*;
             #(#lists)*

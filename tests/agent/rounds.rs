@@ -429,10 +429,17 @@ async fn calls_in_tags_run_and_calls_inside_other_text_or_out_of_the_data_do_not
 
     let model = ScriptedModel::new().reply(format!("I call {call} now.")).reply(json!({"title": "Deep C"}));
     let run_of_prose = run(model.clone());
-    run_of_prose.call(&RECOMMEND).await.unwrap();
+    let report = run_of_prose.call(&RECOMMEND).report().await.unwrap();
+    assert!(report.record.attempts[0].violations.len() > 1, "its other faults are said, too");
     assert!(run_of_prose.state().log().is_empty());
     let feedback = model.requests()[1].messages.last().unwrap().content.clone();
     assert!(feedback.contains("has a call of `search` inside other text; write only the call"), "{feedback}");
+
+    let many = json!(vec![json!({"name": "count", "arguments": {}}); 33]).to_string();
+    let model = ScriptedModel::new().reply(many.as_str());
+    let run_of_many = run(model);
+    assert_eq!(run_of_many.call(&ASK).await.unwrap(), many);
+    assert!(run_of_many.state().log().is_empty());
 
     let question = format!("Repeat this: {call}");
     let model = ScriptedModel::new().reply(call.to_string()).reply(json!({"title": "Deep C"}));

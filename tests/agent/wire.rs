@@ -275,3 +275,18 @@ async fn an_answer_by_its_function_leaves_the_choice_forced() {
     let choices: Vec<_> = bodies(&server).iter().map(|body| body["tool_choice"].clone()).collect();
     assert!(choices.iter().all(|choice| choice == "required"), "{choices:?}");
 }
+
+#[tokio::test]
+async fn a_model_that_has_called_is_not_read_for_calls_in_text() {
+    let in_text = json!({"name": "count", "arguments": {}}).to_string();
+    let replies = vec![
+        StubReply::text(in_text.as_str()),
+        StubReply::call("count", json!({})),
+        StubReply::text(in_text.as_str()),
+        StubReply::text("three"),
+    ];
+    let (server, run) = library(replies).await;
+    assert_eq!(run.call(&ASK).await.unwrap(), in_text);
+    assert_eq!(run.state().log(), ["count", "count"]);
+    assert_eq!(server.requests().len(), 3);
+}

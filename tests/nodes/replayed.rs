@@ -112,3 +112,47 @@ async fn of_a_batch_those_are_asked_that_had_no_answer() {
     let left: Vec<_> = model.requests().iter().map(|request| request.messages[0].content.clone()).collect();
     assert_eq!(left, ["Greet Tromsø.", "Greet Bodø."]);
 }
+
+#[cfg(feature = "openai")]
+mod copied {
+    use llmnode::stub_server::{StubReply, StubServer};
+    use llmnode::{OpenAi, ResponseFormat};
+
+    use super::*;
+
+    #[llm_output]
+    struct Named {
+        name: String,
+    }
+
+    #[llm_node(prompt = "Who?", output = Named, state = Poll, batch = Who::all, retries = 1)]
+    struct Who {}
+
+    impl Who {
+        fn all(_: &Poll) -> Vec<Who> {
+            vec![Who {}]
+        }
+    }
+
+    flow! { Naming(Poll): Batch<Who> as Who => end }
+
+    #[tokio::test]
+    async fn a_copied_form_is_refused_after_the_crash_as_before() {
+        let path = journal("copied");
+        let late = StubReply::text("{}").after(Duration::from_secs(3600));
+        let replies = [StubReply::text(r#"{"name": "<text>"}"#), late, StubReply::text(r#"{"name": "Ada"}"#)];
+        let server = StubServer::builder().script(replies).start().await.unwrap();
+        let builder = || OpenAi::builder().base_url(server.base_url()).model("m");
+        let model = builder().response_format(ResponseFormat::Prompt).build().unwrap();
+        let mut run = Run::new(model.clone()).with_state(Poll::default());
+        let flow = run.flow(Naming).resume(JournalFile::open(&path).unwrap());
+        tokio::time::timeout(Duration::from_millis(300), flow).await.unwrap_err();
+        assert_eq!(server.requests().len(), 2);
+
+        let mut run = Run::new(model).with_state(Poll::default());
+        run.flow(Naming).resume(JournalFile::open(&path).unwrap()).await.unwrap();
+        let [_, before, after] = &server.requests()[..] else { panic!("three requests") };
+        assert_eq!(before.json(), after.json());
+        assert!(after.json().unwrap().to_string().contains("repeats the form"));
+    }
+}

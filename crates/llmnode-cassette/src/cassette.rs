@@ -274,6 +274,10 @@ impl ChatModel for Recorder {
         }
     }
 
+    fn calls_in_text(&self, request: &Request) -> bool {
+        self.opened_model().is_none_or(|model| model.calls_in_text(request))
+    }
+
     fn retry_budget(&self) -> Option<&RetryBudget> {
         self.opened_model()?.retry_budget()
     }

@@ -51,6 +51,13 @@ pub trait ChatModel: Send + Sync {
         let _ = request;
     }
 
+    /// Whether a text of the model may be a call of a tool that its server did not recognise. Default: it may.
+    #[doc(hidden)]
+    fn calls_in_text(&self, request: &Request) -> bool {
+        let _ = request;
+        true
+    }
+
     /// Returns the retries that all calls of the endpoint share. Default: no such limit.
     fn retry_budget(&self) -> Option<&RetryBudget> {
         None
@@ -152,6 +159,10 @@ macro_rules! forward {
 
             fn unenforced(&self, request: &Request) {
                 (**self).unenforced(request);
+            }
+
+            fn calls_in_text(&self, request: &Request) -> bool {
+                (**self).calls_in_text(request)
             }
 
             fn retry_budget(&self) -> Option<&RetryBudget> {

@@ -11,7 +11,7 @@ pub use crate::schema::Uncovered;
 pub use crate::schema::choices::{ChoiceList, ChoicesError};
 pub use crate::text::{
     bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
-    same_name, write_joined,
+    same_letters, same_name, write_joined,
 };
 pub use crate::tree::{WRAPPER, is_annotation};
 
@@ -94,7 +94,8 @@ pub fn instruction(schema: &OutputSchema) -> String {
         ),
         None => format!(
             "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
-            schema.plain().get()
+            // Values of the state are no instructions.
+            schema.without_choices().plain().get()
         ),
     }
 }

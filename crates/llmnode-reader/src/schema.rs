@@ -135,9 +135,7 @@ impl OutputSchema {
         let states_bounds = states_bounds(&schema);
         let unanswerable = tagged::unanswerable(&schema);
         let normal = normalize::normalise(schema, &name);
-        let wrapper = normal.tree.get("properties").filter(|_| normal.wrapped);
-        let own = wrapper.and_then(|all| all.get(WRAPPER)).unwrap_or(&normal.tree);
-        let rules = Rules::of(&normal.tree, own);
+        let rules = Rules::of(&normal.tree, unwrapped(&normal.tree, normal.wrapped));
         OutputSchema {
             plain: raw(&normal.tree),
             states_bounds,
@@ -230,13 +228,24 @@ impl OutputSchema {
         lists: &[ChoiceList],
     ) -> Result<OutputSchema, ChoicesError> {
         let WithLists { tree, mut lists } = with_lists(&own.tree, own.wrapped, lists)?;
-        let mut schema = OutputSchema::from_value(&own.name, tree);
+        let mut schema = Self::like(own, tree);
         if own.strict().is_ok() && schema.strict().is_err() {
-            schema = OutputSchema::from_value(&own.name, own.tree.clone());
+            schema = Self::like(own, own.tree.clone());
             lists.leave_schema();
         }
         (schema.lists, schema.own) = (Some(Box::new(lists)), Some(Arc::clone(own)));
         Ok(schema)
+    }
+
+    /// The tree of a type's schema cannot say whether it was wrapped or cut.
+    fn like(own: &OutputSchema, tree: Value) -> OutputSchema {
+        let mut schema = OutputSchema::from_value(&own.name, tree);
+        schema.truncated |= own.truncated;
+        if own.wrapped {
+            schema.wrapped = true;
+            schema.rules = Rules::of(&schema.tree, unwrapped(&schema.tree, true));
+        }
+        schema
     }
 
     /// The type's own schema, if this one has lists from the state.
@@ -267,7 +276,9 @@ impl OutputSchema {
     /// Why strict mode cannot express it; `None` from the second time on.
     pub(crate) fn take_strict_error(&self) -> Option<&StrictError> {
         let error = self.strict().err()?;
-        (!self.strict_error_was_taken.swap(true, Ordering::Relaxed)).then_some(error)
+        // A call's copy says nothing new.
+        let taken = &self.without_choices().strict_error_was_taken;
+        (!taken.swap(true, Ordering::Relaxed)).then_some(error)
     }
 
     /// Returns whether both dialects have `{"value": ..}`, because the type is not a JSON object.
@@ -301,6 +312,11 @@ impl std::fmt::Debug for OutputSchema {
             .field("marks", &self.marks)
             .finish_non_exhaustive()
     }
+}
+
+fn unwrapped(tree: &Value, wrapped: bool) -> &Value {
+    let wrapper = tree.get("properties").filter(|_| wrapped);
+    wrapper.and_then(|all| all.get(WRAPPER)).unwrap_or(tree)
 }
 
 fn sanitised(name: &str) -> String {

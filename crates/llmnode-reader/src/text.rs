@@ -46,7 +46,7 @@ pub fn same_name(one: &str, other: &str) -> bool {
 }
 
 /// Ignores case and what separates words: `unitPrice`, `Unit price`.
-pub(crate) fn same_letters(one: &str, other: &str) -> bool {
+pub fn same_letters(one: &str, other: &str) -> bool {
     let letters = |name: &str| -> Vec<char> {
         let kept = name.chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-'));
         kept.flat_map(char::to_lowercase).collect()

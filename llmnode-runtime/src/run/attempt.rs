@@ -121,7 +121,8 @@ async fn ask(
         }
     };
     let mut answer = answer(outcome, request, open, reserved, settings)?;
-    if let Some(round) = take_round(&mut answer, request, open, asked, settings) {
+    let may_be_text = model.calls_in_text(request);
+    if let Some(round) = take_round(&mut answer, may_be_text, request, open, asked, settings) {
         return Ok(Some(round));
     }
     let judged = if repeats_shown_form(&answer, request, open) {
@@ -134,9 +135,10 @@ async fn ask(
     finish(judged, answer, model, request, open).map(|()| None)
 }
 
-/// The calls of the answer, native or in its text.
+/// The calls of the answer, native or, if the model's may stand there, in its text.
 fn take_round(
     answer: &mut ModelAnswer,
+    may_be_text: bool,
     request: &Request,
     open: &mut OpenAttempt<'_>,
     asked: &mut dyn ErasedNode<'_>,
@@ -144,7 +146,7 @@ fn take_round(
 ) -> Option<Box<Round>> {
     let native = answer.round.take();
     let is_native = native.is_some();
-    let readable = !answer.stopped || answer.padding > 0;
+    let readable = may_be_text && (!answer.stopped || answer.padding > 0);
     let in_text = || called_in_text(&mut answer.text, request, asked, settings.reader());
     let round = native.or_else(|| readable.then(in_text).flatten())?;
     open.journal_answer(&round.content, round.calls(), round.carried.as_ref(), true);
@@ -199,10 +201,12 @@ fn finish(
             Err(Failure { answer: Some(text), ..truncated(request) })
         }
         Err(mut failure) => {
-            if let Some(call) =
-                misplaced_call(&text, request).filter(|_| failure.category == Category::SchemaError)
+            if failure.category == Category::SchemaError
+                && model.calls_in_text(request)
+                && let Some(call) = misplaced_call(&text, request)
             {
-                failure = Failure::rejected(Category::SchemaError, vec![call]);
+                let violations = std::iter::once(call).chain(std::mem::take(&mut failure.violations));
+                failure = Failure::rejected(Category::SchemaError, violations.collect());
             }
             if failure.category.group() == Group::Answer {
                 open.journal_answer(&text, &[], None, false);

@@ -6,11 +6,16 @@ use std::fmt::{self, Display};
 use std::sync::Arc;
 
 use llmnode_model::Category;
-use llmnode_reader::internal::{ChoiceList, ChoicesError, in_json_names, not_listed, with_choices};
+use llmnode_reader::internal::{
+    ChoiceList, ChoicesError, in_json_names, not_listed, same_letters, with_choices,
+};
 use llmnode_reader::{OutputSchema, Violation};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::NodeError;
+
+/// More violations than a model is told of.
+const MOST: usize = 256;
 
 /// The lists of a node, each with the way to the values of an answer.
 pub struct Choices<T: ?Sized>(Vec<OneList<T>>);
@@ -65,6 +70,9 @@ impl<T: ?Sized> Choices<T> {
                 ChosenValues { path: list.path.clone(), indexes: Vec::new(), values: Vec::new() };
             walk(value, &mut chosen);
             for (path, value) in chosen.values {
+                if violations.len() >= MOST {
+                    return violations;
+                }
                 if !list.values.contains(&value) {
                     let path = schema.map_or(path.clone(), |schema| in_json_names(path, schema, wrapped));
                     violations.push(not_listed(path, &value, &list.values));
@@ -111,7 +119,10 @@ impl ChosenValues {
             }
             path += part;
         }
-        let path = path.strip_prefix("self").map_or(path.clone(), str::to_owned);
+        // A member may be named `selfie`.
+        let of_self =
+            path.strip_prefix("self").filter(|rest| rest.is_empty() || rest.starts_with(['[', '.']));
+        let path = of_self.map_or(path.clone(), |rest| rest.strip_prefix('.').unwrap_or(rest).to_owned());
         // Of a variant, `Action::Use`, the paths of answers have the name alone.
         let path = match path.contains("::") {
             true => path
@@ -134,11 +145,19 @@ pub(crate) fn walk_json(value: &Value, to: &mut ChosenValues) {
 fn walk_steps(value: &Value, path: &str, to: &mut ChosenValues) {
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
     let name = step.trim_end_matches("[]");
-    let member = if name == "self" { Some(value) } else { value.get(name) };
     let lists = (step.len() - name.len()) / 2;
-    if let Some(member) = member {
-        walk_lists(member, lists, rest, to);
+    match value.as_object() {
+        _ if name == "self" => walk_lists(value, lists, rest, to),
+        Some(members) => members_of(members, name).for_each(|member| walk_lists(member, lists, rest, to)),
+        None => {}
     }
+}
+
+/// As the schema finds the place of a list: the member of this name, or else those with the same letters.
+fn members_of<'v>(members: &'v Map<String, Value>, name: &'v str) -> impl Iterator<Item = &'v Value> {
+    let named = members.get(name);
+    let near = members.iter().filter(move |(known, _)| named.is_none() && same_letters(known, name));
+    named.into_iter().chain(near.map(|(_, member)| member))
 }
 
 fn walk_lists(value: &Value, lists: usize, rest: &str, to: &mut ChosenValues) {
@@ -311,4 +330,41 @@ where
     L::Item: ListedValue,
 {
     list.into_iter().map(|value| value.listed()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn violations(path: &'static str, value: &Value) -> Vec<String> {
+        let mut choices = Choices::default();
+        choices.add(path, "x", ["key".to_owned()].into(), walk_json);
+        choices.violations(value, None, false).into_iter().map(|one| one.path).collect()
+    }
+
+    #[test]
+    fn a_path_in_another_spelling_is_checked() {
+        let value = json!({"firstStep": [{"theTool": "key"}, {"theTool": "axe"}]});
+        assert_eq!(violations("first_step[].the_tool", &value), ["first_step[1].the_tool"]);
+        assert_eq!(violations("firstStep[].theTool", &value), ["firstStep[1].theTool"]);
+        assert!(violations("second_step[].the_tool", &value).is_empty());
+        assert_eq!(violations("item", &json!({"item": "key", "Item": "axe"})), Vec::<String>::new());
+    }
+
+    #[test]
+    fn self_is_the_answer_and_no_beginning_of_a_name() {
+        assert_eq!(violations("selfie", &json!({"selfie": "axe"})), ["selfie"]);
+        assert_eq!(violations("self.item", &json!({"item": "axe"})), ["item"]);
+        assert_eq!(
+            (violations("self", &json!("axe")), violations("self[]", &json!(["axe"]))),
+            (vec![String::new()], vec!["[0]".to_owned()])
+        );
+    }
+
+    #[test]
+    fn a_long_list_has_no_more_violations_than_are_told() {
+        assert_eq!(violations("self[]", &json!(vec!["axe"; 10_000])).len(), MOST);
+    }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
 use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, Retry, Role};
-use llmnode_reader::internal::{form, is_repetition, one_line};
-use llmnode_reader::{Flag, Violation};
+use llmnode_reader::internal::{form, is_repetition, one_line, repeated_form, repeats_form};
+use llmnode_reader::{Flag, OutputSchema, Violation};
 
 use super::attempt::attempt;
 use super::attempt_loop::{Attempts, Plan, PlannedAttempt, Success};
@@ -134,7 +134,14 @@ impl ModelAttempts<'_, '_> {
                 self.resume_round(&text, carried, open.collect());
                 return Ok(None);
             }
-            match judge(&mut *self.node, &text, self.plan.settings.reader(), attempt).await {
+            // It was refused for what its form was, whatever else would be said of it.
+            let copied = |schema: &OutputSchema| !accepted && repeats_form(schema, &text);
+            let judged = if self.request.output.as_deref().is_some_and(copied) {
+                Err(Failure::rejected(Category::SchemaError, vec![repeated_form()]))
+            } else {
+                judge(&mut *self.node, &text, self.plan.settings.reader(), attempt).await
+            };
+            match judged {
                 Ok(_) => {
                     self.plan.context.call.replayed(usage);
                     if let Some(listener) = self.plan.context.listener {

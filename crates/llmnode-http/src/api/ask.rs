@@ -34,6 +34,12 @@ impl Inner {
         }
     }
 
+    /// A model that can call has no need of text.
+    pub(crate) fn calls_in_text(&self, request: &Request) -> bool {
+        let has_called = |model| self.capabilities.of(model, None).calls_natively;
+        self.wire.calls_in_text && !self.model_of(request).is_some_and(has_called)
+    }
+
     pub(crate) async fn complete(
         &self,
         request: &Request,
@@ -292,6 +298,9 @@ impl Inner {
                 if asked.forces_a_call() && !has_call && !completion.text.trim().is_empty() {
                     self.capabilities.unforced(asked.model);
                     sink.flag(Flag::FreeChoice);
+                }
+                if has_call && asked.shape.tools {
+                    self.capabilities.called(asked.model);
                 }
                 flags.into_iter().for_each(|flag| sink.flag(flag));
                 if !parts.is_empty() {

@@ -25,6 +25,10 @@ macro_rules! chat_model {
                 self.0.unenforced(request);
             }
 
+            fn calls_in_text(&self, request: &llmnode_model::Request) -> bool {
+                self.0.calls_in_text(request)
+            }
+
             fn retry_budget(&self) -> Option<&llmnode_model::RetryBudget> {
                 Some(&self.0.retry_budget)
             }

@@ -64,6 +64,7 @@ const GENERATE: Wire = Wire {
         expresses: |schema| schema.gemini().is_some(),
     },
     url: Some(url),
+    calls_in_text: false,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialAnswer>::default(),

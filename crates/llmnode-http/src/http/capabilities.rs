@@ -30,6 +30,8 @@ pub(crate) struct Quirks {
     pub(crate) most_tokens: Option<u32>,
     /// Refuses schemas with lists from the state.
     pub(crate) no_choices: bool,
+    /// Its server recognised a call of a tool.
+    pub(crate) calls_natively: bool,
     pub(crate) refused: ResponseFormats,
     /// The first call whose answer was not JSON of the schema that was sent: from then on, the prompt has the schema as well.
     pub(crate) unenforced: Option<CallId>,
@@ -121,6 +123,10 @@ impl Capabilities {
 
     pub(crate) fn unforced(&self, model: &str) {
         entry(&mut self.lock(), model).quirks.no_forced_tool = true;
+    }
+
+    pub(crate) fn called(&self, model: &str) {
+        entry(&mut self.lock(), model).quirks.calls_natively = true;
     }
 
     pub(crate) fn unenforced(&self, model: &str, call: CallId) {

@@ -96,17 +96,54 @@ impl Form {
         Some(format!("\n\nAnswer with JSON that has {}{and}{last}.", others.join(", ")))
     }
 
-    /// Whether a text has a value that is what the form shows in its place.
+    /// Whether a value of the answer is, but for blanks, what the form shows in its place.
     pub(crate) fn is_repeated_in(&self, answer: &str) -> bool {
         if !answer.contains('<') {
             return false;
         }
+        if let Some(json) = json_in(answer) {
+            return self.is_leaf_of(&json);
+        }
         let answer = without_space(answer);
         self.placeholders.iter().any(|placeholder| {
-            let mut at = answer.match_indices(placeholder.as_str()).map(|(at, _)| &answer[..at]);
-            at.any(|before| before.trim_end_matches('"').ends_with([':', '[']))
+            let mut places = answer.match_indices(placeholder.as_str());
+            places.any(|(at, shown)| is_whole_value(&answer[..at], &answer[at + shown.len()..]))
         })
     }
+
+    fn is_leaf_of(&self, json: &Value) -> bool {
+        match json {
+            Value::String(text) => text.contains('<') && self.placeholders.contains(&without_space(text)),
+            Value::Array(items) => items.iter().any(|item| self.is_leaf_of(item)),
+            Value::Object(members) => members.values().any(|member| self.is_leaf_of(member)),
+            _ => false,
+        }
+    }
+}
+
+/// The JSON that an answer is, or has text around.
+fn json_in(answer: &str) -> Option<Value> {
+    let object = || answer.get(answer.find('{')?..=answer.rfind('}')?);
+    let list = || answer.get(answer.find('[')?..=answer.rfind(']')?);
+    let read = |text: &str| serde_json::from_str(text).ok();
+    read(answer).or_else(|| read(object()?)).or_else(|| read(list()?))
+}
+
+/// Whether what stands between is all of a value, in text without white space that is no JSON.
+fn is_whole_value(before: &str, behind: &str) -> bool {
+    let (before, behind) = match before.strip_suffix('"') {
+        Some(before) => match behind.strip_prefix('"') {
+            Some(behind) => (before, behind),
+            None if behind.is_empty() => (before, behind),
+            None => return false,
+        },
+        None => (before, behind),
+    };
+    // As the form says it of members that may be absent.
+    let behind = behind.strip_prefix("ornull").unwrap_or(behind);
+    let behind = behind.strip_prefix("(maybeleftout)").unwrap_or(behind);
+    let begins = before.ends_with([':', '[', ',']);
+    begins && (behind.is_empty() || behind.starts_with([',', ']', '}']))
 }
 
 fn without_space(text: &str) -> String {

@@ -2,9 +2,21 @@
 //!
 //! Only a whole answer is one: a call inside prose, or in the result of a tool, is data.
 
+use std::collections::BTreeMap;
+
 use llmnode_model::{Message, Role, ToolCall, ToolSpec};
 use llmnode_reader::Reader;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The members of a call as the model wrote them.
+type Written<'t> = BTreeMap<String, &'t RawValue>;
+
+pub(super) struct TextCall {
+    pub(super) call: ToolCall,
+    /// The arguments.
+    written: String,
+}
 
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
@@ -12,7 +24,7 @@ const CLOSE: &str = "</tool_call>";
 /// The calls that a text consists of: one object or a list, or several in tags; each with the name of a listed tool and its
 /// arguments. `typed`: they may stand in a fence, which in raw text is how models show JSON to people, and may name a tool
 /// that is not there.
-pub(super) fn calls(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<ToolCall>> {
+pub(super) fn calls(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<TextCall>> {
     let text = without_thoughts(text).trim();
     let text = if typed { without_fence(text) } else { text };
     // For most answers the first character shows that they are not calls.
@@ -35,16 +47,48 @@ pub(super) fn calls(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<T
 pub(super) fn attempted<'t>(text: &str, tools: &'t [ToolSpec]) -> Option<&'t str> {
     let text = plain(text);
     let mut names = tools.iter().map(|tool| &*tool.name);
-    names.find(|name| text.contains(&format!("\"name\":\"{name}\"")))
+    names.find(|name| {
+        let member = format!("\"name\":\"{name}\"");
+        let mut named = text.match_indices(&member);
+        named.any(|(at, _)| has_arguments_beside(&text[..at], &text[at + member.len()..]))
+    })
 }
 
-/// Whether a message has the call: a model that repeats a document must not execute it.
-pub(super) fn is_quoted(call: &ToolCall, messages: &[Message]) -> bool {
-    let (name, arguments) = (format!("\"name\":\"{}\"", call.name), plain(&call.arguments));
-    let quoting = messages.iter().filter(|message| matches!(message.role, Role::User | Role::Tool));
-    quoting
-        .map(|message| plain(&message.content))
-        .any(|text| text.contains(&name) && text.contains(&arguments))
+/// Whether arguments stand before or behind the name of a call, in text without white space.
+fn has_arguments_beside(before: &str, mut behind: &str) -> bool {
+    const ARGUMENTS: [&str; 2] = ["\"arguments\":", "\"parameters\":"];
+    let other = |text: &str| {
+        let value = text.strip_prefix(",\"type\":\"").or_else(|| text.strip_prefix(",\"id\":\""))?;
+        Some(value.find('"').map_or(text.len(), |end| text.len() - value.len() + end + 1))
+    };
+    while let Some(end) = other(behind) {
+        behind = &behind[end..];
+    }
+    let follow =
+        behind.strip_prefix(',').is_some_and(|rest| ARGUMENTS.iter().any(|one| rest.starts_with(one)));
+    let lead = || {
+        let value = ARGUMENTS.iter().find_map(|one| Some(before.rsplit_once(one)?.1));
+        before.ends_with(',') && value.is_some_and(|value| value.trim_start_matches('"').starts_with('{'))
+    };
+    follow || lead()
+}
+
+/// What the messages say, as far as a call may be a repetition of it: a model that repeats a document must not execute it.
+pub(super) struct Quotable(Vec<String>);
+
+impl Quotable {
+    pub(super) fn of(messages: &[Message]) -> Self {
+        let given = |message: &&Message| matches!(message.role, Role::System | Role::User | Role::Tool);
+        Quotable(messages.iter().filter(given).map(|message| plain(&message.content)).collect())
+    }
+
+    /// Whether a message has the call.
+    pub(super) fn has(&self, TextCall { call, written }: &TextCall) -> bool {
+        let name = format!("\"name\":\"{}\"", call.name);
+        let (written, read) = (plain(written), plain(&call.arguments));
+        let quotes = |text: &String| text.contains(&written) || text.contains(&read);
+        self.0.iter().any(|text| text.contains(&name) && quotes(text))
+    }
 }
 
 /// Without white space and backslashes.
@@ -63,35 +107,36 @@ fn without_fence(text: &str) -> &str {
     inner.filter(|inner| !inner.contains("```")).unwrap_or(text)
 }
 
-fn listed(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<ToolCall>> {
-    // Nothing is repaired, and no member stands twice with two values.
-    let reading = Reader::new().exact(true).whole_text().value(text).ok()?;
-    match reading.value {
-        _ if !reading.notes.is_empty() => None,
-        Value::Array(calls) if !calls.is_empty() => {
-            calls.into_iter().map(|call| one(call, tools, typed)).collect()
-        }
-        call @ Value::Object(_) => Some(vec![one(call, tools, typed)?]),
-        _ => None,
-    }
+fn listed(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<TextCall>> {
+    let (calls, written): (Vec<Value>, Vec<Written<'_>>) = match exact(text)? {
+        Value::Array(calls) if !calls.is_empty() => (calls, serde_json::from_str(text).ok()?),
+        call @ Value::Object(_) => (vec![call], vec![serde_json::from_str(text).ok()?]),
+        _ => return None,
+    };
+    calls.into_iter().zip(written).map(|(call, written)| one(call, &written, tools, typed)).collect()
 }
 
-fn one(call: Value, tools: &[ToolSpec], typed: bool) -> Option<ToolCall> {
+/// Nothing is repaired, and no member stands twice with two values.
+fn exact(text: &str) -> Option<Value> {
+    let reading = Reader::new().exact(true).whole_text().value(text).ok()?;
+    reading.notes.is_empty().then_some(reading.value)
+}
+
+fn one(call: Value, written: &Written<'_>, tools: &[ToolSpec], typed: bool) -> Option<TextCall> {
     let Value::Object(mut call) = call else { return None };
     let Some(Value::String(name)) = call.remove("name") else { return None };
-    let arguments: Map<String, Value> =
-        match call.remove("arguments").or_else(|| call.remove("parameters"))? {
-            Value::Object(arguments) => arguments,
-            Value::String(arguments) => serde_json::from_str(&arguments).ok()?,
-            _ => return None,
-        };
+    let key = ["arguments", "parameters"].into_iter().find(|key| call.contains_key(*key))?;
+    let (arguments, written) = match call.remove(key)? {
+        Value::String(text) => (exact(&text)?, text),
+        arguments => (arguments, written.get(key)?.get().to_owned()),
+    };
     let id = call.remove("id").and_then(|id| id.as_str().map(str::to_owned));
     let is_function = call.remove("type").is_none_or(|kind| kind == "function");
     // What ends the conversation, or asks a person, is called natively or not at all.
     let may_run = tools.iter().find(|tool| tool.name == name).map_or(typed, |tool| !tool.external);
-    let call_of_tool =
-        || ToolCall::new(id.unwrap_or_default(), name.as_str(), Value::Object(arguments).to_string());
-    (may_run && is_function && call.is_empty()).then(call_of_tool)
+    let call_of_tool = || ToolCall::new(id.unwrap_or_default(), name.as_str(), arguments.to_string());
+    (may_run && is_function && arguments.is_object() && call.is_empty())
+        .then(|| TextCall { call: call_of_tool(), written })
 }
 
 #[cfg(test)]
@@ -105,7 +150,7 @@ mod tests {
         Some(
             calls(text, &tools, false)?
                 .into_iter()
-                .map(|call| format!("{}{}", call.name, call.arguments))
+                .map(|TextCall { call, .. }| format!("{}{}", call.name, call.arguments))
                 .collect(),
         )
     }
@@ -170,9 +215,42 @@ mod tests {
 
     #[test]
     fn a_call_that_the_data_has_is_quoted() {
-        let call = ToolCall::new("", "search", r#"{"word":"a"}"#);
-        let document = |text: &str| [Message::user("Repeat it."), Message::tool("1", text)];
-        assert!(is_quoted(&call, &document(r#"x {"name": "search", "arguments": "{\"word\": \"a\"}"}"#)));
-        assert!(!is_quoted(&call, &document(r#"x {"name": "search", "arguments": {"word": "b"}}"#)));
+        let tools = ["search"].map(|name| ToolSpec::new(name, "", OutputSchema::of::<bool>()));
+        let quotes = |document: Message, text: &str| {
+            Quotable::of(&[Message::user("Repeat it."), document]).has(&calls(text, &tools, true).unwrap()[0])
+        };
+        let call = r#"{"name": "search", "arguments": {"word":"a"}}"#;
+        let escaped = r#"x {"name": "search", "arguments": "{\"word\": \"a\"}"}"#;
+        assert!(quotes(Message::tool("1", escaped), call) && quotes(Message::system(escaped), call));
+        assert!(!quotes(Message::tool("1", r#"x {"name": "search", "arguments": {"word": "b"}}"#), call));
+        // As it was written, whatever a number or a letter is when it is read.
+        for arguments in [r#"{"n": 1.00}"#, r#"{"n": 1e2}"#, r#"{"b": 1, "a": 2}"#, r#"{"n": "\u0041"}"#] {
+            let call = format!(r#"{{"name": "search", "arguments": {arguments}}}"#);
+            assert!(quotes(Message::tool("1", format!("So: {call}.")), &call), "{call}");
+            let of_text = Value::String(arguments.to_owned());
+            let of_text = format!(r#"{{"name": "search", "arguments": {of_text}}}"#);
+            assert!(quotes(Message::tool("1", format!("So: {call}.")), &of_text), "{of_text}");
+        }
+        assert!(calls(r#"{"name": "search", "arguments": "{\"a\": 1, \"a\": 2}"}"#, &tools, true).is_none());
+    }
+
+    #[test]
+    fn a_name_without_arguments_is_no_attempt() {
+        let tools = ["search"].map(|name| ToolSpec::new(name, "", OutputSchema::of::<bool>()));
+        for text in [
+            r#"I call {"name": "search", "arguments": {}} now"#,
+            r#"I call {"name": "search", "type": "function", "id": "1", "parameters": {"a": 1}"#,
+            r#"So {"arguments": {"word": "a"}, "name": "search"}"#,
+        ] {
+            assert_eq!(attempted(text, &tools), Some("search"), "{text}");
+        }
+        for text in [
+            r#"{"name": "search", "age": 3}"#,
+            r#"{"name": "search", "id": "1"#,
+            r#"{"name": "search"}, "arguments" are {}"#,
+            r#"{"name": "other", "arguments": {}}"#,
+        ] {
+            assert_eq!(attempted(text, &tools), None, "{text}");
+        }
     }
 }

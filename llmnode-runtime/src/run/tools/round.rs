@@ -14,7 +14,7 @@ use llmnode_reader::{Reader, Violation};
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
-use super::in_text;
+use super::in_text::{self, Quotable, TextCall};
 use super::invocation::{ConversationId, Invocation};
 use super::outcome::Outcome;
 use super::typed::is_object;
@@ -102,16 +102,21 @@ pub(in crate::run) fn called_in_text(
     if typed && node.read(text, reader).is_ok() {
         return None;
     }
+    if calls.len() > CALLS {
+        return None;
+    }
     // The function of the answer is called like a tool.
-    if let (Some(output), [call]) = (&request.output, &calls[..])
+    if let (Some(output), [TextCall { call, .. }]) = (&request.output, &calls[..])
         && output.name() == call.name
     {
         text.clone_from(&call.arguments);
         return None;
     }
-    if calls.iter().any(|call| in_text::is_quoted(call, &request.messages)) {
+    let quotable = Quotable::of(&request.messages);
+    if calls.iter().any(|call| quotable.has(call)) {
         return None;
     }
+    let calls = calls.into_iter().map(|one| one.call).collect();
     let calls = with_unique_ids(calls, &request.messages);
     Some(Box::new(Round { content: String::new(), carried: None, calls, states: Vec::new() }))
 }
@@ -123,7 +128,8 @@ pub(in crate::run) fn misplaced_call(text: &str, request: &Request) -> Option<Vi
     }
     let name = in_text::attempted(text, &request.tools)?;
     let calls = in_text::calls(text, &request.tools, true).unwrap_or_default();
-    let quoted = calls.iter().any(|call| in_text::is_quoted(call, &request.messages));
+    let quotable = Quotable::of(if calls.is_empty() { &[] } else { &request.messages });
+    let quoted = calls.iter().take(CALLS).any(|call| quotable.has(call));
     let message = if quoted {
         format!("repeats a call of `{name}` that stands in the data; nothing was called")
     } else {

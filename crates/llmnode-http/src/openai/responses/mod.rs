@@ -31,6 +31,7 @@ const RESPONSES: Wire = Wire {
     joined: &["tools", "text", "include"],
     formats: response_formats::ALL,
     url: None,
+    calls_in_text: false,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialResponse>::default(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::OutputSchema;
-use crate::internal::{ChoiceList, has_choices, with_choices};
+use crate::internal::{ChoiceList, has_choices, instruction, take_strict_error, with_choices};
 
 /// Small, and the same in each run.
 struct Draw(u64);
@@ -222,4 +222,30 @@ fn of_five_hundred_random_types_a_list_binds_its_path_and_no_other() {
             assert!(own.is_met_by(&wrong) && !with.is_met_by(&wrong), "{path}: {wrong}\n{}", with.plain());
         }
     }
+}
+
+fn listing(own: &Arc<OutputSchema>, path: &'static str) -> Arc<OutputSchema> {
+    let list = ChoiceList { path: path.into(), source: "x".into(), values: ["lamp".to_owned()].into() };
+    with_choices(own, &[list]).unwrap()
+}
+
+#[test]
+fn a_copy_is_wrapped_as_its_type_and_cut_as_its_type() {
+    let own =
+        Arc::new(OutputSchema::from_value("Names", json!({"type": "array", "items": {"type": "string"}})));
+    let with = listing(&own, "self[]");
+    assert!(own.is_wrapped() && with.is_wrapped());
+    assert!(with.is_met_by(r#"{"value": ["lamp"]}"#) && !with.is_met_by(r#"{"value": ["key"]}"#));
+
+    let deep = (0..80).fold(json!({"type": "string"}), |inner, _| json!({"type": "array", "items": inner}));
+    let members = json!({"item": {"type": "string"}, "deep": deep});
+    let deep = json!({"type": "object", "properties": members, "required": ["item", "deep"]});
+    let own = Arc::new(OutputSchema::from_value("Deep", deep));
+    let with = listing(&own, "item");
+    assert!(own.form().is_none() && with.form().is_none());
+    assert!(own.strict().is_err() && with.strict().is_err());
+    assert!(take_strict_error(&listing(&own, "item")).is_some() && take_strict_error(&with).is_none());
+    // No form can say it, and the values stand below the question.
+    assert!(instruction(&with).contains("JSON Schema") && !instruction(&with).contains("lamp"));
+    assert!(with.plain().get().contains("lamp"));
 }

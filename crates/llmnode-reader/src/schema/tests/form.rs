@@ -99,7 +99,22 @@ fn a_copied_form_is_recognised_and_marks_of_a_text_are_not() {
     ] {
         assert_eq!(form.is_repeated_in(copied), !copied.contains("the guest's full"), "{copied}");
     }
-    for own in [r#"{"guest": "<b>Hello</b>"}"#, r#"{"guest": "use <text> here"}"#, "", "<text>"] {
+    let copied_in = |text: &str| form.is_repeated_in(text);
+    assert!(copied_in("So: {\"wishes\": [\"< text >\"], \"room\": 3} "));
+    assert!(copied_in("{\"remark\": \"<text>\" (may be left out), \"room\": 3"));
+    assert!(copied_in("{\"rate\": <number> or null, \"room\": 3") && copied_in("{\"remark\": \"<text>"));
+    for own in [
+        r#"{"guest": "<b>Hello</b>"}"#,
+        r#"{"guest": "use <text> here"}"#,
+        r#"{"guest": "<text>Hi</text>"}"#,
+        r#"{"guest": "use: <text> here"}"#,
+        r#"{"guest": "a:\"<text>\",b"}"#,
+        "```json\n{\"guest\": \"one of: <text>, <number>\"}\n```",
+        r#"{"guest": "<text>Hi</text>", "room": }"#,
+        r#"{"guest": "use: <text> here", "room": }"#,
+        "",
+        "<text>",
+    ] {
         assert!(!form.is_repeated_in(own), "{own}");
     }
 }
