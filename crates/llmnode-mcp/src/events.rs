@@ -15,19 +15,19 @@ use sse_stream::{Error as SseError, Sse, SseStream};
 pub(crate) fn events(
     body: ResponseBody,
     limit: usize,
-    given_up: GivenUp,
+    given_up: Cancelled,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
     let bytes = BoundedBytes { body, size: EventSize::default(), limit, given_up, failed: false };
     Box::pin(SseStream::from_bytes_stream(bytes))
 }
 
-type GivenUp = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct BoundedBytes {
     body: ResponseBody,
     size: EventSize,
     limit: usize,
-    given_up: GivenUp,
+    given_up: Cancelled,
     failed: bool,
 }
 
