@@ -27,7 +27,8 @@ def parameters(model, key, template, instruct):
     params.n_parallel, params.n_ctx = SLOTS, SLOTS * CONTEXT_PER_SLOT
     params.kv_unified = False  # each slot has its own share, whatever the others hold
     params.n_gpu_layers, params.cpuparams.n_threads = 0, 1
-    params.use_jinja = bool(template or instruct)
+    if template or instruct:
+        params.use_jinja = True
     if instruct:
         params.n_parallel, params.n_ctx = 2, 2 * CONTEXT_PER_SLOT
     if template:
