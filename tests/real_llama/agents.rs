@@ -144,7 +144,11 @@ async fn rate(model: impl ChatModel + 'static, runs: u64, bias: f64, least: (u64
             answer.report().await
         };
         let record = outcome.as_ref().map_or_else(|error| error.record().unwrap(), |report| &report.record);
-        lost += record.attempts.iter().filter(|a| a.category == Some(Category::Network)).count() as u64;
+        // Nor of one that the server failed at.
+        for silent in record.attempts.iter().filter(|attempt| attempt.usage.is_none()) {
+            assert!(matches!(silent.category, Some(Category::Network | Category::ServerError)), "{silent:?}");
+            lost += 1;
+        }
         match outcome {
             Ok(report) => {
                 good += 1;
