@@ -105,18 +105,28 @@ struct RateAlone {
 #[ignore = "needs scripts/real-components"]
 async fn tools_run_by_messages_too() {
     let builder = Anthropic::builder().base_url(tools_url()).api_key(key()).model("tiny-random");
-    let model = builder.build().unwrap();
-    rate(model.clone(), runs(12), 15.0, (0, 0)).await;
-    let run = Run::new(model);
+    rate(builder.clone().build().unwrap(), runs(12), 15.0, (0, 0)).await;
+    // Another handle, which has not learned yet that nothing is enforced.
+    let run = Run::new(builder.build().unwrap());
     let mut good = 0;
     for seed in 0..runs(24) {
         let node = RateAlone { question: format!("How good is book {seed}?") };
         let call = run.call(&node).response_format(ResponseFormat::Tool).temperature(1.0);
-        good += u64::from(call.extra("seed", seed).extra("logit_bias", json!([["{", 15.0]])).await.is_ok());
+        match call.extra("seed", seed).extra("logit_bias", json!([["{", 15.0]])).await {
+            Ok(rating) => {
+                good += 1;
+                assert!(rating.stars <= 200);
+            }
+            Err(error) => assert!(
+                error.category().group() == Group::Answer
+                    || matches!(error.category(), Category::TruncatedOutput | Category::ServerError),
+                "{error}"
+            ),
+        }
     }
     println!("{good} answers accepted by a tool that had to be called");
-    assert!(good >= 1);
-    assert_eq!(run.ledger().total().total.unreported_calls, 0);
+    let total = run.ledger().total();
+    assert!(total.requests >= 24 && total.total.unreported_calls < total.requests, "{total:?}");
 }
 
 fn runs(default: u64) -> u64 {
