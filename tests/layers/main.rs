@@ -73,7 +73,7 @@ const MODEL: &[&str] = &[
     "carried",
     "message",
     "response_format",
-    "openai_content",
+    "message_json",
     "request",
     "completion",
     "error",

@@ -15,7 +15,7 @@ use async_openai::types::chat::{
 use serde_json::Value;
 
 use super::message::Message;
-use super::openai_content::ParsedContent;
+use super::message_json::ParsedContent;
 use crate::BoxError;
 
 impl From<ChatCompletionRequestSystemMessage> for Message {

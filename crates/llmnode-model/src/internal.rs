@@ -3,7 +3,7 @@
 pub use crate::carried::{CarriedPart, Json};
 pub use crate::credential::{Secret, is_credential, redact, redact_secrets};
 pub use crate::ids::Ids;
-pub use crate::openai_content::Content;
+pub use crate::message_json::Content;
 pub use crate::panics::{catch_panic, catch_panic_async, lock};
 pub use crate::retry_budget::BudgetedRetries;
 pub use crate::testing::guard::check as check_request;

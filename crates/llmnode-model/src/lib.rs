@@ -18,7 +18,7 @@ mod ids;
 pub mod internal;
 pub mod media;
 mod message;
-mod openai_content;
+mod message_json;
 mod panics;
 mod request;
 mod response_format;

@@ -141,7 +141,6 @@ fn finish(reason: &str) -> FinishReason {
     match reason {
         "end_turn" | "stop_sequence" | "tool_use" | "stop" => FinishReason::Stop,
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
-        "refusal" => FinishReason::ContentFilter,
         "pause_turn" => FinishReason::Continue,
         other => FinishReason::Other(other.to_owned()),
     }

@@ -61,7 +61,7 @@ const MESSAGES: Wire = Wire {
     model: "ANTHROPIC_MODEL",
     api: ApiPath { path: "/v1/messages", example: "https://api.anthropic.com" },
     own: &["messages", "model", "stream", "system"],
-    joined: &["tools", "output_config"],
+    joined: request::JOINED,
     formats: Formats {
         order: &[ResponseFormat::Strict, ResponseFormat::Tool, ResponseFormat::Prompt],
         expresses: |schema| schema.anthropic().is_some(),

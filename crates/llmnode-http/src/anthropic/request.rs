@@ -15,6 +15,9 @@ use crate::api::prepared_request::PreparedRequest;
 /// The API needs a number.
 const MAX_TOKENS: u32 = 8192;
 
+/// Fields of ours that `extra` may add to.
+pub(super) const JOINED: &[&str] = &["output_config", "tools"];
+
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
@@ -83,8 +86,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     if let Some(Block::Text { cache_control, .. }) = system.last_mut() {
         *cache_control = cache;
     }
-    let joined = ["output_config", "tools"];
-    let extra = request.extra.iter().filter(|(name, _)| !joined.contains(&name.as_str()));
+    let extra = request.extra.iter().filter(|(name, _)| !JOINED.contains(&name.as_str()));
     let body = Body {
         model,
         max_tokens: limit(request, shape.quirks.most_tokens),

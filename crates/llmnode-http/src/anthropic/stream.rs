@@ -14,8 +14,7 @@ use super::usage::MessageUsage;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::as_error_body;
-use crate::api::unreadable::{broken_off, malformed};
+use crate::api::unreadable::{as_error_body, broken_off, malformed};
 use crate::api::wire::StreamedAnswer;
 use crate::http::lenient::{Count, object, tokens};
 use crate::http::sse::Event;
@@ -165,22 +164,19 @@ impl PartialMessage {
                         list.push(citation);
                     }
                 }
-                (_, Value::String(piece)) => {
-                    match &*name {
+                (_, value) => {
+                    match (&*name, value.as_str()) {
                         // If there is a function for the answer, this may not be the answer.
-                        "text" if wanted.function.is_none() => sink.delta(Delta::Text(&piece)),
-                        "thinking" => sink.delta(Delta::Reasoning(&piece)),
+                        ("text", Some(piece)) if wanted.function.is_none() => sink.delta(Delta::Text(piece)),
+                        ("thinking", Some(piece)) => sink.delta(Delta::Reasoning(piece)),
                         _ => {}
                     }
-                    match block.members.get_mut(&name) {
-                        Some(Value::String(text)) => text.push_str(&piece),
-                        _ => {
-                            block.members.insert(name, Value::String(piece));
+                    match (block.members.get_mut(&name), value) {
+                        (Some(Value::String(text)), Value::String(piece)) => text.push_str(&piece),
+                        (_, value) => {
+                            block.members.insert(name, value);
                         }
                     }
-                }
-                (_, value) => {
-                    block.members.insert(name, value);
                 }
             }
         }

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::internal::{CarriedPart, sha256_hex};
+use llmnode_model::internal::CarriedPart;
 use llmnode_model::{Attachment, File, Image, Message, Part, Role};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::api::messages::Messages;
-use crate::api::pieces::{Beside, Piece, object, pieces};
+use crate::api::pieces::{Beside, Piece, object, pieces, short_id};
 use crate::api::prepared_request::PreparedRequest;
 
 #[derive(Serialize)]
@@ -181,11 +181,7 @@ fn assistant<'a>(message: &'a Message, carried: Option<&'a [CarriedPart]>) -> Ve
     pieces(message, carried.unwrap_or_default(), true).into_iter().filter_map(block).collect()
 }
 
-/// The API takes 1 to 64 characters of `a-z A-Z 0-9 _ -`. Call and result come to the same.
+/// The API takes `a-z A-Z 0-9 _ -` alone.
 fn id(id: &str) -> Cow<'_, str> {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    match (1..=64).contains(&id.len()) && id.bytes().all(fits) {
-        true => Cow::Borrowed(id),
-        false => Cow::Owned(format!("c{}", &sha256_hex(id.as_bytes())[..32])),
-    }
+    short_id(id, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }

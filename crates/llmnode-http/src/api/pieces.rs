@@ -74,9 +74,9 @@ pub(crate) fn object(arguments: &str) -> Box<RawValue> {
     raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
 }
 
-/// The call's id, if it is of 1 to 64 characters, which some APIs want. Call and result come to the same.
-pub(crate) fn short_id(id: &str) -> Cow<'_, str> {
-    match (1..=64).contains(&id.len()) {
+/// The call's id, if it has 1 to 64 of the characters that an API takes. Call and result come to the same.
+pub(crate) fn short_id(id: &str, fits: fn(u8) -> bool) -> Cow<'_, str> {
+    match (1..=64).contains(&id.len()) && id.bytes().all(fits) {
         true => Cow::Borrowed(id),
         false => Cow::Owned(format!("c{}", &sha256_hex(id.as_bytes())[..32])),
     }

@@ -4,16 +4,12 @@ use std::borrow::Cow;
 
 use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
 use llmnode_model::{FinishReason, Message, Request, ResponseFormat};
-
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::without_choices;
 
 use super::expected_calls::ExpectedCalls;
 use crate::http::capabilities::RequestShape;
 use crate::http::service::Deadline;
-
-/// The Responses API takes no limit below it.
-pub(crate) const LEAST_TOKENS: u32 = 16;
 
 pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,

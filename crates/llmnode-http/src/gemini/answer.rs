@@ -7,8 +7,7 @@ use llmnode_reader::internal::one_line;
 
 use super::gathered::{AnswerPart, Gathered, Response};
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
-use crate::api::read_answer::OTHER_CHOICES;
-use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
+use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{json_of, no_answer, no_json};
 use crate::http::error_body;
 

@@ -53,7 +53,7 @@ const GENERATE: Wire = Wire {
     model: "GEMINI_MODEL",
     api: ApiPath { path: "/models", example: "https://generativelanguage.googleapis.com/v1beta" },
     own: &["contents", "model", "stream", "systemInstruction", "system_instruction"],
-    joined: &["tools", "toolConfig", "generationConfig"],
+    joined: request::JOINED,
     formats: Formats {
         order: &[
             ResponseFormat::Tool,

@@ -12,6 +12,9 @@ use super::contents::{Content, Instruction, contents};
 use crate::api::messages::{instructed, max_tokens, temperature};
 use crate::api::prepared_request::PreparedRequest;
 
+/// Fields of ours that `extra` may add to.
+pub(super) const JOINED: &[&str] = &["generationConfig", "tools", "toolConfig"];
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
@@ -71,8 +74,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
     let messages = instructed(prepared);
     let (system_instruction, contents) = contents(&messages, prepared)?;
-    let joined = ["generationConfig", "tools", "toolConfig"];
-    let extra = request.extra.iter().filter(|(name, _)| !joined.contains(&name.as_str()));
+    let extra = request.extra.iter().filter(|(name, _)| !JOINED.contains(&name.as_str()));
     let body = Body {
         system_instruction,
         tools: tools(prepared, function),

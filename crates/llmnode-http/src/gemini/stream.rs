@@ -9,8 +9,7 @@ use super::gathered::{AnswerPart, Gathered, Response};
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::as_error_body;
-use crate::api::unreadable::{broken_off, malformed};
+use crate::api::unreadable::{as_error_body, broken_off, malformed};
 use crate::api::wire::StreamedAnswer;
 use crate::http::sse::Event;
 

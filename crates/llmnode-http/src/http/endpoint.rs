@@ -31,7 +31,7 @@ impl Endpoint {
         let base = Url::parse(base).map_err(fault)?;
         let path = base.path().trim_end_matches('/').trim_end_matches(api.path);
         // Where the version is part of the path, a base that ends with it is taken, too.
-        let version = api.path.find("/v1/").map(|_| "/v1").unwrap_or_default();
+        let version = if api.path.starts_with("/v1/") { "/v1" } else { "" };
         let path = path.strip_suffix(version).unwrap_or(path);
         let url = base.with_path(&format!("{path}{}", api.path)).map_err(fault)?;
         Ok(Endpoint { path: api.path, shown: shown(&url), url })

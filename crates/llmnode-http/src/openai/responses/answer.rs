@@ -10,9 +10,9 @@ use llmnode_reader::internal::one_line;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use super::request::LEAST_TOKENS;
 use super::usage::ResponseUsage;
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
-use crate::api::prepared_request::LEAST_TOKENS;
 use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{json_of, no_answer, no_json};
 use crate::http::error_body;

@@ -98,7 +98,10 @@ fn result(message: &Message) -> Result<Item<'_>, String> {
         true => Output::Parts(parts(message)?),
         false => Output::Text(&message.content),
     };
-    Ok(Item::FunctionCallOutput { call_id: short_id(message.answers().unwrap_or_default()), output })
+    Ok(Item::FunctionCallOutput {
+        call_id: short_id(message.answers().unwrap_or_default(), |_| true),
+        output,
+    })
 }
 
 fn parts(message: &Message) -> Result<Vec<ContentPart<'_>>, String> {
@@ -151,7 +154,7 @@ fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>, items: &m
                 }
             }
             Piece::Call(ToolCall { id, name, arguments, .. }, beside) => items.push(Item::FunctionCall {
-                call_id: short_id(id),
+                call_id: short_id(id, |_| true),
                 name,
                 arguments: if arguments.is_empty() { "{}" } else { arguments },
                 beside,

@@ -28,7 +28,7 @@ const RESPONSES: Wire = Wire {
     model: "OPENAI_MODEL",
     api: ApiPath { path: "/responses", example: "https://api.openai.com/v1" },
     own: &["input", "instructions", "model", "stream"],
-    joined: &["tools", "text", "include"],
+    joined: request::JOINED,
     formats: response_formats::ALL,
     url: None,
     calls_in_text: false,

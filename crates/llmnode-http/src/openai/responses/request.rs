@@ -10,10 +10,16 @@ use serde_json::{Value, json};
 
 use super::items::{Item, items};
 use crate::api::messages::{instructed, strict_if_possible, temperature};
-use crate::api::prepared_request::{LEAST_TOKENS, PreparedRequest};
+use crate::api::prepared_request::PreparedRequest;
 
 /// Without it, reasoning could not go back to a server that keeps nothing.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
+
+/// The API takes no limit below it.
+pub(super) const LEAST_TOKENS: u32 = 16;
+
+/// Fields of ours that `extra` may add to.
+pub(super) const JOINED: &[&str] = &["include", "text", "tools"];
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -84,8 +90,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let messages = instructed(prepared);
     let (instructions, input) = items(&messages, prepared)?;
     let encrypted = (!shape.quirks.no_include).then_some(ENCRYPTED);
-    let joined = ["include", "text", "tools"];
-    let extra = request.extra.iter().filter(|(name, _)| !joined.contains(&name.as_str()));
+    let extra = request.extra.iter().filter(|(name, _)| !JOINED.contains(&name.as_str()));
     let body = Body {
         model,
         store: (!given("store")).then_some(false),
