@@ -12,7 +12,7 @@ Usage:
   llmnode-graph check FILE [--json] [--profiles FILE] [--store NAME[=FILE]]... [--programs FOLDER] [--folder FOLDER]
                            [--tools NAMES] [--types NAMES]
   llmnode-graph run FILE [--input NAME=VALUE]... [--approve [NAME=]ANSWER]... [--profiles FILE]
-                         [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER] [--picture mermaid|dot]
+                         [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER] [--picture mermaid]
   llmnode-graph schema
 
 check   lists every fault of a graph. It exits with 0 if there is none, with 1 if there are some.
@@ -32,7 +32,7 @@ Options:
   --tools NAMES       the tools of the program, with commas between; without it any name of a tool is taken
   --types NAMES       the node types that the program adds; their settings are not checked
   --folder FOLDER     where subgraphs are; by default the folder of the file
-  --picture FORM      print the graph as Mermaid or DOT when it has run";
+  --picture FORM      print the graph as Mermaid when it has run";
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Command {
@@ -56,7 +56,7 @@ pub(crate) struct Options {
     pub(crate) tools: Option<Vec<String>>,
     pub(crate) types: Vec<String>,
     pub(crate) folder: Option<PathBuf>,
-    pub(crate) picture: Option<Picture>,
+    pub(crate) picture: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -74,12 +74,6 @@ impl Answer {
             _ => serde_json::from_str(text).ok().filter(Value::is_object).map(Answer::Edit),
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Picture {
-    Mermaid,
-    Dot,
 }
 
 pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, String> {
@@ -133,13 +127,10 @@ impl Options {
                 self.inputs.insert(name.to_owned(), text.to_owned());
             }
             "--approve" if is_run => self.approvals.extend([approval(&value()?)?]),
-            "--picture" if is_run => {
-                self.picture = Some(match value()?.as_str() {
-                    "mermaid" => Picture::Mermaid,
-                    "dot" => Picture::Dot,
-                    other => return Err(format!("--picture {other:?}: there are \"mermaid\" and \"dot\"")),
-                });
-            }
+            "--picture" if is_run => match value()?.as_str() {
+                "mermaid" => self.picture = true,
+                other => return Err(format!("--picture {other:?}: there is \"mermaid\"")),
+            },
             "--store" => {
                 let (name, file) = store(&value()?, is_run)?;
                 if self.stores.insert(name.clone(), file).is_some() {
@@ -200,10 +191,10 @@ mod tests {
             ..Options::default()
         };
         assert_eq!(read("check --json a.json --tools=x,y"), Ok(Command::Check(expected)));
-        let Ok(Command::Run(options)) = read("run a.json --input q=a=b --input n=3 --picture dot") else {
+        let Ok(Command::Run(options)) = read("run a.json --input q=a=b --input n=3 --picture mermaid") else {
             panic!()
         };
-        assert_eq!((options.inputs["q"].as_str(), options.picture), ("a=b", Some(Picture::Dot)));
+        assert_eq!((options.inputs["q"].as_str(), options.picture), ("a=b", true));
         let Ok(Command::Check(options)) = read("check a --store docs --store=notes=n=1.db --programs p")
         else {
             panic!()
@@ -227,7 +218,7 @@ mod tests {
             ("check a --input x=1", "no option --input"),
             ("run a --input x", "write NAME=VALUE"),
             ("check a --store n --store n=b.db", "is given twice"),
-            ("run a --picture png", "\"mermaid\" and \"dot\""),
+            ("run a --picture png", "there is \"mermaid\""),
             ("run a --profiles", "needs a value"),
             ("run a --approve perhaps", "write yes, no, or a JSON object"),
             ("run a --approve b=[1]", "write yes, no, or a JSON object"),

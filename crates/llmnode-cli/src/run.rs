@@ -9,7 +9,7 @@ use llmnode_http::OpenAi;
 use llmnode_runtime::{Approval, Category, NodeError, Paused, Run};
 use serde_json::{Map, Value};
 
-use crate::args::{Answer, Options, Picture};
+use crate::args::{Answer, Options};
 use crate::check::{folder, read};
 use crate::placeholders::named;
 use crate::report::report;
@@ -64,8 +64,8 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
         }
     };
     table.close();
-    if let Some((form, record)) = options.picture.zip(watch.record()) {
-        println!("{}", if form == Picture::Dot { record.dot() } else { record.mermaid() });
+    if let Some(record) = watch.record().filter(|_| options.picture) {
+        println!("{}", record.mermaid());
     } else {
         let own = run.state().values.iter().filter(|(name, _)| !name.starts_with('_'));
         let values: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();

@@ -39,7 +39,7 @@
 //! has the same while a flow runs, and after it failed or was dropped. A record keeps the newest 256 steps, and
 //! figures of all of them.
 //!
-//! **It can be drawn.** [`outline_of`] returns the flow for [Mermaid](Outline::mermaid) or [Graphviz](Outline::dot).
+//! **It can be drawn.** [`outline_of`] returns the flow for [Mermaid](Outline::mermaid).
 //! A record draws [the path taken](FlowRecord::mermaid) into it.
 //!
 //! ```

@@ -10,7 +10,7 @@ use super::outline::Outline;
 
 /// What a flow did up to some moment: its newest steps, and figures for all of them.
 ///
-/// [`mermaid`](FlowRecord::mermaid) and [`dot`](FlowRecord::dot) draw it.
+/// [`mermaid`](FlowRecord::mermaid) draws it.
 ///
 /// As JSON it begins with `"format": "llmnode/flow-record", "version": 2`. It contains no prompts and answers. Times
 /// are in milliseconds. [`from_json`](FlowRecord::from_json) reads it back.

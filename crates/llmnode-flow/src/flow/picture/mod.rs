@@ -1,6 +1,5 @@
-//! Pictures of flows, as text that Mermaid and Graphviz draw.
+//! Pictures of flows, as text that Mermaid draws.
 
-mod dot;
 mod drawing;
 mod mermaid;
 #[cfg(test)]
@@ -23,21 +22,11 @@ impl Outline {
     pub fn mermaid(&self) -> String {
         mermaid::draw(&Drawing::of(self, None))
     }
-
-    /// A graph for Graphviz: `dot -Tsvg`.
-    pub fn dot(&self) -> String {
-        dot::draw(&Drawing::of(self, None))
-    }
 }
 
 impl FlowRecord {
     /// The flow's picture for Mermaid, with the path that was taken: how often, how long and with how many tokens.
     pub fn mermaid(&self) -> String {
         mermaid::draw(&Drawing::of(&self.outline, Some(self)))
-    }
-
-    /// The same for Graphviz.
-    pub fn dot(&self) -> String {
-        dot::draw(&Drawing::of(&self.outline, Some(self)))
     }
 }

@@ -64,15 +64,6 @@ fn a_picture_shows_steps_edges_and_what_is_nested() {
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    let text = research().dot();
-    for part in [
-        "digraph \"research\" {",
-        "subgraph \"cluster_s2\" {",
-        "s0 -> s_todo [label=\"other\", style=dashed]",
-        "s2__done -> s3 [label=\"\"]",
-    ] {
-        assert!(text.contains(part), "{part} in {text}");
-    }
 }
 
 #[test]
@@ -81,8 +72,6 @@ fn names_of_any_kind_stay_names() {
     let flow = Outline::Flow(odd.into(), vec![step(odd, node("n"), &[(odd, None)])]);
     let text = flow.mermaid();
     assert!(text.contains("s0[\"a#34;#93;#45;#45;#62;x #60;b#62;#38;lt#59;#92; "), "{text}");
-    let text = flow.dot();
-    assert!(text.contains("label=\"a\\\"]-->x <b>&amp;lt;\\\\ `c` #35; end"), "{text}");
     let long = Outline::Node("x".repeat(10_000).into()).mermaid();
     assert!(long.len() < 1000, "a name is cut");
 }
@@ -92,15 +81,11 @@ fn keep(outline: &Outline, record: Option<&FlowRecord>) {
     use std::collections::hash_map::DefaultHasher;
     use std::hash::{Hash, Hasher};
     let Some(folder) = std::env::var_os("LLMNODE_PICTURES") else { return };
-    let (mermaid, dot) = match record {
-        Some(record) => (record.mermaid(), record.dot()),
-        None => (outline.mermaid(), outline.dot()),
-    };
+    let mermaid = record.map_or_else(|| outline.mermaid(), FlowRecord::mermaid);
     let mut name = DefaultHasher::new();
     mermaid.hash(&mut name);
     let path = std::path::Path::new(&folder).join(format!("{:016x}", name.finish()));
     std::fs::write(path.with_extension("mmd"), mermaid).unwrap();
-    std::fs::write(path.with_extension("dot"), dot).unwrap();
 }
 
 fn name() -> impl Strategy<Value = String> {
@@ -141,14 +126,12 @@ fn outline() -> impl Strategy<Value = Outline> {
     })
 }
 
-/// What a line is made of when its texts are taken out: `"…"`, in which `\` guards the next character if it may.
-fn skeleton(line: &str, guards: bool) -> Option<String> {
+/// What a line is made of when its texts are taken out: `"…"`.
+fn skeleton(line: &str) -> Option<String> {
     let (mut skeleton, mut quoted) = (String::new(), false);
-    let mut rest = line.chars();
-    while let Some(c) = rest.next() {
+    for c in line.chars() {
         match c {
             '"' => quoted = !quoted,
-            '\\' if quoted && guards => drop(rest.next()?),
             _ if quoted => {}
             c => skeleton.push(c),
         }
@@ -166,7 +149,7 @@ fn is_mermaid(line: &str) -> bool {
     {
         return true;
     }
-    let Some(bare) = skeleton(line, false) else { return false };
+    let Some(bare) = skeleton(line) else { return false };
     let (bare, _class) = bare.split_once(":::").unwrap_or((&bare, ""));
     let words: Vec<_> = bare.split(' ').collect();
     match words.as_slice() {
@@ -190,13 +173,6 @@ proptest! {
         }
         let opened = mermaid.lines().filter(|line| line.trim_start().starts_with("subgraph ")).count();
         prop_assert_eq!(opened, mermaid.lines().filter(|line| line.trim() == "end").count());
-
-        let dot = outline.dot();
-        let bare: Option<String> = dot.lines().map(|line| skeleton(line, true)).collect();
-        let bare = bare.expect("every text ends in its line");
-        prop_assert!(bare.is_ascii(), "{bare}");
-        prop_assert_eq!(bare.matches('{').count(), bare.matches('}').count());
-        prop_assert_eq!(bare.matches('[').count(), bare.matches(']').count());
     }
 }
 
@@ -257,14 +233,6 @@ fn a_record_shows_the_path_and_what_each_step_took() {
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    let text = record.dot();
-    assert!(
-        text.contains(
-            "s2_1 [label=\"Join\\neach: join\\n1×, 1.2s, 77 tokens\", peripheries=2, fillcolor=\"#d7f0dc\""
-        ),
-        "{text}"
-    );
-    assert!(text.contains("s0 -> s1 [label=\"Search 2×\", penwidth=2.5, color=\"#1a7f37\"]"), "{text}");
 
     let begun = FlowRecord {
         category: None,
