@@ -1,5 +1,8 @@
 //! What checks and runs know of a node, whatever its type.
 
+/// The handle whose edges lead to tools.
+pub(crate) const TOOL_CALL: &str = "tool-call";
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) handles: Handles,
@@ -19,25 +22,18 @@ pub(crate) struct Facts {
     pub(crate) writes: Vec<Write>,
     /// Keys that it also writes, and that two branches of a fork may both write.
     pub(crate) also_writes: Vec<String>,
-    /// Texts in place of a wrong setting. Each may be the name of a value that it writes.
-    pub(crate) possible_writes: Vec<String>,
     pub(crate) writes_anything: bool,
     /// It writes text of a model, a tool or a search.
     pub(crate) untrusted: bool,
     /// It writes text of a search, which prompts put into a fence.
     pub(crate) retrieved: bool,
     pub(crate) role: Role,
-    /// Another node has the same id, so that some of its edges may be those of that one.
-    pub(crate) has_shared_id: bool,
-    /// A setting is wrong in such a way that it may write more than is known.
-    pub(crate) unclear: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handles {
     pub(crate) known: Vec<String>,
     pub(crate) required: Vec<String>,
-    pub(crate) allows_unknown: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -71,8 +67,6 @@ pub(crate) enum Role {
     #[default]
     Step,
     Tool,
-    /// Its id is wrong, so that its edges are unknown.
-    InvalidId,
 }
 
 impl Facts {

@@ -1,12 +1,9 @@
 //! Which keys are written before each step.
 
-use std::collections::HashMap;
-
 use super::keys::{ERROR, KeySet, Keys};
 use super::order::{PointGraph, StepExit};
-use super::reachability::Roots;
 use crate::facts::Facts;
-use crate::shape::{FoundFork, Shape, reach, reverse_postorder};
+use crate::shape::{FoundFork, Shape, reverse_postorder};
 use crate::template::key;
 
 #[derive(Clone, PartialEq)]
@@ -16,18 +13,6 @@ pub(super) struct KeyState {
     /// May hold what a model, a tool or a search wrote.
     pub(super) foreign: KeySet,
     pub(super) anything: bool,
-    /// A node whose writes are unknown may have run.
-    pub(super) unclear_writes: bool,
-    /// A path to here is unclear, so that what was written on some path may have been written on every path.
-    pub(super) is_uncertain: bool,
-}
-
-pub(super) struct UnknownPaths {
-    /// By an edge with an unknown target: on some paths only, since the others are known.
-    pub(super) by_edges: KeyState,
-    pub(super) by_forks: KeyState,
-    pub(super) behind_forks: Vec<bool>,
-    pub(super) from_unreached: KeyState,
 }
 
 pub(super) struct Dataflow<'f> {
@@ -48,67 +33,38 @@ impl Dataflow<'_> {
     }
 
     fn nothing(&self, always: KeySet) -> KeyState {
-        KeyState {
-            always,
-            perhaps: self.set(false),
-            foreign: self.set(false),
-            anything: false,
-            unclear_writes: false,
-            is_uncertain: false,
-        }
+        KeyState { always, perhaps: self.set(false), foreign: self.set(false), anything: false }
     }
 
-    /// Where it is unknown what ran before: every key that others write may be there. `own`: nodes that run after.
-    pub(super) fn anywhere(&self, own: &[bool]) -> KeyState {
-        let others = || self.facts.iter().zip(own).filter(|(_, own)| !**own).map(|(facts, _)| facts);
-        let keys = others().flat_map(|facts| facts.keys().chain(&facts.possible_writes)).map(String::as_str);
-        let mut foreign =
-            self.set_of(others().filter(|facts| facts.untrusted).flat_map(Facts::keys).map(String::as_str));
-        let trusted = others().filter(|facts| !facts.untrusted).flat_map(Facts::keys).map(String::as_str);
-        let trusted = self.set_of(trusted.chain(self.at_start.iter().copied()));
-        foreign.join(&trusted, |one, other| one & !other);
-        KeyState {
-            foreign,
-            anything: others().any(|facts| facts.writes_anything),
-            unclear_writes: others().any(|facts| facts.unclear),
-            is_uncertain: true,
-            ..self.nothing(self.set_of(keys.chain(self.at_start.iter().copied()).chain([ERROR])))
-        }
+    /// What a tool may find, whenever it is called: every key that a node writes.
+    pub(super) fn anywhere(&self) -> KeyState {
+        let keys = |is: &dyn Fn(&&Facts) -> bool| {
+            self.set_of(self.facts.iter().filter(is).flat_map(Facts::keys).map(String::as_str))
+        };
+        let mut always = self.set_of(self.at_start.iter().copied().chain([ERROR]));
+        let mut foreign = keys(&|facts| facts.untrusted);
+        foreign.join(&keys(&|facts| !facts.untrusted), |one, other| one & !other);
+        foreign.join(&self.set_of(self.at_start.iter().copied()), |one, other| one & !other);
+        always.join(&keys(&|_| true), |one, other| one | other);
+        let anything = self.facts.iter().any(|facts| facts.writes_anything);
+        KeyState { foreign, anything, ..self.nothing(always) }
     }
 
     /// Iterates to a fixed point, since graphs have loops.
-    pub(super) fn solve(
-        &self,
-        shape: &Shape,
-        roots: &Roots,
-        forks: &[FoundFork],
-    ) -> (Vec<KeyState>, UnknownPaths) {
+    pub(super) fn solve(&self, shape: &Shape, start: usize, forks: &[FoundFork]) -> Vec<KeyState> {
         let flat = PointGraph::new(shape, forks, &|node| self.facts[node].iterates.is_some());
-        let writes: Vec<KeySet> = self
-            .facts
-            .iter()
-            .map(|facts| self.set_of(facts.keys().chain(&facts.possible_writes).map(String::as_str)))
-            .collect();
+        let writes: Vec<KeySet> =
+            self.facts.iter().map(|facts| self.set_of(facts.keys().map(String::as_str))).collect();
         let mut known = vec![self.nothing(self.set(true)); flat.points.len()];
         let first = self.set_of(self.at_start.iter().copied());
-        let before = |root: usize| {
-            let mut known = self.anywhere(&reach(shape, &[root]));
-            // A node that is missing may write anything.
-            known.unclear_writes |= roots.foreign.contains(&root);
-            (root, known)
-        };
-        let others: HashMap<usize, KeyState> = roots.others.iter().map(|root| before(*root)).collect();
-        let order = order(roots, &flat);
+        let order = order(start, &flat);
         let mut has_changed = true;
         while has_changed {
             has_changed = false;
             for point in &order {
                 let at = &flat.points[*point];
-                let before = others.get(point).cloned();
-                let mut before = before.unwrap_or_else(|| self.nothing(self.set(!at.is_join)));
-                before.is_uncertain |=
-                    at.is_uncertain || self.facts.get(*point).is_some_and(|facts| facts.has_shared_id);
-                if Some(*point) == roots.start {
+                let mut before = self.nothing(self.set(!at.is_join));
+                if *point == start {
                     before.always = first.clone();
                     before.perhaps = first.clone();
                 }
@@ -126,28 +82,12 @@ impl Dataflow<'_> {
             }
         }
         known.truncate(self.facts.len());
-        let of = |nodes: &dyn Fn(usize) -> bool| {
-            let mut all = self.nothing(self.set(false));
-            for node in (0..known.len()).filter(|node| nodes(*node)) {
-                all.add(&self.after(&known[node], node, StepExit::Done, &writes));
-            }
-            all
-        };
-        let heads: Vec<usize> = (0..known.len()).filter(|node| flat.points[*node].is_uncertain).collect();
-        let is_behind = reach(shape, &heads);
-        let unknown_paths = UnknownPaths {
-            by_edges: of(&|node| shape.unknown_exits[node]),
-            by_forks: of(&|node| is_behind[node]),
-            behind_forks: is_behind.clone(),
-            from_unreached: of(&|node| !roots.reached[node]),
-        };
-        (known, unknown_paths)
+        known
     }
 
     fn after(&self, before: &KeyState, point: usize, by: StepExit, writes: &[KeySet]) -> KeyState {
         let mut after = before.clone();
         let Some(own) = self.facts.get(point) else { return after };
-        after.unclear_writes |= own.unclear;
         let written = &writes[point];
         match by {
             StepExit::Done => {
@@ -187,22 +127,16 @@ impl KeyState {
         self.perhaps.join(&other.perhaps, |one, other| one | other);
         self.foreign.join(&other.foreign, |one, other| one | other);
         self.anything |= other.anything;
-        self.unclear_writes |= other.unclear_writes;
-        self.is_uncertain |= other.is_uncertain;
     }
 }
 
 /// Each point after those from which values come to it, except in loops.
-fn order(roots: &Roots, flat: &PointGraph) -> Vec<usize> {
-    let mut out = vec![Vec::new(); flat.points.len() + 1];
+fn order(start: usize, flat: &PointGraph) -> Vec<usize> {
+    let mut out = vec![Vec::new(); flat.points.len()];
     for (point, to) in flat.points.iter().enumerate() {
         for (from, _) in &to.from {
             out[*from].push(point);
         }
     }
-    let root = flat.points.len();
-    out[root] = roots.start.iter().chain(&roots.others).copied().collect();
-    let mut order = reverse_postorder(root, &out);
-    order.remove(0);
-    order
+    reverse_postorder(start, &out)
 }

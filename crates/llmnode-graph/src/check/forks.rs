@@ -2,29 +2,22 @@
 
 use std::collections::HashSet;
 
-use super::Link;
-use super::reachability::Roots;
-use super::step_graph::StepGraph;
+use super::Links;
 use crate::facts::Facts;
 use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;
-use crate::shape::{BadFork, DEPTH, ForkProblem, FoundFork, To, forks, reach};
+use crate::shape::{BadFork, DEPTH, ForkProblem, FoundFork, Shape, To, forks};
 
 pub(super) fn check(
     file: &GraphFile,
+    links: &Links,
     facts: &[Facts],
-    step_graph: &StepGraph<'_>,
-    roots: &Roots,
+    (shape, start): (&Shape, usize),
     faults: &mut Faults,
 ) -> Vec<FoundFork> {
-    let begin: Vec<usize> = roots.start.iter().chain(&roots.others).copied().collect();
-    // If the start is unknown, so is what runs beside a branch.
-    let reached = reach(&step_graph.shape, roots.start.as_slice());
-    let (found, bad) = forks(&step_graph.shape, roots.start, &begin, &reached);
-    let words = ForkMessages { file, edges: &step_graph.edges };
-    // Edges that may be those of another node with the same id are not mistakes.
-    let is_sure = |bad: &&BadFork| !bad.nodes().any(|node| facts[node].has_shared_id);
-    for bad in bad.iter().filter(is_sure) {
+    let (found, bad) = forks(shape, start);
+    let words = ForkMessages { file, links };
+    for bad in &bad {
         let (at, kind, message) = words.of(bad);
         faults.fault(at, kind, message);
     }
@@ -54,7 +47,7 @@ pub(super) fn check(
 
 struct ForkMessages<'w> {
     file: &'w GraphFile,
-    edges: &'w [&'w Link],
+    links: &'w Links,
 }
 
 impl ForkMessages<'_> {
@@ -74,7 +67,7 @@ impl ForkMessages<'_> {
     }
 
     fn of(&self, bad: &BadFork) -> (String, FaultKind, String) {
-        let edge = |edge: usize| self.edges[edge].at.clone();
+        let edge = |edge: usize| self.links.edges[edge].at.clone();
         let from = self.node(bad.from);
         match &bad.problem {
             ForkProblem::ToJoin { edge: which } => {

@@ -1,7 +1,6 @@
 //! Checks that the nodes and edges of a file make one graph that runs: handles, start, paths, forks, data.
 //!
-//! In all further checks a fault counts as corrected by its proposal. If it is unclear what was intended, the place is
-//! unknown, and nothing is reported that may only follow from it.
+//! The checks are in stages. Each lists all of its faults, and the next one begins only if there are none.
 
 mod dataflow;
 mod forks;
@@ -17,6 +16,7 @@ mod step_graph;
 mod tests;
 mod types;
 
+pub(crate) use self::handles::handles;
 pub(crate) use self::links::{Link, Links, links};
 use crate::facts::{Facts, Role};
 use crate::faults::Faults;
@@ -33,19 +33,15 @@ pub(crate) struct Plan {
 
 /// `facts`: of each node of the file. `None`: there are faults.
 pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &mut Faults) -> Option<Plan> {
-    let handles = handles::check(file, links, facts, faults);
     let steps: Vec<bool> = facts.iter().map(|facts| facts.role == Role::Step).collect();
-    let step_graph = step_graph::step_graph(file, links, facts, &steps, &handles);
-    let start = start::start(file, links, &step_graph, (facts, &steps), faults);
-    let roots = reachability::check(file, facts, &step_graph, &steps, &start, faults);
-    let found = forks::check(file, facts, &step_graph, &roots, faults);
-    let needs = reads_writes::ReadsWrites { file, facts, steps: &steps }.check(
-        &step_graph.shape,
-        &roots,
-        &found,
-        faults,
-    );
+    let shape = step_graph::step_graph(file, links, facts, &steps);
+    let start = start::start(file, links, &shape, (facts, &steps), faults)?;
+    reachability::check(file, facts, (&shape, start), &steps, faults);
+    let forks = forks::check(file, links, facts, (&shape, start), faults);
+    if !faults.is_empty() {
+        return None;
+    }
+    let needs = reads_writes::ReadsWrites { file, facts, steps: &steps }.check(&shape, start, &forks, faults);
     types::check(file, facts, faults);
-    let start = roots.start.filter(|_| faults.is_empty())?;
-    Some(Plan { region: region(&step_graph.shape, start, &found), needs })
+    faults.is_empty().then(|| Plan { region: region(&shape, start, &forks), needs })
 }

@@ -14,8 +14,6 @@ pub(super) struct Point {
     pub(super) from: Vec<(usize, StepExit)>,
     /// Whether all of `from` has run when it is passed, as after a fork; otherwise one of it.
     pub(super) is_join: bool,
-    /// Whether it begins a branch of a fork whose join is unknown.
-    pub(super) is_uncertain: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,9 +64,6 @@ impl PointGraph {
                     None => {
                         for way in &handle.to {
                             flat.lead(node, by, way.to, within[node]);
-                            if let (To::Node(to), true) = (way.to, handle.to.len() > 1) {
-                                flat.points[to].is_uncertain = true;
-                            }
                         }
                     }
                 }

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::dataflow::{Dataflow, KeyState, UnknownPaths};
+use super::dataflow::{Dataflow, KeyState};
 use super::keys::{ERROR, Keys};
-use super::reachability::Roots;
 use crate::facts::{Facts, Read, ReadContext, Write};
 use crate::faults::{FaultKind, Faults, escaped, listed, shown};
 use crate::file::{FileFormat, GraphFile, Reducer};
@@ -27,7 +26,7 @@ impl<'d> ReadsWrites<'d> {
     pub(super) fn check(
         &self,
         shape: &Shape,
-        roots: &Roots,
+        start: usize,
         forks: &[FoundFork],
         faults: &mut Faults,
     ) -> Vec<String> {
@@ -35,31 +34,23 @@ impl<'d> ReadsWrites<'d> {
         self.at_start().for_each(|key| _ = keys.add(key));
         keys.add(ERROR);
         for facts in self.facts {
-            facts.keys().chain(&facts.possible_writes).for_each(|key| _ = keys.add(key));
+            facts.keys().for_each(|key| _ = keys.add(key));
         }
         let flow = Dataflow { facts: self.facts, keys: &keys, at_start: self.at_start().collect() };
-        let (known, unknown_paths) = flow.solve(shape, roots, forks);
-        // If a node is not a step, or may have other edges, it is unknown what ran before.
-        let anywhere = flow.anywhere(&vec![false; self.facts.len()]);
-        let written = self.written();
-        let mut reading = ReadChecker {
-            data: self,
-            keys: &keys,
-            written,
-            unknown_paths,
-            reached: &roots.reached,
-            reported: HashSet::new(),
-        };
+        let known = flow.solve(shape, start, forks);
+        let anywhere = flow.anywhere();
+        let mut reading =
+            ReadChecker { data: self, keys: &keys, written: self.written(), reported: HashSet::new() };
         let mut needs = BTreeSet::new();
         for (node, facts) in self.facts.iter().enumerate() {
-            let known = if self.steps[node] && !facts.has_shared_id { &known[node] } else { &anywhere };
+            let known = if self.steps[node] { &known[node] } else { &anywhere };
             let mut reported = HashSet::new();
             for read in all_reads(facts, |key| keys.of(key).is_some()) {
                 let key = key(&read.name);
                 if key == "messages" || !reported.insert((&read.at, key)) {
                 } else if self.file.open_inputs && keys.of(key).is_none() {
                     // A run need not be given what a tool reads.
-                    needs.extend(Some(key.to_owned()).filter(|_| self.steps[node] && !known.unclear_writes));
+                    needs.extend(Some(key.to_owned()).filter(|_| self.steps[node]));
                 } else {
                     reading.check(node, read, known, faults);
                 }
@@ -109,7 +100,7 @@ impl<'d> ReadsWrites<'d> {
 
     fn conflicts(&self, forks: &[FoundFork], faults: &mut Faults) {
         let mut reported = HashSet::new();
-        for fork in forks.iter().filter(|_| !self.file.has_lost_state) {
+        for fork in forks {
             let mut by_key: HashMap<&str, (usize, usize)> = HashMap::new();
             for (branch, nodes) in fork.branches.iter().enumerate() {
                 let writes = |node: usize| self.facts[node].writes.iter().map(move |write| (node, write));
@@ -117,8 +108,7 @@ impl<'d> ReadsWrites<'d> {
                 for (node, write) in nodes.into_iter().flat_map(writes) {
                     let (first, writer) = *by_key.entry(&write.key).or_insert((branch, node));
                     let field = self.file.state.get(&write.key);
-                    let is_replaced =
-                        field.is_none_or(|field| field.reducer == Reducer::Replace && !field.is_unclear);
+                    let is_replaced = field.is_none_or(|field| field.reducer == Reducer::Replace);
                     if first != branch && is_replaced && reported.insert(&write.key) {
                         self.conflict(write, [writer, node], faults);
                     }
@@ -144,8 +134,6 @@ struct ReadChecker<'d> {
     data: &'d ReadsWrites<'d>,
     keys: &'d Keys<'d>,
     written: BTreeMap<&'d str, Vec<usize>>,
-    unknown_paths: UnknownPaths,
-    reached: &'d [bool],
     reported: HashSet<String>,
 }
 
@@ -163,22 +151,14 @@ impl ReadChecker<'_> {
             faults.fault(&read.at, FaultKind::Data, message);
             return;
         }
-        let UnknownPaths { by_edges, by_forks, behind_forks, from_unreached } = &self.unknown_paths;
-        let unknown_paths = if self.reached[node] { vec![by_forks, from_unreached] } else { vec![by_forks] };
-        let is_sure = has(&known.always)
-            || known.is_uncertain && has(&known.perhaps)
-            || (behind_forks[node] || !self.reached[node]) && has(&by_edges.perhaps);
-        let any =
-            |is: fn(&KeyState) -> bool| [known, by_edges].iter().chain(&unknown_paths).any(|known| is(known));
-        if is_sure || any(|known| known.unclear_writes) {
-        } else if has(&known.perhaps) || has(&by_edges.perhaps) {
+        if has(&known.always) {
+        } else if has(&known.perhaps) {
             let message = format!(
                 "{shown_name:?} is written by {}, but not on every path to this node; a run that comes without it fails",
                 self.writers(name)
             );
             faults.warn(&read.at, FaultKind::Data, message);
-        } else if unknown_paths.iter().any(|known| has(&known.perhaps)) {
-        } else if any(|known| known.anything) {
+        } else if known.anything {
             let message = format!(
                 "no node is known to write {shown_name:?}; a run fails if no node before this one writes it"
             );

@@ -38,7 +38,7 @@ fn facts(node: &NodeFile) -> Facts {
         schema: None,
     };
     Facts {
-        handles: Handles { known, required: texts("required"), allows_unknown: has("unclear") },
+        handles: Handles { known, required: texts("required") },
         iterates: has("iterator").then(list),
         pauses: has("pauses"),
         reads: read(ReadContext::Any, "reads").chain(read(ReadContext::System, "system")).collect(),
@@ -47,13 +47,10 @@ fn facts(node: &NodeFile) -> Facts {
         value_flows: Vec::new(),
         writes: texts("writes").into_iter().map(write).collect(),
         also_writes: texts("also"),
-        possible_writes: Vec::new(),
         braced: Vec::new(),
         writes_anything: has("anything"),
         untrusted: has("untrusted"),
         retrieved: has("retrieved"),
-        unclear: has("unclear"),
-        has_shared_id: false,
         role: if has("tool") { Role::Tool } else { Role::Step },
     }
 }
@@ -63,7 +60,9 @@ fn load(file: &Value) -> (GraphFaults, Option<Plan>) {
     let plan = read(&file.to_string(), &mut faults).and_then(|file| {
         let links = links(&file, &mut faults);
         let facts: Vec<_> = file.nodes.iter().map(facts).collect();
-        check(&file, &links, &facts, &mut faults)
+        let of: Vec<_> = facts.iter().cloned().map(Some).collect();
+        handles(&file, &links, &of, &mut faults);
+        if faults.is_empty() { check(&file, &links, &facts, &mut faults) } else { None }
     });
     (faults.into_parts(None), plan)
 }
@@ -327,22 +326,11 @@ fn a_system_prompt_does_not_read_what_models_wrote() {
 }
 
 #[test]
-fn a_faulty_node_causes_no_faults_of_others() {
-    let nodes = &[("a", json!({"unclear": true})), ("b", json!({"reads": ["what a writes"]}))];
-    loaded(&graph(nodes, &["a by whatever > b", "b > END"]));
-}
-
-#[test]
-fn names_that_nobody_writes_are_found_beside_other_faults() {
+fn names_that_nobody_writes_are_found_once_the_edges_are_right() {
     let nodes = &[("a", json!({"reads": ["qq", "late"]})), ("b", json!({"writes": ["late"]}))];
-    let (faults, _) = load(&graph(nodes, &["a > b", "b > c"]));
-    assert_eq!(
-        reported(&faults.faults),
-        [("/nodes/0/data/reads", "data"), ("/edges/1/target", "unknown_node")],
-        "{faults}"
-    );
-    // The unknown edge may lead back to the reader.
-    assert_eq!(reported(&faults.warnings), [("/nodes/0/data/reads", "data")]);
+    refused(&graph(nodes, &["a > b", "b > c"]), &[("/edges/1/target", "unknown_node")]);
+    let late = [("/nodes/0/data/reads", "data"), ("/nodes/0/data/reads", "data")];
+    refused(&graph(nodes, &["a > b", "b > END"]), &late);
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
             faults.fault(&read.at, FaultKind::WrongKind, message);
         }
         for write in &facts.writes {
-            let field = file.state.get(&write.key).filter(|field| !field.is_unclear);
+            let field = file.state.get(&write.key);
             // With the reducer that a conflict asks for, the type may fit.
             let is_open = || faults.has(FaultKind::Conflict, &format!("/state/{}", escaped(&write.key)));
             if let Some(field) = field.filter(|_| !is_open()) {
@@ -57,10 +57,9 @@ fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
             let schema = write.schema.as_ref();
             by_nodes.entry(&write.key).and_modify(|known| *known = None).or_insert(schema);
         }
-        let others = facts.also_writes.iter().chain(&facts.possible_writes);
-        others.for_each(|key| _ = by_nodes.insert(key, None));
+        facts.also_writes.iter().for_each(|key| _ = by_nodes.insert(key, None));
     }
-    let is_open = facts.iter().any(|facts| facts.writes_anything || facts.unclear);
+    let is_open = facts.iter().any(|facts| facts.writes_anything);
     let by_nodes = by_nodes.into_iter().filter(|_| !is_open).filter_map(|(key, schema)| Some((key, schema?)));
     let inputs = file.inputs.iter().map(|(key, schema)| (key.as_str(), schema));
     let error = [(ERROR, &*OF_ERROR)];

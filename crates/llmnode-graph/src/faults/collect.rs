@@ -41,7 +41,7 @@ impl Faults {
         note(&mut self.warnings, Fault::new(pointer, kind, message))
     }
 
-    /// Reports an unknown name, as a fault or a warning. Returns the nearest name, if a single one is the nearest.
+    /// Reports an unknown name, as a fault or a warning.
     pub(crate) fn unknown<'n>(
         &mut self,
         is_fault: bool,
@@ -50,14 +50,12 @@ impl Faults {
         message: impl Into<String>,
         name: &str,
         known: impl IntoIterator<Item = &'n str>,
-    ) -> Option<&'n str> {
+    ) {
         let mut known: Vec<&str> = known.into_iter().collect();
         known.dedup();
         self.compared += known.len();
         let proposal =
             if self.compared <= MAX_COMPARISONS { nearest(name, known.iter().copied()) } else { None };
-        // If several are equally near, the search from the end finds another one.
-        let meant = proposal.filter(|first| nearest(name, known.iter().rev().copied()) == Some(*first));
         let mut message = message.into();
         if known.is_empty() {
             message.push_str("; there is none");
@@ -69,16 +67,6 @@ impl Faults {
         }
         self.noted += usize::from(is_fault);
         note(if is_fault { &mut self.faults } else { &mut self.warnings }, fault);
-        meant
-    }
-
-    pub(crate) fn discard_if_unknown_members(&mut self, from: usize) -> bool {
-        let is_strange = |fault: &Fault| fault.kind == FaultKind::UnknownMember && fault.proposal.is_none();
-        let is_strange = self.faults.iter().skip(from).any(is_strange);
-        if is_strange {
-            self.faults.truncate(from);
-        }
-        is_strange
     }
 
     pub(crate) fn absorb(&mut self, pointer: &str, file: &str, inner: GraphFaults) {
@@ -107,6 +95,15 @@ impl Faults {
 
     pub(crate) fn has(&self, kind: FaultKind, pointer: &str) -> bool {
         self.faults.iter().any(|fault| fault.kind == kind && fault.pointer == pointer)
+    }
+
+    pub(crate) fn pointers(&self) -> impl Iterator<Item = &str> {
+        self.faults.iter().map(|fault| fault.pointer.as_str())
+    }
+
+    /// Also those that were waiting for the faults of these.
+    pub(crate) fn append(&mut self, others: Faults) {
+        others.faults.into_iter().for_each(|fault| _ = note(&mut self.faults, fault));
     }
 
     pub(crate) fn is_empty(&self) -> bool {

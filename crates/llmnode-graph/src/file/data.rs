@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::FileFormat;
-use super::recovery::{Repairs, remap_pointer};
 use super::schema_check::SchemaChecker;
 use crate::faults::Faults;
 
@@ -31,20 +30,22 @@ impl NodeSettings {
         remap_pointer(&self.origin, inner)
     }
 
-    /// The settings become what was probably intended; returns what was changed and lost.
-    pub(crate) fn check(&mut self, schema: &Value, form: FileFormat, faults: &mut Faults) -> Repairs {
+    pub(crate) fn check(&self, schema: &Value, form: FileFormat, faults: &mut Faults) {
         let place = |inner: &str| self.pointer(inner);
-        let (values, repairs) = SchemaChecker::of_file(schema, form == FileFormat::ReactFlow, &place, faults)
-            .settings(&self.values);
-        let Some(values) = values else { return repairs };
-        self.origin = self
-            .origin
-            .iter()
-            .filter(|(inner, _)| !repairs.moves(inner))
-            .map(|(inner, at)| (inner.clone(), at.clone()))
-            .chain(repairs.moved.iter().map(|(to, from)| (to.clone(), self.pointer(from))))
-            .collect();
-        self.values = values;
-        repairs
+        SchemaChecker::of_file(schema, form == FileFormat::ReactFlow, &place, faults).check(&self.values);
+    }
+}
+
+/// Replaces the longest known prefix.
+fn remap_pointer(places: &BTreeMap<String, String>, inner: &str) -> String {
+    let mut outer = inner;
+    loop {
+        if let Some(place) = places.get(outer) {
+            return format!("{place}{}", &inner[outer.len()..]);
+        }
+        match outer.rsplit_once('/') {
+            Some((shorter, _)) => outer = shorter,
+            None => return inner.to_owned(),
+        }
     }
 }

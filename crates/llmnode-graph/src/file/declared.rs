@@ -1,7 +1,6 @@
 //! The types that a file declares for its inputs and its state.
 
-use llmnode_reader::internal::nearest;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::describe::describe;
 use super::schema_check::schema_mismatch;
@@ -91,18 +90,6 @@ fn rules(schema: &Value, at: &str, also: &[&str], faults: &mut Faults) {
             }
         }
     }
-}
-
-pub(super) fn corrected(rules: &Map<String, Value>, also: &[&str]) -> Map<String, Value> {
-    let mut corrected = rules.clone();
-    for (name, rule) in rules.iter().filter(|(name, _)| !RULES.contains(&name.as_str())) {
-        let meant = nearest(name, RULES.iter().chain(also).copied());
-        if let Some(meant) = meant.filter(|meant| !rules.contains_key(*meant)) {
-            corrected.insert(meant.to_owned(), rule.clone());
-            corrected.remove(name);
-        }
-    }
-    corrected
 }
 
 fn types(kind: &Value, at: &str, faults: &mut Faults) {

@@ -6,7 +6,6 @@ mod describe;
 mod json;
 mod react_flow;
 mod read;
-mod recovery;
 mod schema;
 mod schema_check;
 #[cfg(test)]
@@ -21,7 +20,6 @@ use serde_json::Value;
 pub(crate) use self::data::NodeSettings;
 pub(crate) use self::declared::allows;
 pub(crate) use self::read::read;
-pub(crate) use self::recovery::Repairs;
 pub(crate) use self::schema::{schema, with_common};
 pub(crate) use self::schema_check::{FRONT_END, schema_mismatch};
 pub(crate) use self::text::Reducer;
@@ -51,21 +49,16 @@ pub(crate) struct GraphFile {
     /// A run may be given more.
     pub(crate) open_inputs: bool,
     pub(crate) state: BTreeMap<String, Field>,
-    pub(crate) has_lost_state: bool,
     pub(crate) max_steps: Option<u64>,
     pub(crate) limits: FileLimits,
     pub(crate) nodes: Vec<NodeFile>,
     pub(crate) edges: Vec<EdgeFile>,
-    /// Of misspelled members: from the pointer with the right name to the place in the file.
-    moved: BTreeMap<String, String>,
-    /// A name in edges that is probably the id of one of two nodes with the same id.
-    pub(crate) unclear_name: Option<String>,
-}
-
-impl GraphFile {
-    pub(crate) fn place(&self, pointer: &str) -> String {
-        recovery::remap_pointer(&self.moved, pointer)
-    }
+    /// Each node has an id of its own.
+    pub(crate) ids_are_known: bool,
+    /// No edge was left out because of a fault in it.
+    pub(crate) edges_are_known: bool,
+    /// No such edge may lead to a tool.
+    pub(crate) calls_are_known: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -73,8 +66,6 @@ pub(crate) struct Field {
     pub(crate) schema: Value,
     pub(crate) reducer: Reducer,
     pub(crate) default: Option<Value>,
-    /// The reducer is wrong, and it is unclear which was intended.
-    pub(crate) is_unclear: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -95,28 +86,16 @@ pub(crate) struct NodeFile {
     /// Its place: `/nodes/3`.
     pub(crate) at: String,
     pub(crate) data: NodeSettings,
-    pub(crate) has_lost_data: bool,
-    /// Texts beside its settings, which may be misplaced settings.
-    pub(crate) unknown_texts: Vec<String>,
-    pub(crate) id_state: IdState,
+    /// Something beside its id is wrong, so that its settings may not be all of them.
+    pub(crate) is_faulty: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IdState {
-    Own,
-    /// This one, or a later one with the same id: the edges of both count as edges of this one.
-    Shared,
-    /// Not this one: it has no id, or that of another node or of the end.
-    Invalid,
-}
-
-/// What could not be read is `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeFile {
-    pub(crate) source: Option<String>,
-    pub(crate) target: Option<String>,
+    pub(crate) source: String,
+    pub(crate) target: String,
     /// `default` for none, `default` and `output`; otherwise as written.
-    pub(crate) handle: Option<String>,
+    pub(crate) handle: String,
     pub(crate) at: String,
 }
 

@@ -1,28 +1,25 @@
 //! Reads the text of a file into nodes and edges.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use llmnode_reader::internal::nearest;
 use serde_json::{Map, Value};
 
 use super::describe::describe;
 use super::json::Document;
-use super::recovery::{Repairs, remap_pointer};
-use super::schema_check::{FRONT_END, SchemaChecker};
+use super::schema_check::SchemaChecker;
 use super::text::FileText;
 use super::values::{inputs, limits, state};
 use super::{
-    EdgeFile, FORMAT, FileFormat, GraphFile, IdState, NodeFile, NodeSettings, VERSION, handle, is_end,
-    is_start, json, react_flow,
+    EdgeFile, FORMAT, FileFormat, GraphFile, NodeFile, NodeSettings, VERSION, handle, is_end, json,
+    react_flow,
 };
+use crate::facts::TOOL_CALL;
 use crate::faults::{FaultKind, Faults, shown};
 
 const BYTES: usize = 1 << 20;
 const NESTING: usize = 64;
 const NODES: usize = 2_000;
 const EDGES: usize = 10_000;
-/// With more unknown names than this, none is taken for the missing id.
-const NAMES: usize = 20;
 
 /// `None`: it is not a graph at all.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
@@ -80,40 +77,27 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
     }
     let schema = schemars::schema_for!(FileText);
     let place = |pointer: &str| pointer.to_owned();
-    let fit = SchemaChecker::of_file(schema.as_value(), form == FileFormat::ReactFlow, &place, faults);
-    let (Value::Object(mut file), repairs) = fit.file(Value::Object(file)) else { return None };
-    let list = |value: Option<Value>| match value {
-        Some(Value::Array(list)) => list,
-        _ => Vec::new(),
-    };
-    let (nodes, edges) = (list(file.remove("nodes")), list(file.remove("edges")));
-    if nodes.is_empty() && !repairs.has_lost("/nodes") {
-        faults.fault(
-            remap_pointer(&repairs.moved, "/nodes"),
-            FaultKind::OutOfRange,
-            "is empty, but a graph needs at least one node",
-        );
+    SchemaChecker::of_file(schema.as_value(), form == FileFormat::ReactFlow, &place, faults).check(&file);
+    let list = |name: &str| file.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    if file.get("nodes").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        faults.fault("/nodes", FaultKind::OutOfRange, "is empty, but a graph needs at least one node");
     }
     let mut graph = GraphFile {
         form,
         name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        // If declarations were lost, nothing is reported as missing.
-        open_inputs: form == FileFormat::ReactFlow && !file.contains_key("inputs")
-            || repairs.lost.iter().any(|lost| lost == "/inputs" || lost == "/state"),
-        inputs: inputs(&file, &repairs, faults),
-        state: state(&file, &repairs, faults),
-        has_lost_state: repairs.lost.iter().any(|lost| lost == "/state"),
+        open_inputs: form == FileFormat::ReactFlow && !file.contains_key("inputs"),
+        inputs: inputs(&file, faults),
+        state: state(&file, faults),
         max_steps: file.get("max_steps").and_then(Value::as_u64),
         limits: limits(&file),
         nodes: Vec::new(),
         edges: Vec::new(),
-        moved: BTreeMap::new(),
-        unclear_name: None,
+        ids_are_known: file.get("nodes").is_some_and(Value::is_array),
+        edges_are_known: file.get("edges").is_none_or(Value::is_array),
+        calls_are_known: file.get("edges").is_none_or(Value::is_array),
     };
-    read_nodes(nodes, &repairs, &mut graph, faults);
-    read_edges(&edges, &repairs, &mut graph);
-    graph.moved = repairs.moved;
-    infer_missing_id(&mut graph);
+    read_nodes(list("nodes"), &mut graph, faults);
+    read_edges(list("edges"), &mut graph, faults);
     Some(graph)
 }
 
@@ -161,97 +145,77 @@ pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults:
     }
 }
 
-fn read_nodes(nodes: Vec<Value>, repairs: &Repairs, graph: &mut GraphFile, faults: &mut Faults) {
+fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {
+    let faulty = faulty_parts(faults);
     let mut ids: HashMap<String, usize> = HashMap::new();
-    for (index, node) in nodes.into_iter().enumerate() {
-        let at = remap_pointer(&repairs.moved, &format!("/nodes/{index}"));
+    for (index, node) in nodes.iter().enumerate() {
+        let at = format!("/nodes/{index}");
         let text = |name: &str| node.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (id, kind) = (text("id"), text("type"));
-        let mut id_state = if id.is_empty() { IdState::Invalid } else { IdState::Own };
-        if is_end(&id) {
-            let message = format!("{id:?} is the end of every graph: choose another id");
-            faults.fault(format!("{at}/id"), FaultKind::BadName, message);
-            id_state = IdState::Invalid;
-        } else if let Some(other) = ids.get(&id) {
-            let message = format!(
-                "{:?} is already the id of {}: choose another id",
-                shown(&id),
-                graph.nodes[*other].at
-            );
-            faults.fault(format!("{at}/id"), FaultKind::Duplicate, message);
-            (id_state, graph.nodes[*other].id_state) = (IdState::Invalid, IdState::Shared);
-        } else if id_state == IdState::Own {
-            ids.insert(id.clone(), index);
-        }
-        let place = remap_pointer(&repairs.moved, &format!("/nodes/{index}/data"));
-        let has_lost_data = repairs.lost.iter().any(|lost| *lost == place || *lost == at);
+        graph.ids_are_known &= is_id(&id, &at, &ids, faults) && !faulty.contains(&format!("{at}/id"));
+        ids.entry(id.clone()).or_insert(index);
         let values = node.get("data").and_then(Value::as_object).cloned().unwrap_or_default();
-        let mut data = NodeSettings::new(values, place);
+        let mut data = NodeSettings::new(values, format!("{at}/data"));
+        let before = faults.len();
         if graph.form == FileFormat::ReactFlow {
             react_flow::translate(&kind, &mut data, faults);
         }
-        let is_own = |name: &str| matches!(name, "id" | "type" | "data") || FRONT_END.contains(&name);
-        let unknown_texts = node.as_object().into_iter().flatten().filter(|(name, _)| !is_own(name));
-        let unknown_texts =
-            unknown_texts.filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect();
         let is_set = |name: &str| data.values.get(name).and_then(Value::as_bool).unwrap_or_default();
         graph.nodes.push(NodeFile {
             label: data.values.get("label").and_then(Value::as_str).map(str::to_owned),
             is_start: is_set("isStart"),
+            is_faulty: faulty.contains(&at) || faults.len() > before,
             id,
             kind,
             at,
             data,
-            has_lost_data,
-            unknown_texts,
-            id_state,
         });
     }
 }
 
-fn read_edges(edges: &[Value], repairs: &Repairs, graph: &mut GraphFile) {
-    let routers = graph.nodes.iter().filter(|node| node.kind == "router");
-    let routers: HashSet<String> = routers.map(|node| node.id.clone()).collect();
-    let lost: HashSet<&str> = repairs.lost.iter().map(String::as_str).collect();
-    if lost.contains("/edges") {
-        // In place of the edges that could not be read.
-        let at = "/edges".to_owned();
-        graph.edges.push(EdgeFile { source: None, target: None, handle: None, at });
-    }
-    for (index, edge) in edges.iter().enumerate() {
-        let at = remap_pointer(&repairs.moved, &format!("/edges/{index}"));
-        let text = |name: &str| edge.get(name).and_then(Value::as_str).map(str::to_owned);
-        let (source, target) = (text("source"), text("target"));
-        let is_lost = lost.contains(&*at) || lost.contains(&*format!("{at}/sourceHandle"));
-        let mut handle = handle(edge.get("sourceHandle").and_then(Value::as_str).unwrap_or_default());
-        if handle == "else" && source.as_ref().is_some_and(|source| routers.contains(source)) {
-            handle = "default";
-        }
-        let handle = Some(handle.to_owned()).filter(|_| !is_lost);
-        graph.edges.push(EdgeFile { source, target, handle, at });
-    }
+/// Nodes and edges with a fault, by pointers; if only its id is wrong, the id.
+fn faulty_parts(faults: &Faults) -> HashSet<String> {
+    let part = |pointer: &str| {
+        let own = pointer.match_indices('/').nth(2).map_or(pointer, |(end, _)| &pointer[..end]);
+        if pointer.strip_prefix(own) == Some("/id") { pointer.to_owned() } else { own.to_owned() }
+    };
+    faults.pointers().map(part).collect()
 }
 
-/// If only one id is missing or used twice, and edges have only one name that no node has, that name was intended.
-fn infer_missing_id(graph: &mut GraphFile) {
-    let mut wrong = (0..graph.nodes.len()).filter(|node| graph.nodes[*node].id_state == IdState::Invalid);
-    let (Some(node), None) = (wrong.next(), wrong.next()) else { return };
-    let known: HashSet<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
-    let ends = || graph.edges.iter().flat_map(|edge| [&edge.source, &edge.target]).flatten();
-    let is_unknown = |name: &&String| !known.contains(name.as_str()) && !is_end(name) && !is_start(name);
-    // A name that occurs once, and is near to another, is a misspelling.
-    let is_slip = |name: &&String| {
-        ends().filter(|other| other == name).count() == 1 && nearest(name, known.iter().copied()).is_some()
-    };
-    let unknown: BTreeSet<&String> = ends().filter(is_unknown).collect();
-    if unknown.len() > NAMES {
-        return;
+fn is_id(id: &str, at: &str, ids: &HashMap<String, usize>, faults: &mut Faults) -> bool {
+    let place = format!("{at}/id");
+    if is_end(id) {
+        let message = format!("{id:?} is the end of every graph: choose another id");
+        faults.fault(place, FaultKind::BadName, message);
+        return false;
     }
-    let mut meant = unknown.into_iter().filter(|name| !is_slip(name));
-    let (Some(name), None) = (meant.next().cloned(), meant.next()) else { return };
-    if graph.nodes[node].id.is_empty() {
-        (graph.nodes[node].id, graph.nodes[node].id_state) = (name, IdState::Own);
-    } else {
-        graph.unclear_name = Some(name);
+    // A missing id was reported before.
+    if let Some(other) = ids.get(id).filter(|_| !id.is_empty()) {
+        let message = format!("{:?} is already the id of /nodes/{other}: choose another id", shown(id));
+        faults.fault(place, FaultKind::Duplicate, message);
+        return false;
+    }
+    !id.is_empty()
+}
+
+fn read_edges(edges: &[Value], graph: &mut GraphFile, faults: &Faults) {
+    let faulty = faulty_parts(faults);
+    let routers = graph.nodes.iter().filter(|node| node.kind == "router");
+    let routers: HashSet<&str> = routers.map(|node| node.id.as_str()).collect();
+    for (index, edge) in edges.iter().enumerate() {
+        let at = format!("/edges/{index}");
+        let text = |name: &str| edge.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        if faulty.contains(&at) || faulty.contains(&format!("{at}/id")) {
+            graph.edges_are_known = false;
+            graph.calls_are_known &= edge.get("sourceHandle").is_some_and(|handle| handle != TOOL_CALL);
+            continue;
+        }
+        let source = text("source");
+        let name = text("sourceHandle");
+        let handle = match handle(&name) {
+            "else" if routers.contains(&*source) => "default",
+            handle => handle,
+        };
+        graph.edges.push(EdgeFile { target: text("target"), handle: handle.to_owned(), source, at });
     }
 }

@@ -1,5 +1,4 @@
-//! Checks JSON against a schema: reports everything that is wrong at its place, and corrects it to what was probably
-//! intended.
+//! Checks JSON against a schema: reports everything that is wrong at its place.
 //!
 //! It supports the rules that the types of a graph's file have, and those that a file may declare for its values.
 //! Anything else is left to serde.
@@ -9,7 +8,6 @@ mod members;
 use serde_json::{Map, Value};
 
 use super::describe::{describe, describe_size, kinds, out_of_bounds, wrong_kind};
-use super::recovery::{Recovered, Repairs, intended};
 use crate::faults::{FaultKind, Faults};
 
 /// For files of React Flow only: `true` on a property; on an object the names of further members, which a run ignores.
@@ -29,17 +27,10 @@ pub(crate) struct SchemaChecker<'f> {
     allows_unknown: bool,
     /// Files of React Flow have members of their own, and unknown ones are warnings.
     is_react_flow: bool,
-    /// An object in a list stays there if a required member is missing.
-    keeps_incomplete: bool,
     /// From a pointer into the value to a pointer into the file.
     place: &'f dyn Fn(&str) -> String,
     faults: &'f mut Faults,
-    repairs: Repairs,
 }
-
-/// The pointer to a value, and the one that it has after corrections.
-#[derive(Clone, Copy)]
-struct At<'p>(&'p str, &'p str);
 
 impl<'f> SchemaChecker<'f> {
     /// For our own types: members that they do not have are unknown.
@@ -49,41 +40,21 @@ impl<'f> SchemaChecker<'f> {
         place: &'f dyn Fn(&str) -> String,
         faults: &'f mut Faults,
     ) -> Self {
-        SchemaChecker {
-            root,
-            allows_unknown: false,
-            is_react_flow,
-            keeps_incomplete: false,
-            place,
-            faults,
-            repairs: Repairs::default(),
+        SchemaChecker { root, allows_unknown: false, is_react_flow, place, faults }
+    }
+
+    pub(crate) fn check(mut self, members: &Map<String, Value>) {
+        if let Some(rules) = self.resolved(self.root) {
+            self.members(rules, members, "");
         }
     }
 
-    pub(crate) fn check(mut self, value: &Value) {
-        self.value(self.root, value, At("", ""));
+    fn fault(&mut self, at: &str, kind: FaultKind, message: String) {
+        self.faults.fault((self.place)(at), kind, message);
     }
 
-    /// Returns the file as it was probably intended, with all of its nodes and edges.
-    pub(crate) fn file(mut self, value: Value) -> (Value, Repairs) {
-        self.keeps_incomplete = true;
-        match self.value(self.root, &value, At("", "")) {
-            Recovered::New(value) => (value, self.repairs),
-            Recovered::Same | Recovered::Lost => (value, self.repairs),
-        }
-    }
-
-    pub(crate) fn settings(mut self, members: &Map<String, Value>) -> (Option<Map<String, Value>>, Repairs) {
-        let mended = self.resolved(self.root).and_then(|rules| self.members(rules, members, At("", "")).0);
-        (mended, self.repairs)
-    }
-
-    fn fault(&mut self, at: At<'_>, kind: FaultKind, message: String) {
-        self.faults.fault((self.place)(at.0), kind, message);
-    }
-
-    fn value(&mut self, schema: &'f Value, value: &Value, at: At<'_>) -> Recovered {
-        let Some(rules) = self.resolved(schema) else { return Recovered::Same };
+    fn value(&mut self, schema: &'f Value, value: &Value, at: &str) {
+        let Some(rules) = self.resolved(schema) else { return };
         if let Some(forms) = rules.get("anyOf").or_else(|| rules.get("oneOf")).and_then(Value::as_array) {
             return match constants(forms) {
                 Some(allowed) if value.is_string() => self.one_of(rules, allowed, value, at),
@@ -91,144 +62,66 @@ impl<'f> SchemaChecker<'f> {
             };
         }
         if let Some(expected) = wrong_kind(rules, value) {
-            self.fault(at, FaultKind::WrongKind, format!("is {}, but must be {expected}", describe(value)));
-            return match intended(rules, value, !self.keeps_incomplete)
-                .filter(|intended| self.fits(schema, intended))
-            {
-                Some(intended) => {
-                    self.repairs.guesses.push(at.1.to_owned());
-                    if intended.is_array() {
-                        self.repairs.moved.insert(format!("{}/0", at.1), at.0.to_owned());
-                    }
-                    Recovered::New(intended)
-                }
-                None => self.lost(rules, value, at),
-            };
+            let message = format!("is {}, but must be {expected}", describe(value));
+            return self.fault(at, FaultKind::WrongKind, message);
         }
-        let mut mended = Recovered::Same;
         if let Some(allowed) = rules.get("enum").and_then(Value::as_array) {
-            mended = self.one_of(rules, allowed.iter().collect(), value, at);
+            self.one_of(rules, allowed.iter().collect(), value, at);
         }
         if let Some(only) = rules.get("const").filter(|only| *only != value) {
-            self.fault(
-                at,
-                FaultKind::WrongKind,
-                format!("is {}, but must be {}", describe(value), describe(only)),
-            );
-            return Recovered::New(only.clone());
+            let message = format!("is {}, but must be {}", describe(value), describe(only));
+            return self.fault(at, FaultKind::WrongKind, message);
         }
         if let Some(bound) = out_of_bounds(rules, value) {
-            self.fault(at, FaultKind::OutOfRange, format!("{}, but must {bound}", describe_size(value)));
-            return self.lost(rules, value, at);
+            let message = format!("{}, but must {bound}", describe_size(value));
+            return self.fault(at, FaultKind::OutOfRange, message);
         }
-        match value {
-            Value::Array(list) => match rules.get("items").filter(|items| items.is_object()) {
-                Some(items) => self.items(items, list, at),
-                None => mended,
-            },
-            Value::Object(members) => match self.members(rules, members, at) {
-                (_, true) if !self.keeps_incomplete => self.lost(rules, value, at),
-                (Some(members), _) => Recovered::New(Value::Object(members)),
-                (None, _) => mended,
-            },
-            _ => mended,
-        }
-    }
-
-    fn lost(&mut self, rules: &Map<String, Value>, value: &Value, at: At<'_>) -> Recovered {
-        let is = |kind: &Value| matches!(kind.as_str(), Some("string" | "array" | "object"));
-        let may_name = match rules.get("type") {
-            Some(Value::Array(kinds)) => kinds.iter().any(is),
-            kind => kind.is_none_or(is),
-        };
-        self.repairs.lose(at.0, value, may_name);
-        // A node or an edge keeps its place, whatever is wrong with it.
-        match rules.get("type").is_some_and(|kind| kind == "object") && self.keeps_incomplete {
-            true => Recovered::New(Value::Object(Map::new())),
-            false => Recovered::Lost,
+        match (value, rules.get("items")) {
+            (Value::Array(list), Some(items)) => {
+                for (index, item) in list.iter().enumerate() {
+                    self.value(items, item, &format!("{at}/{index}"));
+                }
+            }
+            (Value::Object(members), _) => self.members(rules, members, at),
+            _ => {}
         }
     }
 
     fn fits(&self, schema: &'f Value, value: &Value) -> bool {
         let mut faults = Faults::default();
-        let place = |_: &str| String::new();
-        let SchemaChecker { root, allows_unknown, is_react_flow, keeps_incomplete, .. } = *self;
-        let repairs = Repairs::default();
-        let mut fit = SchemaChecker {
-            root,
-            allows_unknown,
-            is_react_flow,
-            keeps_incomplete,
-            place: &place,
-            faults: &mut faults,
-            repairs,
-        };
-        fit.value(schema, value, At("", ""));
-        faults.is_empty()
-    }
-
-    fn items(&mut self, items: &'f Value, list: &[Value], at: At<'_>) -> Recovered {
-        let mut new: Option<Vec<Value>> = None;
-        for (index, item) in list.iter().enumerate() {
-            let from = format!("{}/{index}", at.0);
-            let to = format!("{}/{}", at.1, new.as_ref().map_or(index, Vec::len));
-            let mended = self.value(items, item, At(&from, &to));
-            match (mended, &mut new) {
-                (Recovered::Same, None) => continue,
-                (Recovered::Same, Some(new)) => new.push(item.clone()),
-                (Recovered::New(item), _) => new.get_or_insert_with(|| list[..index].to_vec()).push(item),
-                (Recovered::Lost, _) => {
-                    new.get_or_insert_with(|| list[..index].to_vec());
-                    continue;
-                }
-            }
-            if from[at.0.len()..] != to[at.1.len()..] {
-                self.repairs.moved.insert(to, from);
-            }
-        }
-        new.map_or(Recovered::Same, |new| Recovered::New(Value::Array(new)))
+        let (place, faults) = (&|_: &str| String::new(), &mut faults);
+        let SchemaChecker { root, allows_unknown, is_react_flow, .. } = *self;
+        let mut inner = SchemaChecker { root, allows_unknown, is_react_flow, place, faults };
+        inner.value(schema, value, "");
+        inner.faults.is_empty()
     }
 
     /// The form that has the value's type was intended.
-    fn forms(&mut self, forms: &'f [Value], value: &Value, at: At<'_>) -> Recovered {
+    fn forms(&mut self, forms: &'f [Value], value: &Value, at: &str) {
         let of_kind =
             |form: &&Value| self.resolved(form).is_some_and(|rules| wrong_kind(rules, value).is_none());
         // A single form is checked only once: forms within forms would double the work with each level.
         match &*forms.iter().filter(of_kind).collect::<Vec<_>>() {
             [only] => self.value(only, value, at),
-            several if several.iter().any(|form| self.fits(form, value)) => Recovered::Same,
+            several if several.iter().any(|form| self.fits(form, value)) => {}
             _ => {
                 let kinds: Vec<String> =
                     forms.iter().filter_map(|form| self.resolved(form)).filter_map(kinds).collect();
                 let message = format!("is {}, but must be {}", describe(value), kinds.join(" or "));
                 self.fault(at, FaultKind::WrongKind, message);
-                self.lost(&Map::new(), value, at)
             }
         }
     }
 
-    /// An unknown word counts as the nearest one, or else as the first.
-    fn one_of(
-        &mut self,
-        rules: &'f Map<String, Value>,
-        allowed: Vec<&'f Value>,
-        value: &Value,
-        at: At<'_>,
-    ) -> Recovered {
+    fn one_of(&mut self, rules: &Map<String, Value>, allowed: Vec<&Value>, value: &Value, at: &str) {
         if allowed.contains(&value) {
-            return Recovered::Same;
+            return;
         }
         let what = rules.get(X_WHAT).and_then(Value::as_str).unwrap_or("value");
         let known = allowed.iter().filter_map(|one| one.as_str());
         let message = format!("no {what} {}", describe(value));
         let name = value.as_str().unwrap_or_default();
-        let intended =
-            self.faults.unknown(true, (self.place)(at.0), FaultKind::UnknownName, message, name, known);
-        if intended.is_none() {
-            self.repairs.guesses.push(at.1.to_owned());
-        }
-        let intended = intended.map(Value::from).or_else(|| allowed.first().map(|first| (*first).clone()));
-        intended.map_or(Recovered::Same, Recovered::New)
+        self.faults.unknown(true, (self.place)(at), FaultKind::UnknownName, message, name, known);
     }
 
     /// Follows references. `None`: everything is allowed.
@@ -258,8 +151,8 @@ fn constants(forms: &[Value]) -> Option<Vec<&Value>> {
 pub(crate) fn schema_mismatch(schema: &Value, value: &Value) -> Option<String> {
     let mut faults = Faults::default();
     let place = |pointer: &str| pointer.to_owned();
-    SchemaChecker { allows_unknown: true, ..SchemaChecker::of_file(schema, false, &place, &mut faults) }
-        .check(value);
+    let own = SchemaChecker::of_file(schema, false, &place, &mut faults);
+    SchemaChecker { allows_unknown: true, ..own }.value(schema, value, "");
     let first = faults.into_parts(None).faults.into_iter().next()?;
     Some(if first.pointer.is_empty() {
         first.message

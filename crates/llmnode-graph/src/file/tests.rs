@@ -272,7 +272,7 @@ fn handles_of_the_way_on_are_one() {
             {"source": "a", "target": "r", "sourceHandle": "else"}],
     });
     let (file, _) = load(&file.to_string());
-    let handles: Vec<String> = file.unwrap().edges.into_iter().filter_map(|edge| edge.handle).collect();
+    let handles: Vec<String> = file.unwrap().edges.into_iter().map(|edge| edge.handle).collect();
     assert_eq!(handles, ["default", "default", "default", "default", "else"]);
 }
 

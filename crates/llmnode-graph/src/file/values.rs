@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::describe::describe;
-use super::recovery::{Repairs, remap_pointer};
 use super::{Field, FileLimits, Reducer, declared};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
@@ -27,14 +26,10 @@ fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
     }
 }
 
-pub(super) fn inputs(
-    file: &Map<String, Value>,
-    repairs: &Repairs,
-    faults: &mut Faults,
-) -> BTreeMap<String, Value> {
+pub(super) fn inputs(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Value> {
     let mut inputs = BTreeMap::new();
     for (name, schema) in file.get("inputs").and_then(Value::as_object).into_iter().flatten() {
-        let at = remap_pointer(&repairs.moved, &format!("/inputs/{}", escaped(name)));
+        let at = format!("/inputs/{}", escaped(name));
         name_of_key(name, &at, faults);
         declared::check(schema, &at, &[], faults);
         inputs.insert(name.clone(), schema.clone());
@@ -42,17 +37,13 @@ pub(super) fn inputs(
     inputs
 }
 
-pub(super) fn state(
-    file: &Map<String, Value>,
-    repairs: &Repairs,
-    faults: &mut Faults,
-) -> BTreeMap<String, Field> {
+pub(super) fn state(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Field> {
     let mut state = BTreeMap::new();
     for (name, field) in file.get("state").and_then(Value::as_object).into_iter().flatten() {
-        let at = remap_pointer(&repairs.moved, &format!("/state/{}", escaped(name)));
+        let at = format!("/state/{}", escaped(name));
         name_of_key(name, &at, faults);
         let Value::Object(rules) = field else { continue };
-        let mut rules = declared::corrected(rules, &["reducer"]);
+        let mut rules = rules.clone();
         let reducer =
             rules.remove("reducer").and_then(|name| Reducer::of(name.as_str()?)).unwrap_or_default();
         declared::check(field, &at, &["reducer"], faults);
@@ -71,8 +62,7 @@ pub(super) fn state(
             faults.fault(format!("{at}/reducer"), FaultKind::WrongKind, message);
         }
         let default = rules.remove("default");
-        let is_unclear = repairs.guesses.contains(&format!("/state/{}/reducer", escaped(name)));
-        state.insert(name.clone(), Field { schema: Value::Object(rules), reducer, default, is_unclear });
+        state.insert(name.clone(), Field { schema: Value::Object(rules), reducer, default });
     }
     state
 }

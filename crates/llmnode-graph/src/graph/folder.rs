@@ -49,22 +49,14 @@ pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Folde
 }
 
 impl FolderError {
-    pub(crate) fn note(
-        self,
-        place: &str,
-        name: &str,
-        registry: &Registered,
-        faults: &mut Faults,
-    ) -> Option<String> {
+    pub(crate) fn note(self, place: &str, name: &str, registry: &Registered, faults: &mut Faults) {
         let named = format!("{:?}", shown(name));
         match self {
             FolderError::NotThere => {
                 let known = files_of(registry);
                 let message = format!("no graph {named} in the registry's folder");
                 let known = known.iter().map(String::as_str);
-                return faults
-                    .unknown(true, place, FaultKind::UnknownName, message, name, known)
-                    .map(str::to_owned);
+                faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
             }
             FolderError::BadName => {
                 let message = format!(
@@ -99,7 +91,6 @@ impl FolderError {
                 faults.fault(place, FaultKind::Syntax, message);
             }
         }
-        None
     }
 }
 

@@ -8,14 +8,14 @@ use llmnode_runtime::Limits;
 use serde_json::json;
 
 use crate::check;
-use crate::facts::{Facts, Handles, Role};
+use crate::facts::{Facts, Handles, Role, TOOL_CALL};
 use crate::faults::{FaultKind, Faults, GraphFaults, shown};
-use crate::file::{self, GraphFile, IdState, NodeFile, Repairs};
+use crate::file::{self, GraphFile, NodeFile};
 use crate::graph::folder::text_of;
 use crate::graph::loaded::{Graph, Inputs, LoadedGraph, LoadedNode};
 use crate::graph::nesting::{LoadCache, Nesting};
 use crate::graph::node_type::{NodeLoader, NodeType, Registered};
-use crate::graph::roles::{TOOL_CALL, ToolLink, roles};
+use crate::graph::roles::{ToolLink, roles};
 use crate::graph::step::{DEFAULT, ERROR, REJECTED};
 use crate::graph::summary::{pauses_of_tools, summary, untrusted};
 use crate::state::Rules;
@@ -70,7 +70,7 @@ fn loaded(
     nesting: Nesting<'_>,
     faults: &mut Faults,
 ) -> Option<Checked> {
-    let mut file = file::read(text, faults)?;
+    let file = file::read(text, faults)?;
     let own = Some(file.name.clone()).filter(|name| !name.is_empty()).or_else(|| name.map(str::to_owned));
     // The root counts for nesting even if it has no name.
     let names: Vec<String> =
@@ -78,18 +78,9 @@ fn loaded(
     let nesting = Nesting { names: &names, ..nesting };
     let links = check::links(&file, faults);
     let (roles, called) = roles(&file, &links);
-    let mut facts = Vec::with_capacity(file.nodes.len());
-    let mut loaded_nodes = Vec::with_capacity(file.nodes.len());
-    for (at, role) in roles.into_iter().enumerate() {
-        let made = node(&file, at, role, &called[at], registry, nesting, faults);
-        file.nodes[at].is_start |= made.is_start;
-        facts.push(made.facts);
-        loaded_nodes.push(made.loaded_node);
-    }
+    let (loaded_nodes, mut facts) = nodes(&file, &links, (&roles, &called), registry, nesting, faults)?;
     pauses_of_tools(&mut facts, &called);
-    merge_shared_ids(&file, &mut facts);
     let plan = check::check(&file, &links, &facts, faults)?;
-    let loaded_nodes = loaded_nodes.into_iter().collect::<Option<Vec<LoadedNode>>>()?;
     let loaded_nodes = with_edges(loaded_nodes, &facts, &links);
     let height = loaded_nodes
         .iter()
@@ -130,111 +121,93 @@ fn loaded(
     Some((loaded, plan.region, own))
 }
 
-/// Nodes that share an id also share their writes.
-fn merge_shared_ids(file: &GraphFile, facts: &mut [Facts]) {
-    for at in (0..facts.len()).filter(|at| file.nodes[*at].id_state == IdState::Invalid) {
-        let keys: Vec<String> = facts[at].keys().chain(&facts[at].possible_writes).cloned().collect();
-        let twin = file
-            .nodes
-            .iter()
-            .position(|node| node.id == file.nodes[at].id && node.id_state == IdState::Shared);
-        if let Some(twin) = twin {
-            let unclear = facts[at].unclear;
-            let twin = &mut facts[twin];
-            twin.possible_writes.extend(keys);
-            twin.unclear |= unclear;
-            (twin.has_shared_id, twin.handles.allows_unknown) = (true, true);
-        }
-    }
-}
-
-struct LoadOutcome {
-    facts: Facts,
-    loaded_node: Option<LoadedNode>,
-    is_start: bool,
-}
-
-/// If something is wrong, it is reported, and the known facts are still returned.
-fn node(
+/// `None`: something is wrong with the file so far.
+fn nodes(
     file: &GraphFile,
-    at: usize,
-    role: Role,
-    links: &[ToolLink],
+    links: &check::Links,
+    (roles, called): (&[Role], &[Vec<ToolLink>]),
     registry: &Registered,
     nesting: Nesting<'_>,
     faults: &mut Faults,
-) -> LoadOutcome {
-    let node = &file.nodes[at];
-    let handles = Handles { known: vec![DEFAULT.to_owned()], ..Handles::default() };
-    let mut facts = Facts { handles, role, ..Facts::default() };
-    let found = type_of(node, registry, faults).filter(|_| !node.has_lost_data);
-    let (before, noted) = (faults.len(), faults.noted());
-    let mut loading = NodeLoader {
-        node,
-        settings: node.data.clone(),
-        repairs: Repairs::default(),
-        form: file.form,
-        registry,
-        links,
-        nesting,
-        subgraph: None,
-        call: None,
-        facts: &mut facts,
-        faults,
-    };
-    let made = found.and_then(|(kind, _)| kind.load(&mut loading));
-    let (subgraph, call, settings) = (loading.subgraph.take(), loading.call.take(), loading.settings);
-    // Unknown settings show that the type was guessed wrongly.
-    let is_refuted = found.is_some_and(|(_, is_guess)| is_guess) && faults.discard_if_unknown_members(before);
-    let made = made.filter(|_| !is_refuted);
-    let is_set = |name: &str| settings.values.get(name).is_some_and(|value| value == true);
-    facts.pauses |= is_set("require_approval");
-    // A `tool` that pauses waits as a whole.
-    let approval = is_set("require_approval") || facts.pauses && subgraph.is_none() && node.kind == "tool";
-    facts.handles.known.push(ERROR.to_owned());
-    if approval {
-        facts.handles.known.push(REJECTED.to_owned());
+) -> Option<(Vec<LoadedNode>, Vec<Facts>)> {
+    let (mut late, mut loaded_nodes, mut facts) = (Faults::default(), Vec::new(), Vec::new());
+    for (at, node) in file.nodes.iter().enumerate() {
+        let handles = Handles { known: vec![DEFAULT.to_owned()], ..Handles::default() };
+        let mut of = Facts { handles, role: roles[at], ..Facts::default() };
+        let kind = type_of(node, registry, faults).filter(|_| !node.is_faulty);
+        let mut loader = NodeLoader {
+            node,
+            settings: &node.data,
+            form: file.form,
+            registry,
+            links: &called[at],
+            nesting,
+            subgraph: None,
+            call: None,
+            facts: &mut of,
+            faults,
+            late: &mut late,
+        };
+        let loaded = kind.and_then(|kind| loader.load(kind));
+        facts.push(Some(of).filter(|_| loaded.is_some()));
+        loaded_nodes.push(loaded);
     }
-    // If the type is unknown, no handle is wrong.
-    facts.handles.allows_unknown |= made.is_none();
-    facts.unclear |= made.is_none();
-    if let (None, Some((kind, false)), true) = (&made, found, faults.noted() == noted) {
-        let message = format!("the type {:?} refused the node without saying why", kind.name());
-        faults.fault(&node.at, FaultKind::Setting, message);
+    if links.calls_are_known {
+        let calls_are_known = check::handles(file, links, &facts, faults);
+        if calls_are_known && links.by(TOOL_CALL).all(|(_, to, _)| facts[to].is_some()) {
+            faults.append(late);
+        }
     }
-    let loaded_node = made.zip(found).map(|(made, (kind, _))| LoadedNode {
-        id: node.id.clone(),
-        label: node.label.clone().unwrap_or_else(|| node.id.clone()),
-        kind: kind.name().to_owned(),
-        node: made,
-        approval,
-        error_edge: false,
-        rejected_edge: false,
-        subgraph,
-        call,
-        untrusted: facts.untrusted,
-        handles: facts.handles.known.clone(),
-    });
-    LoadOutcome { facts, loaded_node, is_start: is_set("isStart") }
+    let all = loaded_nodes.into_iter().zip(facts).map(|(loaded, facts)| loaded.zip(facts));
+    all.collect::<Option<Vec<_>>>().filter(|_| faults.is_empty()).map(|all| all.into_iter().unzip())
 }
 
-/// The type, and whether it was guessed. `None`: it is unknown, which is reported.
+impl NodeLoader<'_> {
+    fn load(&mut self, kind: &Arc<dyn NodeType>) -> Option<LoadedNode> {
+        let noted = self.faults.noted();
+        let node = kind.load(self);
+        if node.is_none() && self.faults.noted() == noted {
+            let message = format!("the type {:?} refused the node without saying why", kind.name());
+            self.faults.fault(&self.node.at, FaultKind::Setting, message);
+        }
+        let waits = self.settings.values.get("require_approval").is_some_and(|value| value == true);
+        self.facts.pauses |= waits;
+        // A `tool` that pauses waits as a whole.
+        let approval = waits || self.facts.pauses && self.subgraph.is_none() && self.node.kind == "tool";
+        self.facts.handles.known.push(ERROR.to_owned());
+        if approval {
+            self.facts.handles.known.push(REJECTED.to_owned());
+        }
+        Some(LoadedNode {
+            id: self.node.id.clone(),
+            label: self.label().to_owned(),
+            kind: kind.name().to_owned(),
+            node: node?,
+            approval,
+            error_edge: false,
+            rejected_edge: false,
+            subgraph: self.subgraph.take(),
+            call: self.call.take(),
+            untrusted: self.facts.untrusted,
+            handles: self.facts.handles.known.clone(),
+        })
+    }
+}
+
+/// `None`: it is unknown, which is reported.
 fn type_of<'r>(
     node: &NodeFile,
     registry: &'r Registered,
     faults: &mut Faults,
-) -> Option<(&'r Arc<dyn NodeType>, bool)> {
+) -> Option<&'r Arc<dyn NodeType>> {
+    let found = registry.node_type(&node.kind);
     // A missing type was reported before.
-    if node.kind.is_empty() {
-        return None;
+    if found.is_none() && !node.kind.is_empty() {
+        let (at, message) = (format!("{}/type", node.at), format!("no node type {:?}", shown(&node.kind)));
+        let known = registry.types().map(|(name, _)| name);
+        faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known);
     }
-    if let Some(kind) = registry.node_type(&node.kind) {
-        return Some((kind, false));
-    }
-    let (at, message) = (format!("{}/type", node.at), format!("no node type {:?}", shown(&node.kind)));
-    let known = registry.types().map(|(name, _)| name);
-    let meant = faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known)?;
-    Some((registry.node_type(meant)?, true))
+    found
 }
 
 /// Handles of calls are distinguished by their targets.
@@ -244,9 +217,9 @@ fn with_edges(mut loaded_nodes: Vec<LoadedNode>, facts: &[Facts], links: &check:
         loaded_node.handles.retain(|handle| handle != TOOL_CALL);
     }
     for link in &links.edges {
-        let Some(loaded_node) = link.from.and_then(|from| loaded_nodes.get_mut(from)) else { continue };
-        loaded_node.error_edge |= link.handle.as_deref() == Some(ERROR);
-        loaded_node.rejected_edge |= link.handle.as_deref() == Some(REJECTED);
+        let loaded_node = &mut loaded_nodes[link.from];
+        loaded_node.error_edge |= link.handle == ERROR;
+        loaded_node.rejected_edge |= link.handle == REJECTED;
     }
     for (from, to, _) in links.by(TOOL_CALL) {
         let handle = format!("{TOOL_CALL}:{}", ids[to]);

@@ -32,23 +32,21 @@ impl<'l> NodeLoader<'l> {
         self.form == FileFormat::ReactFlow
     }
 
-    /// Reads the settings. All mistakes in them are noted. A setting that is wrong counts as what was probably intended, or as
-    /// absent, so that the rest can be checked. Returns `None` if nothing can be read.
+    /// Reads the settings. Returns `None` if something is wrong with them: all mistakes are noted.
     pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
         let schema = self.nesting.schema_of::<T>();
         let before = self.faults.noted();
-        self.repairs = self.settings.check(&schema, self.form, self.faults);
-        self.facts.possible_writes.extend(self.repairs.texts.iter().chain(&self.node.unknown_texts).cloned());
-        self.facts.unclear |= self.repairs.is_unclear;
+        self.settings.check(&schema, self.form, self.faults);
+        if self.faults.noted() > before {
+            return None;
+        }
         let is_own = |name: &str| !COMMON.contains(&name) && !FRONT_END.contains(&name);
         let own = self.settings.values.iter().filter(|(name, _)| is_own(name));
         let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
         match T::deserialize(Value::Object(own)) {
             Ok(data) => Some(data),
             Err(error) => {
-                if self.faults.noted() == before {
-                    self.fault_of(FaultKind::WrongKind, "", error.to_string());
-                }
+                self.fault_of(FaultKind::WrongKind, "", error.to_string());
                 None
             }
         }
@@ -60,10 +58,7 @@ impl<'l> NodeLoader<'l> {
     }
 
     pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
-        // A value that replaces a wrong one was reported before.
-        if !self.repairs.guesses.iter().any(|guess| guess == place) {
-            self.faults.fault(self.settings.pointer(place), kind, message);
-        }
+        self.faults.fault(self.settings.pointer(place), kind, message);
     }
 
     /// Notes that a setting is probably wrong.
@@ -80,10 +75,8 @@ impl<'l> NodeLoader<'l> {
         known: impl IntoIterator<Item = &'n str>,
     ) {
         let message = format!("no {what} {:?}", one_line(name, 80));
-        if !self.repairs.guesses.iter().any(|guess| guess == place) {
-            let place = self.settings.pointer(place);
-            self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
-        }
+        let place = self.settings.pointer(place);
+        self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
     }
 
     /// Reads a template. Values that it names count as read, and what is wrong with it is noted.
@@ -138,8 +131,6 @@ impl<'l> NodeLoader<'l> {
         if key.starts_with('_') || key == "messages" {
             self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));
         }
-        // The name is only a guess.
-        self.facts.unclear |= self.repairs.guesses.iter().any(|guess| guess == place);
         let at = self.settings.pointer(place);
         let write = Write { key: key.to_owned(), at, types: types.to_vec(), schema: None };
         self.facts.writes.push(write);

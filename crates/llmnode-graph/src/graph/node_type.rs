@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::facts::Facts;
 use crate::faults::Faults;
-use crate::file::{FileFormat, NodeFile, NodeSettings, Repairs};
+use crate::file::{FileFormat, NodeFile, NodeSettings};
 use crate::graph::loaded::{CallToApprove, Graph, GraphNode};
 use crate::graph::nesting::Nesting;
 use crate::graph::roles::ToolLink;
@@ -82,17 +82,15 @@ pub trait NodeType: Send + Sync + 'static {
     /// Returns the JSON schema of a node's `data`.
     fn schema(&self) -> Value;
 
-    /// Loads one node, and notes what it reads and writes. Returns `None` only after it noted a fault; what the node writes
-    /// then counts as unknown. A node with faults that returns one all the same lets more mistakes be found at once.
+    /// Loads one node, and notes what it reads and writes. Returns `None` only after it noted a fault. A node with faults that
+    /// returns one all the same lets more mistakes be found at once.
     fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>>;
 }
 
 /// One node while it is loaded: it has the settings, and the node type reports to it mistakes and what the node does.
 pub struct NodeLoader<'l> {
     pub(crate) node: &'l NodeFile,
-    /// Wrong settings are replaced by what was probably intended.
-    pub(crate) settings: NodeSettings,
-    pub(crate) repairs: Repairs,
+    pub(crate) settings: &'l NodeSettings,
     pub(crate) form: FileFormat,
     pub(crate) registry: &'l Registered,
     pub(crate) links: &'l [ToolLink],
@@ -101,6 +99,8 @@ pub struct NodeLoader<'l> {
     pub(crate) call: Option<Arc<dyn CallToApprove>>,
     pub(crate) facts: &'l mut Facts,
     pub(crate) faults: &'l mut Faults,
+    /// Faults only if `links` are all: an edge to a tool may be misspelled.
+    pub(crate) late: &'l mut Faults,
 }
 
 /// A checked [`Registry`](crate::Registry), for loading and running graphs. Clones share it.

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::{Link, Links};
-use crate::facts::Role;
-use crate::file::{GraphFile, IdState};
+use crate::check::Links;
+use crate::facts::{Role, TOOL_CALL};
+use crate::file::GraphFile;
 use crate::graph::name::is_name;
 use crate::shape::To;
-
-pub(crate) const TOOL_CALL: &str = "tool-call";
 
 #[derive(Clone, Debug)]
 pub(crate) struct ToolLink {
@@ -50,16 +48,13 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
     for (from, to, _) in links.by(TOOL_CALL) {
         callers[to].insert(from);
     }
-    // Edges with an unknown end are taken to be right.
-    let known = |link: &Link| Some((link.from?, link.to?));
-    let ways = links.edges.iter().filter(|link| link.handle.as_deref() != Some(TOOL_CALL)).filter_map(known);
     let mut is_tool: Vec<bool> = callers.iter().map(|callers| !callers.is_empty()).collect();
-    for (from, to) in ways {
+    for link in links.edges.iter().filter(|link| link.handle != TOOL_CALL) {
         // A tool leads only back to its callers.
-        is_tool[from] &= matches!(to, To::Node(to) if callers[from].contains(&to));
+        is_tool[link.from] &= matches!(link.to, To::Node(to) if callers[link.from].contains(&to));
         // And no edge leads to a tool, except one by which a result returns to its caller.
-        if let To::Node(to) = to {
-            is_tool[to] &= callers[from].contains(&to);
+        if let To::Node(to) = link.to {
+            is_tool[to] &= callers[link.from].contains(&to);
         }
     }
     file.nodes
@@ -68,11 +63,7 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
         .filter(|(_, node)| node.is_start)
         .for_each(|(node, _)| is_tool[node] = false);
     links.starts.iter().for_each(|(node, _)| is_tool[*node] = false);
-    let role = |node: usize| match (file.nodes[node].id_state, is_tool[node]) {
-        (IdState::Invalid, _) => Role::InvalidId,
-        (_, true) => Role::Tool,
-        (_, false) => Role::Step,
-    };
+    let role = |node: usize| if is_tool[node] { Role::Tool } else { Role::Step };
     let mut called: Vec<Vec<ToolLink>> = vec![Vec::new(); count];
     for (from, to, link) in links.by(TOOL_CALL) {
         let node = &file.nodes[to];

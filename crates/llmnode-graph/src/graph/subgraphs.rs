@@ -33,12 +33,10 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
         None => {
             let text = match text_of(name, node.registry) {
                 Ok(text) => text,
-                // A guess for a wrong value, which was reported before.
-                Err(_) if node.repairs.guesses.iter().any(|guess| guess == "/flow_id") => return None,
                 Err(wrong) => {
                     let place = node.settings.pointer("/flow_id");
-                    let meant = wrong.note(&place, name, node.registry, node.faults)?;
-                    return subgraph(node, &meant);
+                    wrong.note(&place, name, node.registry, node.faults);
+                    return None;
                 }
             };
             let loaded = load(&text, Some(name), node.registry, node.nesting);

@@ -30,7 +30,6 @@ pub(super) fn listed(text: &str, faults: &mut Faults) -> Option<Vec<(String, Pro
     let before = faults.len();
     let schema = schemars::schema_for!(FileText);
     let place = |pointer: &str| pointer.to_owned();
-    let file = Value::Object(file);
     SchemaChecker::of_file(schema.as_value(), false, &place, faults).check(&file);
     if faults.len() > before {
         return None;

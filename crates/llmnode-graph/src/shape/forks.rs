@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 
 use super::dominators::{Dominators, reverse_postorder};
-use super::reachability::leading_to;
 use super::{Shape, To};
 
 #[derive(Clone, Debug)]
@@ -24,19 +23,6 @@ pub(crate) struct BadFork {
     pub(crate) problem: ForkProblem,
 }
 
-impl BadFork {
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
-        let (one, other) = match (&self.problem, self.join) {
-            (ForkProblem::ToJoin { .. }, To::Node(join)) => (Some(join), None),
-            (ForkProblem::ToJoin { .. }, To::End) => (None, None),
-            (ForkProblem::Back { to: node, .. } | ForkProblem::Shared { node, .. }, _) => (Some(*node), None),
-            (ForkProblem::Entered { from, to, .. }, _) => (Some(*from), Some(*to)),
-            (ForkProblem::Start { start, .. }, _) => (Some(*start), None),
-        };
-        one.into_iter().chain(other)
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ForkProblem {
     ToJoin { edge: usize },
@@ -46,20 +32,11 @@ pub(crate) enum ForkProblem {
     Start { head: usize, start: usize },
 }
 
-/// A fork is skipped if it is unknown where its branches lead, or if one of them never comes to the end. `roots`:
-/// where runs begin, and nodes to which no known path leads; `reached`: the nodes that runs certainly reach.
-pub(crate) fn forks(
-    shape: &Shape,
-    start: Option<usize>,
-    roots: &[usize],
-    reached: &[bool],
-) -> (Vec<FoundFork>, Vec<BadFork>) {
+/// A fork is skipped if one of its branches never comes to the end.
+pub(crate) fn forks(shape: &Shape, start: usize) -> (Vec<FoundFork>, Vec<BadFork>) {
     let count = shape.len();
-    let mut out: Vec<Vec<usize>> = (0..count).map(|node| shape.targets(node).collect()).collect();
-    // A virtual node before all roots.
-    out.push(roots.to_vec());
-    let mut order = reverse_postorder(count, &out);
-    order.remove(0);
+    let out: Vec<Vec<usize>> = (0..count).map(|node| shape.targets(node).collect()).collect();
+    let order = reverse_postorder(start, &out);
     if !order.iter().any(|node| shape.ways[*node].iter().any(|handle| handle.to.len() > 1)) {
         return (Vec::new(), Vec::new());
     }
@@ -69,9 +46,7 @@ pub(crate) fn forks(
         for (handle, ways) in shape.ways[*node].iter().enumerate() {
             for way in &ways.to {
                 if let To::Node(to) = way.to {
-                    if reached[*node] {
-                        incoming[to].push(IncomingEdge { from: *node, handle, edge: way.edge });
-                    }
+                    incoming[to].push(IncomingEdge { from: *node, handle, edge: way.edge });
                     back[to].push(*node);
                 }
             }
@@ -80,18 +55,13 @@ pub(crate) fn forks(
             back[count].push(*node);
         }
     }
-    // What leads only to unknown targets counts as leading to the end.
-    let ends = leading_to(vec![count], &back);
-    let lost: Vec<bool> = (0..count).map(|node| shape.unknown_exits[node] && !ends[node]).collect();
-    back[count].extend((0..count).filter(|node| lost[*node]));
     let mut search = Search {
         shape,
         start,
         incoming,
-        dominator_tree: Dominators::new(count, &out),
+        dominator_tree: Dominators::new(start, &out),
         post_dominator_tree: Dominators::new(count, &back),
         owner: vec![None; count],
-        lost,
         depth: vec![0; count],
         reported: Reported::default(),
         found: Vec::new(),
@@ -100,7 +70,7 @@ pub(crate) fn forks(
     // Outer forks first: what is wrong there is not reported again for the inner ones.
     for node in order {
         for handle in 0..shape.ways[node].len() {
-            if shape.ways[node][handle].to.len() > 1 && !shape.ways[node][handle].unknown_exits {
+            if shape.ways[node][handle].to.len() > 1 {
                 search.fork(node, handle);
             }
         }
@@ -125,14 +95,12 @@ struct Reported {
 
 struct Search<'s> {
     shape: &'s Shape,
-    start: Option<usize>,
+    start: usize,
     incoming: Vec<Vec<IncomingEdge>>,
     dominator_tree: Dominators,
     post_dominator_tree: Dominators,
     /// The branch of the current fork that reached each node.
     owner: Vec<Option<usize>>,
-    /// It is unknown where these nodes lead.
-    lost: Vec<bool>,
     depth: Vec<usize>,
     reported: Reported,
     found: Vec<FoundFork>,
@@ -164,9 +132,6 @@ impl Search<'_> {
         }
         let branches = self.branches(from, &heads, meet);
         let troubles = match branches {
-            Ok(branches) if branches.iter().flatten().any(|node| self.lost[*node]) => {
-                return self.forget(branches.iter().flatten());
-            }
             Ok(branches) => {
                 let troubles = self.entered(from, handle, &branches);
                 self.forget(branches.iter().flatten());
@@ -213,9 +178,6 @@ impl Search<'_> {
             branches.push(nodes);
         }
         leads_back.dedup();
-        if !shared.is_empty() && branches.iter().flatten().any(|node| self.lost[*node]) {
-            shared.clear();
-        }
         let mut troubles = Vec::new();
         for branch in &leads_back {
             let (edge, to) = self.edge_back(from, &branches[*branch]);
@@ -262,7 +224,7 @@ impl Search<'_> {
         for (branch, nodes) in branches.iter().enumerate() {
             let head = nodes[0];
             for node in nodes {
-                if Some(*node) == self.start && !std::mem::replace(&mut self.reported.start, true) {
+                if *node == self.start && !std::mem::replace(&mut self.reported.start, true) {
                     troubles.push(ForkProblem::Start { head, start: *node });
                 }
                 for incoming in &self.incoming[*node] {

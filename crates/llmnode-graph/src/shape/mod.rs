@@ -35,8 +35,6 @@ pub(crate) struct Shape {
     pub(crate) ways: Vec<Vec<Handle>>,
     /// A run may end at the node, since one of its handles has no edge.
     pub(crate) ends: Vec<bool>,
-    /// An edge of the node has an unknown target.
-    pub(crate) unknown_exits: Vec<bool>,
 }
 
 /// Several edges run side by side.
@@ -44,7 +42,6 @@ pub(crate) struct Shape {
 pub(crate) struct Handle {
     pub(crate) name: String,
     pub(crate) to: Vec<OutEdge>,
-    pub(crate) unknown_exits: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,10 +62,6 @@ impl Shape {
 
     fn targets(&self, node: usize) -> impl Iterator<Item = usize> {
         self.out(node).filter_map(|way| way.to.node())
-    }
-
-    pub(crate) fn leads(&self, from: usize, to: usize) -> bool {
-        self.targets(from).any(|target| target == to)
     }
 
     fn is_last(&self, node: usize) -> bool {

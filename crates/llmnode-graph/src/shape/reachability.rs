@@ -66,7 +66,7 @@ pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
             back[to].push(*node);
         }
     }
-    let leaves = |node: &usize| shape.is_last(*node) || shape.unknown_exits[*node];
+    let leaves = |node: &usize| shape.is_last(*node);
     let ends = leading_to(reached.iter().copied().filter(leaves).collect(), &back);
     let mut groups = Vec::new();
     for group in strongly_connected(shape, &reached, &ends) {

@@ -6,8 +6,7 @@ use super::*;
 
 /// A graph from edges `(from, handle, targets)`; 99 is the end. Edges are numbered in order.
 fn shape(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Shape {
-    let mut shape =
-        Shape { ways: vec![Vec::new(); nodes], ends: vec![true; nodes], unknown_exits: vec![false; nodes] };
+    let mut shape = Shape { ways: vec![Vec::new(); nodes], ends: vec![true; nodes] };
     let mut edge = 0;
     for (from, handle, targets) in edges {
         let mut to = Vec::new();
@@ -15,7 +14,7 @@ fn shape(nodes: usize, edges: &[(usize, &str, &[usize])]) -> Shape {
             to.push(OutEdge { to: if *target == 99 { To::End } else { To::Node(*target) }, edge });
             edge += 1;
         }
-        shape.ways[*from].push(Handle { name: (*handle).to_owned(), to, unknown_exits: false });
+        shape.ways[*from].push(Handle { name: (*handle).to_owned(), to });
         shape.ends[*from] = false;
     }
     shape
@@ -25,7 +24,7 @@ fn found(nodes: usize, edges: &[(usize, &str, &[usize])]) -> (Vec<FoundFork>, Ve
     let shape = shape(nodes, edges);
     let reach = reach(&shape, &[0]);
     assert!(endless(&shape, &reach).is_empty());
-    let (found, bad) = forks(&shape, Some(0), &[0], &reach);
+    let (found, bad) = forks(&shape, 0);
     (found, bad.into_iter().map(|bad| bad.problem).collect())
 }
 
@@ -45,7 +44,7 @@ fn branches_of_unequal_length_meet_once() {
         &[(0, "", &[1, 2]), (1, "", &[3]), (3, "", &[4]), (2, "", &[4]), (4, "", &[99])];
     assert_eq!(joins(5, edges), [To::Node(4)]);
     let shape = shape(5, edges);
-    let (found, _) = forks(&shape, Some(0), &[0], &reach(&shape, &[0]));
+    let (found, _) = forks(&shape, 0);
     let region = region(&shape, 0, &found);
     assert_eq!(region.nodes, [0, 4]);
     assert_eq!(region.forks[0].branches[0].nodes, [1, 3]);
@@ -270,12 +269,12 @@ fn random() -> impl Strategy<Value = Shape> {
                             edge += 1;
                             OutEdge { to, edge: edge - 1 }
                         });
-                        Handle { name: index.to_string(), to: to.collect(), unknown_exits: false }
+                        Handle { name: index.to_string(), to: to.collect() }
                     });
                     handles.collect()
                 })
                 .collect();
-            Shape { ends: vec![false; count], unknown_exits: vec![false; count], ways }
+            Shape { ends: vec![false; count], ways }
         })
     })
 }
@@ -296,7 +295,7 @@ proptest! {
         prop_assert_eq!(lost.union(&reached).count(), shape.len());
         prop_assert!(lost.is_disjoint(&reached));
         if !plain.stuck() {
-            let (found, bad) = forks(&shape, Some(0), &[0], &reach);
+            let (found, bad) = forks(&shape, 0);
             let mut right = Vec::new();
             for node in &reached {
                 for handle in 0..shape.ways[*node].len() {

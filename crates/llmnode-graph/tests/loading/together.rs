@@ -1,4 +1,4 @@
-//! Mistakes made together are found together: a file with several has the faults that each has alone, and no others.
+//! Mistakes made together: each load lists all of one stage, none that follows from another, and a few loads list all.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -140,50 +140,81 @@ fn faults(file: &Value, registry: &Registered) -> BTreeSet<String> {
     }
 }
 
-/// What may be said or not beside another mistake. What a branch writes, if nothing leads to it. If the end of an edge is unknown: which
-/// nodes are reached, whether they lead to the end, and which values come there.
-const HIDDEN: [(&str, &[&str]); 4] = [
-    ("/edges/9/target", &["conflict /nodes/9/data/save_as"]),
-    ("/edges/15/target", &["unreachable /nodes/9", "data /nodes/5/data", "data /nodes/7/data/prompt"]),
-    ("/edges/20", &["unreachable /nodes/9", "data /nodes/5/data", "data /nodes/7/data/prompt"]),
-    (
-        "/nodes/5/id",
-        &[
-            "unknown_node /edges/5/target",
-            "unknown_node /edges/6/source",
-            "unreachable /nodes/9",
-            "data /nodes/5/data",
-            "data /nodes/14/data/prompt",
-            "endless /nodes/4",
-            "missing_edge /nodes/3",
-        ],
-    ),
-];
-
-/// Makes these mistakes in one file. Each fault of each is there, and no other.
-fn together(which: &[&Mistake], registry: &Registered) -> Result<(), String> {
-    let mut file = whole();
-    which.iter().for_each(|mistake| mistake.make(&mut file));
-    let is_hidden = |fault: &str| {
-        HIDDEN.iter().any(|(by, what)| what.contains(&fault) && which.iter().any(|one| one.place == *by))
-    };
-    let expected = which.iter().flat_map(|mistake| mistake.faults).filter(|fault| !is_hidden(fault));
-    let expected: BTreeSet<String> = expected.map(|fault| (*fault).to_owned()).collect();
-    let found = faults(&file, registry);
-    let found: BTreeSet<String> = found.into_iter().filter(|fault| !is_hidden(fault)).collect();
-    if found == expected {
-        return Ok(());
+/// Shapes and names, then paths, then data.
+fn stage(fault: &str) -> usize {
+    match fault.split_once(' ').unwrap() {
+        (_, "/nodes/1/data/source" | "/nodes/14/data/save_as") => 3,
+        ("data" | "conflict" | "untrusted", _) => 3,
+        ("unreachable" | "endless" | "fork_to_join" | "fork_approval", _) => 2,
+        _ => 1,
     }
-    let places: Vec<&str> = which.iter().map(|mistake| mistake.place).collect();
-    let (lacking, more): (Vec<_>, Vec<_>) =
-        (expected.difference(&found).collect(), found.difference(&expected).collect());
-    Err(format!("{places:?}\nnot told: {lacking:?}\ntold, too: {more:?}"))
+}
+
+/// The node of `/nodes/3/data/routes`.
+fn node_of(place: &str) -> Option<&str> {
+    place.strip_prefix("/nodes/")?.split('/').next()
+}
+
+/// Whether a mistake may hide a fault of its own stage: of a node of which the settings cannot be read, the rest is unknown; of
+/// an edge whose end is unknown, whether it leads to a tool.
+fn hides(file: &Value, other: &Mistake, fault: &str) -> bool {
+    let place = fault.split_once(' ').unwrap().1;
+    let index = |id: &Value| file["nodes"].as_array().unwrap().iter().position(|node| node["id"] == *id);
+    let source = place.strip_prefix("/edges/").and_then(|rest| {
+        let edge: usize = rest.split('/').next().unwrap().parse().unwrap();
+        index(&file["edges"][edge]["source"])
+    });
+    let of_edges = source.is_some() || place == "/nodes/0/data/tools/0" || fault.starts_with("missing_edge");
+    let names_edges =
+        other.place.starts_with("/edges") || other.place.ends_with("/id") || other.place.ends_with("/idd");
+    node_of(other.place).is_some_and(|node| node_of(place) == Some(node))
+        || of_edges && names_edges
+        || source.is_some_and(|source| node_of(other.place) == Some(&source.to_string()))
+}
+
+/// Makes these mistakes in one file, and corrects in turn what a load lists. Returns how many loads list all of them.
+fn together(which: &[&Mistake], registry: &Registered) -> Result<usize, String> {
+    let (mut left, mut loads) = (which.to_vec(), 0);
+    while !left.is_empty() {
+        let mut file = whole();
+        left.iter().for_each(|mistake| mistake.make(&mut file));
+        let found = faults(&file, registry);
+        let places: Vec<&str> = left.iter().map(|mistake| mistake.place).collect();
+        let expected = || left.iter().flat_map(|mistake| mistake.faults);
+        let more: Vec<_> = found.iter().filter(|fault| !expected().any(|one| one == fault)).collect();
+        if !more.is_empty() {
+            return Err(format!("{places:?}\ntold, too: {more:?}"));
+        }
+        let first = expected().map(|fault| stage(fault)).min();
+        let whole = whole();
+        let is_hidden = |mistake: &Mistake, fault: &str| {
+            left.iter().any(|other| other.place != mistake.place && hides(&whole, other, fault))
+        };
+        let lacking: Vec<&str> = left
+            .iter()
+            .flat_map(|mistake| mistake.faults.iter().map(move |fault| (mistake, *fault)))
+            .filter(|(mistake, fault)| {
+                Some(stage(fault)) == first && !found.contains(*fault) && !is_hidden(mistake, fault)
+            })
+            .map(|(_, fault)| fault)
+            .collect();
+        if !lacking.is_empty() {
+            return Err(format!("{places:?}\nnot told: {lacking:?}"));
+        }
+        let count = left.len();
+        left.retain(|mistake| !mistake.faults.iter().any(|fault| found.contains(*fault)));
+        if left.len() == count {
+            return Err(format!("{places:?}\nnothing is told"));
+        }
+        loads += 1;
+    }
+    Ok(loads)
 }
 
 #[test]
-fn every_two_mistakes_are_found_beside_each_other() {
+fn every_two_mistakes_are_found_in_two_loads() {
     let (registry, all) = (registry(), mistakes());
-    assert_eq!(together(&[], &registry), Ok(()));
+    assert_eq!(faults(&whole(), &registry), BTreeSet::new());
     let pairs = all.iter().enumerate().flat_map(|(at, one)| all[at..].iter().map(move |other| [one, other]));
     let wrong: Vec<String> = pairs
         .filter_map(|[one, other]| {
@@ -200,9 +231,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_mistakes_are_found_beside_one_another(chosen in prop::collection::vec(any::<bool>(), mistakes().len())) {
+    fn any_mistakes_are_found_in_a_few_loads(chosen in prop::collection::vec(any::<bool>(), mistakes().len())) {
         let all = mistakes();
         let which: Vec<&Mistake> = all.iter().zip(chosen).filter(|(_, is_chosen)| *is_chosen).map(|(one, _)| one).collect();
-        prop_assert_eq!(together(&which, &REGISTRY), Ok(()));
+        let loads = together(&which, &REGISTRY);
+        prop_assert!(matches!(loads, Ok(0..=6)), "{loads:?}");
     }
 }

@@ -11,11 +11,11 @@ use super::agent_visit::{Agent, Answer};
 use super::calls::named;
 use super::json_template::JsonTemplate;
 use super::schema_of;
-use crate::facts::ReadContext;
-use crate::faults::FaultKind;
+use crate::facts::{ReadContext, TOOL_CALL};
+use crate::faults::{FaultKind, shown};
 use crate::graph::loaded::GraphNode;
 use crate::graph::node_type::{NodeLoader, NodeType};
-use crate::graph::roles::{LinkKind, TOOL_CALL};
+use crate::graph::roles::LinkKind;
 
 pub(crate) struct AgentType;
 
@@ -83,7 +83,7 @@ impl NodeType for AgentType {
         if on_way && tools.may_pause() {
             let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
                            back to the agent, and nowhere else";
-            node.fault("/tools", message);
+            node.late.fault(node.settings.pointer("/tools"), FaultKind::Setting, message);
         }
         let primitive = primitive(&data, &answer, &tools, before, node)?;
         Some(Arc::new(Agent {
@@ -116,7 +116,9 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
             found.push(name);
         } else if !links.iter().any(|link| link.is_named(name)) {
             let called = links.iter().filter(|link| link.is_callable()).map(|link| link.label.as_str());
-            node.unknown(&place, "tool", name, registry.tools().names().chain(called));
+            let known = registry.tools().names().chain(called);
+            let (at, message) = (node.settings.pointer(&place), format!("no tool {:?}", shown(name)));
+            node.late.unknown(true, at, FaultKind::UnknownName, message, name, known);
         }
     }
     let mut taken: Vec<String> = found.iter().map(|name| name.to_lowercase()).collect();
@@ -157,7 +159,6 @@ fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
         Some(Value::Object(members)) if !members.is_empty() => members.keys().cloned().collect(),
         _ => {
             node.fault("/output_schema", "has no \"properties\": list the members of the answer there");
-            node.facts.unclear = true;
             Vec::new()
         }
     };

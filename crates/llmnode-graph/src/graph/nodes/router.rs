@@ -98,10 +98,6 @@ impl NodeType for RouterType {
         let known: Vec<&str> = handles.iter().map(String::as_str).collect();
         // In files of React Flow, a handle without an edge ends the flow.
         node.handles(&known, if node.is_seed() { &[] } else { &known });
-        // A route that could not be read has a handle, too. And a router writes nothing, whatever is wrong with it.
-        node.facts.handles.allows_unknown = node.repairs.has_lost("/routes");
-        node.facts.possible_writes.clear();
-        node.facts.unclear = false;
         Some(Arc::new(Router(read)))
     }
 }
