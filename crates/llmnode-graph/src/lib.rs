@@ -1,7 +1,7 @@
 //! Graphs from JSON: a file names nodes and edges, and a registry decides what they may use. Use it through the `llmnode` crate.
 //!
-//! A file is checked as a whole when it is loaded: every mistake is listed once, with its place and the name that was
-//! probably intended.
+//! A file is checked in stages when it is loaded: its parts, its paths, its data. Every mistake of a stage is listed once, with
+//! its place and the name that was probably intended.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
