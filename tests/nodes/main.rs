@@ -7,9 +7,13 @@ mod attach;
 #[cfg(feature = "openai")]
 mod attachments;
 mod chat;
+#[cfg(feature = "openai")]
+mod choices;
 #[cfg(all(feature = "journal", feature = "openai", feature = "smart"))]
 mod evaluate;
 mod exact;
+mod extract;
+mod flows;
 #[cfg(all(feature = "graph", feature = "openai"))]
 mod graph;
 mod held_model;
@@ -22,6 +26,10 @@ mod optimise;
 mod output;
 #[cfg(feature = "openai")]
 mod primitive;
+#[cfg(feature = "openai")]
+mod prefix;
+#[cfg(feature = "rag")]
+mod prompts;
 mod reading;
 mod recover;
 mod refused;

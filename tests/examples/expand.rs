@@ -1,6 +1,5 @@
 //! `LLMNODE_EXPAND` prints expansions while an example is built, and a changed value rebuilds it.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "tests")]
 
 use std::process::{Command, Output};
 

@@ -1,7 +1,7 @@
 //! Flows, as `flow!` declares them: loops, nested flows, parts of the state, parameters, limits, positions.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
 #![deny(warnings, missing_docs)]
+#![allow(unreachable_pub, reason = "one of several modules")]
 
 use llmnode::flow::{Outline, Position, Step, outline_of};
 use llmnode::prelude::*;

@@ -1,6 +1,5 @@
 //! Where prompts come from, and what fills them.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
 
 use llmnode::{Exec, Message, Run, ScriptedModel, llm_node};
 

@@ -1,7 +1,5 @@
 //! `choices(..)`: values from the state, at places of the answer.
 
-#![cfg(feature = "openai")]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use std::collections::{BTreeMap, HashSet};
 

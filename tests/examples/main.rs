@@ -2,6 +2,8 @@
 
 #![allow(clippy::expect_fun_call, clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod expand;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 

@@ -1,6 +1,5 @@
 //! `run.extract`, and what a correction changed.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use llmnode::Category;
 use llmnode::prelude::*;

@@ -1,7 +1,5 @@
 //! The part that all requests of a node share comes first and is identical to the byte, because providers cache prompts
 //! by prefix. Checked on the raw bodies that the server receives.
-#![cfg(feature = "openai")]
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
