@@ -1,6 +1,5 @@
 //! `LLMNODE_EXPAND` prints expansions while an example is built, and a changed value rebuilds it.
 
-
 use std::process::{Command, Output};
 
 /// Builds the example `text` where these tests were built, as a unit apart from the one that they run.

@@ -1,6 +1,5 @@
 //! `choices(..)`: values from the state, at places of the answer.
 
-
 use std::collections::{BTreeMap, HashSet};
 
 use llmnode::prelude::*;

@@ -1,6 +1,5 @@
 //! `run.extract`, and what a correction changed.
 
-
 use llmnode::Category;
 use llmnode::prelude::*;
 use serde_json::json;

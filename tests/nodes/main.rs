@@ -25,9 +25,9 @@ mod node;
 mod optimise;
 mod output;
 #[cfg(feature = "openai")]
-mod primitive;
-#[cfg(feature = "openai")]
 mod prefix;
+#[cfg(feature = "openai")]
+mod primitive;
 #[cfg(feature = "rag")]
 mod prompts;
 mod reading;

@@ -1,6 +1,5 @@
 //! Where prompts come from, and what fills them.
 
-
 use llmnode::{Exec, Message, Run, ScriptedModel, llm_node};
 
 async fn messages<S: Sync + 'static, N: Exec<S, Output = String>>(state: S, node: &N) -> Vec<Message> {
