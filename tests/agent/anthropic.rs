@@ -289,9 +289,13 @@ async fn a_paused_turn_goes_back_and_goes_on() {
     .await;
     let search = json!([{"type": "web_search_20250305", "name": "web_search"}]);
     let report = run.call(&Greet).extra("tools", search.clone()).report().await.unwrap();
-    assert_eq!((&*report.value, report.record.attempts.len()), ("Found.", 2));
+    // The text of a turn that was not paused would be all of it, too.
+    assert_eq!((&*report.value, report.record.attempts.len()), ("I search.Found.", 2));
     let bodies = server.bodies();
     assert_eq!((&bodies[1]["messages"][1]["content"], &bodies[1]["tools"]), (&searching, &search));
+    let whole = serde_json::to_value(report.message().unwrap()).unwrap();
+    assert_eq!(whole["content"], "I search.Found.");
+    assert_eq!(whole["carried"]["parts"].as_array().unwrap().len(), 3, "{whole}");
 }
 
 #[tokio::test]

@@ -269,6 +269,61 @@ async fn its_own_mistakes_are_for_the_model_to_mend() {
     assert!(last(&bodies[2]).contains("there is no tool"), "{}", bodies[2]);
 }
 
+/// W24: an agent of text has no corrections, but turns.
+#[tokio::test]
+async fn a_call_that_failed_takes_a_turn_of_an_agent_of_text() {
+    #[llm_node(prompt = "What is there?", tools = [Stock], turns = 3)]
+    struct KeepBriefly;
+
+    let malformed = || {
+        let mut answer = answer(json!([]), "MALFORMED_FUNCTION_CALL");
+        answer["candidates"][0]["finishMessage"] = json!("Malformed function call: print(stock(");
+        json(answer)
+    };
+    let (server, run) = shop([
+        malformed(),
+        json(answer(json!([call("pen")]), "STOP")),
+        json(answer(json!([{"text": "Three."}]), "STOP")),
+    ])
+    .await;
+    let report = run.call(&Keep).report().await.unwrap();
+    assert_eq!(report.value, "Three.");
+    assert_eq!(report.record.attempts[0].category, Some(Category::SchemaError));
+    let contents = &server.bodies()[1]["contents"];
+    assert!(
+        contents[2].to_string().contains("the call of a tool failed (MALFORMED_FUNCTION_CALL)"),
+        "{contents}"
+    );
+    assert_eq!(
+        contents,
+        &json!(server.bodies()[2]["contents"].as_array().unwrap()[..3]),
+        "it stays in the conversation"
+    );
+
+    // As often as there are turns.
+    let (server, run) = shop((0..9).map(|_| malformed())).await;
+    let error = run.call(&KeepBriefly).await.unwrap_err();
+    assert_eq!((error.category(), server.asked().len()), (Category::SchemaError, 3), "{error}");
+    assert_eq!(server.bodies()[2]["toolConfig"]["functionCallingConfig"]["mode"], "NONE");
+}
+
+#[tokio::test]
+async fn parameters_go_by_the_older_name_where_the_newer_one_is_refused() {
+    let refused = r#"Invalid JSON payload received. Unknown name "parametersJsonSchema" at 'tools[0].function_declarations[0]': Cannot find field."#;
+    let (server, run) = shop([
+        failed(400, "INVALID_ARGUMENT", refused),
+        json(answer(json!([call("pen")]), "STOP")),
+        json(answer(json!([{"text": "Three."}]), "STOP")),
+    ])
+    .await;
+    assert_eq!(run.call(&Keep).await.unwrap(), "Three.");
+    let function = server.bodies()[2]["tools"][0]["functionDeclarations"][0].clone();
+    let mut parameters = function["parameters"].clone();
+    parameters.as_object_mut().unwrap().remove("description");
+    let item = json!({"type": "object", "properties": {"item": {"type": "string"}}, "required": ["item"]});
+    assert_eq!((parameters, function.get("parametersJsonSchema")), (item, None));
+}
+
 #[tokio::test]
 async fn a_refused_signature_is_left_out_for_the_rest_of_the_call() {
     let (server, run) = shop([

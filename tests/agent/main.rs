@@ -16,6 +16,8 @@ mod library;
 mod nested;
 mod outcomes;
 mod paused;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod providers;
 #[cfg(feature = "journal")]
 mod repeated;
 mod requests;
@@ -24,6 +26,8 @@ mod responses;
 mod rounds;
 mod streams;
 mod toolsets;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod valid;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod wire;
 

@@ -24,5 +24,7 @@ mod streams;
 mod support;
 mod types;
 mod wire;
+#[cfg(feature = "gemini")]
+mod wires;
 #[path = "../dialects/zoo.rs"]
 mod zoo;

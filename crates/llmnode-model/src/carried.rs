@@ -70,6 +70,23 @@ impl Carried {
         Carried { from: format!("{api}/{model}"), parts }
     }
 
+    /// Returns what several turns carry that are one: each with its text. `None`: nothing, or not all are of one model.
+    #[doc(hidden)]
+    pub fn joined<'a>(turns: impl IntoIterator<Item = (&'a str, Option<&'a Carried>)>) -> Option<Carried> {
+        let (mut from, mut parts): (Option<&str>, _) = (None, Vec::new());
+        for (text, carried) in turns {
+            match carried {
+                Some(carried) if from.is_some_and(|from| from != carried.from) => return None,
+                Some(carried) => {
+                    from = Some(&carried.from);
+                    parts.extend(carried.parts.iter().cloned());
+                }
+                None => parts.push(CarriedPart::Text { bytes: text.len(), beside: None }),
+            }
+        }
+        from.map(|from| Carried { from: from.to_owned(), parts })
+    }
+
     /// Returns the parts, unless they came from elsewhere.
     #[doc(hidden)]
     pub fn parts_for(&self, api: &str, model: &str) -> Option<&[CarriedPart]> {

@@ -55,6 +55,8 @@ pub enum Flag {
     NotWritten(Cow<'static, str>),
     /// The provider did not say why the answer ended.
     NoFinishReason,
+    /// What another model put beside its answers, such as signed thoughts, was not sent to this one.
+    CarriedLeft,
 }
 
 /// One kind of change that was made to read an answer, and how often.

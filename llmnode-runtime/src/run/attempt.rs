@@ -19,6 +19,7 @@ use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
 use super::failure::{Failure, normalize_violations};
 use super::listener::Listener;
+use super::paused_turn::with_paused;
 use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call};
 use super::usage_checks::usage_flags;
 use crate::clock::{Clock, timeout_at};
@@ -304,6 +305,7 @@ fn answer(
     if let Some(failure) = unusable(&text, refusal, finish, usage, request, settings) {
         return Err(Failure { answer: Some(text), ..failure });
     }
+    let (text, carried) = with_paused(request, text, carried);
     Ok(ModelAnswer { text, stopped, padding, carried, round })
 }
 

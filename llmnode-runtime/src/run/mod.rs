@@ -29,6 +29,7 @@ mod name;
 mod node;
 mod other_request;
 mod parallel;
+mod paused_turn;
 mod pool;
 mod progress;
 mod repetition;

@@ -253,6 +253,19 @@ impl ModelAttempts<'_, '_> {
         }
     }
 
+    /// The call of a tool that failed before it was one is answered like a call, and takes a turn. A typed node corrects it, out
+    /// of `retries`.
+    fn answer_failed_call(&mut self, failure: &mut Failure) {
+        let is_failed_call =
+            failure.category == Category::SchemaError && failure.retry == Some(Retry::Feedback);
+        let Request { output, tools, answer_now, .. } = &self.request;
+        if is_failed_call && output.is_none() && !tools.is_empty() && !answer_now {
+            failure.retry = Some(Retry::Adapted);
+            self.turns.1 = self.turns.1.saturating_add(1);
+            self.request.answer_now = self.is_last_turn();
+        }
+    }
+
     /// For an answer that called a tool when only an answer was allowed.
     fn explain_tool_call(&mut self, failure: &mut Failure) {
         if !self.request.answer_now || !self.is_last_turn() || failure.category.group() != Group::Answer {
@@ -354,6 +367,7 @@ impl Attempts for ModelAttempts<'_, '_> {
                     failure.add(&plan.context.core.unregistered_hint(target));
                 }
                 self.ask_for_less(&mut failure);
+                self.answer_failed_call(&mut failure);
                 return Err(failure);
             }
         };
@@ -398,7 +412,15 @@ impl Attempts for ModelAttempts<'_, '_> {
             self.ask_for_the_answer(failure);
         }
         let ModelAttempts { plan, request, prompt, .. } = self;
-        if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
+        let is_told = match next {
+            Next::Again { kind: AttemptKind::Correction, .. } => true,
+            // A call that failed.
+            Next::Again { kind: AttemptKind::Adapted, .. } => {
+                request.output.is_none() && !failure.violations.is_empty()
+            }
+            _ => false,
+        };
+        if is_told {
             let repeats = failure.violations.iter().any(is_repetition);
             let schema = request.output.as_deref().filter(|_| repeats);
             let (answer, violations) = (failure.answer.clone(), &failure.violations);

@@ -67,7 +67,7 @@ const MESSAGES: Wire = Wire {
         expresses: |schema| schema.anthropic().is_some(),
     },
     url: None,
-    calls_in_text: false,
+    hosts: &["api.anthropic.com"],
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialMessage>::default(),

@@ -86,7 +86,9 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     if let Some(Block::Text { cache_control, .. }) = system.last_mut() {
         *cache_control = cache;
     }
+    let thinks = !shape.no_thinking;
     let extra = request.extra.iter().filter(|(name, _)| !JOINED.contains(&name.as_str()));
+    let extra = extra.filter(|(name, _)| thinks || *name != "thinking");
     let body = Body {
         model,
         max_tokens: limit(request, shape.quirks.most_tokens),

@@ -20,6 +20,7 @@ use super::wire::Wire;
 use crate::http::capabilities::{Quirks, RequestShape};
 use crate::http::client::Response;
 use crate::http::headers::RequestHeaders;
+use crate::http::unsupported::UnsupportedFeature;
 use crate::http::url::Url;
 use crate::http::{endpoint, response_formats};
 
@@ -37,7 +38,9 @@ impl Inner {
     /// A model that can call has no need of text.
     pub(crate) fn calls_in_text(&self, request: &Request) -> bool {
         let has_called = |model| self.capabilities.of(model, None).calls_natively;
-        self.wire.calls_in_text && !self.model_of(request).is_some_and(has_called)
+        let host = self.service.endpoint.url.host();
+        let is_providers = self.wire.hosts.iter().any(|end| host.ends_with(end));
+        !is_providers && !self.model_of(request).is_some_and(has_called)
     }
 
     pub(crate) async fn complete(
@@ -62,6 +65,9 @@ impl Inner {
             sink.response_format(response_format);
         }
         self.refused(asked, sink.listens()).for_each(|part| sink.refused(part));
+        if asked.leaves_carried() {
+            sink.flag(Flag::CarriedLeft);
+        }
         let body = (self.wire.encode)(asked).map_err(unsent)?;
         let base = self.redirects.current(&self.service.endpoint.url);
         let url = match self.wire.url {
@@ -145,12 +151,13 @@ impl Inner {
         }
         let call = request.correlation.map(|attempt| attempt.call());
         let shown = |message: &Message| message.carried().is_some();
-        let carries = request.messages.iter().any(shown)
-            && !call.is_some_and(|call| self.capabilities.refuses_carried(model, call));
+        let leaves_out = |part| self.capabilities.leaves_out(model, call, part);
+        let carries = request.messages.iter().any(shown) && !leaves_out(UnsupportedFeature::Carried);
+        let no_thinking = leaves_out(UnsupportedFeature::Thinking);
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
             let quirks = self.capabilities.of(model, None);
             let choices = in_tools && !quirks.no_choices;
-            return Ok(RequestShape { quirks, schema: None, tools, carries, choices, call });
+            return Ok(RequestShape { quirks, schema: None, tools, carries, no_thinking, choices, call });
         };
         let quirks = self.capabilities.of(model, Some(schema.name()));
         let schema = if quirks.no_choices { without_choices(schema) } else { schema };
@@ -169,7 +176,7 @@ impl Inner {
                     !matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
                 let choices = (has_schema && has_choices(schema)) || (in_tools && !quirks.no_choices);
                 let schema = Some((response_format, schema.name()));
-                Ok(RequestShape { quirks, schema, tools, carries, choices, call })
+                Ok(RequestShape { quirks, schema, tools, carries, no_thinking, choices, call })
             }
         }
     }
@@ -225,7 +232,9 @@ impl Inner {
             ("stream", stream),
             ("stream_options", options),
             ("include", quirks.no_include),
+            ("parametersJsonSchema", quirks.no_json_schema_parameters && shape.tools),
             ("tool_choice", quirks.no_forced_tool && shape.tools),
+            ("thinking", shape.no_thinking),
             ("carried", !shape.carries && request.messages.iter().any(|message| message.carried().is_some())),
         ];
         let fields = fields.into_iter().filter(|(_, is_refused)| *is_refused).map(|(field, _)| field);

@@ -61,6 +61,14 @@ impl PreparedRequest<'_> {
         message.carried().filter(|_| self.shape.carries)?.parts_for(self.tag, self.model)
     }
 
+    /// Something that another model put into the conversation stays behind.
+    pub(crate) fn leaves_carried(&self) -> bool {
+        let is_foreign = |message: &Message| {
+            message.carried().is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
+        };
+        self.shape.carries && self.request.messages.iter().any(is_foreign)
+    }
+
     /// One of the tools, or the function for the answer.
     pub(crate) fn forces_a_call(&self) -> bool {
         let function = matches!(self.shape.schema, Some((ResponseFormat::Tool, _)));

@@ -38,8 +38,8 @@ pub(crate) struct Wire {
     pub(crate) formats: Formats,
     /// Of a request for this model, if it is not the endpoint's own. The flag: whether it streams.
     pub(crate) url: Option<UrlOf>,
-    /// Whether its servers hand on calls as text.
-    pub(crate) calls_in_text: bool,
+    /// The ends of the provider's own hosts, which hand on no call as text. Other servers may, whatever API they speak.
+    pub(crate) hosts: &'static [&'static str],
     pub(crate) encode: fn(&PreparedRequest<'_>) -> Result<Vec<u8>, String>,
     pub(crate) read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
     pub(crate) stream: fn() -> Box<dyn StreamedAnswer>,

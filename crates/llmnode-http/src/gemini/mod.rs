@@ -4,6 +4,7 @@ mod answer;
 mod config;
 mod contents;
 mod gathered;
+mod parameters;
 mod request;
 mod stream;
 mod usage;
@@ -64,7 +65,7 @@ const GENERATE: Wire = Wire {
         expresses: |schema| schema.gemini().is_some(),
     },
     url: Some(url),
-    calls_in_text: false,
+    hosts: &["googleapis.com"],
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialAnswer>::default(),

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::contents::{Content, Instruction, contents};
+use super::parameters::parameters;
 use crate::api::messages::{instructed, max_tokens, temperature};
 use crate::api::prepared_request::PreparedRequest;
 
@@ -65,7 +66,16 @@ struct Function<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
-    parameters_json_schema: &'a RawValue,
+    #[serde(flatten)]
+    parameters: Parameters<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Parameters<'a> {
+    ParametersJsonSchema(&'a RawValue),
+    /// For what does not know the other name.
+    Parameters(Value),
 }
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
@@ -123,16 +133,20 @@ fn members<'a>(request: &'a Request, field: &str) -> impl Iterator<Item = (&'a s
 /// With a function for the answer, a model that has to answer now is offered nothing else.
 fn tools<'a>(prepared: &'a PreparedRequest<'_>, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
     let request = prepared.request;
+    let parameters = |schema| match prepared.shape.quirks.no_json_schema_parameters {
+        true => Parameters::Parameters(parameters(schema)),
+        false => Parameters::ParametersJsonSchema(schema),
+    };
     let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
     let listed = listed.map(|tool| Function {
         name: &tool.name,
         description: &tool.description,
-        parameters_json_schema: prepared.allowed(&tool.schema).plain(),
+        parameters: parameters(prepared.allowed(&tool.schema).plain()),
     });
     let own = function.map(|schema| Function {
         name: schema.name(),
         description: "",
-        parameters_json_schema: schema.gemini().unwrap_or_else(|| schema.plain()),
+        parameters: parameters(schema.gemini().unwrap_or_else(|| schema.plain())),
     });
     let functions: Vec<Function<'_>> = listed.chain(own).collect();
     let ours = (!functions.is_empty()).then_some(Tool::Functions { functions });

@@ -12,7 +12,7 @@ use super::unsupported::UnsupportedFeature;
 const CAPACITY: usize = 256;
 /// Schemas that one model refuses; beyond that, the oldest is forgotten.
 const MAX_SCHEMAS: usize = 64;
-/// Calls of one model under way at a time, whose carried parts are refused.
+/// Calls of one model under way at a time, in whose conversation something is refused.
 const MAX_CALLS: usize = 4096;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(crate) struct Quirks {
     pub(crate) no_stream_options: bool,
     /// Encrypted reasoning, of a model that has none.
     pub(crate) no_include: bool,
+    /// Parameters of functions as JSON schemas.
+    pub(crate) no_json_schema_parameters: bool,
     /// The most tokens of an answer, where a model said so.
     pub(crate) most_tokens: Option<u32>,
     /// Refuses schemas with lists from the state.
@@ -44,6 +46,8 @@ pub(crate) struct RequestShape<'a> {
     pub(crate) tools: bool,
     /// What an earlier answer carried is sent back.
     pub(crate) carries: bool,
+    /// The turn began without thinking, so that the model may not think now.
+    pub(crate) no_thinking: bool,
     pub(crate) call: Option<CallId>,
     /// The schema has lists from the state.
     pub(crate) choices: bool,
@@ -54,8 +58,8 @@ struct ModelQuirks {
     quirks: Quirks,
     /// Formats refused for one schema, by its name; other schemas may be accepted.
     schemas: Vec<(String, ResponseFormats)>,
-    /// Calls whose conversation had carried parts that were refused.
-    without_carried: VecDeque<CallId>,
+    /// Calls whose conversation goes on without this.
+    without: VecDeque<(CallId, UnsupportedFeature)>,
 }
 
 #[derive(Debug, Default)]
@@ -82,6 +86,8 @@ impl Capabilities {
             UnsupportedFeature::StreamOptions => !asked.quirks.no_stream_options,
             UnsupportedFeature::Include => !asked.quirks.no_include,
             UnsupportedFeature::Carried => asked.carries && asked.call.is_some(),
+            UnsupportedFeature::Thinking => !asked.no_thinking && asked.call.is_some(),
+            UnsupportedFeature::JsonSchemaParameters => !asked.quirks.no_json_schema_parameters,
             UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
             UnsupportedFeature::Schema if asked.choices => true,
             _ => !response_formats.is_empty(),
@@ -95,21 +101,25 @@ impl Capabilities {
             (UnsupportedFeature::MaxTokens, _) => known.quirks.max_completion_tokens = true,
             (UnsupportedFeature::Temperature, _) => known.quirks.no_temperature = true,
             (UnsupportedFeature::ToolChoice, _) if asked.tools => known.quirks.no_forced_tool = true,
-            (UnsupportedFeature::Carried, _) => known.refuse_carried(asked.call),
+            (UnsupportedFeature::Carried | UnsupportedFeature::Thinking, _) => {
+                known.leave_out(asked.call, refused);
+            }
             (UnsupportedFeature::Stream, _) => known.quirks.no_stream = true,
             (UnsupportedFeature::StreamOptions, _) => known.quirks.no_stream_options = true,
             // The lists go first: they are what is new in a schema of this type.
             (UnsupportedFeature::Schema, _) if asked.choices => known.quirks.no_choices = true,
             (UnsupportedFeature::Include, _) => known.quirks.no_include = true,
+            (UnsupportedFeature::JsonSchemaParameters, _) => known.quirks.no_json_schema_parameters = true,
             (UnsupportedFeature::Schema, Some((_, name))) => known.refuse_schema(name, response_formats),
             _ => known.quirks.refused = known.quirks.refused.union(response_formats),
         }
         true
     }
 
-    /// Whether what was carried is left out for the rest of this call.
-    pub(crate) fn refuses_carried(&self, model: &str, call: CallId) -> bool {
-        self.lock().get(model).is_some_and(|known| known.without_carried.contains(&call))
+    /// Whether this is left out for the rest of the call.
+    pub(crate) fn leaves_out(&self, model: &str, call: Option<CallId>, part: UnsupportedFeature) -> bool {
+        let Some(call) = call else { return false };
+        self.lock().get(model).is_some_and(|known| known.without.contains(&(call, part)))
     }
 
     /// Returns whether that is news.
@@ -147,11 +157,11 @@ fn entry<'a>(all: &'a mut HashMap<String, ModelQuirks>, model: &str) -> &'a mut 
 }
 
 impl ModelQuirks {
-    fn refuse_carried(&mut self, call: Option<CallId>) {
-        if self.without_carried.len() >= MAX_CALLS {
-            self.without_carried.pop_front();
+    fn leave_out(&mut self, call: Option<CallId>, part: UnsupportedFeature) {
+        if self.without.len() >= MAX_CALLS {
+            self.without.pop_front();
         }
-        self.without_carried.extend(call);
+        self.without.extend(call.map(|call| (call, part)));
     }
 
     fn refuse_schema(&mut self, name: &str, response_formats: ResponseFormats) {

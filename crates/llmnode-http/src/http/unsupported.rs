@@ -18,10 +18,14 @@ pub(crate) enum UnsupportedFeature {
     Schema,
     /// Functions, or that the model is forced to call one.
     Tools,
+    /// The name under which Gemini takes the parameters of a function as a JSON schema, or a word of that schema.
+    JsonSchemaParameters,
     /// Only that the model is forced to call a function.
     ToolChoice,
     /// What an earlier answer carried, such as a signature.
     Carried,
+    /// Thinking, in a turn that began without it.
+    Thinking,
 }
 
 const UNSUPPORTED_CODES: [&str; 4] =
@@ -72,7 +76,7 @@ const FIELDS: [(&str, UnsupportedFeature); 20] = [
 ];
 
 /// Conclusive in lower case, without a field. Some servers send these with the status of a failure of their own.
-const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 33] = [
+const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 36] = [
     // OpenAI and servers that copy it.
     ("invalid schema for response_format", UnsupportedFeature::Schema),
     ("invalid schema for function", UnsupportedFeature::Schema),
@@ -89,6 +93,8 @@ const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 33] = [
     ("invalid grammar specification", UnsupportedFeature::Schema),
     ("--enable-auto-tool-choice", UnsupportedFeature::Tools),
     // Google.
+    ("parametersjsonschema", UnsupportedFeature::JsonSchemaParameters),
+    ("parameters_json_schema", UnsupportedFeature::JsonSchemaParameters),
     ("too many states for serving", UnsupportedFeature::Schema),
     ("exceeds the maximum allowed nesting depth", UnsupportedFeature::Schema),
     ("generation_config.response_schema", UnsupportedFeature::Schema),
@@ -110,6 +116,7 @@ const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 33] = [
     ("items are not persisted", UnsupportedFeature::Carried),
     ("item['content'] is not an array", UnsupportedFeature::Carried),
     // Anthropic.
+    ("expected `thinking` or `redacted_thinking`", UnsupportedFeature::Thinking),
     ("tool_choice forces tool use", UnsupportedFeature::ToolChoice),
     ("`temperature` may only be set to 1", UnsupportedFeature::Temperature),
     ("`temperature` is deprecated", UnsupportedFeature::Temperature),

@@ -64,7 +64,7 @@ pub(crate) const CHAT: Wire = Wire {
     joined: &[],
     formats: response_formats::ALL,
     url: None,
-    calls_in_text: true,
+    hosts: &[],
     encode: request::encode,
     read: answer::read,
     stream: || Box::<PartialCompletion>::default(),

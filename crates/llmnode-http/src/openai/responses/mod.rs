@@ -31,7 +31,7 @@ const RESPONSES: Wire = Wire {
     joined: request::JOINED,
     formats: response_formats::ALL,
     url: None,
-    calls_in_text: false,
+    hosts: &["api.openai.com", "openai.azure.com"],
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialResponse>::default(),

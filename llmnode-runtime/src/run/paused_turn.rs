@@ -1,0 +1,30 @@
+//! A turn that the provider paused: the answer that goes on with it has all of its text.
+
+use std::sync::Arc;
+
+use llmnode_model::{Carried, Message, Request, Role};
+
+/// Of an answer as text: of one with a type, what follows the pause is read.
+pub(super) fn with_paused(
+    request: &Request,
+    text: String,
+    carried: Option<Arc<Carried>>,
+) -> (String, Option<Arc<Carried>>) {
+    let paused = paused(request);
+    if paused.is_empty() || request.output.is_some() {
+        return (text, carried);
+    }
+    let turns = paused.iter().map(|message| (&*message.content, message.carried().map(|carried| &**carried)));
+    let joined = Carried::joined(turns.chain([(&*text, carried.as_deref())]));
+    let texts: Vec<&str> = paused.iter().map(|message| &*message.content).chain([&*text]).collect();
+    (texts.concat(), joined.map(Arc::new))
+}
+
+/// The turns at the end that nothing answers.
+fn paused(request: &Request) -> &[Message] {
+    let asked = request.question.and_then(|at| usize::try_from(at).ok());
+    let behind = asked.and_then(|at| request.messages.get(at + 1..)).unwrap_or_default();
+    let goes_on = |message: &&Message| message.role == Role::Assistant && message.calls().is_empty();
+    let count = behind.iter().rev().take_while(goes_on).count();
+    &behind[behind.len() - count..]
+}
