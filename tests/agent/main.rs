@@ -7,6 +7,8 @@ mod anthropic;
 mod approval;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod carried;
+#[cfg(all(feature = "anthropic", feature = "cassette", feature = "gemini", feature = "openai"))]
+mod cassettes;
 mod flows;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod gemini;

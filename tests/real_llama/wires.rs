@@ -90,7 +90,7 @@ struct Figure {
     store = question,
     retries = 2,
     temperature = 0.0,
-    max_tokens = 100
+    max_tokens = 60
 )]
 struct ReadLetter {}
 
@@ -104,7 +104,7 @@ struct ReadLetter {}
     turns = 4,
     retries = 2,
     temperature = 0.0,
-    max_tokens = 200
+    max_tokens = 60
 )]
 struct LookUp {
     #[prep(state.question.as_ref().map(|read| read.question.clone()))]
