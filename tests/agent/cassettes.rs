@@ -72,9 +72,12 @@ async fn plays_back<M: ChatModel + 'static>(
 #[tokio::test]
 async fn of_chat() {
     let call = json!({"id": "call_a", "type": "function", "function": {"name": "stock", "arguments": "{\"item\": \"pen\"}"}});
-    let message = |message: Value| json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "model": "m",
-        "usage": {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}});
-    let first = json!({"role": "assistant", "content": "", "reasoning_content": "Hm, a pen.", "tool_calls": [call]});
+    let message = |message: Value| {
+        json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "model": "m",
+        "usage": {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}})
+    };
+    let first =
+        json!({"role": "assistant", "content": "", "reasoning_content": "Hm, a pen.", "tool_calls": [call]});
     let answers = [message(first), message(json!({"role": "assistant", "content": "Three."}))];
     let open = |url: &str| OpenAi::builder().base_url(url).model("m").build().unwrap();
     plays_back("chat", open, answers, r#""reasoning_content":"Hm, a pen.""#).await;
@@ -82,9 +85,12 @@ async fn of_chat() {
 
 #[tokio::test]
 async fn of_responses() {
-    let response = |output: Value| json!({"id": "resp_1", "status": "completed", "error": null, "incomplete_details": null,
-        "model": "m", "output": output, "usage": {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12}});
-    let thought = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "ZW5jcnlwdGVk"});
+    let response = |output: Value| {
+        json!({"id": "resp_1", "status": "completed", "error": null, "incomplete_details": null,
+        "model": "m", "output": output, "usage": {"input_tokens": 9, "output_tokens": 3, "total_tokens": 12}})
+    };
+    let thought =
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "ZW5jcnlwdGVk"});
     let call = json!({"type": "function_call", "id": "fc_1", "call_id": "call_a", "name": "stock", "arguments": "{\"item\": \"pen\"}", "status": "completed"});
     let text = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
         "content": [{"type": "output_text", "text": "Three.", "annotations": []}]});
@@ -95,21 +101,28 @@ async fn of_responses() {
 
 #[tokio::test]
 async fn of_messages() {
-    let message = |content: Value, stop: &str| json!({"type": "message", "id": "msg_1", "model": "m", "content": content,
-        "stop_reason": stop, "usage": {"input_tokens": 3, "cache_read_input_tokens": 6, "output_tokens": 3}});
+    let message = |content: Value, stop: &str| {
+        json!({"type": "message", "id": "msg_1", "model": "m", "content": content,
+        "stop_reason": stop, "usage": {"input_tokens": 3, "cache_read_input_tokens": 6, "output_tokens": 3}})
+    };
     let thought = json!({"type": "thinking", "thinking": "A pen.", "signature": "c2lnbmVk"});
     let call = json!({"type": "tool_use", "id": "toolu_1", "name": "stock", "input": {"item": "pen"}});
-    let answers =
-        [message(json!([thought, call]), "tool_use"), message(json!([{"type": "text", "text": "Three."}]), "end_turn")];
+    let answers = [
+        message(json!([thought, call]), "tool_use"),
+        message(json!([{"type": "text", "text": "Three."}]), "end_turn"),
+    ];
     let open = |url: &str| Anthropic::builder().base_url(url).model("m").build().unwrap();
     plays_back("messages", open, answers, r#""signature":"c2lnbmVk""#).await;
 }
 
 #[tokio::test]
 async fn of_gemini() {
-    let answer = |part: Value| json!({"candidates": [{"content": {"parts": [part], "role": "model"}, "finishReason": "STOP", "index": 0}],
-        "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 12}});
-    let call = json!({"functionCall": {"name": "stock", "args": {"item": "pen"}}, "thoughtSignature": "c2lnbmVk"});
+    let answer = |part: Value| {
+        json!({"candidates": [{"content": {"parts": [part], "role": "model"}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 12}})
+    };
+    let call =
+        json!({"functionCall": {"name": "stock", "args": {"item": "pen"}}, "thoughtSignature": "c2lnbmVk"});
     let answers = [answer(call), answer(json!({"text": "Three."}))];
     let open = |url: &str| Gemini::builder().base_url(url).model("m").build().unwrap();
     plays_back("gemini", open, answers, r#""thoughtSignature":"c2lnbmVk""#).await;
