@@ -20,11 +20,13 @@ macro_rules! links {
 [performance.md#agents]: self::performance#agents
 [performance.md#flows]: self::performance#flows
 [performance.md#retrieval]: self::performance#retrieval
+[providers.md]: self::providers
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
 [reliability.md]: self::reliability
 [reliability.md#limits-and-cost]: self::reliability#limits-and-cost
 [small-models.md]: self::small_models
+[small-models.md#tools]: self::small_models#tools
 [smart-nodes.md]: self::smart_nodes
 [streams.md]: self::streams
 [retrieval.md]: self::retrieval
@@ -64,6 +66,7 @@ page!(optimising, all(doctest, feature = "smart"));
 page!(performance, any());
 page!(pocketflow, doctest);
 page!(prompts, doctest);
+page!(providers, feature = "openai");
 page!(reading, doctest);
 page!(reliability, doctest);
 page!(retrieval, all(doctest, feature = "rag-sqlite"));
