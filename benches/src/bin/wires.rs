@@ -70,13 +70,18 @@ fn chat(answer: &str) -> Bodies {
 }
 
 fn responses(answer: &str) -> Bodies {
-    let message = |text: &str, status: &str| json!({"id": "msg_1", "type": "message", "status": status, "role": "assistant",
-        "content": [{"type": "output_text", "text": text, "annotations": [], "logprobs": []}]});
-    let response = |output: Value| json!({"id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "error": null,
+    let message = |text: &str, status: &str| {
+        json!({"id": "msg_1", "type": "message", "status": status, "role": "assistant",
+        "content": [{"type": "output_text", "text": text, "annotations": [], "logprobs": []}]})
+    };
+    let response = |output: Value| {
+        json!({"id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "error": null,
         "incomplete_details": null, "model": "m", "output": [output], "store": false,
         "usage": {"input_tokens": 90, "input_tokens_details": {"cached_tokens": 64}, "output_tokens": 12,
-            "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 102}});
-    let begin = json!({"type": "response.output_item.added", "output_index": 0, "item": message("", "in_progress")});
+            "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 102}})
+    };
+    let begin =
+        json!({"type": "response.output_item.added", "output_index": 0, "item": message("", "in_progress")});
     let all = pieces().map(|piece| json!({"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": piece}));
     let end = json!({"type": "response.completed", "response": response(message(&pieces().collect::<String>(), "completed"))});
     let stream = events(true, [begin].into_iter().chain(all).chain([end]));
@@ -84,9 +89,11 @@ fn responses(answer: &str) -> Bodies {
 }
 
 fn messages(answer: &str) -> Bodies {
-    let message = |content: Value, stop: Option<&str>| json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m",
+    let message = |content: Value, stop: Option<&str>| {
+        json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m",
         "content": content, "stop_reason": stop, "stop_sequence": null,
-        "usage": {"input_tokens": 26, "cache_read_input_tokens": 64, "cache_creation_input_tokens": 0, "output_tokens": 12}});
+        "usage": {"input_tokens": 26, "cache_read_input_tokens": 64, "cache_creation_input_tokens": 0, "output_tokens": 12}})
+    };
     let begin = [
         json!({"type": "message_start", "message": message(json!([]), None)}),
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
@@ -102,15 +109,19 @@ fn messages(answer: &str) -> Bodies {
 }
 
 fn gemini(answer: &str) -> Bodies {
-    let response = |text: &str, finish: Option<&str>| {
+    let response = |text: &str, count: usize, finish: Option<&str>| {
         let mut candidate = json!({"content": {"parts": [{"text": text}], "role": "model"}, "index": 0});
-        candidate.as_object_mut().unwrap().extend(finish.map(|finish| ("finishReason".to_owned(), json!(finish))));
+        candidate
+            .as_object_mut()
+            .unwrap()
+            .extend(finish.map(|finish| ("finishReason".to_owned(), json!(finish))));
         json!({"candidates": [candidate], "usageMetadata": {"promptTokenCount": 90, "cachedContentTokenCount": 64,
-            "candidatesTokenCount": 12, "totalTokenCount": 102}, "modelVersion": "m", "responseId": "r1"})
+            "candidatesTokenCount": count, "totalTokenCount": 90 + count}, "modelVersion": "m", "responseId": "r1"})
     };
-    let last = response("", Some("STOP"));
-    let stream = events(false, pieces().map(|piece| response(piece, None)).chain([last]));
-    Bodies { path: "enerateContent", whole: response(answer, Some("STOP")).to_string(), stream }
+    // Each event has the count so far.
+    let all = pieces().enumerate().map(|(at, piece)| response(piece, at + 1, None));
+    let stream = events(false, all.chain([response("", PIECES, Some("STOP"))]));
+    Bodies { path: "enerateContent", whole: response(answer, 12, Some("STOP")).to_string(), stream }
 }
 
 /// Answers by the path, and as a stream if the request or the path asks for one.
@@ -150,7 +161,8 @@ fn connection(mut stream: TcpStream, all: &[Bodies]) -> Option<()> {
             true => ("text/event-stream", &bodies.stream),
             false => ("application/json", &bodies.whole),
         };
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
         stream.write_all((head + body).as_bytes()).ok()?;
     }
 }

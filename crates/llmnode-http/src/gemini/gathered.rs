@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::usage::UsageMetadata;
-use crate::http::lenient::{Count, object, text, tokens};
+use crate::http::lenient::{Count, object, set_if_changed, text, tokens};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -82,8 +82,8 @@ impl Gathered {
     pub(super) fn add(&mut self, response: Response<'_>) -> bool {
         let Response { candidates, prompt_feedback, usage_metadata, model_version, response_id } = response;
         let is_answer = candidates.is_some() || prompt_feedback.is_some() || usage_metadata.is_some();
-        self.model = model_version.map(Cow::into_owned).or(self.model.take());
-        self.id = response_id.map(Cow::into_owned).or(self.id.take());
+        set_if_changed(&mut self.model, model_version);
+        set_if_changed(&mut self.id, response_id);
         self.usage.update(usage_metadata.unwrap_or_default());
         if let Some(PromptFeedback { block_reason: Some(reason), block_reason_message }) = prompt_feedback {
             self.block = Some((reason, block_reason_message.unwrap_or_default()));
@@ -117,7 +117,17 @@ fn list(raw: Option<&RawValue>) -> Vec<&RawValue> {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
+/// What most parts of a stream are.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OnlyText {
+    text: String,
+}
+
 fn part(raw: &RawValue) -> Option<AnswerPart> {
+    if let Ok(OnlyText { text }) = serde_json::from_str(raw.get()) {
+        return (!text.is_empty()).then_some(AnswerPart::Text { text, beside: None });
+    }
     let members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(raw.get()).ok()?;
     let beside = |own: &str| {
         let says = |name: &str, value: &RawValue| name != own && value.get() != "null";

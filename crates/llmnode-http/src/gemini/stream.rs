@@ -41,12 +41,12 @@ impl StreamedAnswer for PartialAnswer {
                 return ControlFlow::Break(Ok(()));
             }
         };
-        let from = self.answer.parts.len();
+        let (from, known) = (self.answer.parts.len(), self.usage());
         if !self.answer.add(response) && crate::http::error_body::is_error(event.data) {
             self.error = Some(event.data.to_vec());
             return ControlFlow::Break(Ok(()));
         }
-        if let Some(usage) = self.usage() {
+        if let Some(usage) = self.usage().filter(|usage| known != Some(*usage)) {
             sink.usage(usage);
         }
         self.report(from, wanted, sink);

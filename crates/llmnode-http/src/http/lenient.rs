@@ -132,6 +132,13 @@ impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Object<T> {
     }
 }
 
+/// Each event of a stream repeats some words.
+pub(crate) fn set_if_changed(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
+    if let Some(word) = word.filter(|word| slot.as_deref() != Some(word)) {
+        *slot = Some(word.into_owned());
+    }
+}
+
 pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
     Lenient(Text).deserialize(from)
 }

@@ -18,7 +18,7 @@ use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
 use crate::api::unreadable::{as_error_body, broken_off, malformed};
 use crate::api::wire::StreamedAnswer;
-use crate::http::lenient::{Count, Lenient, LenientVisitor, object, text, tokens};
+use crate::http::lenient::{Count, Lenient, LenientVisitor, object, set_if_changed, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
 
@@ -312,13 +312,6 @@ impl PartialCompletion {
     fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
         self.full_response = Some(response);
         ControlFlow::Break(Ok(()))
-    }
-}
-
-fn set_if_changed(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
-    // Each event repeats it.
-    if let Some(word) = word.filter(|word| slot.as_deref() != Some(word)) {
-        *slot = Some(word.into_owned());
     }
 }
 
