@@ -11,7 +11,7 @@ use std::time::Duration;
 use llmnode::prelude::*;
 use llmnode::{Anthropic, BoxError, Event, Gemini};
 use llmnode_benches::measure::median;
-use nix::sys::resource::{UsageWho, getrusage};
+use nix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 const CALLS: usize = 40;
@@ -167,13 +167,9 @@ fn connection(mut stream: TcpStream, all: &[Bodies]) -> Option<()> {
     }
 }
 
-/// The processor time of this thread.
+/// The processor time of this thread: `getrusage` would tell that of the last tick, which is too coarse here.
 fn cpu() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
-    let time = |time: nix::sys::time::TimeVal| {
-        Duration::new(time.tv_sec().unsigned_abs(), 1000 * u32::try_from(time.tv_usec()).unwrap())
-    };
-    time(usage.user_time()) + time(usage.system_time())
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap().into()
 }
 
 /// Microseconds of a call, and of an event.
