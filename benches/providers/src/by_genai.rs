@@ -1,6 +1,6 @@
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    CacheControl, ChatMessage, ChatOptions, ChatRequest, ReasoningEffort, Tool, ToolResponse, Usage,
+    CacheControl, ChatMessage, ChatOptions, ChatRequest, ReasoningEffort, Tool, ToolCall, ToolResponse, Usage,
 };
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
@@ -35,14 +35,16 @@ pub async fn run(url: &str, question: &'static str) -> Outcome {
         add(&mut tokens, &response.usage);
         let calls: Vec<_> = response.tool_calls().into_iter().cloned().collect();
         if calls.is_empty() {
-            let answer = response.into_first_text().ok_or_else(|| "no text".to_owned());
+            let why = format!("{:?}", response.stop_reason);
+            let answer = response.into_first_text().ok_or(why);
             return Outcome { answer, tokens };
         }
         request = request.append_message(ChatMessage::assistant(response.content));
-        for call in calls {
+        let result = |call: ToolCall| {
             let item = call.fn_arguments["item"].as_str().unwrap_or_default();
-            request = request.append_message(ToolResponse::new(call.call_id, item.len().to_string()));
-        }
+            ToolResponse::new(call.call_id.clone(), item.len().to_string())
+        };
+        request = request.append_message(calls.into_iter().map(result).collect::<Vec<_>>());
     }
     Outcome { answer: Err("too many turns".to_owned()), tokens }
 }

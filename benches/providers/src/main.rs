@@ -86,12 +86,16 @@ async fn column(who: &str, program: &str) -> Vec<String> {
     let [input, read, written, output] = outcome.tokens;
     let (withheld, _) = ask(who, vec![refused()]).await;
     let (failed, again) = ask(who, vec![message(first(), "tool_use"), busy(), last()]).await;
+    if std::env::var_os("SHOW").is_some() {
+        eprintln!("{who}, refused: {:?}", withheld.answer);
+    }
     let said = match withheld.answer {
         Ok(text) => format!("the answer {text:?}"),
         Err(error) if error.contains("It was blocked.") && error.contains("cyber") => {
             "category and explanation".to_owned()
         }
-        Err(error) => format!("`{}`", error.split([' ', '(', '{', ':']).next().unwrap_or_default()),
+        Err(error) if error.contains("ContentFilter") => "that it was filtered".to_owned(),
+        Err(_) => "nothing".to_owned(),
     };
     vec![
         program.lines().filter(code).count().to_string(),

@@ -32,8 +32,8 @@ fn written(schema: &Value, root: &Value, depth: usize) -> Value {
                     members.iter().map(|(name, member)| (name.clone(), inner(member))).collect();
                 own.insert(name.clone(), Value::Object(members));
             }
-            ("enum", Value::Array(values)) => drop(own.extend(words(values))),
-            ("const", value) => drop(own.extend(words(std::slice::from_ref(value)))),
+            ("enum", Value::Array(values)) => own.extend(words(values)),
+            ("const", value) => own.extend(words(std::slice::from_ref(value))),
             ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => {
                 let others = choices.iter().filter(|one| one["type"] != "null");
                 let others: Vec<Value> = others.map(inner).collect();
