@@ -203,6 +203,30 @@ async fn types_are_asked_for_by_format_then_by_a_tool_then_in_the_prompt() {
     assert!(last["system"][0]["text"].as_str().unwrap().contains("red"), "{last}");
 }
 
+/// llama.cpp's Messages: schemas and forced calls are ignored, and calls come as text.
+#[tokio::test]
+async fn a_server_that_enforces_nothing_gets_the_form_in_the_prompt_once_an_answer_is_due() {
+    #[llm_node(prompt = "A colour?", output = Colour, tools = [Stock], retries = 1)]
+    struct Choose;
+
+    let said = |said: &str| json(message(json!([text(said)]), "end_turn"));
+    let answer = || said(r#"{"name": "tea", "red": 7}"#);
+    let (server, run) = shop([
+        said("A fine colour."),
+        answer(),
+        said("Let me see."),
+        said(r#"{"name": "stock", "arguments": {"item": "tea"}}"#),
+        said("There are three."),
+        answer(),
+    ])
+    .await;
+    run.call(&Pick).await.unwrap();
+    assert_eq!(run.call(&Choose).await.unwrap().red, 7);
+    let last = server.bodies().pop().unwrap();
+    assert!(last["system"][0]["text"].as_str().unwrap().contains("red"), "{last}");
+    assert_eq!(last["tool_choice"], json!({"type": "none"}));
+}
+
 #[tokio::test]
 async fn a_format_that_it_lacks_is_said_before_the_request() {
     let (server, run) = shop([]).await;

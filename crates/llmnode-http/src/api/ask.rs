@@ -199,14 +199,17 @@ impl Inner {
 
     /// With tools, the default is a function for the answer: some servers silently ignore tools if there is a response
     /// format. A model that cannot be made to call it gets the response format once it has to answer, if its server
-    /// enforces one.
+    /// enforces one, else the form in the prompt.
     fn chosen(&self, request: &Request, quirks: Quirks) -> Option<ResponseFormat> {
         let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
-        let by_format = request.answer_now
-            && quirks.no_forced_tool
-            && quirks.unenforced.is_none()
-            && enforced.iter().any(|format| !quirks.refused.contains(*format));
-        let beside_tools = (!request.tools.is_empty() && !by_format).then_some(ResponseFormat::Tool);
+        let is_enforced =
+            quirks.unenforced.is_none() && enforced.iter().any(|format| !quirks.refused.contains(*format));
+        let beside_tools = match request.answer_now && quirks.no_forced_tool {
+            _ if request.tools.is_empty() => None,
+            true if is_enforced => None,
+            true => Some(ResponseFormat::Prompt),
+            false => Some(ResponseFormat::Tool),
+        };
         request.response_format.or(self.response_format).or(beside_tools)
     }
 

@@ -4,17 +4,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llmnode_model::internal::Json;
-use serde::Deserialize;
+use serde::de::{DeserializeSeed, SeqAccess};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::usage::UsageMetadata;
-use crate::http::lenient::{Count, object, set_if_changed, text, tokens};
+use crate::http::lenient::{Count, Lenient, LenientVisitor, object, set_if_changed, text, tokens};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Response<'a> {
-    #[serde(borrow)]
-    candidates: Option<&'a RawValue>,
+    #[serde(borrow, deserialize_with = "candidates")]
+    candidates: Option<Vec<Candidate<'a>>>,
     #[serde(deserialize_with = "object")]
     prompt_feedback: Option<PromptFeedback>,
     #[serde(deserialize_with = "object")]
@@ -48,8 +49,8 @@ struct Candidate<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Content<'a> {
-    #[serde(borrow)]
-    parts: Option<&'a RawValue>,
+    #[serde(borrow, deserialize_with = "raw_parts")]
+    parts: Vec<&'a RawValue>,
 }
 
 #[derive(Debug)]
@@ -88,11 +89,10 @@ impl Gathered {
         if let Some(PromptFeedback { block_reason: Some(reason), block_reason_message }) = prompt_feedback {
             self.block = Some((reason, block_reason_message.unwrap_or_default()));
         }
-        for candidate in list(candidates) {
-            match serde_json::from_str::<Candidate<'_>>(candidate.get()) {
-                Ok(candidate) if candidate.index.tokens.unwrap_or(0) == 0 => self.candidate(candidate),
-                Ok(_) => self.others = true,
-                Err(_) => {}
+        for candidate in candidates.into_iter().flatten() {
+            match candidate.index.tokens.unwrap_or(0) {
+                0 => self.candidate(candidate),
+                _ => self.others = true,
             }
         }
         is_answer
@@ -104,7 +104,7 @@ impl Gathered {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
         }
-        for raw in list(candidate.content.and_then(|content| content.parts)) {
+        for raw in candidate.content.map(|content| content.parts).unwrap_or_default() {
             if let Some(part) = part(raw) {
                 self.bytes += raw.get().len() + size_of::<AnswerPart>();
                 self.parts.push(part);
@@ -113,8 +113,43 @@ impl Gathered {
     }
 }
 
-fn list(raw: Option<&RawValue>) -> Vec<&RawValue> {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+struct Candidates;
+
+impl<'de> LenientVisitor<'de> for Candidates {
+    type Value = Option<Vec<Candidate<'de>>>;
+
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        #[derive(Deserialize)]
+        struct Element<'a>(#[serde(borrow, deserialize_with = "object")] Option<Candidate<'a>>);
+
+        let mut all = Vec::new();
+        while let Some(Element(candidate)) = list.next_element()? {
+            all.extend(candidate);
+        }
+        Ok(Some(all))
+    }
+}
+
+fn candidates<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Candidate<'de>>>, D::Error> {
+    Lenient(Candidates).deserialize(from)
+}
+
+struct RawParts;
+
+impl<'de> LenientVisitor<'de> for RawParts {
+    type Value = Vec<&'de RawValue>;
+
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(part) = list.next_element()? {
+            all.push(part);
+        }
+        Ok(all)
+    }
+}
+
+fn raw_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<&'de RawValue>, D::Error> {
+    Lenient(RawParts).deserialize(from)
 }
 
 /// What most parts of a stream are.
