@@ -6,6 +6,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod clock;
+pub mod dyn_node;
 mod error;
 mod files;
 mod format;
@@ -20,7 +21,6 @@ mod output;
 mod pause;
 mod position;
 mod prices;
-pub mod primitive;
 #[doc(hidden)]
 pub mod private;
 pub mod prompt;
@@ -31,6 +31,7 @@ mod text;
 mod validate;
 
 pub use clock::{Clock, TestClock};
+pub use dyn_node::DynNode;
 pub use error::NodeError;
 pub use format::FormatError;
 pub use ledger::{
@@ -48,7 +49,6 @@ pub use node::{Node, recovery_of};
 pub use output::LlmOutput;
 pub use pause::{Approval, Paused, WaitingCall};
 pub use prices::{Price, Prices};
-pub use primitive::Primitive;
 pub use run::{
     BatchProgress, Call, CallReport, CallStream, Cx, Event, Exec, Items, Map, Results, Run, ToolError,
     ToolReply, Toolset,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use llmnode::prelude::*;
 use llmnode::{
-    Approval, Category, Cx, OutputSchema, Paused, Primitive, Reply, ScriptedModel, ToolSpec, Toolset,
+    Approval, Category, Cx, DynNode, OutputSchema, Paused, Reply, ScriptedModel, ToolSpec, Toolset,
 };
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ async fn an_edit_holds_for_a_tool_that_the_program_answers() {
         json!({"type": "object", "properties": {"cents": {"type": "integer"}}, "required": ["cents"]});
     let spec = ToolSpec::new("pay", "Pays.", Arc::new(OutputSchema::from_value("pay", schema)));
     let tools = Toolset::new().external(spec).require_approval();
-    let agent = Primitive::builder("agent").output::<String>().tools(tools).build().unwrap();
+    let agent = DynNode::builder("agent").output::<String>().tools(tools).build().unwrap();
     let pay = agent.ask("Pay.");
     let model = ScriptedModel::new().reply(Reply::text("").call("pay", json!({"cents": 5000})));
     let paused = Run::new(model).call(&pay).await.unwrap_err().paused().unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llmnode::prelude::*;
 use llmnode::{
-    Approval, Category, Image, OutputSchema, Primitive, Reply, ScriptedModel, ToolReply, ToolSpec, Toolset,
+    Approval, Category, DynNode, Image, OutputSchema, Reply, ScriptedModel, ToolReply, ToolSpec, Toolset,
 };
 use serde_json::{Value, json};
 
@@ -112,14 +112,14 @@ async fn the_program_answers_a_tool_without_a_body() {
 
 #[tokio::test]
 async fn a_primitive_has_tools_and_turns() {
-    let agent = Primitive::builder("agent").output::<Value>().tools(tools()).turns(2).build().unwrap();
+    let agent = DynNode::builder("agent").output::<Value>().tools(tools()).turns(2).build().unwrap();
     let call = || Reply::text("").call("add", json!({"a": 1, "b": 2}));
     let model = ScriptedModel::new().reply(call()).reply("3");
     assert_eq!(Run::new(model.clone()).call(&agent.ask("?")).await.unwrap(), json!(3));
     assert!(model.requests()[1].answer_now, "the second of two turns");
     for (builder, why) in [
-        (Primitive::builder("a").output::<Value>().turns(3), "there are none"),
-        (Primitive::builder("a").output::<Value>().tools(tools()).turns(0), "`turns` is 0"),
+        (DynNode::builder("a").output::<Value>().turns(3), "there are none"),
+        (DynNode::builder("a").output::<Value>().tools(tools()).turns(0), "`turns` is 0"),
     ] {
         let error = builder.build().unwrap_err();
         assert!(error.message().contains(why), "{error}");

@@ -31,7 +31,7 @@ const CORE: &[&str] = &[
     "settings",
     "node",
     "run",
-    "primitive",
+    "dyn_node",
     "testing",
     "private",
     "internal",

@@ -1,7 +1,7 @@
 //! Answers that are nearly of the type are read and flagged, unless the node, the call or the run says `exact`.
 
 use llmnode::{
-    Category, Exec, FinishReason, Flag, Invalid, Primitive, Reply, Run, ScriptedModel, Settings, llm_node,
+    Category, DynNode, Exec, FinishReason, Flag, Invalid, Reply, Run, ScriptedModel, Settings, llm_node,
     llm_output,
 };
 use serde_json::json;
@@ -121,12 +121,12 @@ async fn what_stopped_at_a_length_limit_is_read_exactly() {
 
 #[tokio::test]
 async fn a_primitive_reads_by_its_type_or_schema() {
-    let typed = Primitive::builder("rate").output::<Review>().retries(0).build().unwrap();
+    let typed = DynNode::builder("rate").output::<Review>().retries(0).build().unwrap();
     let run = Run::new(ScriptedModel::new().reply(CARELESS));
     let value = run.call(&typed.ask("soup")).await.unwrap();
     assert_eq!(value, json!({"stars": 4, "mood": "Happy", "tags": ["Sad"], "note": null}));
     let schema = json!({"type": "array", "items": {"type": "integer"}, "maxItems": 2});
-    let by_schema = Primitive::builder("list").output_schema(schema).retries(0).build().unwrap();
+    let by_schema = DynNode::builder("list").output_schema(schema).retries(0).build().unwrap();
     let run = Run::new(ScriptedModel::new().reply(r#"{"value": "3"}"#).reply(r#"["1", "2", "3"]"#));
     assert_eq!(run.call(&by_schema.ask("")).await.unwrap(), json!([3]));
     assert!(run.call(&by_schema.ask("")).await.is_err());

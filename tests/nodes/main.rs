@@ -9,6 +9,8 @@ mod attachments;
 mod chat;
 #[cfg(feature = "openai")]
 mod choices;
+#[cfg(feature = "openai")]
+mod dyn_node;
 #[cfg(all(feature = "journal", feature = "openai", feature = "smart"))]
 mod evaluate;
 mod exact;
@@ -26,8 +28,6 @@ mod optimise;
 mod output;
 #[cfg(feature = "openai")]
 mod prefix;
-#[cfg(feature = "openai")]
-mod primitive;
 #[cfg(feature = "rag")]
 mod prompts;
 mod reading;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use llmnode_cassette::{Cassette, CassetteMode};
 use llmnode_runtime::{
-    Category, ChatModel, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema, Primitive,
-    Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec, Toolset,
+    Category, ChatModel, DynNode, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema, Reply,
+    Request, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec, Toolset,
 };
 use serde_json::{Value, json};
 
@@ -57,9 +57,9 @@ fn no_key() -> Result<ScriptedModel, ModelError> {
     Err(ModelError::unsent(Category::ApiKeyError, "no key"))
 }
 
-fn city() -> Primitive {
+fn city() -> DynNode {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
-    Primitive::builder("city")
+    DynNode::builder("city")
         .system_prompt("Extract the city.")
         .output_schema(schema)
         .retries(1)
@@ -215,7 +215,7 @@ async fn what_a_tool_says_is_redacted_too() {
     let agent = |time: &'static str| {
         let clock = move |_: Value| async move { Ok::<_, String>(format!("It is {time}")) };
         let tools = Toolset::new().function("clock", "Says the time.", clock);
-        Primitive::builder("agent").output_schema(json!({"type": "object"})).tools(tools).build().unwrap()
+        DynNode::builder("agent").output_schema(json!({"type": "object"})).tools(tools).build().unwrap()
     };
     let call = Reply::text("").call("clock", json!({"value": null}));
     let model = ScriptedModel::new().reply(call).reply(json!({"late": false}));
@@ -310,7 +310,7 @@ async fn secrets_are_no_names_of_members_either() {
         "required": ["city"],
     });
     let asked = || {
-        let city = Primitive::builder("city").output_schema(schema.clone()).build().unwrap();
+        let city = DynNode::builder("city").output_schema(schema.clone()).build().unwrap();
         city.ask("x")
     };
     record(&folder.file(), FnModel::new(|_| json!({"city": "a"}))).call(&asked()).await.unwrap();

@@ -353,7 +353,8 @@ where
     S: ?Sized,
     N: Exec<S>,
 {
-    let limits = limits(core, caller, call, settings, LimitedNode::of::<N>())?;
+    let levels = [settings, &core.settings, node.settings()];
+    let limits = limits(core, caller, call, levels, LimitedNode::of::<N>())?;
     if !N::IDEMPOTENT {
         record_call_begin(call).await?;
     }
@@ -399,12 +400,12 @@ fn limits<'r>(
     core: &'r RunCore,
     caller: Caller<'r>,
     scope: &CallGuard<'_>,
-    settings: &Settings,
+    levels: [&Settings; 3],
     node: LimitedNode,
 ) -> Result<CallLimits<'r>, NodeError> {
     // A node that calls itself without an end is found before the stack is used up.
     NodeError::check_nesting("calls", scope.depth, || scope.path())?;
-    let own = settings.limits.or(core.settings.limits);
+    let own = levels.iter().fold(Limits::new(), |nearer, level| nearer.or(level.limits));
     CallLimits::begin(scope.node(), node, own, caller.limits(), &core.limits, &*core.clock)
 }
 

@@ -26,12 +26,12 @@ impl<'r, T> Call<'r, T> {
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
-    /// # use llmnode::{Event, Primitive, Reply, Run, ScriptedModel};
+    /// # use llmnode::{Event, DynNode, Reply, Run, ScriptedModel};
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     /// # runtime.block_on(async {
     /// let run = Run::new(ScriptedModel::new().reply(Reply::pieces(["{\"city\": ", "\"Oslo\"}"])));
     /// let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
-    /// let extract = Primitive::builder("extract").output_schema(schema).build()?;
+    /// let extract = DynNode::builder("extract").output_schema(schema).build()?;
     /// let question = extract.ask("Greetings from Oslo!");
     /// let mut answer = run.call(&question).stream();
     /// while let Some(event) = answer.next().await {
@@ -104,14 +104,14 @@ impl<'r, T> CallStream<'r, T> {
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
-    /// # use llmnode::{Primitive, Run, ScriptedModel};
+    /// # use llmnode::{DynNode, Run, ScriptedModel};
     /// # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
     /// # struct Plan { steps: Vec<String> }
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     /// # runtime.block_on(async {
     /// let model = ScriptedModel::new().reply(r#"{"steps": ["get the key", "open the door"]}"#);
     /// let run = Run::new(model);
-    /// let plan = Primitive::builder("plan").output::<Plan>().build()?.ask("Plan it.");
+    /// let plan = DynNode::builder("plan").output::<Plan>().build()?.ask("Plan it.");
     /// let mut steps = run.call(&plan).stream().items::<String>("steps");
     /// while let Some((index, step)) = steps.next().await {
     ///     println!("{index}: {step}");

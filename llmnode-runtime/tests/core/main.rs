@@ -5,6 +5,7 @@
 mod attempts;
 mod calls;
 mod deadline;
+mod dyn_node;
 mod errors;
 mod forms;
 mod hooks;
@@ -14,7 +15,6 @@ mod maps;
 mod models;
 mod names;
 mod outage;
-mod primitive;
 mod provider;
 mod recorder;
 mod recovery;

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use llmnode_runtime::{
-    BoxFuture, CallStream, Category, ChatModel, Completion, Cx, Event, Exec, LlmOutput, ModelError, Node,
-    Primitive, Reply, Request, Run, ScriptedModel, Sink,
+    BoxFuture, CallStream, Category, ChatModel, Completion, Cx, DynNode, Event, Exec, LlmOutput, ModelError,
+    Node, Reply, Request, Run, ScriptedModel, Sink,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,8 +148,8 @@ struct Step {
     minutes: u32,
 }
 
-fn primitive<T: LlmOutput>() -> Primitive {
-    Primitive::builder("plan").output::<T>().retries(1).build().unwrap()
+fn primitive<T: LlmOutput>() -> DynNode {
+    DynNode::builder("plan").output::<T>().retries(1).build().unwrap()
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use llmnode::{BoxError, FnModel, Mcp, NodeError, Primitive, Reply, Run, Toolset};
+use llmnode::{BoxError, FnModel, Mcp, NodeError, DynNode, Reply, Run, Toolset};
 use nix::sys::resource::{UsageWho, getrusage};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientConfig};
@@ -95,7 +95,7 @@ async fn main() -> Result<(), NodeError> {
         }
     });
     let agent = |tools: Toolset| {
-        Primitive::builder("agent").output::<String>().tools(tools).turns(TURNS as u32).build()
+        DynNode::builder("agent").output::<String>().tools(tools).turns(TURNS as u32).build()
     };
     let agents = [
         (Run::new(model("read")), agent(at_once)?),

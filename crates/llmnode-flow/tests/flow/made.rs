@@ -4,12 +4,11 @@ use std::borrow::Cow;
 
 use llmnode_flow::flow::{CxExt, Flow, Outline, RunExt, Step, To};
 use llmnode_flow::private::{Bounds, RunFlow, Runner};
-use llmnode_runtime::primitive::Ask;
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Limits, Node, NodeError, Primitive, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, Category, Cx, DynNode, Exec, Limits, Node, NodeError, Run, ScriptedModel};
 
 /// A node of a graph: its name is known only at run time, and it may hold flows.
 enum Dynamic {
-    Ask(&'static str, Ask),
+    Ask(&'static str, DynNode),
     Both(Flow<Vec<String>>),
 }
 
@@ -64,19 +63,19 @@ impl Step<Vec<String>> for Dynamic {
     }
 }
 
-fn ask(name: &'static str) -> Primitive {
+fn ask(name: &'static str) -> DynNode {
     let schema = serde_json::json!({"type": "integer"});
-    Primitive::builder(name).output_schema(schema).retries(0).build().unwrap()
+    DynNode::builder(name).output_schema(schema).retries(0).build().unwrap()
 }
 
 fn asking(name: &'static str) -> Flow<Vec<String>> {
-    let primitive = ask(name);
+    let node = ask(name);
     Flow::builder("inner")
         .made(name, "agent", ["default"], move |state: &Vec<String>| {
             if state.is_empty() {
                 return Err("nothing to ask about".into());
             }
-            Ok(Dynamic::Ask(name, primitive.ask(state.join(" "))))
+            Ok(Dynamic::Ask(name, node.ask(state.join(" "))))
         })
         .then(name, To::End)
         .build()

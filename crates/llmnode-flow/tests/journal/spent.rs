@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use llmnode_flow::journal::{JournalFile, MapExt};
 use llmnode_runtime::{
-    BoxError, BoxFuture, CallReport, Category, ChatModel, Completion, FnModel, Limits, ModelError, NodeError,
-    Price, Prices, Primitive, Reply, Request, Run, Sink, TokenUsage, ToolReply, Toolset,
+    BoxError, BoxFuture, CallReport, Category, ChatModel, Completion, DynNode, FnModel, Limits, ModelError,
+    NodeError, Price, Prices, Reply, Request, Run, Sink, TokenUsage, ToolReply, Toolset,
 };
 use serde_json::json;
 
@@ -195,7 +195,7 @@ async fn the_call_of_a_tool_has_the_same_id_in_every_process_and_another_one_in_
                 })
             }),
         );
-        Primitive::builder("agent").output::<String>().tools(tools).build().unwrap()
+        DynNode::builder("agent").output::<String>().tools(tools).build().unwrap()
     };
     let model = || {
         FnModel::new(|request| match request.messages.len() {

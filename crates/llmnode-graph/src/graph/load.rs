@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llmnode_flow::private::Bounds;
 use llmnode_model::internal::sha256_hex;
-use llmnode_runtime::Limits;
+use llmnode_runtime::{Limits, Settings};
 use serde_json::json;
 
 use crate::check;
@@ -144,6 +144,7 @@ fn nodes(
             nesting,
             subgraph: None,
             call: None,
+            limits: Limits::new(),
             facts: &mut of,
             faults,
             late: &mut late,
@@ -187,6 +188,7 @@ impl NodeLoader<'_> {
             error_edge: false,
             rejected_edge: false,
             subgraph: self.subgraph.take(),
+            settings: Settings::new().limits(self.limits),
             call: self.call.take(),
             untrusted: self.facts.untrusted,
             handles: self.facts.handles.known.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use llmnode_flow::flow::Flow;
 use llmnode_flow::private::Bounds;
-use llmnode_runtime::{BoxError, BoxFuture, Cx, NodeError, ToolCall};
+use llmnode_runtime::{BoxError, BoxFuture, Cx, NodeError, Settings, ToolCall};
 use serde_json::Value;
 
 use crate::check::Region;
@@ -58,6 +58,8 @@ pub(crate) struct LoadedNode {
     pub(crate) error_edge: bool,
     pub(crate) rejected_edge: bool,
     pub(crate) subgraph: Option<Graph>,
+    /// Of each visit.
+    pub(crate) settings: Settings,
     /// The tool call that it makes, which is what a person approves.
     pub(crate) call: Option<Arc<dyn CallToApprove>>,
     pub(crate) untrusted: bool,
@@ -69,7 +71,7 @@ pub trait GraphNode: Send + Sync + 'static {
     /// Executes one visit. The graph writes the update that it returns.
     ///
     /// The visit is the call that the ledger lists under the node's id: a node that asks a model once executes its
-    /// [`Ask`](llmnode_runtime::primitive::Ask) in it, `ask.exec(visit.cx())`.
+    /// [`DynNode`](llmnode_runtime::DynNode) in it, `node.exec(visit.cx())`.
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>>;
 }
 

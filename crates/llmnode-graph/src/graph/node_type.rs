@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use llmnode_runtime::{ChatModel, Settings, Toolset};
+use llmnode_runtime::{ChatModel, Limits, Settings, Toolset};
 use serde_json::Value;
 
 use crate::facts::Facts;
@@ -97,6 +97,7 @@ pub struct NodeLoader<'l> {
     pub(crate) nesting: Nesting<'l>,
     pub(crate) subgraph: Option<Graph>,
     pub(crate) call: Option<Arc<dyn CallToApprove>>,
+    pub(crate) limits: Limits,
     pub(crate) facts: &'l mut Facts,
     pub(crate) faults: &'l mut Faults,
     /// Faults only if `links` are all: an edge to a tool may be misspelled.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use llmnode_flow::flow::{CxExt, Step};
 use llmnode_reader::internal::one_line;
 use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _, Origin};
-use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, ToolCall};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Group, Message, Node, NodeError, Settings, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::graph::approval::ApprovalGate;
@@ -207,6 +207,10 @@ impl Node for GraphStep {
 
     fn name(&self) -> Cow<'static, str> {
         Cow::Owned(self.id().to_owned())
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.loaded_node().settings
     }
 }
 

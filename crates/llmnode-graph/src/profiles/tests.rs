@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use llmnode_runtime::{Primitive, ResponseFormat, Run};
+use llmnode_runtime::{DynNode, ResponseFormat, Run};
 use llmnode_stub::{StubReply, StubServer};
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ async fn case_86_a_profile_leads_to_no_private_address() {
     let profiles =
         read(&json!({"a": {"base_url": server.base_url(), "model": "m"}}), &Profiles::rules()).unwrap();
     let run = Run::new(profiles.into_models().remove(0).1);
-    let ask = Primitive::builder("ask").text().build().unwrap().ask("Hello?");
+    let ask = DynNode::builder("ask").text().build().unwrap().ask("Hello?");
     let error = run.call(&ask).transport_retries(0).await.unwrap_err();
     assert!(error.message().contains("was not repeated there"), "{error}");
     assert_eq!((server.requests_seen(), elsewhere.requests_seen()), (1, 0));

@@ -3,7 +3,10 @@
 use llmnode_runtime::{Category, Message, Reply, Run, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::support::{file, graph, run, run_with, seed};
+use llmnode_flow::flow::RunExt;
+use llmnode_graph::Graph;
+
+use crate::support::{file, graph, graph_of, registry, run, run_with, seed};
 
 fn call(name: &str, arguments: Value) -> Reply {
     Reply::text("").call(name, arguments)
@@ -253,4 +256,83 @@ async fn choices_are_taken_from_the_state() {
     let graph = graph(&file(nodes, &["choose > END"], json!({"state": state})));
     let ran = run_with(&graph, &[r#"{"item": "axe"}"#, r#"{"item": "lamp"}"#], json!({})).await;
     assert_eq!((ran.state()["item"].clone(), ran.asked().len()), (json!("lamp"), 2));
+}
+
+/// An agent that answers with an object, and these settings.
+fn agent(settings: Value) -> String {
+    let mut data = json!({"prompt": "Rate it.", "output_schema": {"properties": {"score": {"type": "integer"}}, "required": ["score"]}});
+    data.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+    file(json!([{"id": "rate", "type": "agent", "data": data}]), &[], json!({}))
+}
+
+const BAD: &str = r#"{"score": "high"}"#;
+const GOOD: &str = r#"{"score": 3}"#;
+
+#[tokio::test]
+async fn an_agent_recovers_as_its_settings_say() {
+    let model = ScriptedModel::new().reply(GOOD);
+    let registry = registry().model("other", model.clone()).build().unwrap();
+    for (settings, asked) in [
+        (json!({"recover": {"answer": ["model(other)"]}}), 1),
+        (json!({"recover": {"schema_error": ["repair(1)", "model(other)", "bubble"]}}), 2),
+        (json!({"fallback_model": "other", "recover": {"answer": ["bubble"]}}), 1),
+    ] {
+        let graph = graph_of(&agent(settings.clone()), &registry);
+        let first = ScriptedModel::new().otherwise(|_| BAD);
+        let mut run = registry.run(first.clone()).with_state(graph.start(Value::Null).unwrap());
+        let outcome = run.flow(&graph).await;
+        assert_eq!(first.requests().len(), asked, "{settings}");
+        match outcome {
+            Ok(_) => assert_eq!(run.state()["score"], 3),
+            Err(error) => assert_eq!(error.category(), Category::SchemaError),
+        }
+        model.clone().reply(GOOD);
+    }
+    // It is asked after the default steps, too.
+    let graph = graph_of(&agent(json!({"fallback_model": "other"})), &registry);
+    let first = ScriptedModel::new().otherwise(|_| BAD);
+    let other = ScriptedModel::new().otherwise(|_| GOOD);
+    let run = Run::new(first.clone()).model("other", other.clone());
+    let mut run = run.with_state(graph.start(Value::Null).unwrap());
+    run.flow(&graph).await.unwrap();
+    assert_eq!((first.requests().len(), other.requests().len()), (4, 1));
+}
+
+#[tokio::test]
+async fn an_agent_has_limits_and_examples() {
+    let examples = json!([{"input": "Rate tea.", "output": {"score": 9}}]);
+    let text = agent(json!({"limits": {"requests": 1}, "examples": examples}));
+    let ran = run_with(&graph(&text), &[BAD, GOOD], json!({})).await;
+    assert_eq!(ran.outcome.as_ref().unwrap_err().category(), Category::LimitExceeded);
+    assert_eq!(ran.asked(), [["user: Rate tea.", r#"assistant: {"score":9}"#, "user: Rate it."]]);
+}
+
+#[test]
+fn wrong_settings_of_an_agent_have_their_places() {
+    let settings = json!({
+        "recover": {"answr": ["bubble"], "final": ["again", "model(othr)"], "rate_limit_error": ["repair(1)"]},
+        "limits": {"requests": 0}, "fallback_model": "othr", "examples": [{"input": "x"}],
+    });
+    let registry = registry().model("other", ScriptedModel::new()).build().unwrap();
+    let places = |settings: &Value| -> Vec<(String, Option<String>)> {
+        let faults = Graph::parse(&agent(settings.clone()), &registry).unwrap_err().faults;
+        let place = |pointer: &str| pointer.strip_prefix("/nodes/0/data").unwrap().to_owned();
+        faults.into_iter().map(|fault| (place(&fault.pointer), fault.proposal)).collect()
+    };
+    let at = |place: &str, meant: Option<&str>| (place.to_owned(), meant.map(str::to_owned));
+    assert_eq!(places(&settings), [at("/examples/0", None), at("/limits/requests", None)]);
+    let mut rest = settings;
+    rest["limits"] = json!({});
+    rest["examples"] = json!([]);
+    assert_eq!(
+        places(&rest),
+        [
+            at("/fallback_model", Some("other")),
+            at("/recover/answr", Some("answer")),
+            at("/recover/final/0", None),
+            at("/recover/final/1", Some("other")),
+        ]
+    );
+    let misplaced = json!({"recover": {"rate_limit_error": ["repair(1)"]}});
+    assert_eq!(places(&misplaced), [at("/recover", None)]);
 }

@@ -8,7 +8,7 @@ mod server;
 mod stdio;
 
 use llmnode_mcp::McpServer;
-use llmnode_runtime::{Primitive, Reply, Run, ScriptedModel, Toolset};
+use llmnode_runtime::{DynNode, Reply, Run, ScriptedModel, Toolset};
 use serde_json::Value;
 
 /// The server that [`stdio`] starts.
@@ -24,7 +24,7 @@ async fn results(tools: Toolset, calls: &[(&str, Value)]) -> Vec<String> {
         calls.iter().fold(Reply::text(""), |reply, (name, arguments)| reply.call(name, arguments.clone()));
     let model = ScriptedModel::new().reply(reply).reply(r#"{"value": "done"}"#);
     let run = Run::new(model.clone());
-    let agent = Primitive::builder("agent").output::<String>().tools(tools).build().unwrap();
+    let agent = DynNode::builder("agent").output::<String>().tools(tools).build().unwrap();
     assert_eq!(run.call(&agent.ask("Go.")).await.unwrap(), "done");
     let asked = model.requests();
     asked[1]

@@ -1,7 +1,7 @@
 //! The reference servers, which `scripts/mcp-servers` installs and starts.
 
 use llmnode_mcp::{Mcp, McpServer};
-use llmnode_runtime::{Primitive, Reply, Run, ScriptedModel};
+use llmnode_runtime::{DynNode, Reply, Run, ScriptedModel};
 use serde_json::json;
 
 use crate::{result, results};
@@ -30,7 +30,7 @@ async fn everything(server: McpServer) {
 
     let image = Reply::text("").call("every_get-tiny-image", json!({}));
     let model = ScriptedModel::new().reply(image).reply(r#"{"value": "a logo"}"#);
-    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
     Run::new(model.clone()).call(&agent.ask("What is it?")).await.unwrap();
     assert_eq!(model.requests()[1].messages.iter().map(|one| one.attachments().count()).sum::<usize>(), 1);
     server.close().await;

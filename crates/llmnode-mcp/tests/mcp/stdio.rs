@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use llmnode_mcp::{Mcp, McpServer};
-use llmnode_runtime::{Category, NodeError, Primitive, Reply, Run, ScriptedModel};
+use llmnode_runtime::{Category, DynNode, NodeError, Reply, Run, ScriptedModel};
 use serde_json::json;
 
 use crate::{result, results};
@@ -97,7 +97,7 @@ async fn an_image_is_shown_to_the_model() {
     let server = scripted("image", "").connect().await;
     let model =
         ScriptedModel::new().reply(Reply::text("").call("s_image", json!({}))).reply(r#"{"value": "a dot"}"#);
-    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
     Run::new(model.clone()).call(&agent.ask("What is it?")).await.unwrap();
     let images =
         model.requests()[1].messages.iter().map(|message| message.attachments().count()).sum::<usize>();
@@ -129,7 +129,7 @@ async fn a_child_sees_six_variables_and_what_the_program_gives() {
 async fn names_and_descriptions_are_cleaned() {
     let server = scripted("dirty", "dirty").connect().await;
     let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
-    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
     Run::new(model.clone()).call(&agent.ask("Go.")).await.unwrap();
     let tool = model.requests()[0].tools[0].clone();
     assert_eq!(tool.name, "s_a_tool_");
@@ -144,7 +144,7 @@ async fn names_and_descriptions_are_cleaned() {
 async fn what_nobody_sees_goes_from_texts_and_a_tool_that_compares_it_is_left_out() {
     let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
     let server = scripted("hidden", "hidden").connect().await;
-    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
     Run::new(model.clone()).call(&agent.ask("Go.")).await.unwrap();
     let tools = model.requests()[0].tools.clone();
     assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["s_seen"]);
@@ -156,7 +156,7 @@ async fn what_nobody_sees_goes_from_texts_and_a_tool_that_compares_it_is_left_ou
 async fn the_pages_of_a_list_are_bounded_together() {
     let server = scripted("pages", "pages").connect().await;
     let model = ScriptedModel::new().reply(r#"{"value": ""}"#);
-    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
     Run::new(model.clone()).call(&agent.ask("Go.")).await.unwrap();
     assert_eq!(model.requests()[0].tools.len(), 3, "of 1 MiB each, 4 MiB with what is around them");
 }
@@ -169,7 +169,7 @@ async fn two_tools_of_one_name_are_a_config_error() {
     let server = scripted("clash_only", "clash").mcp.only(["a b"]).connect().await.unwrap();
     // The same tool of two servers with one name.
     let twice = server.tools().with(server.tools());
-    let agent = Primitive::builder("agent").output::<String>().tools(twice).build().unwrap();
+    let agent = DynNode::builder("agent").output::<String>().tools(twice).build().unwrap();
     let fault = Run::new(ScriptedModel::new()).call(&agent.ask("Go.")).await.unwrap_err();
     assert!(fault.message().contains("two tools are called \"s_a_b\""), "{fault}");
     // Names keep two servers apart.
@@ -247,7 +247,7 @@ async fn hints_decide_nothing_and_approval_waits() {
     let scripted = scripted("waits", "");
     let server = scripted.mcp.clone().require_approval(["add"]).connect().await.unwrap();
     let model = ScriptedModel::new().reply(Reply::text("").call("s_add", json!({"a": 1, "b": 1})));
-    let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+    let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
     let error = Run::new(model).call(&agent.ask("Go.")).await.unwrap_err();
     assert_eq!(error.category(), Category::Paused);
     assert_eq!(scripted.count("tools/call add"), 0);
@@ -281,7 +281,7 @@ async fn no_process_and_no_call_is_left_behind() {
         let model =
             ScriptedModel::new().reply(Reply::text("").call(tool, json!({}))).reply(r#"{"value": ""}"#);
         let run = Run::new(model);
-        let agent = Primitive::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
+        let agent = DynNode::builder("agent").output::<String>().tools(server.tools()).build().unwrap();
         let question = agent.ask("Go.");
         let mut call = Box::pin(run.call(&question).into_future());
         if at % 2 == 0 {

@@ -16,12 +16,13 @@ use crate::output::{Argument, OutputSpec, Untyped};
 
 /// Tools that are known only at run time: functions, and tools whose results the program gives. Clones share them.
 ///
-/// A node takes them in a field with `#[node(tools)]`, a primitive by [`tools`](crate::primitive::PrimitiveBuilder::tools).
+/// A node takes them in a field with `#[node(tools)]`, a [`DynNode`](crate::DynNode) by
+/// [`tools`](crate::dyn_node::DynNodeBuilder::tools).
 /// If a tool is known when the program is compiled, `#[tool]` checks more of it.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::{BoxError, Primitive, Reply, Run, ScriptedModel, Toolset};
+/// use llmnode::{BoxError, DynNode, Reply, Run, ScriptedModel, Toolset};
 /// use serde_json::json;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -29,7 +30,7 @@ use crate::output::{Argument, OutputSpec, Untyped};
 /// let tools = Toolset::new().function("shout", "Shouts a text.", |text: String| async move {
 ///     Ok::<_, BoxError>(text.to_uppercase())
 /// });
-/// let agent = Primitive::builder("agent").output::<String>().tools(tools).build()?;
+/// let agent = DynNode::builder("agent").output::<String>().tools(tools).build()?;
 ///
 /// let model = ScriptedModel::new()
 ///     .reply(Reply::text("").call("shout", json!({"value": "hello"})))
@@ -75,7 +76,7 @@ impl Toolset {
     }
 
     /// Adds a function whose arguments are described by a JSON Schema that is known at run time only. They are checked against the
-    /// keywords that [`output_schema`](crate::primitive::PrimitiveBuilder::output_schema) lists before the function is called; the
+    /// keywords that [`output_schema`](crate::dyn_node::DynNodeBuilder::output_schema) lists before the function is called; the
     /// function checks the others itself.
     ///
     /// ```

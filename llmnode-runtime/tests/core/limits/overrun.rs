@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use llmnode_runtime::{Primitive, Request, Settings};
+use llmnode_runtime::{DynNode, Request, Settings};
 
 /// The price of a token.
 const PRICE: f64 = 0.000_01;
@@ -33,7 +33,7 @@ impl Prompt {
 fn spent(prompts: Vec<Prompt>, at_once: usize, limits: Limits) -> (u64, f64, u64) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.unwrap().block_on(async {
-        let node = Primitive::builder("say").text().build().unwrap();
+        let node = DynNode::builder("say").text().build().unwrap();
         let nodes: Vec<_> = prompts.iter().map(|prompt| node.ask(prompt.text())).collect();
         let largest = prompts.iter().map(|prompt| prompt.input() + prompt.answer).max().unwrap_or(0);
         let model = FnModel::new(move |request: &Request| {

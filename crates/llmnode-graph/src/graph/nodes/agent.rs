@@ -1,8 +1,9 @@
 //! `agent`: asks a model, with tools.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llmnode_runtime::{Primitive, Toolset};
+use llmnode_runtime::{Category, DynNode, Failures, Limits, Recovery, Toolset};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -12,7 +13,7 @@ use super::calls::named;
 use super::json_template::JsonTemplate;
 use super::schema_of;
 use crate::facts::{ReadContext, TOOL_CALL};
-use crate::faults::{FaultKind, shown};
+use crate::faults::{FaultKind, escaped, shown};
 use crate::graph::loaded::GraphNode;
 use crate::graph::node_type::{NodeLoader, NodeType};
 use crate::graph::roles::LinkKind;
@@ -28,12 +29,22 @@ struct Data {
     system_prompt: Option<String>,
     /// The message of a visit, a template, which is added behind the conversation.
     prompt: Option<String>,
+    /// What the model is to answer to which message.
+    #[serde(default)]
+    examples: Vec<ExampleData>,
     /// The tools that the model may call.
     #[serde(default)]
     tools: Vec<String>,
     /// How many responses of the model a visit has at most, with tools. Default: 10.
     #[schemars(range(min = 1, max = 1000), extend("x-also" = ["turns", "max_turns"]))]
     max_iterations: Option<u32>,
+    /// The registered model that is asked when the first one has failed.
+    fallback_model: Option<String>,
+    /// What follows failures, by their category or group: a list of steps, such as `{"answer": ["repair(2)", "model(good)"]}`.
+    #[serde(default)]
+    recover: BTreeMap<String, Vec<String>>,
+    /// The most that a visit may take.
+    limits: Option<LimitsData>,
     /// Whether the answer is a JSON object whose members become values.
     #[serde(default)]
     flexible_mode: bool,
@@ -48,6 +59,32 @@ struct Data {
     /// Declared values that a flexible answer may write.
     #[serde(default)]
     writes: Vec<String>,
+}
+
+/// An example of what an agent answers.
+#[derive(Deserialize, JsonSchema)]
+struct ExampleData {
+    /// The message.
+    input: String,
+    /// The answer: a text, or an object of the `output_schema`.
+    output: Value,
+}
+
+/// The most that one visit may take.
+#[derive(Deserialize, JsonSchema)]
+struct LimitsData {
+    /// Requests to models.
+    #[schemars(range(min = 1))]
+    requests: Option<u64>,
+    /// Tokens, of prompts and answers together.
+    #[schemars(range(min = 1))]
+    tokens: Option<u64>,
+    /// Money, in the currency of the prices.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    money: Option<f64>,
+    /// Executions of tools.
+    #[schemars(range(min = 1))]
+    tool_calls: Option<u64>,
 }
 
 impl NodeType for AgentType {
@@ -65,6 +102,16 @@ impl NodeType for AgentType {
         if let Some(profile) = &data.profile {
             node.profile("/profile", profile);
         }
+        if let Some(model) = &data.fallback_model {
+            node.profile("/fallback_model", model);
+        }
+        if let Some(LimitsData { requests, tokens, money, tool_calls }) = data.limits {
+            let mut limits = Limits::new();
+            (limits.requests, limits.tokens) = (requests, tokens);
+            (limits.money, limits.tool_calls) = (money, tool_calls);
+            node.limits = limits;
+        }
+        let recover = stacks(&data.recover, node);
         let system = data
             .system_prompt
             .as_ref()
@@ -85,9 +132,9 @@ impl NodeType for AgentType {
                            back to the agent, and nowhere else";
             node.late.fault(node.settings.pointer("/tools"), FaultKind::Setting, message);
         }
-        let primitive = primitive(&data, &answer, &tools, before, node)?;
+        let dyn_node = dyn_node(&data, &answer, recover, &tools, before, node)?;
         Some(Arc::new(Agent {
-            primitive,
+            node: dyn_node,
             profile: data.profile,
             system,
             prompt,
@@ -166,7 +213,7 @@ fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
         let member = schema.get("properties").and_then(|members| members.get(key));
         let kind = member.and_then(|member| member.get("type")?.as_str());
         let types: Vec<&str> = TYPES.iter().copied().filter(|one| Some(*one) == kind).collect();
-        node.writes_at(&format!("/output_schema/properties/{}", crate::faults::escaped(key)), key, &types);
+        node.writes_at(&format!("/output_schema/properties/{}", escaped(key)), key, &types);
         if let Some(write) = node.facts.writes.last_mut() {
             write.schema = member.cloned();
         }
@@ -174,18 +221,73 @@ fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
     Answer::Members(members)
 }
 
+/// Steps as they are displayed: `retry(2)`, `repair(1)`, `model(good)`, `bubble`.
+fn stacks(data: &BTreeMap<String, Vec<String>>, node: &mut NodeLoader<'_>) -> Vec<(Failures, Vec<Recovery>)> {
+    let mut stacks = Vec::new();
+    for (name, steps) in data {
+        let place = format!("/recover/{}", escaped(name));
+        let failures = match name.as_str() {
+            "answer" => Some(Failures::Answer),
+            "transport" => Some(Failures::Transport),
+            "final" => Some(Failures::Final),
+            name => Category::from_name(name).map(Failures::Category),
+        };
+        let Some(failures) = failures else {
+            let known = ["answer", "transport", "final"]
+                .into_iter()
+                .chain(Category::ALL.iter().map(|one| one.as_str()));
+            node.unknown(&place, "category or group", name, known);
+            continue;
+        };
+        let mut read = Vec::new();
+        for (index, text) in steps.iter().enumerate() {
+            let place = format!("{place}/{index}");
+            match step(text) {
+                Some(Recovery::Model(model)) => {
+                    node.profile(&place, &model);
+                    read.push(Recovery::Model(model));
+                }
+                Some(step) => read.push(step),
+                None => node.fault(
+                    &place,
+                    format!(
+                        "{:?} is not a step: write \"retry(2)\", \"repair(1)\", \"model(PROFILE)\" or \"bubble\"",
+                        shown(text)
+                    ),
+                ),
+            }
+        }
+        stacks.push((failures, read));
+    }
+    stacks
+}
+
+fn step(text: &str) -> Option<Recovery> {
+    if text == "bubble" {
+        return Some(Recovery::Bubble);
+    }
+    let (name, argument) = text.strip_suffix(')')?.split_once('(')?;
+    match name {
+        "retry" => Some(Recovery::retry(argument.parse().ok()?)),
+        "repair" => Some(Recovery::repair(argument.parse().ok()?)),
+        "model" => Some(Recovery::Model(argument.trim_matches('"').to_owned().into())),
+        _ => None,
+    }
+}
+
 /// What the calls of all visits share.
-fn primitive(
+fn dyn_node(
     data: &Data,
     answer: &Answer,
+    recover: Vec<(Failures, Vec<Recovery>)>,
     tools: &Toolset,
     before: usize,
     node: &mut NodeLoader<'_>,
-) -> Option<Primitive> {
+) -> Option<DynNode> {
     let tools = named(tools.clone(), node.links);
     // A missing id was reported before.
     let name = Some(node.id()).filter(|id| !id.is_empty()).unwrap_or("agent");
-    let builder = Primitive::builder(name.to_owned());
+    let builder = DynNode::builder(name.to_owned());
     let builder = match answer {
         Answer::Text => builder.text(),
         Answer::Flexible(_) => builder.output_schema(json!({"type": "object"})),
@@ -199,6 +301,14 @@ fn primitive(
         Some(profile) => builder.model(profile.clone()),
         None => builder,
     };
+    let builder = match &data.fallback_model {
+        Some(model) => builder.fallback_model(model.clone()),
+        None => builder,
+    };
+    let builder =
+        recover.into_iter().fold(builder, |builder, (failures, steps)| builder.recover(failures, steps));
+    let examples = data.examples.iter();
+    let builder = examples.fold(builder, |builder, one| builder.example(&one.input, one.output.clone()));
     // Without tools there is only one response.
     let has_tools = tools.names().next().is_some();
     let builder = match data.max_iterations.filter(|_| has_tools) {
@@ -206,11 +316,15 @@ fn primitive(
         None => builder,
     };
     match builder.tools(tools).build() {
-        Ok(primitive) => Some(primitive),
+        Ok(built) => Some(built),
         Err(error) => {
             // Otherwise it may follow from what was reported.
             if node.faults.noted() == before {
-                let place = if data.output_schema.is_some() { "/output_schema" } else { "" };
+                let place = match data {
+                    Data { recover, .. } if !recover.is_empty() => "/recover",
+                    Data { output_schema: Some(_), .. } => "/output_schema",
+                    _ => "",
+                };
                 node.fault(place, error.message().to_owned());
             }
             None

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use llmnode_runtime::internal::{CxInternals as _, ErrorInternals as _};
-use llmnode_runtime::primitive::Ask;
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, Exec, Message, NodeError, Paused, Primitive, Role, ToolCall, Toolset,
+    BoxError, BoxFuture, Category, DynNode, Exec, Message, NodeError, Paused, Role, ToolCall, Toolset,
 };
 use serde_json::Value;
 
@@ -28,7 +27,7 @@ pub(super) enum Answer {
 }
 
 pub(super) struct Agent {
-    pub(super) primitive: Primitive,
+    pub(super) node: DynNode,
     pub(super) profile: Option<String>,
     pub(super) system: Option<Template>,
     pub(super) prompt: Option<Template>,
@@ -66,7 +65,7 @@ impl GraphNode for Agent {
                 );
                 return Err(NodeError::new(Category::ConfigError, message).into());
             }
-            let ask = self.primitive.chat(self.messages(visit)?).system(self.system(visit)?);
+            let ask = self.node.chat(self.messages(visit)?).system(self.system(visit)?);
             let ask = ask.tools(with_links(self.tools.clone(), &self.links, visit));
             let ask = self.with_choices(ask, visit)?;
             let ask = match &self.answer {
@@ -100,7 +99,7 @@ impl Agent {
         visit.render_fenced(template, |name| visit.is_untrusted(name))
     }
 
-    fn with_choices(&self, ask: Ask, visit: &Visit<'_>) -> Result<Ask, NodeError> {
+    fn with_choices(&self, ask: DynNode, visit: &Visit<'_>) -> Result<DynNode, NodeError> {
         let lists = JsonTemplate::object(&self.choices, visit)?;
         lists.into_iter().try_fold(ask, |ask, (path, list)| {
             let values = match &list {

@@ -1,4 +1,4 @@
-//! The answer of a primitive, with failures as data.
+//! The answer of a node, with failures as data.
 
 use std::error::Error as _;
 use std::fmt;
@@ -25,8 +25,8 @@ const ITEMS: usize = 25;
 /// Messages have at most 256 bytes and lists at most 25 items. They never contain a key, the prompt or the raw
 /// answer. A violation may quote the value that it is about.
 ///
-/// [`Primitive::respond`](super::Primitive::respond) returns it. It can also be made from the report of any call of a
-/// primitive: `Response::from(run.call(&ask).retries(0).report().await)`. Its `Debug` form shows no content.
+/// [`DynNode::respond`](super::DynNode::respond) returns it. It can also be made from the report of any call of a
+/// [`DynNode`](super::DynNode): `Response::from(run.call(&ask).retries(0).report().await)`. Its `Debug` form shows no content.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Response {
@@ -48,9 +48,9 @@ pub struct Response {
     pub retry_after_ms: Option<u64>,
     /// The call's id in the ledger; in JSON `metadata.id`.
     pub id: Option<CallId>,
-    /// The primitive's name; in JSON `metadata.name`.
+    /// The node's name; in JSON `metadata.name`.
     pub name: String,
-    /// Which try of the primitive this is, from 1, for a caller that repeats it; in JSON `metadata.attempt`.
+    /// Which try of the node this is, from 1, for a caller that repeats it; in JSON `metadata.attempt`.
     /// [`retry_count`](Self::retry_count) has what llmnode repeated.
     pub attempt: u32,
     /// How many requests were made; in JSON `llm.calls` of `metadata`.

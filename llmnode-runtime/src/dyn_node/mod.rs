@@ -1,7 +1,6 @@
-//! Primitives: stateless calls of a model that are set up at run time. Text in, text or JSON of a schema out, failures
-//! as data.
+//! Nodes that are set up at run time: text in, text or JSON of a schema out, failures as data.
 //!
-//! If the prompt is known at compile time, `#[llm_node]` checks more of it. A primitive is for programs that get the
+//! If the prompt is known at compile time, `#[llm_node]` checks more of it. A [`DynNode`] is for programs that get the
 //! name, the instruction and the schema from somewhere else. It has the same attempt loop, recovery, limits and
 //! ledger.
 
@@ -10,7 +9,7 @@ mod payload;
 mod response;
 mod supported;
 
-pub use builder::PrimitiveBuilder;
+pub use builder::DynNodeBuilder;
 use payload::Payload;
 pub use response::Response;
 
@@ -32,17 +31,18 @@ use llmnode_model::Category;
 use llmnode_model::Message;
 use llmnode_reader::OutputSchema;
 
-/// A stateless call of a model, set up at run time: an instruction, a schema for the answer, settings. It is
-/// immutable, and clones share it.
+/// A node that asks a model, set up at run time: an instruction, a schema for the answer, settings. Clones share them.
+/// [`ask`](DynNode::ask) and [`chat`](DynNode::chat) give it its input. Its output is the JSON of the answer, which conforms
+/// to the schema, or a JSON text if the node answers [text](DynNodeBuilder::text).
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::{Category, Primitive, Run, ScriptedModel, Recovery};
+/// use llmnode::{Category, DynNode, Run, ScriptedModel, Recovery};
 /// use serde_json::json;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
 /// # runtime.block_on(async {
-/// let extract = Primitive::builder("extract")
+/// let extract = DynNode::builder("extract")
 ///     .system_prompt("Extract the city from the user's text.")
 ///     .output_schema(json!({
 ///         "type": "object",
@@ -61,12 +61,20 @@ use llmnode_reader::OutputSchema;
 /// # Ok::<(), llmnode::NodeError>(()) }).unwrap();
 /// ```
 #[derive(Clone)]
-pub struct Primitive(Arc<Inner>);
+pub struct DynNode {
+    setup: Arc<Setup>,
+    input: Input,
+    history: Vec<Message>,
+    system: Option<String>,
+    tools: Option<Toolset>,
+    choices: Vec<(String, BTreeSet<String>)>,
+}
 
 #[derive(Clone)]
-struct Inner {
+struct Setup {
     name: Cow<'static, str>,
     system_prompt: String,
+    examples: Vec<(String, Value)>,
     /// `None`: the answer is text.
     output: Option<Untyped>,
     settings: Settings,
@@ -74,34 +82,19 @@ struct Inner {
     turns: Option<u32>,
 }
 
-impl Primitive {
-    /// Returns the name.
-    pub fn name(&self) -> &str {
-        &self.0.name
-    }
+#[derive(Clone, Debug)]
+enum Input {
+    Missing,
+    Payload(Payload),
+    /// The history ends with the message to answer.
+    Chat,
+}
 
-    /// Returns the schema of the answers, as it is sent. `None`: they are text.
-    pub fn schema(&self) -> Option<&OutputSchema> {
-        self.0.output.as_ref().map(|output| &*output.schema)
-    }
-
-    /// Returns the steps that follow a failure of this category, in order. A call may override them.
-    pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
-        let answers = if self.0.output.is_some() { AnswerKind::Json } else { AnswerKind::RawText };
-        Stacks::new([EMPTY_SETTINGS, EMPTY_SETTINGS, &self.0.settings], NodeKind::of::<Ask>(Some(answers)))
-            .full_stack(category)
-    }
-
-    /// Returns a call of the primitive as a node, for [`Run::call`] and [`Run::map`].
-    ///
-    /// The payload is a text, or JSON that contains one: a string, or an object with a string as its first property
-    /// of `prompt`, `content` and `input`. Anything else is a `schema_error` of the call, with the reason
-    /// `invalid_payload`. The text is the user message, byte for byte.
-    pub fn ask(&self, payload: impl Into<Value>) -> Ask {
-        let payload = Some(Payload::new(payload.into()));
-        Ask {
-            primitive: self.clone(),
-            payload,
+impl DynNode {
+    fn new(setup: Setup) -> Self {
+        DynNode {
+            setup: Arc::new(setup),
+            input: Input::Missing,
             history: Vec::new(),
             system: None,
             tools: None,
@@ -109,50 +102,44 @@ impl Primitive {
         }
     }
 
-    /// Returns a call of the primitive that continues a conversation. The model answers its last message.
-    pub fn chat(&self, messages: impl Into<Vec<Message>>) -> Ask {
-        let history = messages.into();
-        Ask {
-            primitive: self.clone(),
-            payload: None,
-            history,
-            system: None,
-            tools: None,
-            choices: Vec::new(),
-        }
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.setup.name
     }
 
-    /// Calls the primitive, and returns failures as data. The run's state is not used.
+    /// Returns the schema of the answers, as it is sent. `None`: they are text.
+    pub fn schema(&self) -> Option<&OutputSchema> {
+        self.setup.output.as_ref().map(|output| &*output.schema)
+    }
+
+    /// Returns the steps that follow a failure of this category, in order. A call may override them.
+    pub fn policy_stack(&self, category: Category) -> Vec<Recovery> {
+        let answers = if self.setup.output.is_some() { AnswerKind::Json } else { AnswerKind::RawText };
+        let levels = [EMPTY_SETTINGS, EMPTY_SETTINGS, &self.setup.settings];
+        Stacks::new(levels, NodeKind::of::<DynNode>(Some(answers))).full_stack(category)
+    }
+
+    /// Returns the node with this input, for [`Run::call`] and [`Run::map`].
+    ///
+    /// The payload is a text, or JSON that contains one: a string, or an object with a string as its first property
+    /// of `prompt`, `content` and `input`. Anything else is a `schema_error` of the call, with the reason
+    /// `invalid_payload`. The text is the user message, byte for byte.
+    #[must_use]
+    pub fn ask(&self, payload: impl Into<Value>) -> DynNode {
+        DynNode { input: Input::Payload(Payload::new(payload.into())), ..self.clone() }
+    }
+
+    /// Returns the node with a conversation as its input. The model answers its last message.
+    #[must_use]
+    pub fn chat(&self, messages: impl Into<Vec<Message>>) -> DynNode {
+        DynNode { input: Input::Chat, history: messages.into(), ..self.clone() }
+    }
+
+    /// Calls the node with this input, and returns failures as data. The run's state is not used.
     pub async fn respond<S: Sync>(&self, run: &Run<S>, payload: impl Into<Value>) -> Response {
-        let ask = self.ask(payload);
-        Response::from(run.call(&ask).report().await)
+        Response::from(run.call(&self.ask(payload)).report().await)
     }
-}
 
-impl fmt::Debug for Primitive {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Primitive")
-            .field("name", &self.0.name)
-            .field("output", &self.schema().map_or("text", OutputSchema::name))
-            .field("settings", &self.0.settings)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A call of a [`Primitive`]: a node with the primitive's name. Its output is the JSON of the answer, which conforms
-/// to the schema, or a JSON text if the primitive answers [text](PrimitiveBuilder::text).
-#[derive(Clone, Debug)]
-pub struct Ask {
-    primitive: Primitive,
-    /// `None`: the history ends with the message to answer.
-    payload: Option<Payload>,
-    history: Vec<Message>,
-    system: Option<String>,
-    tools: Option<Toolset>,
-    choices: Vec<(String, BTreeSet<String>)>,
-}
-
-impl Ask {
     /// Sets which values the answer may have at a path, such as `item` or `steps[].tool`. They stand in the schema that
     /// is sent, and the answer is checked.
     #[must_use]
@@ -172,7 +159,7 @@ impl Ask {
         self
     }
 
-    /// Replaces the primitive's system message.
+    /// Replaces the system message.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(text.into());
@@ -183,13 +170,12 @@ impl Ask {
     #[doc(hidden)]
     #[must_use]
     pub fn flagging(mut self, is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        let mut inner = Inner::clone(&self.primitive.0);
-        inner.output = inner.output.map(|output| output.flagging(is_left_out));
-        self.primitive = Primitive(Arc::new(inner));
+        let setup = Arc::make_mut(&mut self.setup);
+        setup.output = setup.output.take().map(|output| output.flagging(is_left_out));
         self
     }
 
-    /// Replaces the primitive's tools.
+    /// Replaces the tools.
     #[must_use]
     pub fn tools(mut self, tools: Toolset) -> Self {
         self.tools = Some(tools);
@@ -197,44 +183,71 @@ impl Ask {
     }
 }
 
+impl fmt::Debug for DynNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynNode")
+            .field("name", &self.setup.name)
+            .field("output", &self.schema().map_or("text", OutputSchema::name))
+            .field("settings", &self.setup.settings)
+            .field("input", &self.input)
+            .finish_non_exhaustive()
+    }
+}
+
 #[diagnostic::do_not_recommend]
-impl Node for Ask {
+impl Node for DynNode {
     type Output = Value;
-    const NAME: &'static str = "primitive";
+    const NAME: &'static str = "dyn_node";
     const DESCRIPTION: &'static str = "Asks a model with an instruction known at run time.";
 
     fn name(&self) -> Cow<'static, str> {
-        self.primitive.0.name.clone()
+        self.setup.name.clone()
     }
 
     fn settings(&self) -> &Settings {
-        &self.primitive.0.settings
+        &self.setup.settings
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized + Sync> Exec<S> for Ask {
+impl<S: ?Sized + Sync> Exec<S> for DynNode {
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Value, BoxError> {
-        if let Some(Err(fault)) = self.payload.as_ref().map(Payload::text) {
-            return Err(NodeError::new(Category::SchemaError, fault.to_string()).with_source(fault).into());
+        match &self.input {
+            Input::Missing => {
+                let message =
+                    format!("the node `{}` has no input: `ask` or `chat` gives it one", self.setup.name);
+                Err(NodeError::new(Category::PrepError, message).into())
+            }
+            Input::Payload(payload) => {
+                if let Err(fault) = payload.text() {
+                    let error = NodeError::new(Category::SchemaError, fault.to_string());
+                    return Err(error.with_source(fault).into());
+                }
+                crate::run::exec(self, cx).await
+            }
+            Input::Chat => crate::run::exec(self, cx).await,
         }
-        crate::run::exec(self, cx).await
     }
 }
 
-impl<S: ?Sized + Sync> LlmNode<S> for Ask {
-    fn render(&self, _: &S, to: &mut Prompt) {
-        to.system(&[Segment::value(self.system.as_ref().unwrap_or(&self.primitive.0.system_prompt))]);
+impl<S: ?Sized + Sync> LlmNode<S> for DynNode {
+    fn render(&self, state: &S, to: &mut Prompt) {
+        to.system(&[Segment::value(self.system.as_ref().unwrap_or(&self.setup.system_prompt))]);
+        if !self.setup.examples.is_empty() {
+            to.examples(self, state, || self.setup.examples.clone());
+        }
         to.history(&self.history);
-        if let Some(Ok(text)) = self.payload.as_ref().map(Payload::text) {
+        if let Input::Payload(payload) = &self.input
+            && let Ok(text) = payload.text()
+        {
             to.user(&[Segment::value(text)]);
         }
     }
 
     fn output(&self) -> OutputSpec<Value, S> {
-        self.primitive.0.output.clone().map_or_else(OutputSpec::raw, OutputSpec::untyped)
+        self.setup.output.clone().map_or_else(OutputSpec::raw, OutputSpec::untyped)
     }
 
     fn choices(&self, _: &S, to: &mut Choices<Value>) {
@@ -244,7 +257,7 @@ impl<S: ?Sized + Sync> LlmNode<S> for Ask {
     }
 
     fn tools(&self, to: &mut Tools<S>) {
-        let Inner { tools, turns, .. } = &*self.primitive.0;
+        let Setup { tools, turns, .. } = &*self.setup;
         to.extend(self.tools.as_ref().unwrap_or(tools));
         turns.iter().for_each(|turns| to.turns(*turns));
     }

@@ -1,4 +1,4 @@
-//! The input of a primitive.
+//! The input of a node.
 
 use std::fmt;
 

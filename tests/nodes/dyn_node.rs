@@ -1,10 +1,10 @@
-//! Primitives over real sockets.
+//! Nodes set up at run time, over real sockets.
 
 use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServer};
-use llmnode::{Primitive, TestClock};
+use llmnode::{DynNode, TestClock};
 use serde_json::{Value, json};
 
 const KEY: &str = "sk-canary-0123456789abcdef";
@@ -14,8 +14,8 @@ struct City {
     name: String,
 }
 
-fn extract() -> Primitive {
-    Primitive::builder("extract").system_prompt("Extract the city.").output::<City>().build().unwrap()
+fn extract() -> DynNode {
+    DynNode::builder("extract").system_prompt("Extract the city.").output::<City>().build().unwrap()
 }
 
 async fn server(script: impl IntoIterator<Item = StubReply>) -> StubServer {
@@ -107,7 +107,7 @@ fn validators_are_never_left_out_silently() {
             if self.name.len() < 9 { Ok(()) } else { Err(Invalid::new("is long")) }
         }
     }
-    let error = Primitive::builder("checked").output::<Vec<Checked>>().build().unwrap_err();
+    let error = DynNode::builder("checked").output::<Vec<Checked>>().build().unwrap_err();
     assert!(error.message().contains("validators of") && error.message().contains("#[llm_node]"), "{error}");
 }
 
@@ -130,7 +130,7 @@ struct AskEven;
 #[tokio::test]
 async fn what_a_primitive_cannot_check_a_node_can_and_the_other_way_round() {
     for _ in 0..2 {
-        let error = Primitive::builder("even").output::<Even>().build().err().unwrap();
+        let error = DynNode::builder("even").output::<Even>().build().err().unwrap();
         assert!(error.message().contains("would never run"), "{error}");
         let run = Run::new(ScriptedModel::new().reply(r#"{"n": 3}"#));
         let error = run.call(&AskEven).await.err().unwrap();

@@ -1,4 +1,4 @@
-//! Which JSON schemas can be checked. A rule that cannot be checked is refused when the primitive is built.
+//! Which JSON schemas can be checked. A rule that cannot be checked is refused when the node is built.
 
 use std::collections::HashMap;
 

@@ -1,13 +1,13 @@
-//! Primitives: what LLMPrimitive blocks promise (the numbers C1 to C14 are those of its behaviours), and that they are
-//! nodes like any other.
+//! Nodes set up at run time: what LLMPrimitive blocks promise (the numbers C1 to C14 are those of its behaviours), and that
+//! they are nodes like any other.
 
 use std::time::Duration;
 
-use llmnode_runtime::primitive::{PrimitiveBuilder, Response};
+use llmnode_runtime::dyn_node::{DynNodeBuilder, Response};
 use llmnode_runtime::testing::{FnModel, Reply, assert_prompt, request_of};
 use llmnode_runtime::{
-    AttemptKind, Category, Failures, Message, ModelError, NodeError, Primitive, Recovery, Run, ScriptedModel,
-    Settings, TestClock,
+    AttemptKind, Category, DynNode, Failures, Limits, Message, ModelError, NodeError, Recovery, Run,
+    ScriptedModel, Settings, TestClock,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,11 +25,11 @@ struct City {
 const GOOD: &str = r#"{"name": "Oslo", "people": 700000}"#;
 const BAD: &str = r#"{"name": true}"#;
 
-fn builder() -> PrimitiveBuilder {
-    Primitive::builder("extract").system_prompt("Extract the city.")
+fn builder() -> DynNodeBuilder {
+    DynNode::builder("extract").system_prompt("Extract the city.")
 }
 
-fn extract() -> Primitive {
+fn extract() -> DynNode {
     builder().output::<City>().build().unwrap()
 }
 
@@ -38,16 +38,16 @@ fn on_test_clock(model: &ScriptedModel) -> (Run, TestClock) {
     (Run::new(model.clone()).with_clock(clock.clone()), clock)
 }
 
-async fn respond(primitive: &Primitive, replies: impl IntoIterator<Item = impl Into<Reply>>) -> Response {
+async fn respond(primitive: &DynNode, replies: impl IntoIterator<Item = impl Into<Reply>>) -> Response {
     primitive.respond(&on_test_clock(&script(replies)).0, "Greetings from Oslo!").await
 }
 
-fn steps(primitive: &Primitive, category: Category) -> String {
+fn steps(primitive: &DynNode, category: Category) -> String {
     let steps = primitive.policy_stack(category);
     steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn config_error(builder: PrimitiveBuilder) -> NodeError {
+fn config_error(builder: DynNodeBuilder) -> NodeError {
     let error = builder.build().unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
     error
@@ -244,19 +244,67 @@ async fn the_prompt_is_the_instruction_the_schema_and_the_payload() {
         Greetings from {city}!
         ",
     );
-    let bare = Primitive::builder("bare").output::<City>().build().unwrap();
+    let bare = DynNode::builder("bare").output::<City>().build().unwrap();
     assert_eq!(request_of(&bare.ask("x"), &()).messages.len(), 1);
 }
 
 #[tokio::test]
-async fn a_primitive_is_a_node_like_any_other() {
+async fn examples_come_before_the_input_and_fit_the_output() {
+    let oslo = json!({"name": "Oslo"});
+    let node = builder().output::<City>().example("Hello from Oslo.", oslo).build().unwrap();
+    assert_prompt(
+        &request_of(&node.ask("Greetings!"), &()),
+        r#"
+        answer: JSON of City
+        --- system
+        Extract the city.
+        --- user
+        Hello from Oslo.
+        --- assistant
+        {"name":"Oslo"}
+        --- user
+        Greetings!
+        "#,
+    );
+    let wrong = builder().output::<City>().example("Hello.", json!({"town": 1})).build().unwrap();
+    let model = script([GOOD]);
+    let error = Run::new(model.clone()).call(&wrong.ask("x")).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::PrepError, 0));
+    let text = DynNode::builder("t").text().example("a", "b").build().unwrap();
+    assert_eq!(request_of(&text.ask("x"), &()).messages.len(), 3);
+}
+
+#[tokio::test]
+async fn limits_hold_for_each_call() {
+    let node = builder().output::<City>().limits(Limits::new().requests(1)).build().unwrap();
+    let model = script([BAD, GOOD, GOOD]);
+    let (run, _) = on_test_clock(&model);
+    let error = run.call(&node.ask("x")).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::LimitExceeded, 1));
+    run.call(&node.ask("x")).await.unwrap();
+    // The call's own are nearer.
+    let model = script([BAD, GOOD]);
+    on_test_clock(&model).0.call(&node.ask("x")).limits(Limits::new().requests(9)).await.unwrap();
+    assert_eq!(model.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_node_without_an_input_asks_nobody() {
+    let model = script([GOOD]);
+    let error = Run::new(model.clone()).call(&extract()).await.unwrap_err();
+    assert_eq!((error.category(), model.requests().len()), (Category::PrepError, 0));
+    assert_eq!(error.message(), "the node `extract` has no input: `ask` or `chat` gives it one");
+}
+
+#[tokio::test]
+async fn a_node_set_up_at_run_time_is_one_like_any_other() {
     let model = FnModel::new(|request| match request.messages[1].content.as_str() {
         "bad" => Reply::failure(Category::Refusal),
         other => Reply::json(json!({"name": other})),
     });
     let run = Run::new(model.clone()).with_state("a state that nobody reads");
     let (one, two) =
-        (extract(), Primitive::builder("other").system_prompt("x").output::<City>().build().unwrap());
+        (extract(), DynNode::builder("other").system_prompt("x").output::<City>().build().unwrap());
     let asks = ["a", "bad", "c"].map(|text| one.ask(text));
     let answers = run.map(&asks).await;
     assert_eq!(answers[2].as_ref().unwrap()["name"], "c");
@@ -284,7 +332,7 @@ async fn call_beats_run_beats_primitive() {
 #[tokio::test]
 async fn a_schema_of_run_time_is_checked_and_its_faults_go_to_the_model() {
     let list = json!({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "maxItems": 2});
-    let primitive = Primitive::builder("tags").output_schema(list).retries(1).build().unwrap();
+    let primitive = DynNode::builder("tags").output_schema(list).retries(1).build().unwrap();
     assert_eq!(primitive.schema().unwrap().name(), "tags");
     let model = script([r#"{"value": ["a", "x"]}"#, r#"{"value": ["a", "b"]}"#]);
     let run = Run::new(model.clone());
@@ -299,7 +347,7 @@ async fn a_schema_of_run_time_is_checked_and_its_faults_go_to_the_model() {
 #[test]
 fn every_fault_of_a_builder_is_told_at_once() {
     let message = config_error(
-        Primitive::builder(" ")
+        DynNode::builder(" ")
             .model("")
             .temperature(-1.0)
             .max_tokens(0)
@@ -321,7 +369,7 @@ fn every_fault_of_a_builder_is_told_at_once() {
         (json!("x"), "not a JSON object"),
         (json!({"$ref": "#"}), "refers to itself"),
     ] {
-        let error = config_error(Primitive::builder("x").output_schema(schema));
+        let error = config_error(DynNode::builder("x").output_schema(schema));
         assert!(error.message().contains(fault), "{}", error.message());
     }
     let twice =
@@ -343,7 +391,7 @@ async fn debug_shows_no_content() {
 
 #[tokio::test]
 async fn a_primitive_may_answer_text_and_go_on_with_a_conversation() {
-    let chat = Primitive::builder("chat").system_prompt("Be brief.").text().build().unwrap();
+    let chat = DynNode::builder("chat").system_prompt("Be brief.").text().build().unwrap();
     assert!(chat.schema().is_none());
     assert_eq!(steps(&chat, Category::EmptyResponse), "bubble");
     let model = ScriptedModel::new().reply("Hi.").reply("Bye.").reply("So.");

@@ -1,4 +1,4 @@
-//! Sets up and checks primitives.
+//! Sets up and checks nodes that are known at run time.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,19 +9,21 @@ use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{self, read_json_of};
 use serde_json::Value;
 
-use super::{Inner, Primitive, supported};
+use super::{DynNode, Setup, supported};
 use crate::error::NodeError;
+use crate::limits::Limits;
 use crate::output::{LlmOutput, Untyped};
 use crate::run::Toolset;
 use crate::settings::{Backoff, Failures, Recovery, Settings, faults, setters};
 use crate::text::impl_debug;
 use crate::validate::uncovered;
 
-/// Builds a [`Primitive`]. [`build`](Self::build) checks everything together.
+/// Builds a [`DynNode`]. [`build`](Self::build) checks everything together.
 #[must_use = "a builder does nothing until `build`"]
-pub struct PrimitiveBuilder {
+pub struct DynNodeBuilder {
     name: Cow<'static, str>,
     system_prompt: String,
+    examples: Vec<(String, Value)>,
     output: Option<Output>,
     settings: Settings,
     tools: Toolset,
@@ -34,22 +36,36 @@ enum Output {
     Schema(Value),
 }
 
-impl Primitive {
-    /// Returns a builder for a primitive with this name, which appears in ledgers and errors.
-    pub fn builder(name: impl Into<Cow<'static, str>>) -> PrimitiveBuilder {
-        PrimitiveBuilder::new(name.into())
+impl DynNode {
+    /// Returns a builder for a node with this name, which appears in ledgers and errors.
+    pub fn builder(name: impl Into<Cow<'static, str>>) -> DynNodeBuilder {
+        DynNodeBuilder::new(name.into())
     }
 }
 
-impl PrimitiveBuilder {
+impl DynNodeBuilder {
     pub(super) fn new(name: Cow<'static, str>) -> Self {
-        let (system_prompt, settings, tools) = (String::new(), Settings::new(), Toolset::new());
-        PrimitiveBuilder { name, system_prompt, output: None, settings, tools, turns: None }
+        DynNodeBuilder {
+            name,
+            system_prompt: String::new(),
+            examples: Vec::new(),
+            output: None,
+            settings: Settings::new(),
+            tools: Toolset::new(),
+            turns: None,
+        }
     }
 
     /// Sets the system message. Default: none. For a model that takes no schema, a form of the answer is added to it.
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
         self.system_prompt = text.into();
+        self
+    }
+
+    /// Adds an example, which is sent before the input: the text of a user message, and what the model is to answer. An answer
+    /// that does not fit the output is a `prep_error` of the call.
+    pub fn example(mut self, input: impl Into<String>, answer: impl Into<Value>) -> Self {
+        self.examples.push((input.into(), answer.into()));
         self
     }
 
@@ -99,6 +115,12 @@ impl PrimitiveBuilder {
         fallback_model: impl Into<Cow<'static, str>>,
     }
 
+    /// Sets what each call may spend by itself.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings = self.settings.limits(limits);
+        self
+    }
+
     /// Sets the tools that the model may call before it answers.
     pub fn tools(mut self, tools: Toolset) -> Self {
         self.tools = tools;
@@ -125,13 +147,13 @@ impl PrimitiveBuilder {
         &mut self.settings
     }
 
-    /// Checks the settings and returns the primitive.
+    /// Checks the settings and returns the node.
     ///
     /// # Errors
     /// A `config_error` that lists every fault: an empty name, no output, a schema that cannot be checked, settings
     /// and steps that make no sense.
-    pub fn build(self) -> Result<Primitive, NodeError> {
-        let PrimitiveBuilder { name, system_prompt, output, mut settings, tools, turns } = self;
+    pub fn build(self) -> Result<DynNode, NodeError> {
+        let DynNodeBuilder { name, system_prompt, examples, output, mut settings, tools, turns } = self;
         let mut found = Vec::new();
         if name.trim().is_empty() {
             found.push("the name is empty".to_owned());
@@ -165,18 +187,16 @@ impl PrimitiveBuilder {
             found.push("`turns` is 0: without a response there is no answer".to_owned());
         }
         if turns.is_some() && tools.is_empty() {
-            found.push(
-                "`turns` counts the responses of a primitive with tools, and there are none".to_owned(),
-            );
+            found.push("`turns` counts the responses of a node with tools, and there are none".to_owned());
         }
         add_defaults(&mut settings, is_text);
         found.extend(faults(&settings));
         match output.filter(|_| found.is_empty()) {
             Some(output) => {
-                Ok(Primitive(Arc::new(Inner { name, system_prompt, output, settings, tools, turns })))
+                Ok(DynNode::new(Setup { name, system_prompt, examples, output, settings, tools, turns }))
             }
             None => {
-                let message = format!("the primitive {name:?} cannot be built: {}", found.join("; "));
+                let message = format!("the node {name:?} cannot be built: {}", found.join("; "));
                 Err(NodeError::new(Category::ConfigError, message))
             }
         }
@@ -205,4 +225,4 @@ fn add_defaults(settings: &mut Settings, is_text: bool) {
     stacks.extend((!own_transport).then_some((limited, rate_limit)));
 }
 
-impl_debug!(PrimitiveBuilder: name, settings);
+impl_debug!(DynNodeBuilder: name, settings);
