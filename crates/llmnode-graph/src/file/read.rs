@@ -82,12 +82,13 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
     if file.get("nodes").and_then(Value::as_array).is_some_and(Vec::is_empty) {
         faults.fault("/nodes", FaultKind::OutOfRange, "is empty, but a graph needs at least one node");
     }
+    let faulty = faulty_parts(faults);
     let mut graph = GraphFile {
         form,
         name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
         open_inputs: form == FileFormat::ReactFlow && !file.contains_key("inputs"),
-        inputs: inputs(&file, faults),
-        state: state(&file, faults),
+        inputs: inputs(&file, &faulty, faults),
+        state: state(&file, &faulty, faults),
         max_steps: file.get("max_steps").and_then(Value::as_u64),
         limits: limits(&file),
         nodes: Vec::new(),

@@ -22,7 +22,7 @@ pub(super) struct FileText {
     #[schemars(length(min = 1, max = 200))]
     name: Option<String>,
     /// What a run is given: names, and what the values have to be, as JSON schemas.
-    inputs: Option<BTreeMap<String, Value>>,
+    inputs: Option<BTreeMap<String, TypeText>>,
     /// Further values of the state: what they have to be, and how what several nodes write becomes one value.
     state: Option<BTreeMap<String, FieldText>>,
     /// How many steps a run of the graph may take; the program may allow fewer.
@@ -37,15 +37,73 @@ pub(super) struct FileText {
     edges: Vec<EdgeText>,
 }
 
-/// A value of the state: a JSON schema, and further members.
+/// A value of the state: a JSON schema, and how what is written joins it.
 #[derive(JsonSchema)]
-#[schemars(extend("additionalProperties" = true))]
+#[schemars(extend("additionalProperties" = false))]
 #[allow(dead_code, reason = "its schema is read, not its values")]
 struct FieldText {
     /// How a value that is written joins the one that is there.
     reducer: Option<Reducer>,
+    #[schemars(flatten)]
+    value: TypeText,
+}
+
+/// The type of a value: the rules of JSON Schema that are checked.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename_all = "camelCase")]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+struct TypeText {
+    r#type: Option<TypeNames>,
+    #[schemars(length(min = 1))]
+    r#enum: Option<Vec<Value>>,
+    r#const: Option<Value>,
+    properties: Option<BTreeMap<String, TypeText>>,
+    required: Option<Vec<String>>,
+    additional_properties: Option<FurtherMembers>,
+    items: Option<Box<TypeText>>,
+    #[schemars(length(min = 1))]
+    any_of: Option<Vec<TypeText>>,
+    minimum: Option<f64>,
+    maximum: Option<f64>,
+    exclusive_minimum: Option<f64>,
+    min_length: Option<u64>,
+    max_length: Option<u64>,
+    min_items: Option<u64>,
+    max_items: Option<u64>,
+    title: Option<Value>,
+    description: Option<Value>,
+    examples: Option<Value>,
     /// The value before anything was written.
     default: Option<Value>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+enum TypeNames {
+    One(TypeName),
+    Several(Vec<TypeName>),
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", inline, extend("x-what" = "type"))]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+enum TypeName {
+    String,
+    Number,
+    Integer,
+    Boolean,
+    Array,
+    Object,
+    Null,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code, reason = "its schema is read, not its values")]
+enum FurtherMembers {
+    Allowed(bool),
+    Of(Box<TypeText>),
 }
 
 /// How a value that is written joins the one that is there.

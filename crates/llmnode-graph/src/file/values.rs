@@ -1,6 +1,6 @@
 //! What a file declares beside its nodes: inputs, the state, limits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -26,18 +26,29 @@ fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
     }
 }
 
-pub(super) fn inputs(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Value> {
+/// `faulty`: the places with faults.
+pub(super) fn inputs(
+    file: &Map<String, Value>,
+    faulty: &HashSet<String>,
+    faults: &mut Faults,
+) -> BTreeMap<String, Value> {
     let mut inputs = BTreeMap::new();
     for (name, schema) in file.get("inputs").and_then(Value::as_object).into_iter().flatten() {
         let at = format!("/inputs/{}", escaped(name));
         name_of_key(name, &at, faults);
-        declared::check(schema, &at, &[], faults);
+        if !faulty.contains(&at) {
+            declared::check_default(schema, &at, faults);
+        }
         inputs.insert(name.clone(), schema.clone());
     }
     inputs
 }
 
-pub(super) fn state(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<String, Field> {
+pub(super) fn state(
+    file: &Map<String, Value>,
+    faulty: &HashSet<String>,
+    faults: &mut Faults,
+) -> BTreeMap<String, Field> {
     let mut state = BTreeMap::new();
     for (name, field) in file.get("state").and_then(Value::as_object).into_iter().flatten() {
         let at = format!("/state/{}", escaped(name));
@@ -46,7 +57,9 @@ pub(super) fn state(file: &Map<String, Value>, faults: &mut Faults) -> BTreeMap<
         let mut rules = rules.clone();
         let reducer =
             rules.remove("reducer").and_then(|name| Reducer::of(name.as_str()?)).unwrap_or_default();
-        declared::check(field, &at, &["reducer"], faults);
+        if !faulty.contains(&at) {
+            declared::check_default(field, &at, faults);
+        }
         let needs = match reducer {
             Reducer::Replace => None,
             Reducer::Append => Some(("array", "a list")),

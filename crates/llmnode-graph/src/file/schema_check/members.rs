@@ -63,7 +63,8 @@ impl<'f> SchemaChecker<'f> {
         let meant = nearest(name, missing.iter().copied())
             .or_else(|| missing.iter().copied().find(|one| Some(*one) == other));
         missing.retain(|one| Some(*one) != meant);
-        let is_fault = !self.is_react_flow || meant.is_some();
+        let is_closed = rules.get("additionalProperties") == Some(&Value::Bool(false));
+        let is_fault = !self.is_react_flow || is_closed || meant.is_some();
         let mut message = format!("unknown member {:?}", shown(name));
         let near = other.or_else(|| nearest(name, names.iter().copied())).unwrap_or_default();
         if let Some(inner) = rules.get(X_INNER).and_then(Value::as_str).filter(|_| near.is_empty()) {
