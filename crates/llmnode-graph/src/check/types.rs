@@ -135,7 +135,7 @@ fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
                     shown(part)
                 );
                 match listed.clone().next() {
-                    Some(_) => _ = faults.unknown(true, &read.at, FaultKind::Data, message, part, listed),
+                    Some(_) => faults.unknown(true, &read.at, FaultKind::Data, message, part, listed),
                     None => {
                         let message =
                             format!("{message}: write {:?}, or declare it as \"object\"", shown(&so_far));

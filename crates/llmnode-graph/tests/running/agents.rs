@@ -286,7 +286,7 @@ async fn an_agent_recovers_as_its_settings_say() {
             Ok(_) => assert_eq!(run.state()["score"], 3),
             Err(error) => assert_eq!(error.category(), Category::SchemaError),
         }
-        model.clone().reply(GOOD);
+        _ = model.clone().reply(GOOD);
     }
     // It is asked after the default steps, too.
     let graph = graph_of(&agent(json!({"fallback_model": "other"})), &registry);
