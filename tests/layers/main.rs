@@ -73,6 +73,8 @@ const MODEL: &[&str] = &[
     "carried",
     "message",
     "response_format",
+    "reasoning",
+    "wire",
     "message_json",
     "request",
     "completion",

@@ -32,7 +32,9 @@ impl RequestKey {
             "dialect": request.response_format,
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
+            "reasoning": request.reasoning,
             "extra": request.extra,
+            "extra_on": request.extra_on,
         });
         if let Value::Object(members) = &mut request_key {
             members.retain(|_, value| !value.is_null() && *value != json!({}));

@@ -20,6 +20,7 @@ pub mod media;
 mod message;
 mod message_json;
 mod panics;
+mod reasoning;
 mod request;
 mod response_format;
 mod retry_budget;
@@ -28,6 +29,7 @@ mod text;
 mod tool;
 mod transcript;
 mod usage;
+mod wire;
 
 pub use carried::Carried;
 pub use category::{Category, Group};
@@ -37,12 +39,14 @@ pub use error::{ModelError, Retry};
 pub use ids::{AttemptId, CallId};
 pub use media::{Attachment, Audio, File, Image};
 pub use message::{Message, Part, Role};
+pub use reasoning::Reasoning;
 pub use request::Request;
 pub use response_format::ResponseFormat;
 pub use retry_budget::RetryBudget;
 pub use testing::{FnModel, Reply, ScriptedModel};
 pub use tool::{ToolCall, ToolSpec};
 pub use usage::TokenUsage;
+pub use wire::Wire;
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

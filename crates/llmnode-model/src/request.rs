@@ -1,5 +1,6 @@
 //! The request to a model.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +9,10 @@ use llmnode_reader::OutputSchema;
 use serde_json::{Map, Value};
 
 use super::message::Message;
+use super::reasoning::Reasoning;
 use super::response_format::ResponseFormat;
 use super::tool::ToolSpec;
+use super::wire::{Wire, join_field};
 use crate::ids::AttemptId;
 use crate::text::names;
 
@@ -35,14 +38,18 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// The most tokens of the answer.
     pub max_tokens: Option<u32>,
+    /// How much the model thinks. `None`: the model decides.
+    pub reasoning: Option<Reasoning>,
     /// The longest time of the attempt. `None`: the model's own. The loop ends an attempt that takes longer. It
     /// replaces a timeout of the model itself.
     pub attempt_timeout: Option<Duration>,
     /// Fields that are passed to the provider as they are.
     pub extra: Map<String, Value>,
+    /// Such fields for one API alone, which are joined to those for all.
+    pub extra_on: Option<Box<BTreeMap<Wire, Map<String, Value>>>>,
     /// Which message the prompt ends with. What the user's message has to say besides goes to its end.
     #[doc(hidden)]
-    pub question: Option<u32>,
+    pub question: Option<u16>,
     /// The id of the attempt, for the provider's logs. `OpenAi` sends it as the header `x-client-request-id`. `None`
     /// outside of a call.
     pub correlation: Option<AttemptId>,
@@ -60,11 +67,22 @@ impl Request {
             response_format: None,
             temperature: None,
             max_tokens: None,
+            reasoning: None,
             attempt_timeout: None,
             extra: Map::new(),
+            extra_on: None,
             question: None,
             correlation: None,
         }
+    }
+
+    /// The request as this API is asked, if it has fields of its own.
+    #[doc(hidden)]
+    pub fn on(&self, wire: Wire) -> Option<Box<Request>> {
+        let fields = self.extra_on.as_ref()?.get(&wire)?;
+        let mut request = self.clone();
+        fields.iter().for_each(|(name, value)| join_field(&mut request.extra, name, value));
+        Some(Box::new(request))
     }
 
     #[doc(hidden)]
@@ -86,7 +104,17 @@ impl fmt::Debug for Request {
             .field("response_format", &self.response_format)
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
+            .field("reasoning", &self.reasoning)
             .field("extra", &names(&self.extra))
+            .field(
+                "extra_on",
+                &self
+                    .extra_on
+                    .iter()
+                    .flat_map(|all| all.iter())
+                    .map(|(wire, fields)| (wire, names(fields)))
+                    .collect::<Vec<_>>(),
+            )
             .field("correlation", &self.correlation)
             .finish()
     }
@@ -109,7 +137,9 @@ mod tests {
             response_format: _,
             temperature: _,
             max_tokens: _,
+            reasoning: _,
             extra: _,
+            extra_on: _,
             // Do not change what is answered.
             attempt_timeout: _,
             question: _,

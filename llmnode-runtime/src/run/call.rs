@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use llmnode_model::internal::catch_panic;
-use llmnode_model::{BoxFuture, Carried, Category, Message, ResponseFormat};
+use llmnode_model::{BoxFuture, Carried, Category, Message, Reasoning, ResponseFormat, Wire};
 use serde::Serialize;
 use serde_json::Value;
 use tracing::Instrument;
@@ -95,6 +95,8 @@ impl<'r, T> Call<'r, T> {
         temperature: f64,
         /// Sets the most tokens an answer may have, 1 or more.
         max_tokens: u32,
+        /// Sets how much the model thinks before it answers.
+        reasoning: Reasoning,
         /// Sets how the model is asked for the type of the answer. If the answer is raw text, this is a
         /// `config_error`.
         response_format: ResponseFormat,
@@ -182,6 +184,13 @@ impl<'r, T> Call<'r, T> {
     /// Adds a field to the request, such as `("seed", 7)`.
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.overrides().extra.insert(field.into(), value.into());
+        self
+    }
+
+    /// Adds a field to the request if it goes by this API: see [`Settings::extra_on`].
+    pub fn extra_on(mut self, wire: Wire, field: impl AsRef<str>, value: impl Into<Value>) -> Self {
+        let settings = std::mem::take(self.overrides());
+        *self.overrides() = settings.extra_on(wire, field, value);
         self
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use llmnode_model::internal::join_field;
 use llmnode_model::{Category, Request, ResponseFormat};
 use llmnode_reader::Reader;
 use llmnode_reader::internal::with_remedy;
@@ -68,10 +69,16 @@ impl<'p> Resolved<'p> {
         request.model = model.model.as_deref().map(str::to_owned).or(id);
         request.temperature = levels.iter().find_map(|level| level.temperature);
         request.max_tokens = levels.iter().find_map(|level| level.max_tokens);
+        request.reasoning = levels.iter().find_map(|level| level.reasoning);
         request.attempt_timeout = levels.iter().find_map(|level| level.attempt_timeout);
         request.response_format = levels.iter().find_map(|level| level.response_format);
         let extra = levels.iter().rev().flat_map(|level| &level.extra);
         request.extra = extra.map(|(field, value)| (field.clone(), value.clone())).collect();
+        request.extra_on = None;
+        for (wire, fields) in levels.iter().rev().filter_map(|level| level.extra_on.as_deref()).flatten() {
+            let joined = request.extra_on.get_or_insert_default().entry(*wire).or_default();
+            fields.iter().for_each(|(name, value)| join_field(joined, name, value));
+        }
         let invalid_values =
             invalid_values(request.model.as_deref(), request.temperature, request.max_tokens);
         NodeError::refuse(
@@ -226,12 +233,16 @@ fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
 
 fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
     let (temperature, max_tokens) = (request.temperature.is_some(), request.max_tokens.is_some());
+    let reasoning = request.reasoning.is_some();
     let response_format = request.response_format.filter(|_| request.output.is_some());
     let (formatted, called) = (response_format.is_some(), response_format == Some(ResponseFormat::Tool));
     let said = [
         (temperature, "temperature", "temperature"),
         (max_tokens, "max_tokens", "max_tokens"),
         (max_tokens, "max_tokens", "max_completion_tokens"),
+        (reasoning, "reasoning", "reasoning_effort"),
+        (reasoning, "reasoning", "reasoning"),
+        (reasoning, "reasoning", "thinking"),
         (formatted, "response_format", "response_format"),
         (called, "response_format", "tools"),
         (called, "response_format", "tool_choice"),
@@ -279,7 +290,7 @@ pub(crate) fn faults(own: &Settings) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use llmnode_model::Category;
+    use llmnode_model::{Category, Wire};
     use serde_json::{Value, json};
 
     use super::*;
@@ -318,6 +329,18 @@ mod tests {
             (said.model.as_deref(), said.temperature, said.max_tokens),
             (Some("other"), Some(0.2), Some(1))
         );
+    }
+
+    #[test]
+    fn fields_for_one_api_are_joined_anew_for_each_model() {
+        let field = |value: u8| Settings::new().extra_on(Wire::Gemini, "tools", json!([value]));
+        let (call, run, node) = (field(2), Settings::new(), field(1));
+        let resolved = Resolved::new([&call, &run, &node], PLAIN).unwrap();
+        let mut request = Request::new(Vec::new());
+        for _ in 0..2 {
+            resolved.apply_to(&mut request, None, None).unwrap();
+            assert_eq!(request.extra_on.as_ref().unwrap()[&Wire::Gemini]["tools"], json!([1, 2]));
+        }
     }
 
     #[test]
