@@ -20,6 +20,7 @@ pub mod media;
 mod message;
 mod message_json;
 mod panics;
+mod redactor;
 mod request;
 mod response_format;
 mod retry_budget;

@@ -98,7 +98,8 @@ impl<'f, S> FlowCursor<'f, S> {
     where
         N: Exec<S>,
     {
-        self.core.call(self.within, &*self.state, node)
+        let number = self.within.flow().map_or(0, |flow| flow.number);
+        self.core.call(self.within.at(self.at, number), &*self.state, node)
     }
 }
 

@@ -19,7 +19,7 @@ use super::invocation::{ConversationId, Invocation};
 use super::outcome::Outcome;
 use super::typed::is_object;
 use super::value::ToolReply;
-use crate::ledger::ToolRecord;
+use crate::ledger::{RunEvent, ToolRecord};
 use crate::pause::{CallState, Decision, OpenCall};
 use crate::run::context::CallContext;
 use crate::run::erased_node::ErasedNode;
@@ -207,19 +207,25 @@ impl Round {
             self.states.iter().map(|state| state.result().map(CallState::ended)).collect();
         states.resize_with(self.calls.len(), || None);
         let end = |index: usize, began: Option<Instant>, outcome: Outcome| -> Result<CallState, Failure> {
-            let Outcome { effect, label, call, edited } = outcome;
+            let Outcome { effect, label, call, decided, edited } = outcome;
+            let decided = decided || self.states.get(index).and_then(CallState::decision).is_some();
             let elapsed = began.map(|began| scope.now().saturating_duration_since(began));
             if let Some(listener) = listener {
                 listener.tool_ended(&self.calls[index].id, label.clone());
             }
             scope.tool_ended(self.calls.len() - 1 - index, |record| {
-                (record.outcome, record.call, record.edited) = (label, call, edited);
+                (record.outcome, record.call) = (label, call);
+                (record.decided, record.edited) = (decided, edited.is_some());
+                record.started = began.map(|began| scope.time_of_day(began));
                 record.elapsed = elapsed.unwrap_or_default();
             });
             let state = effect.into_state(&self.calls[index].id).map_err(Failure::of_tool)?;
-            if let (Some(conversation), Some(result)) = (with.around.journal, state.result()) {
+            let (tool, result) = (&self.calls[index], state.result());
+            let (id, arguments) = (scope.id, edited.as_deref());
+            scope.record_event(&RunEvent::ToolEnded { call: id, tool, arguments, result: result.as_ref() });
+            if let (Some(conversation), Some(result)) = (with.around.journal, &result) {
                 let executed = began.is_some();
-                scope.tool_has_result(conversation, (&self.calls[index], &result), (call, executed));
+                scope.tool_has_result(conversation, (tool, result), (call, executed));
             }
             Ok(state)
         };
