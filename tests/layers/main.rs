@@ -133,6 +133,7 @@ const CLI: &[&str] = &[
     "hints",
     "node_types",
     "check",
+    "page",
     "run",
 ];
 const CASSETTE: &[&str] = &["diff", "request_key", "entry", "mismatch", "sink", "file", "cassette"];

@@ -1,5 +1,6 @@
 //! A support desk, whose flow has a bit of everything: a correction, an agent with tools, a batch, a loop, a failure.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use llmnode::flow::Batch;
@@ -171,8 +172,9 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-pub(crate) fn stub() -> StubServerBuilder {
-    let refused = std::sync::atomic::AtomicBool::new(false);
+/// `agent_waits`: the first time.
+pub(crate) fn stub(agent_waits: bool) -> StubServerBuilder {
+    let (refused, waits) = (AtomicBool::new(false), AtomicBool::new(agent_waits));
     StubServer::builder().default_reply(StubReply::for_request(move |request: &LoggedRequest| {
         let messages = request.messages();
         let all = messages.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n");
@@ -187,7 +189,7 @@ pub(crate) fn stub() -> StubServerBuilder {
             return if messages.iter().any(|(role, _)| role == "tool") {
                 StubReply::text("In customs since 21 November, for up to five working days.")
                     .usage(571, 58)
-                    .after(ms(83))
+                    .after(ms(if waits.swap(false, Ordering::SeqCst) { 60_000 } else { 83 }))
             } else {
                 StubReply::call("order_status", json!({"order": "A-1042"}))
                     .and_call("search_help", json!({"_query": "parcel late customs"}))
@@ -210,7 +212,7 @@ pub(crate) fn stub() -> StubServerBuilder {
         if !all.contains("Rule: It offers") {
             return review.usage(190, 5).after(ms(35));
         }
-        if !refused.swap(true, std::sync::atomic::Ordering::SeqCst) {
+        if !refused.swap(true, Ordering::SeqCst) {
             let message = "Rate limit reached for requests";
             return StubReply::error(429, "rate_limit_error", "rate_limit_exceeded", message)
                 .header("retry-after-ms", "120");

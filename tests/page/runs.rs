@@ -3,15 +3,18 @@
 use std::path::Path;
 use std::time::Duration;
 
+use llmnode::flow::{Flow, To};
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
-use llmnode::{Approval, BoxError, Category, Limits, OpenAi, Recording, Reply, ScriptedModel, StubServer};
+use llmnode::{
+    Approval, BoxError, Category, Cx, Exec, Limits, Node, OpenAi, Recording, Reply, ScriptedModel, StubServer,
+};
 use serde_json::json;
 
 use super::desk::{self, Support, Ticket};
 
-async fn desk() -> (Run<Ticket>, StubServer) {
-    let server = desk::stub().start().await.unwrap();
+async fn desk(agent_waits: bool) -> (Run<Ticket>, StubServer) {
+    let server = desk::stub(agent_waits).start().await.unwrap();
     let model = OpenAi::builder()
         .base_url(server.base_url())
         .model("stub")
@@ -22,13 +25,13 @@ async fn desk() -> (Run<Ticket>, StubServer) {
 }
 
 pub(crate) async fn done(recording: &Recording) -> Run<Ticket> {
-    let (mut run, _server) = desk().await;
+    let (mut run, _server) = desk(false).await;
     run.flow(Support).record(recording).await.unwrap();
     run
 }
 
 pub(crate) async fn failed(recording: &Recording) -> Run<Ticket> {
-    let (run, _server) = desk().await;
+    let (run, _server) = desk(false).await;
     let mut run = run.with_limits(Limits::new().requests(6));
     let error = run.flow(Support).record(recording).await.unwrap_err();
     assert_eq!(error.category(), Category::LimitExceeded);
@@ -102,13 +105,61 @@ pub(crate) async fn fallback(recording: &Recording) {
 pub(crate) async fn replayed(recording: &Recording, folder: &Path) -> Run<Ticket> {
     let file = folder.join(format!("replayed-{}.journal", std::process::id()));
     let _ = std::fs::remove_file(&file);
-    let (mut run, _server) = desk().await;
+    let (mut run, _server) = desk(true).await;
     let flow = run.flow(Support).resume(JournalFile::open(&file).unwrap());
-    // In the second request of the agent.
-    let stopped = tokio::time::timeout(Duration::from_millis(190), flow).await;
-    assert!(stopped.is_err(), "it was faster than expected");
+    // In the second request of the agent, which takes long the first time.
+    let stopped = tokio::time::timeout(Duration::from_secs(2), flow).await;
+    assert!(stopped.is_err());
     run = run.with_state(desk::ticket());
     run.flow(Support).record(recording).resume(JournalFile::open(&file).unwrap()).await.unwrap();
     let _ = std::fs::remove_file(&file);
     run
+}
+
+const INJECTED: &str = "<script>document.title='ran'</script>";
+
+/// Says what it is told to say.
+#[tool]
+fn echo(text: String) -> String {
+    text
+}
+
+/// Everything that others write is a script.
+struct Injected;
+
+impl Node for Injected {
+    type Output = String;
+    const NAME: &'static str = INJECTED;
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Injected {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<String, BoxError> {
+        Ok(cx.call(&Ask { text: INJECTED }).label(INJECTED, INJECTED).await?)
+    }
+}
+
+/// Asks.
+#[llm_node(prompt = "{text}", tools = [Echo])]
+struct Ask {
+    text: &'static str,
+}
+
+impl llmnode::flow::Step<()> for Injected {
+    type Output = String;
+    type Action = ();
+
+    async fn prep(_: &()) -> Result<Self, BoxError> {
+        Ok(Injected)
+    }
+
+    fn post(self, _: String, _: &mut ()) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+pub(crate) async fn injected(recording: &Recording) {
+    let call = Reply::text(INJECTED).call("echo", json!({"text": INJECTED}));
+    let mut run = Run::new(ScriptedModel::new().reply(call).reply(INJECTED));
+    let flow = Flow::builder(INJECTED).step::<Injected>(INJECTED).then(INJECTED, To::End).build().unwrap();
+    run.flow(&flow).record(recording).await.unwrap();
 }

@@ -188,8 +188,11 @@ fn used(usage: Option<TokenUsage>) -> String {
 
 fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
     let Exchange { shared, messages, answer, error, violations, .. } = exchange;
-    if *shared > 0 {
-        html.leaf("p", "more", format!("after the first {} above", count(*shared as u64, "message")));
+    match (*shared, messages.is_empty()) {
+        (0, _) => {}
+        (_, true) => html.leaf("p", "more", "The messages above, once more."),
+        (1, _) => html.leaf("p", "more", "After the message above:"),
+        (shared, _) => html.leaf("p", "more", format!("After the first {shared} messages above:")),
     }
     for Text { role, text } in messages {
         message(html, "msg", role, text);

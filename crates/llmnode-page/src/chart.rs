@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::{AttemptKind, AttemptRecord};
+use llmnode_runtime::{AttemptKind, AttemptRecord, ToolRecord};
 
 use crate::document::{CallEntry, StepEntry, unix_ms};
 use crate::html::Html;
@@ -60,8 +60,15 @@ impl Axis {
         let share = |ms: f64| format!("{:.2}%", ms * 100.0 / self.length as f64);
         let x = share(from.saturating_sub(self.from) as f64);
         let width = share((long.as_secs_f64() * 1000.0).max(self.length as f64 / 500.0));
+        // Told apart by their form, too.
+        let (y, height) = match class {
+            "wait" => ("9", "4"),
+            "bad" => ("3", "16"),
+            "tool" => ("7", "8"),
+            _ => ("5", "12"),
+        };
         let attributes =
-            &[("class", class), ("x", &*x), ("width", &*width), ("y", "5"), ("height", "12"), ("rx", "3")];
+            &[("class", class), ("x", &*x), ("width", &*width), ("y", y), ("height", height), ("rx", "2")];
         html.element("rect", attributes, |html| html.leaf("title", "", title));
     }
 
@@ -130,7 +137,7 @@ impl Axis {
                 self.bar(html, "frame", (call.started_unix_ms, record.elapsed), &title);
             }
             Some(record) => {
-                let mut next = call.started_unix_ms;
+                let mut next = self.tools(html, &record.resumed_tools, call.started_unix_ms);
                 record.attempts.iter().for_each(|attempt| next = self.attempt(html, attempt, next));
             }
         };
@@ -139,7 +146,6 @@ impl Axis {
 
     /// Returns when it ended, with its tools: records of older versions do not say when an attempt began.
     fn attempt(&self, html: &mut Html, attempt: &AttemptRecord, before: u64) -> u64 {
-        let ms = |long: Duration| u64::try_from(long.as_millis()).unwrap_or(u64::MAX);
         let from = attempt.started.map_or_else(|| before.saturating_add(ms(attempt.wait)), unix_ms);
         if attempt.wait > Duration::ZERO {
             let begin = from.saturating_sub(ms(attempt.wait));
@@ -149,15 +155,23 @@ impl Axis {
         let title = format!("{} · {outcome} · {}", attempt.kind.as_str(), time(attempt.elapsed));
         self.bar(html, class_of(attempt), (from, attempt.elapsed), &title);
         let ended = from.saturating_add(ms(attempt.elapsed));
-        let mut last = ended;
-        for tool in attempt.tools.iter().filter(|tool| tool.elapsed > Duration::ZERO || tool.call.is_some()) {
-            let from = tool.started.map_or(ended, unix_ms);
+        self.tools(html, &attempt.tools, ended)
+    }
+
+    fn tools(&self, html: &mut Html, tools: &[ToolRecord], before: u64) -> u64 {
+        let mut last = before;
+        for tool in tools.iter().filter(|tool| tool.started.is_some() || tool.elapsed > Duration::ZERO) {
+            let from = tool.started.map_or(before, unix_ms);
             let title = format!("tool {} · {} · {}", tool.name, tool.outcome, time(tool.elapsed));
             self.bar(html, "tool", (from, tool.elapsed), &title);
             last = last.max(from.saturating_add(ms(tool.elapsed)));
         }
         last
     }
+}
+
+fn ms(long: Duration) -> u64 {
+    u64::try_from(long.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(crate) fn class_of(attempt: &AttemptRecord) -> &'static str {

@@ -13,7 +13,7 @@ use crate::{calls, chart, picture};
 
 const STYLE: &str = include_str!("page.css");
 /// Of the style sheet; a test computes it.
-const STYLE_SHA256: &str = "INCWsanjFiG42cJrhk1fx3s7QG79N0bduD7uxNSSOqk=";
+const STYLE_SHA256: &str = "I/jRa5UCcPqqzhPj3ffRL+1aYh4qhJjfmHrAhIfPNNU=";
 
 /// Bigger pictures cannot be read.
 const DRAWN: usize = 256;
@@ -196,7 +196,7 @@ fn path(html: &mut Html, view: &View<'_>) {
         if groups.len() > PICTURES {
             html.leaf("p", "more", format!("{} more flows are not drawn.", groups.len() - PICTURES));
         }
-        html.markup(r#"<p class="key"><span class="k line"></span>taken<span class="k dashed"></span>not taken<span class="k bad"></span>failed<span class="k waits"></span>paused or running</p>"#);
+        html.markup(r#"<p class="key"><span class="k solid"></span>taken<span class="k dashed"></span>not taken<span class="k bad"></span>failed<span class="k waits"></span>paused or running</p>"#);
     });
 }
 

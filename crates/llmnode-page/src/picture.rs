@@ -24,14 +24,12 @@ const DEPTH: usize = 8;
 pub(crate) struct Visits<'d> {
     steps: HashMap<&'d Position, StepStats>,
     edges: HashMap<(&'d Position, &'d str), u64>,
-    has_ended: bool,
 }
 
 impl<'d> Visits<'d> {
     pub(crate) fn of(flows: &[&'d FlowEntry]) -> Self {
-        let mut visits = Visits { steps: HashMap::new(), edges: HashMap::new(), has_ended: false };
+        let mut visits = Visits { steps: HashMap::new(), edges: HashMap::new() };
         for flow in flows {
-            visits.has_ended |= flow.ended.as_ref().is_some_and(|ended| ended.category.is_none());
             for stats in &flow.stats {
                 let known = visits.steps.entry(&stats.position).or_insert_with(|| StepStats {
                     visits: 0,
@@ -54,6 +52,8 @@ impl<'d> Visits<'d> {
 
 fn worse(one: Option<Option<Category>>, other: Option<Option<Category>>) -> Option<Option<Category>> {
     match (one, other) {
+        // It went on.
+        (Some(Some(Category::Paused)), other) | (other, Some(Some(Category::Paused))) => other,
         (Some(Some(category)), _) | (_, Some(Some(category))) => Some(Some(category)),
         (None, _) | (_, None) => None,
         _ => Some(None),
@@ -170,20 +170,21 @@ impl Flow {
     fn forward(&self, edge: &Edge, (left, top): (i32, i32)) -> (String, (i32, i32)) {
         let Layout { at, sizes, layer, .. } = &self.layout;
         let middle = |place: usize| top + at[place].1 + sizes[place].1 / 2;
-        let (mut x, mut y) = (left + at[edge.from].0 + sizes[edge.from].0, middle(edge.from));
+        let (x, mut y) = (left + at[edge.from].0 + sizes[edge.from].0, middle(edge.from));
         let (mut path, mut from, mut label) = (format!("M{x} {y}"), edge.from, (x, y));
         for place in edge.through.iter().copied().chain([edge.to]) {
-            let (begin, end) = (left + layer[from].1, left + layer[place].0);
+            let begin = left + layer[from].1;
+            // Room for the tip of the arrow.
+            let end = left + layer[place].0 - if place == edge.to { 8 } else { 0 };
             let next = middle(place);
             let bend = (end - begin) / 2;
             path.push_str(&format!(" H{begin} C{} {y} {} {next} {end} {next}", begin + bend, end - bend));
             if from == edge.from {
                 label = ((begin + end) / 2 - 3, (y + next) / 2 - 7);
             }
-            (x, y, from) = (end, next, place);
+            (y, from) = (next, place);
         }
-        let end = left + at[edge.to].0 - 2;
-        path.push_str(&format!(" H{}", end.max(x - 2)));
+        path.push_str(&format!(" H{}", left + at[edge.to].0 - 1));
         (path, label)
     }
 

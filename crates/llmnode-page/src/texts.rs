@@ -72,3 +72,18 @@ pub(crate) fn fingerprint(message: &Message) -> u64 {
     }
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_characters_and_end_where_the_memory_does() {
+        let mut texts = Texts { redactor: Redactor::default(), bytes: 0 };
+        let kept = texts.keep(&("a".to_owned() + &"ä".repeat(LONGEST)));
+        assert_eq!(kept.len(), texts.bytes);
+        assert!(kept.ends_with(&format!("ä\n[{} more bytes]", LONGEST + 2)), "{}", &kept[LONGEST..]);
+        texts.bytes = MEMORY;
+        assert_eq!(texts.keep("more"), FULL);
+    }
+}

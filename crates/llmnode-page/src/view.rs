@@ -123,10 +123,11 @@ impl<'d> View<'d> {
         let totals = &self.document.totals;
         let running =
             flows.iter().any(Option::is_none) || self.outer_calls().any(|call| call.record.is_none());
-        let all = totals.outer_calls + flows.len() as u64;
+        let continued = self.continued();
+        let all = (totals.outer_calls + flows.len() as u64).saturating_sub(continued);
         let failures = flows.iter().flatten().flatten();
-        let failed = totals.outer_failures + failures.clone().count() as u64;
-        let category = failures.copied().chain(self.outer_calls().filter_map(CallEntry::category)).next();
+        let failed = (totals.outer_failures + failures.clone().count() as u64).saturating_sub(continued);
+        let category = failures.copied().chain(self.outer_calls().filter_map(CallEntry::category)).last();
         match (all, failed, category) {
             (0, ..) => State::Empty,
             _ if running => State::Running,
@@ -136,16 +137,28 @@ impl<'d> View<'d> {
         }
     }
 
-    /// The text of the first error, if texts were recorded.
+    /// How many flows and calls paused, and went on within the same recording.
+    fn continued(&self) -> u64 {
+        let flow = |flow: &'d FlowEntry| (&*flow.name, flow.ended.as_ref().and_then(|ended| ended.category));
+        let mut outer: Vec<_> = self.outer_flows().map(flow).collect();
+        outer.extend(self.outer_calls().map(|call| (&*call.node, call.category())));
+        let is_continued = |(at, (name, category)): &(usize, &(&str, Option<Category>))| {
+            *category == Some(Category::Paused) && outer[at + 1..].iter().any(|(later, _)| later == name)
+        };
+        outer.iter().enumerate().filter(is_continued).count() as u64
+    }
+
+    /// The text of the last error, if texts were recorded.
     pub(crate) fn error(&self) -> Option<&'d str> {
-        let of_flow = self.outer_flows().filter_map(|flow| flow.ended.as_ref()?.error.as_deref()).next();
-        of_flow.or_else(|| self.outer_calls().find_map(|call| call.error.as_deref()))
+        let of_flow = self.outer_flows().filter_map(|flow| flow.ended.as_ref()?.error.as_deref()).last();
+        of_flow.or_else(|| self.outer_calls().filter_map(|call| call.error.as_deref()).last())
     }
 
     pub(crate) fn title(&self) -> String {
         let flows = self.outer_flows().map(|flow| &*flow.name);
         let mut names: Vec<&str> = flows.chain(self.outer_calls().map(|call| &*call.node)).collect();
-        let all = names.len();
+        let all = names.len() as u64 + self.document.totals.outer_calls;
+        let all = all.saturating_sub(self.outer_calls().count() as u64 + self.continued());
         names.dedup();
         match (names.as_slice(), all) {
             ([], _) => "Nothing recorded".to_owned(),

@@ -120,6 +120,8 @@ pub(crate) struct Parent<'r> {
     pub(crate) at: Option<(&'r Position, u64)>,
     pub(crate) item: Option<u32>,
     pub(crate) recorder: Option<&'r dyn RunRecorder>,
+    /// A span of the same as the call.
+    pub(crate) span: Option<&'r Span>,
 }
 
 impl<'r> CallGuard<'r> {
@@ -130,9 +132,9 @@ impl<'r> CallGuard<'r> {
         within: Parent<'r>,
     ) -> Self {
         let Sinks { ledger, clock, hooks, prices } = sinks;
-        let Parent { parent, usage_sum, at, item, recorder } = within;
+        let Parent { parent, usage_sum, at, item, recorder, span } = within;
         let (id, slot) = ledger.begin_call(&node);
-        let span = CallSpan::begin(&node.name, id, parent.map(|parent| parent.id), &labels);
+        let span = CallSpan::begin(&node.name, (id, parent.map(|parent| parent.id)), &labels, span);
         let state = State {
             begun: 0,
             attempts: Vec::new(),
@@ -239,6 +241,10 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn span(&self) -> &Span {
         self.span.span()
+    }
+
+    pub(crate) fn is_agent(&self) {
+        self.span.is_agent(&self.node.name);
     }
 
     pub(crate) fn node(&self) -> &Cow<'static, str> {

@@ -28,7 +28,7 @@ pub use recorder::{CallInfo, JournaledAnswer, JournaledConversation, Recorder, R
 pub(crate) use run_recorder::record as record_event;
 pub use run_recorder::{RunEvent, RunRecorder};
 pub use snapshot::{LedgerSnapshot, NodeStats};
-pub(crate) use spans::RequestInfo;
+pub(crate) use spans::{RequestInfo, ToolSpan};
 pub use store::{Ledger, NodeKey};
 pub(crate) use usage::Replayed;
 pub use usage::{Cost, Tokens, Usage};

@@ -388,8 +388,8 @@ fn begin<'r>(
     let RunCore { ledger, clock, hooks, .. } = core;
     let sinks = Sinks { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
     let usage_sum = caller.flow().map(|flow| flow.usage_sum);
-    let Caller { at, item, recorder, .. } = caller;
-    let around = Parent { parent: caller.call(), usage_sum, at, item, recorder };
+    let Caller { at, item, recorder, span, .. } = caller;
+    let around = Parent { parent: caller.call(), usage_sum, at, item, recorder, span };
     // The labels of a call around it already contain the run's.
     let mut labels = caller.call().map_or(&core.settings.labels, CallGuard::labels).clone();
     labels.extend(settings.labels.clone());

@@ -1,5 +1,7 @@
 //! What an execution and the calls that it makes have in common, and who makes a call.
 
+use tracing::Span;
+
 use super::core::RunCore;
 use super::event::{FlowContext, Observer};
 use super::listener::Listener;
@@ -39,6 +41,8 @@ pub struct Caller<'r> {
     pub(super) at: Option<(&'r Position, u64)>,
     pub(super) item: Option<u32>,
     pub(super) recorder: Option<&'r dyn RunRecorder>,
+    /// A span of the same as the call.
+    pub(super) span: Option<&'r Span>,
 }
 
 impl<'r> Caller<'r> {
@@ -64,6 +68,12 @@ impl<'r> Caller<'r> {
     #[must_use]
     pub fn at(self, position: &'r Position, flow: u64) -> Self {
         Caller { at: Some((position, flow)), ..self }
+    }
+
+    /// Returns the same caller for a call that this span is of as well: it gets none of its own.
+    #[must_use]
+    pub fn in_span(self, span: &'r Span) -> Self {
+        Caller { span: Some(span), ..self }
     }
 
     /// Returns the same caller, recorded by this recorder, too.

@@ -74,6 +74,9 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         node: &'r mut dyn ErasedNode<'n>,
     ) -> Result<Self, NodeError> {
         request.answer_now = turns == 1 && !request.tools.is_empty();
+        if !request.tools.is_empty() {
+            plan.context.call.is_agent();
+        }
         let model = held.unwrap_or(&*plan.context.core.model);
         let target = plan.context.core.target(plan.settings.model, model);
         target.apply_to(&mut request, &plan.settings)?;

@@ -43,7 +43,7 @@ where
     N: Step<S> + Send + 'static,
     S: Send + Sync,
 {
-    let (mut at, usage_sum, mut log) = (Position::default(), UsageSum::default(), SpanOnly);
+    let (mut at, usage_sum, mut log) = (Position::default(), UsageSum::default(), SpanOnly(StepSpan::none()));
     let (core, state) = run.parts();
     let (at, log, happened) = (&mut at, &mut log, &mut None);
     let of_flow = FlowContext { usage_sum: &usage_sum, observer: None, number: 0 };
@@ -57,11 +57,16 @@ where
 }
 
 /// Outside of a flow a step has its span, but no hooks and no watch.
-struct SpanOnly;
+struct SpanOnly(StepSpan);
 
 impl StepLog for SpanOnly {
     fn begin_step(&mut self, at: &Position, node: &str) -> tracing::Span {
-        StepSpan::begin(at, node).span().clone()
+        self.0 = StepSpan::begin(at, node);
+        self.0.span().clone()
+    }
+
+    fn step_span(&self) -> &tracing::Span {
+        self.0.span()
     }
 
     fn edge_taken(&mut self, _: &Position, _: usize, _: &str) {}

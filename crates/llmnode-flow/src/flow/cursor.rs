@@ -99,7 +99,8 @@ impl<'f, S> FlowCursor<'f, S> {
         N: Exec<S>,
     {
         let number = self.within.flow().map_or(0, |flow| flow.number);
-        self.core.call(self.within.at(self.at, number), &*self.state, node)
+        let caller = self.within.at(self.at, number).in_span(self.log.step_span());
+        self.core.call(caller, &*self.state, node)
     }
 }
 

@@ -148,9 +148,9 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
     }
 
     pub(super) async fn finish(mut self) -> Result<A, NodeError> {
-        let outcome = self.run().await;
+        let outcome = self.run().await.map_err(|error| error.at(&self.at));
         self.recorder.end(outcome.as_ref().err(), &self.at);
-        outcome.map_err(|error| error.at(&self.at))
+        outcome
     }
 
     async fn run(&mut self) -> Result<A, NodeError> {

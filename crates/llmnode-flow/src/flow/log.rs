@@ -25,6 +25,9 @@ fn next_number() -> u64 {
 pub(super) trait StepLog: Send {
     fn begin_step(&mut self, at: &Position, node: &str) -> Span;
 
+    /// Of the step under way.
+    fn step_span(&self) -> &Span;
+
     fn edge_taken(&mut self, at: &Position, depth: usize, action: &str);
 }
 
@@ -202,6 +205,10 @@ impl StepLog for FlowRecorder<'_> {
             self.watching.iter().for_each(|watching| watching.step_begins(at, node));
         }
         self.span.span().clone()
+    }
+
+    fn step_span(&self) -> &Span {
+        self.span.span()
     }
 
     fn edge_taken(&mut self, at: &Position, depth: usize, action: &str) {

@@ -12,14 +12,14 @@ use llmnode_model::{
 use llmnode_reader::internal::{nearest, one_line, same_name};
 use llmnode_reader::{Reader, Violation};
 use serde_json::Value;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 
 use super::in_text::{self, Quotable, TextCall};
 use super::invocation::{ConversationId, Invocation};
 use super::outcome::Outcome;
 use super::typed::is_object;
 use super::value::ToolReply;
-use crate::ledger::{RunEvent, ToolRecord};
+use crate::ledger::{RunEvent, ToolRecord, ToolSpan};
 use crate::pause::{CallState, Decision, OpenCall};
 use crate::run::context::CallContext;
 use crate::run::erased_node::ErasedNode;
@@ -193,7 +193,7 @@ impl Round {
         request: &Request,
         with: &Executor<'_, '_>,
     ) -> Result<Vec<CallState>, Failure> {
-        let CallContext { call: scope, limits, listener, .. } = *with.context;
+        let CallContext { core, call: scope, limits, listener, .. } = *with.context;
         let tools = &request.tools;
         let known: Vec<Option<usize>> = self.calls.iter().map(|call| tool_index(tools, &call.name)).collect();
         let called: Vec<Invocation<'_>> = self.called(with.around);
@@ -232,8 +232,14 @@ impl Round {
         // Part of the tool's future: while its result is recorded, the others continue, and so does their recording.
         let run = async |index: usize, tool: BoxFuture<'_, Outcome>| -> Result<CallState, Failure> {
             let began = scope.now();
-            let outcome = tool.instrument(span(&self.calls[index])).await;
-            let state = end(index, Some(began), outcome)?;
+            let description = known[index].map_or("", |tool| &tools[tool].description);
+            let begin = || ToolSpan::begin(&self.calls[index], description, core.content_in_traces);
+            let span = called[index].span.get_or_init(begin);
+            let outcome = tool.instrument(span.span().clone()).await;
+            let label = outcome.label.clone();
+            let state = end(index, Some(began), outcome);
+            span.end(&label, state.as_ref().ok().and_then(CallState::result).as_ref());
+            let state = state?;
             scope.flush().await.map_err(Failure::unrecorded)?;
             Ok(state)
         };
@@ -334,18 +340,6 @@ fn concurrent_ranges(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<u
         }
     }
     concurrent_ranges
-}
-
-/// As the conventions of OpenTelemetry have it.
-fn span(call: &ToolCall) -> Span {
-    tracing::info_span!(
-        target: "llmnode::call",
-        "execute_tool",
-        otel.name = format!("execute_tool {}", call.name),
-        gen_ai.operation.name = "execute_tool",
-        gen_ai.tool.name = call.name,
-        gen_ai.tool.call.id = call.id,
-    )
 }
 
 fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {

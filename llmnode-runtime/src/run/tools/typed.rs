@@ -75,7 +75,8 @@ where
             Ok(ready) => ready,
             Err(outcome) => return outcome,
         };
-        let outcome = match cx.call(&node).report().await {
+        let caller = invocation.caller(cx.caller(), !N::TRIES_ITSELF);
+        let outcome = match cx.context.core.call(caller, cx.state, &node).report().await {
             Ok(report) => match N::reply(&report.value) {
                 Ok(reply) => Outcome::done(reply, Some(report.record.id)),
                 Err(error) => {
