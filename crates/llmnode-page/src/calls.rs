@@ -130,14 +130,11 @@ fn attempt_box(html: &mut Html, attempt: &AttemptRecord, exchange: Option<&Excha
     html.element("article", &[("class", &class)], |html| {
         html.element("div", &[("class", "line")], |html| line(html, attempt));
         html.element("p", &[("class", "meta")], |html| {
-            html.leaf("code", "", attempt.id.to_string());
             let id = attempt.request_id.as_ref().map(|id| format!("provider's id {id}"));
-            for fact in [&attempt.model, &attempt.finish_reason, &id].into_iter().flatten() {
-                html.text(format!(" · {fact}"));
-            }
-            if !attempt.refused.is_empty() {
-                html.text(format!(" · refused settings: {}", attempt.refused.join(", ")));
-            }
+            let refused = &attempt.refused;
+            let refused = (!refused.is_empty()).then(|| format!("refused settings: {}", refused.join(", ")));
+            let facts = [&attempt.model, &attempt.finish_reason, &id, &refused];
+            html.text(facts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" · "));
         });
         if let Some(exchange) = exchange {
             conversation(html, exchange, attempt.category.is_none());

@@ -82,7 +82,7 @@ impl Axis {
     ) {
         html.element("div", &[("class", class)], |html| {
             html.element("div", &[("class", "lab")], name);
-            html.element("svg", &[("class", "lane"), ("role", "group"), ("aria-label", "bars")], bars);
+            html.element("svg", &[("class", "lane")], bars);
             html.leaf("div", "dur", elapsed.map_or("running".to_owned(), time));
         });
     }

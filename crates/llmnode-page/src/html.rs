@@ -16,7 +16,7 @@ impl Html {
     }
 
     pub(crate) fn text(&mut self, text: impl AsRef<str>) {
-        escape(&mut self.0, text.as_ref());
+        escape(&mut self.0, text.as_ref(), &['&', '<', '>', '\r', '\0']);
     }
 
     /// An element without content, such as `meta`.
@@ -27,7 +27,7 @@ impl Html {
             self.0.push(' ');
             self.0.push_str(name);
             self.0.push_str("=\"");
-            escape(&mut self.0, value);
+            escape(&mut self.0, value, &['&', '<', '>', '"', '\r', '\0']);
             self.0.push('"');
         }
         self.0.push('>');
@@ -68,9 +68,10 @@ impl Html {
     }
 }
 
-fn escape(html: &mut String, text: &str) {
+/// `special`: what is something else than itself there. Quotes are common in texts, and mean nothing in them.
+fn escape(html: &mut String, text: &str, special: &[char]) {
     let mut rest = text;
-    while let Some(at) = rest.find(['&', '<', '>', '"', '\'', '\r', '\0']) {
+    while let Some(at) = rest.find(special) {
         let (before, after) = rest.split_at(at);
         html.push_str(before);
         html.push_str(match after.as_bytes().first() {
@@ -78,7 +79,6 @@ fn escape(html: &mut String, text: &str) {
             Some(b'<') => "&lt;",
             Some(b'>') => "&gt;",
             Some(b'"') => "&quot;",
-            Some(b'\'') => "&#39;",
             Some(b'\r') => "&#13;",
             // HTML cannot have it.
             _ => "\u{2400}",
