@@ -7,7 +7,7 @@
 //! | llmnode-graph | `ToolFn`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
 //! | llmnode-rag | `create_new`, `OtherRequest`, `temp_path`, `CxInternals` |
 //! | llmnode-smart | `AnswerForm`, `milliseconds`, `OnProgress`, `read_format`, `write_atomically`, `CxInternals`, `ErrorInternals`, `RunInternals`, `RunRecorder` |
-//! | llmnode-page | `milliseconds`, `Position`, `read_format`, `RunEvent`, `RunRecorder` |
+//! | llmnode-page | `milliseconds`, `PositionExt`, `read_format`, `RunEvent`, `RunRecorder` |
 
 pub use crate::error::ErrorInternals;
 pub use crate::files::{copy_permissions, create_new, temp_path, write_atomically};

@@ -74,6 +74,7 @@ async fn figures_are_those_of_the_ledger_and_calls_know_their_step() {
     let recording = content();
     let run = runs::done(&recording).await;
     let document = json(&recording);
+    assert!(recording.page() == Recording::from_json(&recording.to_json()).unwrap().page());
     assert_eq!(document["totals"]["usage"], serde_json::to_value(run.ledger().total()).unwrap());
     let steps = document["steps"].as_array().unwrap();
     let visits: Vec<_> = steps.iter().map(|step| step["position"][0].as_str().unwrap()).collect();

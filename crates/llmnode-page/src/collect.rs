@@ -169,12 +169,20 @@ impl Collected {
             None => {
                 let position = at.clone();
                 let (first, usage, elapsed) = (self.totals.steps, Usage::default(), Duration::ZERO);
-                flow.stats.push(StepStats { position, first, visits: 0, last: None, usage, elapsed });
+                flow.stats.push(StepStats {
+                    position,
+                    first,
+                    visits: 0,
+                    runs: true,
+                    category: None,
+                    usage,
+                    elapsed,
+                });
                 flow.stats.len() - 1
             }
         };
         let Some(stats) = flow.stats.get_mut(index) else { return };
-        (stats.visits, stats.last) = (stats.visits + 1, None);
+        (stats.visits, stats.runs) = (stats.visits + 1, true);
         let position = flow.around.as_ref().map_or_else(|| at.clone(), |around| around.below(at.labels()));
         let (node, visit, started_unix_ms) = (node.to_owned(), stats.visits, unix_ms(started));
         let (flow, ended) = (number, None);
@@ -311,7 +319,7 @@ impl FlowEntry {
         let below = self.around.as_ref().map_or(0, |around| around.labels().len());
         let own = || step.position.labels().skip(below);
         if let Some(stats) = self.stats.iter_mut().find(|stats| stats.position.labels().eq(own())) {
-            stats.last = Some(category);
+            (stats.runs, stats.category) = (false, category);
             stats.usage += usage;
             stats.elapsed = stats.elapsed.saturating_add(elapsed);
         }

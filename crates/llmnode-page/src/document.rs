@@ -74,8 +74,9 @@ pub(crate) struct StepStats {
     /// The first visit.
     pub(crate) first: u64,
     pub(crate) visits: u64,
-    /// How the last visit ended; `None`: it runs.
-    pub(crate) last: Option<Option<Category>>,
+    pub(crate) runs: bool,
+    /// What went wrong in the last visit that has ended.
+    pub(crate) category: Option<Category>,
     pub(crate) usage: Usage,
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub(crate) elapsed: Duration,

@@ -33,6 +33,8 @@ impl<'d> Visits<'d> {
             for stats in &flow.stats {
                 let known = visits.steps.entry(&stats.position).or_insert_with(|| StepStats {
                     visits: 0,
+                    runs: false,
+                    category: None,
                     usage: Default::default(),
                     elapsed: Default::default(),
                     ..stats.clone()
@@ -40,23 +42,16 @@ impl<'d> Visits<'d> {
                 known.visits += stats.visits;
                 known.usage += stats.usage;
                 known.elapsed = known.elapsed.saturating_add(stats.elapsed);
-                known.last = worse(known.last, stats.last);
+                known.runs |= stats.runs;
+                // What paused went on.
+                let before = known.category.filter(|category| *category != Category::Paused);
+                known.category = before.or(stats.category);
             }
             for (from, action, times) in &flow.edges {
                 *visits.edges.entry((from, action)).or_default() += times;
             }
         }
         visits
-    }
-}
-
-fn worse(one: Option<Option<Category>>, other: Option<Option<Category>>) -> Option<Option<Category>> {
-    match (one, other) {
-        // It went on.
-        (Some(Some(Category::Paused)), other) | (other, Some(Some(Category::Paused))) => other,
-        (Some(Some(category)), _) | (_, Some(Some(category))) => Some(Some(category)),
-        (None, _) | (_, None) => None,
-        _ => Some(None),
     }
 }
 
@@ -282,15 +277,13 @@ impl StepBox {
             let between = if used.is_empty() { "" } else { " · " };
             format!("{}{between}{used}", time(stats.elapsed))
         };
-        let (class, below) = match stats.map(|stats| (stats, stats.last)) {
+        let (class, below) = match stats.map(|stats| (stats, stats.runs, stats.category)) {
             None if what.is_empty() => ("node", "not visited".to_owned()),
             None => ("node", what.clone()),
-            Some((_, None)) => ("node wait", "running".to_owned()),
-            Some((_, Some(Some(Category::Paused)))) => ("node wait", "paused".to_owned()),
-            Some((stats, Some(Some(category)))) => {
-                ("node bad", format!("{category} · {}", time(stats.elapsed)))
-            }
-            Some((stats, Some(None))) => ("node ran", figures(stats)),
+            Some((_, true, _)) => ("node wait", "running".to_owned()),
+            Some((_, _, Some(Category::Paused))) => ("node wait", "paused".to_owned()),
+            Some((stats, _, Some(category))) => ("node bad", format!("{category} · {}", time(stats.elapsed))),
+            Some((stats, _, None)) => ("node ran", figures(stats)),
         };
         let visits = stats.map_or(0, |stats| stats.visits);
         let row = stats.map(|stats| stats.first);

@@ -112,7 +112,7 @@ fn a_page_can_be_read_without_seeing_it() {
 
 /// Texts of people, models, tools and programs: all but the words of the format.
 fn texts(value: &Value, to: &str) -> Value {
-    const FORMAT: [&str; 16] = [
+    const FORMAT: [&str; 15] = [
         "format",
         "llmnode",
         "id",
@@ -125,7 +125,6 @@ fn texts(value: &Value, to: &str) -> Value {
         "response_format",
         "flags",
         "degraded",
-        "last",
         "cost",
         "role",
         "refused",
