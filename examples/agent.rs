@@ -8,10 +8,11 @@ use std::sync::Mutex;
 
 use llmnode::prelude::*;
 use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
-use llmnode::{Event, StubServer};
+use llmnode::{Event, Recording, StubServer};
 use serde_json::json;
 
 mod common;
+mod page;
 
 struct Library {
     shelf: Vec<Book>,
@@ -95,14 +96,16 @@ struct Recommend {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let question = std::env::args().nth(1).unwrap_or("Something on the sea?".into());
+    let question = std::env::args().nth(1).filter(|argument| argument != "--page");
+    let question = question.unwrap_or("Something on the sea?".into());
     let (model, _server) = common::model(stub()).await?;
     let shelf = [("The Sea Around Us", 1951), ("The Worst Journey in the World", 1922)];
     let shelf = shelf.map(|(title, year)| Book { title: title.into(), year }).into();
     let run = Run::new(model).with_state(Library { shelf, lent: Mutex::default() });
 
     let librarian = Recommend { question };
-    let mut answer = run.call(&librarian).stream();
+    let recording = Recording::new().with_content(true);
+    let mut answer = run.call(&librarian).record(&recording).stream();
     while let Some(event) = answer.next().await {
         match event {
             Event::ToolCalls(calls) => {
@@ -112,7 +115,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             _ => {}
         }
     }
-    let report = answer.report().await?;
+    let outcome = answer.report().await;
+    page::write(&recording)?;
+    let report = outcome?;
     println!("{}: {}", report.value.title, report.value.reason);
     println!("lent: {:?}", run.state().lent.lock().map(|lent| lent.clone()).unwrap_or_default());
     let total = run.ledger().total();

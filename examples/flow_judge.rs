@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! cargo run --example flow_judge
+//! cargo run --example flow_judge -- --page run.html
 //! ```
 
-use llmnode::StubServer;
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
+use llmnode::{Recording, StubServer};
 
 mod common;
+mod page;
 
 /// The last draft counts, whatever the judge says.
 const ROUNDS: usize = 3;
@@ -85,7 +87,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (model, _server) = common::model(stub()).await?;
     let task = "Write one line for a poster of a lighthouse.".to_owned();
     let mut run = Run::new(model).with_state(Desk { task, ..Desk::default() });
-    run.flow(Polish).await?;
+    let recording = Recording::new().with_content(true);
+    let outcome = run.flow(Polish).record(&recording).await;
+    page::write(&recording)?;
+    outcome?;
     println!("{}", run.state().draft);
     Ok(())
 }

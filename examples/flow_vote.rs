@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! cargo run --example flow_vote
+//! cargo run --example flow_vote -- --page run.html
 //! ```
 
 use std::collections::BTreeMap;
 
-use llmnode::StubServer;
 use llmnode::flow::Batch;
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
+use llmnode::{Recording, StubServer};
 
 mod common;
+mod page;
 
 const VOTERS: usize = 5;
 
@@ -63,7 +65,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let question =
         "A snail climbs 3 m a day and slides back 2 m a night. On which day is it up a wall of 10 m?";
     let mut run = Run::new(model).with_state(Poll { question: question.into(), votes: BTreeMap::new() });
-    run.flow(Majority).await?;
+    let recording = Recording::new().with_content(true);
+    let outcome = run.flow(Majority).record(&recording).await;
+    page::write(&recording)?;
+    outcome?;
     let votes = &run.state().votes;
     for (answer, votes) in votes {
         println!("{votes} of {VOTERS}: {answer}");

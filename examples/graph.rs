@@ -7,24 +7,29 @@
 //!
 //! `examples/data/graphs` has a file of each shape.
 
-use llmnode::StubServer;
 use llmnode::graph::{Graph, Registry};
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
+use llmnode::{Recording, StubServer};
 use serde_json::json;
 
 mod common;
+mod page;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let question = std::env::args().nth(1).unwrap_or("What is a lighthouse?".into());
+    let question = std::env::args().nth(1).filter(|argument| argument != "--page");
+    let question = question.unwrap_or("What is a lighthouse?".into());
     let (model, _server) = common::model(stub()).await?;
     let registry =
         Registry::new().folder(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/graphs")).build()?;
     // Everything that is wrong with the file is said here, before a request.
     let graph = Graph::open("iterator", &registry)?;
     let mut run = registry.run(model).with_state(graph.start(json!({"question": question}))?);
-    let report = run.flow(&graph).report().await?;
+    let recording = Recording::new().with_content(true);
+    let outcome = run.flow(&graph).record(&recording).report().await;
+    page::write(&recording)?;
+    let report = outcome?;
     for step in &report.record.steps {
         println!("{}: {} visits, {} requests", step.position, step.visits, step.usage.requests);
     }

@@ -18,6 +18,7 @@ macro_rules! links {
 [mcp.md]: self::mcp
 [observability.md]: self::observability
 [optimising.md]: self::optimising
+[pages.md]: self::pages
 [performance.md#agents]: self::performance#agents
 [performance.md#flows]: self::performance#flows
 [performance.md#retrieval]: self::performance#retrieval
@@ -64,6 +65,7 @@ page!(graphs, all(doctest, feature = "graph"));
 page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
 page!(optimising, all(doctest, feature = "smart"));
+page!(pages, all(doctest, feature = "page"));
 page!(performance, any());
 page!(pocketflow, doctest);
 page!(prompts, doctest);

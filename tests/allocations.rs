@@ -68,6 +68,16 @@ fn completion(item: &str) -> Completion {
 
 /// The allocations of a call that gets these answers, and their bytes, once the ledger's memory of calls is full.
 fn allocations(answers: &[&str], state: usize) -> (u64, u64) {
+    measured(answers, state, |call| call)
+}
+
+type ChoiceCall<'r> = llmnode::Call<'r, Choice>;
+
+fn measured(
+    answers: &[&str],
+    state: usize,
+    with: impl for<'r> Fn(ChoiceCall<'r>) -> ChoiceCall<'r>,
+) -> (u64, u64) {
     const WARM_UP: usize = 300;
     let call = answers.iter().rev().copied();
     let completions = std::iter::repeat_n(call, WARM_UP + 1).flatten().map(completion).collect();
@@ -76,7 +86,7 @@ fn allocations(answers: &[&str], state: usize) -> (u64, u64) {
         Run::new(Prebuilt(Mutex::new(completions))).with_state(World { inventory, notes: "x".repeat(state) });
     let node = Choose { goal: "open the door".to_owned() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let call = || drop(runtime.block_on(async { run.call(&node).await }).unwrap());
+    let call = || drop(runtime.block_on(async { with(run.call(&node)).await }).unwrap());
     (0..WARM_UP).for_each(|_| call());
     let counted = measure(call);
     (counted.count_total, counted.bytes_total)
@@ -97,4 +107,15 @@ fn a_call_and_a_correction_stay_within_their_bounds() {
     // Two of them are the stack of steps that a failure selects, and the count of those taken; one is the room of the
     // second record.
     assert!(corrected <= 37, "a call with one correction allocates {corrected} times");
+}
+
+/// Into the same recording: it grows now and then.
+#[cfg(feature = "page")]
+#[test]
+fn a_recording_of_figures_takes_two_allocations_for_each_call() {
+    static RECORDING: std::sync::LazyLock<llmnode::Recording> =
+        std::sync::LazyLock::new(|| llmnode::Recording::new().limit(100));
+    let (plain, _) = allocations(&["lamp"], 1000);
+    let (recorded, _) = measured(&["lamp"], 1000, |call| call.record(&*RECORDING));
+    assert!(recorded <= plain + 2, "{recorded} with a recording, {plain} without");
 }

@@ -3,10 +3,11 @@
 //! | user | items |
 //! |---|---|
 //! | llmnode-cassette | `read_format`, `write_atomically` |
-//! | llmnode-flow | `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `CONCURRENCY`, `ProgressCounter`, `create_new`, `cut_short`, `ItemOutcome`, `RecorderEvent`, `IntoOutcome`, `IntoOutcomeNow`, `LedgerImport`, `JournaledConversation`, `JournaledAnswer`, `Label`, `milliseconds`, `NodeKey`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `copy_permissions`, `UsageSum`, `PositionExt`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals`, `JournalForm` |
+//! | llmnode-flow | `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `CONCURRENCY`, `ProgressCounter`, `create_new`, `cut_short`, `ItemOutcome`, `RecorderEvent`, `IntoOutcome`, `IntoOutcomeNow`, `LedgerImport`, `JournaledConversation`, `JournaledAnswer`, `Label`, `milliseconds`, `NodeKey`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `copy_permissions`, `RunEvent`, `RunRecorder`, `UsageSum`, `PositionExt`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals`, `JournalForm` |
 //! | llmnode-graph | `ToolFn`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
 //! | llmnode-rag | `create_new`, `OtherRequest`, `temp_path`, `CxInternals` |
-//! | llmnode-smart | `AnswerForm`, `milliseconds`, `OnProgress`, `read_format`, `write_atomically`, `CxInternals`, `ErrorInternals`, `RunInternals` |
+//! | llmnode-smart | `AnswerForm`, `milliseconds`, `OnProgress`, `read_format`, `write_atomically`, `CxInternals`, `ErrorInternals`, `RunInternals`, `RunRecorder` |
+//! | llmnode-page | `milliseconds`, `PositionExt`, `read_format`, `RunEvent`, `RunRecorder` |
 
 pub use crate::error::ErrorInternals;
 pub use crate::files::{copy_permissions, create_new, temp_path, write_atomically};
@@ -14,7 +15,7 @@ pub use crate::format::read as read_format;
 pub use crate::into_outcome::{IntoOutcome, IntoOutcomeNow};
 pub use crate::ledger::{
     JournalForm, JournaledAnswer, JournaledConversation, LedgerImport, NodeKey, Recorder, RecorderEvent,
-    UsageSum, cut_short, milliseconds,
+    RunEvent, RunRecorder, UsageSum, cut_short, milliseconds,
 };
 pub use crate::limits::{CallLimits, PriorSpend};
 pub use crate::output::AnswerForm;

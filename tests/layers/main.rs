@@ -65,6 +65,7 @@ const MODEL: &[&str] = &[
     "text",
     "panics",
     "credential",
+    "redactor",
     "category",
     "ids",
     "usage",
@@ -134,12 +135,27 @@ const CLI: &[&str] = &[
     "hints",
     "node_types",
     "check",
+    "page",
     "run",
 ];
-const CASSETTE: &[&str] =
-    &["redactor", "diff", "request_key", "entry", "mismatch", "sink", "file", "cassette"];
+const CASSETTE: &[&str] = &["diff", "request_key", "entry", "mismatch", "sink", "file", "cassette"];
 const MCP: &[&str] =
     &["clean", "reply", "secret", "tool_list", "process", "events", "http_client", "connection", "server"];
+const PAGE: &[&str] = &[
+    "document",
+    "texts",
+    "conversation",
+    "collect",
+    "html",
+    "words",
+    "layout",
+    "picture",
+    "view",
+    "chart",
+    "calls",
+    "page",
+    "recording",
+];
 const STUB: &[&str] = &[
     "sample",
     "form",
@@ -194,6 +210,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("crates/llmnode-http", HTTP),
     ("crates/llmnode-mcp", MCP),
     ("crates/llmnode-model", MODEL),
+    ("crates/llmnode-page", PAGE),
     ("crates/llmnode-rag", RAG),
     ("crates/llmnode-reader", READER),
     ("crates/llmnode-smart", SMART),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use llmnode_model::internal::Redactor;
 use llmnode_runtime::{
     BoxFuture, Category, ChatModel, Completion, ModelError, NodeError, Request, RetryBudget, Sink,
 };
@@ -12,7 +13,6 @@ use llmnode_runtime::{
 use crate::entry::{Entry, RecordedCompletion, RecordedError};
 use crate::file::{CassetteFile, Lookup, file_error};
 use crate::mismatch::nearest_entry_diff;
-use crate::redactor::Redactor;
 use crate::request_key::RequestKey;
 use crate::sink::{RecordingSink, replay};
 

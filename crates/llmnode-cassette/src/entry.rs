@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_model::internal::Redactor;
 use llmnode_runtime::{
     Carried, Category, Completion, FinishReason, Flag, ModelError, ResponseFormat, Retry, TokenUsage,
     ToolCall,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::redactor::Redactor;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -10,7 +10,6 @@ mod diff;
 mod entry;
 mod file;
 mod mismatch;
-mod redactor;
 mod request_key;
 mod sink;
 

@@ -1,9 +1,9 @@
 //! Records what a model reports while it answers, and replays it.
 
+use llmnode_model::internal::Redactor;
 use llmnode_runtime::{Delta, Flag, ResponseFormat, Sink, TokenUsage};
 
 use crate::entry::{AttemptMetadata, ReasoningPiece, RecordedStream};
-use crate::redactor::Redactor;
 
 pub(crate) struct RecordingSink<'a> {
     outer: &'a mut dyn Sink,

@@ -13,10 +13,13 @@ Usage:
                            [--tools NAMES] [--types NAMES]
   llmnode-graph run FILE [--input NAME=VALUE]... [--approve [NAME=]ANSWER]... [--profiles FILE]
                          [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER] [--picture mermaid]
+                         [--page FILE]
+  llmnode-graph page FILE [--output FILE]
   llmnode-graph schema
 
 check   lists every fault of a graph. It exits with 0 if there is none, with 1 if there are some.
 run     runs a graph on the model of OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and prints what it wrote.
+page    makes the page of a recording (`Recording::to_json`): run.html of run.json, if --output names no other file.
 schema  prints the JSON Schema of graph files, for editors.
 
 Options:
@@ -32,7 +35,8 @@ Options:
   --tools NAMES       the tools of the program, with commas between; without it any name of a tool is taken
   --types NAMES       the node types that the program adds; their settings are not checked
   --folder FOLDER     where subgraphs are; by default the folder of the file
-  --picture FORM      print the graph as Mermaid when it has run";
+  --picture FORM      print the graph as Mermaid when it has run
+  --page FILE         write the run as a page, with prompts and answers, whatever comes of it";
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Command {
@@ -40,6 +44,7 @@ pub(crate) enum Command {
     Schema,
     Check(Options),
     Run(Options),
+    Page { file: PathBuf, output: Option<PathBuf> },
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -57,6 +62,7 @@ pub(crate) struct Options {
     pub(crate) types: Vec<String>,
     pub(crate) folder: Option<PathBuf>,
     pub(crate) picture: bool,
+    pub(crate) page: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -83,9 +89,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
         Some("schema") => return Ok(Command::Schema),
         Some("check") => false,
         Some("run") => true,
+        Some("page") => return page(args),
         Some(other) => {
             return Err(format!(
-                "there is no command {other:?}; there are \"check\", \"run\" and \"schema\""
+                "there is no command {other:?}; there are \"check\", \"run\", \"page\" and \"schema\""
             ));
         }
     };
@@ -131,6 +138,7 @@ impl Options {
                 "mermaid" => self.picture = true,
                 other => return Err(format!("--picture {other:?}: there is \"mermaid\"")),
             },
+            "--page" if is_run => self.page = Some(value()?.into()),
             "--store" => {
                 let (name, file) = store(&value()?, is_run)?;
                 if self.stores.insert(name.clone(), file).is_some() {
@@ -146,6 +154,23 @@ impl Options {
         }
         Ok(())
     }
+}
+
+fn page(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
+    let (mut file, mut output) = (None, None);
+    while let Some(arg) = args.next() {
+        match (arg.as_str(), arg.strip_prefix("--output=")) {
+            ("--help" | "-h", _) => return Ok(Command::Help),
+            (_, Some(name)) => output = Some(PathBuf::from(name)),
+            ("--output", None) => output = Some(args.next().ok_or("--output needs a value")?.into()),
+            (option, _) if option.starts_with("--") => {
+                return Err(format!("there is no option {option} here"));
+            }
+            _ if file.is_none() => file = Some(PathBuf::from(arg)),
+            (other, _) => return Err(format!("one file at a time: {other:?} is one too many")),
+        }
+    }
+    Ok(Command::Page { file: file.ok_or("which file?")?, output })
 }
 
 fn names(list: &str) -> Vec<String> {

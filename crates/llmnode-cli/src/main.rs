@@ -6,6 +6,7 @@ mod hints;
 mod locate;
 mod location;
 mod node_types;
+mod page;
 mod placeholders;
 mod report;
 mod run;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Schema => check::schema(),
         Command::Check(options) => check::check(&options),
         Command::Run(options) => run::run(&options),
+        Command::Page { file, output } => page::page(&file, output.as_deref()),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

@@ -6,6 +6,7 @@ use std::io::{IsTerminal, Write, stderr, stdin};
 use llmnode_flow::flow::{FlowWatch, RunExt};
 use llmnode_graph::{Graph, Profiles, State};
 use llmnode_http::OpenAi;
+use llmnode_page::Recording;
 use llmnode_runtime::{Approval, Category, NodeError, Paused, Run};
 use serde_json::{Map, Value};
 
@@ -14,7 +15,7 @@ use crate::check::{folder, read};
 use crate::placeholders::named;
 use crate::report::report;
 use crate::table::Table;
-use crate::{hints, node_types, stores};
+use crate::{hints, node_types, page, stores};
 
 pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     let mut registry = stores::open(node_types::registry(options), &options.stores)?.folder(folder(options));
@@ -53,8 +54,9 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
     let watch = FlowWatch::default();
     let mut table = Table::new();
     let mut from: Option<Paused> = None;
+    let recording = options.page.as_ref().map(|_| Recording::new().with_content(true));
     let outcome = loop {
-        let outcome = once(graph, &mut run, &mut table, &watch, from.take()).await;
+        let outcome = once(graph, &mut run, &mut table, &watch, (recording.as_ref(), from.take())).await;
         let Err(error) = &outcome else { break outcome };
         let Some(paused) = error.paused() else { break outcome };
         table.close();
@@ -64,6 +66,9 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
         }
     };
     table.close();
+    if let (Some(file), Some(recording)) = (&options.page, &recording) {
+        page::write(file, recording)?;
+    }
     if let Some(record) = watch.record().filter(|_| options.picture) {
         println!("{}", record.mermaid());
     } else {
@@ -89,7 +94,7 @@ async fn once(
     run: &mut Run<State>,
     table: &mut Table,
     watch: &FlowWatch,
-    from: Option<Paused>,
+    (recording, from): (Option<&Recording>, Option<Paused>),
 ) -> Result<String, NodeError> {
     let table = std::sync::Mutex::new(table);
     let with = |act: &mut dyn FnMut(&mut Table)| {
@@ -101,6 +106,9 @@ async fn once(
         .watch(watch)
         .on_step(|event| with(&mut |table| table.step(event)))
         .on_event(|position, event| with(&mut |table| table.text(position, event)));
+    if let Some(recording) = recording {
+        call = call.record(recording);
+    }
     if let Some(paused) = from {
         call = call.approve(paused);
     }

@@ -415,3 +415,33 @@ async fn a_run_says_which_stores_of_react_flow_it_lacks() {
     assert_eq!((done.status.code(), server.requests_seen()), (Some(1), 0), "{told}");
     assert!(told.contains(r#"pass its SQLite file "./chroma_db.db" as `--store NAME=FILE`"#), "{told}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_written_as_a_page_and_a_recording_becomes_one() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("pages-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let page = folder.join("live.html");
+    let server = StubServer::builder()
+        .default_reply(StubReply::text("Of light much is known."))
+        .start()
+        .await
+        .unwrap();
+    let args = ["--input", "question=What is a lighthouse?", "--page", page.to_str().unwrap()];
+    run(&server, &example("handoff.json"), &args).await;
+    let written = std::fs::read_to_string(&page).unwrap();
+    assert!(written.contains("What is a lighthouse?") && written.contains("Of light much is known."));
+
+    let file = folder.join("run.json");
+    let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../llmnode-page/tests/recordings/done.json");
+    std::fs::copy(recording, &file).unwrap();
+    let done = output(&["page", file.to_str().unwrap()]);
+    assert_eq!(lines(&done.stdout), [folder.join("run.html").display().to_string()]);
+    assert!(std::fs::read_to_string(folder.join("run.html")).unwrap().contains("investigate"));
+
+    std::fs::write(&file, "{}").unwrap();
+    let done = output(&["page", file.to_str().unwrap(), "--output", page.to_str().unwrap()]);
+    let told = lines(&done.stderr).join("\n");
+    assert_eq!(done.status.code(), Some(2));
+    assert!(told.contains("run.json: malformed llmnode/recording"), "{told}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -5,6 +5,7 @@ pub use crate::credential::{Secret, is_credential, redact, redact_secrets};
 pub use crate::ids::Ids;
 pub use crate::message_json::Content;
 pub use crate::panics::{catch_panic, catch_panic_async, lock};
+pub use crate::redactor::Redactor;
 pub use crate::retry_budget::BudgetedRetries;
 pub use crate::testing::guard::check as check_request;
 pub use crate::text::{PADDING, fnv, is_document, is_old_hash, padding, sha256, sha256_hex};

@@ -21,6 +21,7 @@ mod message;
 mod message_json;
 mod panics;
 mod reasoning;
+mod redactor;
 mod request;
 mod response_format;
 mod retry_budget;

@@ -44,9 +44,9 @@ impl CallGuard<'_> {
         wait: Duration,
         model: Option<String>,
     ) -> OpenAttempt<'_> {
-        let id = self.next_attempt();
-        let record = AttemptRecord::new(id, kind, wait, model);
-        OpenAttempt::new(self, record, self.now())
+        let (id, now) = (self.next_attempt(), self.now());
+        let record = AttemptRecord::new(id, kind, (Some(self.time_of_day(now)), wait), model);
+        OpenAttempt::new(self, record, now)
     }
 }
 

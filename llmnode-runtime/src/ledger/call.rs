@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,11 +14,13 @@ use tracing::Span;
 use super::hooks::Hooks;
 use super::record::{AttemptRecord, CallRecord, Degraded, FailedTry, Labels, ToolRecord};
 use super::recorder::{CallInfo, Recorder, RecorderEvent};
+use super::run_recorder::{RunEvent, RunRecorder, record};
 use super::spans::CallSpan;
 use super::store::{Ledger, NodeKey, Slot};
 use super::usage::{Replayed, Usage};
 use super::usage_sum::UsageSum;
 use crate::clock::Clock;
+use crate::position::{Position, PositionExt};
 use crate::prices::Prices;
 
 /// How many attempts keep answer and violations. This bound and the next two keep a record small however long a call runs.
@@ -41,7 +44,10 @@ pub(crate) struct CallGuard<'r> {
     parent: Option<&'r CallGuard<'r>>,
     pub(crate) depth: usize,
     usage_sum: Option<&'r UsageSum<'r>>,
+    /// The position of a flow whose step made the call, and the number of the flow.
+    at: Option<(&'r Position, u64)>,
     item: Option<u32>,
+    recorder: Option<&'r dyn RunRecorder>,
     started: Instant,
     started_at: SystemTime,
     state: Mutex<State>,
@@ -111,7 +117,11 @@ pub(crate) struct Sinks<'r> {
 pub(crate) struct Parent<'r> {
     pub(crate) parent: Option<&'r CallGuard<'r>>,
     pub(crate) usage_sum: Option<&'r UsageSum<'r>>,
+    pub(crate) at: Option<(&'r Position, u64)>,
     pub(crate) item: Option<u32>,
+    pub(crate) recorder: Option<&'r dyn RunRecorder>,
+    /// A span of the same as the call.
+    pub(crate) span: Option<&'r Span>,
 }
 
 impl<'r> CallGuard<'r> {
@@ -122,9 +132,9 @@ impl<'r> CallGuard<'r> {
         within: Parent<'r>,
     ) -> Self {
         let Sinks { ledger, clock, hooks, prices } = sinks;
-        let Parent { parent, usage_sum, item } = within;
+        let Parent { parent, usage_sum, at, item, recorder, span } = within;
         let (id, slot) = ledger.begin_call(&node);
-        let span = CallSpan::begin(&node.name, id, parent.map(|parent| parent.id), &labels);
+        let span = CallSpan::begin(&node.name, (id, parent.map(|parent| parent.id)), &labels, span);
         let state = State {
             begun: 0,
             attempts: Vec::new(),
@@ -139,7 +149,7 @@ impl<'r> CallGuard<'r> {
             accounted_until: started,
             ended: false,
         };
-        CallGuard {
+        let call = CallGuard {
             ledger,
             clock,
             hooks,
@@ -152,11 +162,68 @@ impl<'r> CallGuard<'r> {
             parent,
             depth: parent.map_or(0, |parent| parent.depth + 1),
             usage_sum,
+            at,
             item,
+            recorder: recorder.filter(|new| parent.is_none_or(|parent| !parent.is_recorded_by(*new))),
             started,
             started_at: SystemTime::now(),
             state: Mutex::new(state),
+        };
+        if call.is_recorded() {
+            call.record_event(&RunEvent::CallBegan {
+                call: call.info(),
+                flow: call.flow(),
+                at: call.position(),
+                item,
+                started: call.started_at,
+            });
         }
+        call
+    }
+
+    fn with_parents(&self) -> impl Iterator<Item = &CallGuard<'r>> {
+        std::iter::successors(Some(self), |call| call.parent)
+    }
+
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.with_parents().any(|call| call.recorder.is_some())
+    }
+
+    pub(crate) fn is_recorded_by(&self, recorder: &dyn RunRecorder) -> bool {
+        self.with_parents().filter_map(|call| call.recorder).any(|known| std::ptr::addr_eq(known, recorder))
+    }
+
+    pub(crate) fn record_event(&self, event: &RunEvent<'_>) {
+        self.with_parents().filter_map(|call| call.recorder).for_each(|recorder| record(recorder, event));
+    }
+
+    /// The number of the innermost flow.
+    fn flow(&self) -> Option<u64> {
+        self.with_parents().find_map(|call| call.at).map(|(_, flow)| flow).filter(|flow| *flow > 0)
+    }
+
+    /// The step that it belongs to: of a flow within a node, below the step of that node.
+    fn position(&self) -> Option<Position> {
+        let around = || self.parent.map(|parent| (parent, parent.position()));
+        match (self.at, around()) {
+            (Some((at, _)), Some((parent, Some(_)))) => Some(parent.position_within()?.below(at.labels())),
+            (Some((at, _)), _) => Some(at.clone()),
+            (None, around) => around?.1,
+        }
+    }
+
+    /// The position that those of a flow within it are below: its step, and the calls that lead from there.
+    pub(crate) fn position_within(&self) -> Option<Position> {
+        let calls = self.with_parents().take_while(|call| call.at.is_none()).map(Self::observed_name);
+        let mut calls: Vec<String> = calls.collect();
+        calls.reverse();
+        Some(self.position()?.below(calls.iter().map(String::as_str)))
+    }
+
+    /// The same moment by the machine's clock.
+    pub(crate) fn time_of_day(&self, moment: Instant) -> SystemTime {
+        let since = moment.saturating_duration_since(self.started);
+        self.started_at.checked_add(since).unwrap_or(self.started_at)
     }
 
     /// If the clock panics, time stands still: drop guards read it too, and a second panic would abort the program.
@@ -174,6 +241,10 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn span(&self) -> &Span {
         self.span.span()
+    }
+
+    pub(crate) fn is_agent(&self) {
+        self.span.is_agent(&self.node.name);
     }
 
     pub(crate) fn node(&self) -> &Cow<'static, str> {
@@ -242,10 +313,12 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).try_began = now;
     }
 
-    pub(crate) fn end(&self, category: Option<Category>) -> Arc<CallRecord> {
+    /// `error`: its text.
+    pub(crate) fn end(&self, category: Option<Category>, error: Option<&dyn Display>) -> Arc<CallRecord> {
         let record = self.commit_call(category);
         self.span.end(&record);
         self.hooks.note(RecorderEvent::CallEnded { path: &self.node.path, record: &record });
+        self.record_event(&RunEvent::CallEnded { record: &record, error });
         // No lock is held here: a hook may read the ledger.
         self.hooks.call_ended(&record);
         record
@@ -287,11 +360,15 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn observed_path(&self) -> Vec<String> {
         let mut names = self.parent.map(CallGuard::observed_path).unwrap_or_default();
-        names.push(match self.item {
+        names.push(self.observed_name());
+        names
+    }
+
+    fn observed_name(&self) -> String {
+        match self.item {
             Some(item) => format!("{}[{item}]", self.node.name),
             None => self.node.name.clone().into_owned(),
-        });
-        names
+        }
     }
 
     pub(crate) fn is_inside_node_type(&self, path: &str) -> bool {
@@ -371,6 +448,8 @@ impl<'r> CallGuard<'r> {
             id: self.id,
             parent: self.parent_id(),
             node: self.node.name.clone(),
+            at: self.position(),
+            item: self.item,
             labels: self.labels.clone(),
             started: self.started_at,
             category,
@@ -391,6 +470,7 @@ impl<'r> CallGuard<'r> {
         let busy = lock(&self.state).take_busy_time(now);
         self.ledger.add_attempt(self.slot, &record, busy);
         self.hooks.note(RecorderEvent::AttemptEnded(&record));
+        self.record_event(&RunEvent::AttemptEnded(&record));
         if let Some(usage_sum) = self.usage_sum {
             usage_sum.add(&record);
         }
@@ -408,7 +488,7 @@ impl<'r> CallGuard<'r> {
 impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
         if !lock(&self.state).ended {
-            self.end(Some(Category::Cancelled));
+            self.end(Some(Category::Cancelled), None);
         }
     }
 }

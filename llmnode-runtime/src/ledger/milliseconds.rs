@@ -48,21 +48,41 @@ pub(super) mod optional {
 }
 
 /// A time of day: whole milliseconds since 1970.
-pub(super) mod unix {
+pub mod unix {
     use std::time::SystemTime;
 
     use super::*;
 
-    pub(in crate::ledger) fn serialize<S: Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
+    /// Writes a time.
+    pub fn serialize<S: Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         whole(since).serialize(to)
     }
 
-    pub(in crate::ledger) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
+    /// Reads a time.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
         let since = Duration::from_millis(u64::deserialize(from)?);
         SystemTime::UNIX_EPOCH
             .checked_add(since)
             .ok_or_else(|| de::Error::custom("a time beyond the calendar"))
+    }
+
+    /// The same, or nothing.
+    pub mod optional {
+        use super::*;
+
+        #[derive(Serialize, Deserialize)]
+        struct Unix(#[serde(with = "super")] SystemTime);
+
+        /// Writes a time.
+        pub fn serialize<S: Serializer>(time: &Option<SystemTime>, to: S) -> Result<S::Ok, S::Error> {
+            time.map(Unix).serialize(to)
+        }
+
+        /// Reads a time.
+        pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SystemTime>, D::Error> {
+            Ok(Option::<Unix>::deserialize(from)?.map(|Unix(time)| time))
+        }
     }
 }
 

@@ -85,6 +85,8 @@ pub fn cut_short(
         id,
         parent,
         node,
+        at: None,
+        item: None,
         labels: Labels::new(),
         started,
         category: Some(Category::Cancelled),

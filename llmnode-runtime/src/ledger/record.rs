@@ -12,6 +12,7 @@ use super::corrected::corrected;
 use super::estimate::{Estimate, answer_tokens};
 use super::milliseconds;
 use super::usage::{Replayed, Usage};
+use crate::position::Position;
 use crate::text::{cut, impl_debug};
 
 /// Why an attempt was made.
@@ -100,6 +101,10 @@ pub struct AttemptRecord {
     /// An estimate of the usage, if the provider reported no total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
+    /// When it began, after its wait, by the machine's clock. `None` in records of older versions.
+    #[serde(rename = "started_unix_ms", with = "milliseconds::unix::optional", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<SystemTime>,
     /// The wait before the request.
     #[serde(rename = "wait_ms", with = "milliseconds")]
     pub wait: Duration,
@@ -137,7 +142,12 @@ pub struct AttemptRecord {
 }
 
 impl AttemptRecord {
-    pub(super) fn new(id: AttemptId, kind: AttemptKind, wait: Duration, model: Option<String>) -> Self {
+    pub(super) fn new(
+        id: AttemptId,
+        kind: AttemptKind,
+        (started, wait): (Option<SystemTime>, Duration),
+        model: Option<String>,
+    ) -> Self {
         AttemptRecord {
             id,
             kind,
@@ -149,6 +159,7 @@ impl AttemptRecord {
             usage: None,
             cost: None,
             estimate: None,
+            started,
             wait,
             elapsed: Duration::ZERO,
             retry_after: None,
@@ -209,12 +220,19 @@ pub struct ToolRecord {
     /// `waiting` (for an approval or a result), `replayed` (its result comes from an earlier call), `aborted`, or the
     /// name of the [category](crate::Category) of the failure, such as `timeout`. `called`: nothing yet.
     pub outcome: Cow<'static, str>,
+    /// When it began, by the machine's clock. `None`: it did not run, or the record is of an older version.
+    #[serde(rename = "started_unix_ms", with = "milliseconds::unix::optional", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<SystemTime>,
     /// The time that it took.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
     /// The call of the tool's node. `None`: the tool did not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
+    /// Whether a person, or the handler of the run, decided about it: its [approval](crate::Approval), or its result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub decided: bool,
     /// Whether a person has changed the arguments.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub edited: bool,
@@ -223,7 +241,16 @@ pub struct ToolRecord {
 impl ToolRecord {
     pub(crate) fn called(id: &str, name: &str) -> Self {
         let (id, name) = (id.to_owned(), cut(name.to_owned(), 200));
-        ToolRecord { id, name, outcome: "called".into(), elapsed: Duration::ZERO, call: None, edited: false }
+        ToolRecord {
+            id,
+            name,
+            outcome: "called".into(),
+            started: None,
+            elapsed: Duration::ZERO,
+            call: None,
+            decided: false,
+            edited: false,
+        }
     }
 }
 
@@ -262,6 +289,12 @@ pub struct CallRecord {
     pub parent: Option<CallId>,
     /// The node's name.
     pub node: Cow<'static, str>,
+    /// The step of a flow that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Position>,
+    /// Its number in a map or batch, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<u32>,
     /// Its [labels](crate::Call::label), with those of the calls around it and of the run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
@@ -399,7 +432,7 @@ mod tests {
     #[test]
     fn the_old_name_of_the_response_format_is_read() {
         let id = llmnode_model::internal::Ids::default().next().attempt(0);
-        let record = AttemptRecord::new(id, AttemptKind::First, Duration::ZERO, None);
+        let record = AttemptRecord::new(id, AttemptKind::First, (None, Duration::ZERO), None);
         let mut json = serde_json::to_value(record).unwrap();
         json["dialect"] = "tool".into();
         let read: AttemptRecord = serde_json::from_value(json).unwrap();

@@ -23,7 +23,7 @@ use super::paused_turn::with_paused;
 use super::tools::{Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call};
 use super::usage_checks::usage_flags;
 use crate::clock::{Clock, timeout_at};
-use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, most_tokens, prompt_tokens};
+use crate::ledger::{AttemptRecord, OpenAttempt, RequestInfo, RunEvent, most_tokens, prompt_tokens};
 use crate::limits::{PromptTokens, Reservation};
 use crate::settings::Resolved;
 use crate::text::cut;
@@ -63,6 +63,8 @@ pub(super) async fn attempt(
                 reserved.release();
                 return Err(Failure::unrecorded(fault));
             }
+            let messages = &request.messages;
+            plan.context.call.record_event(&RunEvent::RequestBegan { attempt: open.id, messages });
             let span = open.span().clone();
             ask(target.model, request, open, &mut reserved, asked, attempt, plan).instrument(span).await
         });

@@ -24,7 +24,7 @@ use super::listener::Listener;
 use super::node::Exec;
 use super::resume::Origin;
 use crate::error::{ErrorInternals as _, NodeError};
-use crate::ledger::{CallGuard, CallRecord, NodeKey, Parent, Replayed, Sinks, Usage};
+use crate::ledger::{CallGuard, CallRecord, NodeKey, Parent, Replayed, RunRecorder, Sinks, Usage};
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::pause::Paused;
 use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, setters};
@@ -52,6 +52,7 @@ pub(super) struct CallOptions<'r> {
     overrides: Overrides,
     pub(super) listener: Option<Arc<Listener<'r>>>,
     paused: Option<Paused>,
+    recorder: Option<&'r dyn RunRecorder>,
 }
 
 type Overrides = Option<Box<Settings>>;
@@ -200,6 +201,12 @@ impl<'r, T> Call<'r, T> {
         self
     }
 
+    /// Records the call, and all calls within it: `Recording` of the feature `page` shows it as a page.
+    pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
+        self.options.recorder = Some(recording);
+        self
+    }
+
     fn overrides(&mut self) -> &mut Settings {
         self.options.overrides.get_or_insert_default()
     }
@@ -320,9 +327,13 @@ where
             "`attempts` in the `SETTINGS` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
         );
     }
-    let CallOptions { overrides, listener, paused } = options;
+    let CallOptions { overrides, listener, paused, recorder } = options;
     let origin = paused.as_ref().map(Origin::paused);
-    let caller = Caller { origin: origin.as_ref().or(caller.origin), ..caller };
+    let caller = Caller {
+        origin: origin.as_ref().or(caller.origin),
+        recorder: recorder.or(caller.recorder),
+        ..caller
+    };
     let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
     let scope = begin(core, caller, settings, &mut || NodeKey::of(node))?;
     let outcome = {
@@ -341,7 +352,7 @@ where
         Ok(value) => {
             let carried = scope.take_carried();
             let (messages, mut total, mut replayed) = scope.take_result();
-            let record = scope.end(None);
+            let record = scope.end(None, None);
             total.merge(&record.usage());
             replayed.merge(&record.replayed_sum);
             Ok(CallReport { value, record, total, replayed, messages, carried })
@@ -386,7 +397,8 @@ fn begin<'r>(
     let RunCore { ledger, clock, hooks, .. } = core;
     let sinks = Sinks { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
     let usage_sum = caller.flow().map(|flow| flow.usage_sum);
-    let around = Parent { parent: caller.call(), usage_sum, item: caller.item };
+    let Caller { at, item, recorder, span, .. } = caller;
+    let around = Parent { parent: caller.call(), usage_sum, at, item, recorder, span };
     // The labels of a call around it already contain the run's.
     let mut labels = caller.call().map_or(&core.settings.labels, CallGuard::labels).clone();
     labels.extend(settings.labels.clone());
@@ -401,7 +413,7 @@ fn panicked(said: &str) -> NodeError {
 }
 
 fn ended(scope: &CallGuard<'_>, error: NodeError) -> NodeError {
-    let record = scope.end(Some(error.category()));
+    let record = scope.end(Some(error.category()), Some(&error));
     error.with_record_and_children(record, scope.children())
 }
 

@@ -1,11 +1,14 @@
 //! What an execution and the calls that it makes have in common, and who makes a call.
 
+use tracing::Span;
+
 use super::core::RunCore;
 use super::event::{FlowContext, Observer};
 use super::listener::Listener;
 use super::resume::Origin;
-use crate::ledger::CallGuard;
+use crate::ledger::{CallGuard, RunEvent, RunRecorder, record_event};
 use crate::limits::{CallLimits, Deadline};
+use crate::position::Position;
 use crate::settings::Settings;
 use crate::validate::AttemptInfo;
 
@@ -34,7 +37,12 @@ pub struct Caller<'r> {
     pub(super) limits: Option<&'r CallLimits<'r>>,
     pub(super) flow: Option<&'r FlowContext<'r>>,
     pub(super) origin: Option<&'r Origin<'r>>,
+    /// The position of the flow, and its number.
+    pub(super) at: Option<(&'r Position, u64)>,
     pub(super) item: Option<u32>,
+    pub(super) recorder: Option<&'r dyn RunRecorder>,
+    /// A span of the same as the call.
+    pub(super) span: Option<&'r Span>,
 }
 
 impl<'r> Caller<'r> {
@@ -54,6 +62,41 @@ impl<'r> Caller<'r> {
     #[must_use]
     pub fn limited(self, limits: Option<&'r CallLimits<'r>>) -> Self {
         Caller { limits: limits.or(self.limits), ..self }
+    }
+
+    /// Returns the same caller at this position of a flow, which has a number of its own.
+    #[must_use]
+    pub fn at(self, position: &'r Position, flow: u64) -> Self {
+        Caller { at: Some((position, flow)), ..self }
+    }
+
+    /// Returns the same caller for a call that this span is of as well: it gets none of its own.
+    #[must_use]
+    pub fn in_span(self, span: &'r Span) -> Self {
+        Caller { span: Some(span), ..self }
+    }
+
+    /// Returns the same caller, recorded by this recorder, too.
+    #[must_use]
+    pub fn recorded_by(self, recorder: Option<&'r dyn RunRecorder>) -> Self {
+        let is_new = |new: &&dyn RunRecorder| self.call().is_none_or(|call| !call.is_recorded_by(*new));
+        Caller { recorder: recorder.filter(is_new).or(self.recorder), ..self }
+    }
+
+    /// Returns whether a recorder records what it does.
+    pub fn is_recorded(&self) -> bool {
+        self.recorder.is_some() || self.call().is_some_and(CallGuard::is_recorded)
+    }
+
+    /// Records an event.
+    pub fn record(&self, event: &RunEvent<'_>) {
+        self.recorder.iter().for_each(|recorder| record_event(*recorder, event));
+        self.call().iter().for_each(|call| call.record_event(event));
+    }
+
+    /// Returns the position that those of a flow within its call are below.
+    pub fn position_within(&self) -> Option<Position> {
+        self.call()?.position_within()
     }
 
     /// Returns the flow whose step it is within.

@@ -55,4 +55,6 @@ pub struct FlowContext<'r> {
     pub usage_sum: &'r UsageSum<'r>,
     /// Observes them.
     pub observer: Option<&'r dyn Observer>,
+    /// The number of the flow for recorders, unique in the process; 0 if there are none.
+    pub number: u64,
 }

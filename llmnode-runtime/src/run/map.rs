@@ -18,19 +18,20 @@ use super::node::Exec;
 use super::progress::{BatchProgress, OnProgress, ProgressCounter};
 use super::results::{InOrder, Results};
 use crate::error::NodeError;
-use crate::ledger::Recorder;
+use crate::ledger::{Recorder, RunRecorder};
 use crate::limits::{CallLimits, Limits, MapLimits, PriorSpend};
 use crate::settings::{Settings, setters};
 use crate::text::impl_debug;
 
 type Outcome<'r, T> = BoxFuture<'r, Result<CallReport<T>, NodeError>>;
-type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Shared) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
+type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Shared<'r>) -> Poll<Option<Outcome<'r, T>>> + Send + 'r>;
 
-struct Shared {
+struct Shared<'r> {
     settings: Settings,
     limits: Option<MapLimits>,
     /// Takes the place of the run's.
     core: Option<Arc<RunCore>>,
+    recording: Option<&'r dyn RunRecorder>,
 }
 
 /// Concurrent calls of many nodes, with a bound. They start when the map is awaited. The next node is taken from the
@@ -55,6 +56,7 @@ pub struct Map<'r, T> {
     settings: Settings,
     limits: Limits,
     on_progress: Option<OnProgress<'r>>,
+    recording: Option<&'r dyn RunRecorder>,
 }
 
 impl<S: ?Sized> Cx<'_, S> {
@@ -88,7 +90,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     {
         let total = ProgressCounter::exact_size(|| nodes.size_hint());
         let mut items = 0..;
-        let calls = Box::new(move |_: &mut Context<'_>, shared: &Shared| {
+        let calls = Box::new(move |_: &mut Context<'_>, shared: &Shared<'r>| {
             let caller = Caller { item: items.next(), ..caller };
             Poll::Ready(nodes.next().map(|node| call(core, caller, state, node, shared)))
         });
@@ -107,7 +109,7 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     {
         let total = ProgressCounter::exact_size(|| nodes.size_hint());
         let (mut nodes, mut items) = (Box::pin(nodes), 0..);
-        let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
+        let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared<'r>| {
             let node = ready!(nodes.as_mut().poll_next(cx));
             let caller = Caller { item: items.next(), ..caller };
             Poll::Ready(node.map(|node| call(core, caller, state, node, shared)))
@@ -117,7 +119,16 @@ impl<'r, T: Send + 'r> Map<'r, T> {
 
     fn of_calls(core: &'r RunCore, calls: Calls<'r, T>, total: Option<usize>) -> Self {
         let (settings, limits) = (Settings::new(), Limits::new());
-        Map { core, calls, total, concurrency: CONCURRENCY, settings, limits, on_progress: None }
+        Map {
+            core,
+            calls,
+            total,
+            concurrency: CONCURRENCY,
+            settings,
+            limits,
+            on_progress: None,
+            recording: None,
+        }
     }
 
     /// Sets how many calls run at once. Default 8; 0 counts as 1.
@@ -153,11 +164,11 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// # Ok::<(), NodeError>(()) }).unwrap();
     /// ```
     pub fn report(self) -> Map<'r, CallReport<T>> {
-        let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = self;
-        let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
+        let Map { core, mut calls, total, concurrency, settings, limits, on_progress, recording } = self;
+        let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared<'r>| {
             calls(cx, shared).map(|call| Some(reported(call?)))
         });
-        Map { core, calls, total, concurrency, settings, limits, on_progress }
+        Map { core, calls, total, concurrency, settings, limits, on_progress, recording }
     }
 
     setters! {
@@ -197,6 +208,12 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     /// `llmnode::hook` and changes nothing.
     pub fn on_progress(mut self, callback: impl FnMut(&BatchProgress) + Send + 'r) -> Self {
         self.on_progress = Some(Box::new(callback));
+        self
+    }
+
+    /// Records every call of the map, and all calls within: `Recording` of the feature `page` shows them as a page.
+    pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
+        self.recording = Some(recording);
         self
     }
 
@@ -245,9 +262,9 @@ impl<'r, T: Send + 'r> Map<'r, T> {
     }
 
     fn bounded(self) -> BoundedFutures<'r, Result<CallReport<T>, NodeError>> {
-        let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = self;
+        let Map { core, mut calls, total, concurrency, settings, limits, on_progress, recording } = self;
         let counter = ProgressCounter::new(on_progress, total, &*core.clock);
-        let shared = Shared { settings, limits: MapLimits::new(limits), core: None };
+        let shared = Shared { settings, limits: MapLimits::new(limits), core: None, recording };
         BoundedFutures::new(Box::new(move |cx| calls(cx, &shared)), concurrency, counter)
     }
 }
@@ -257,13 +274,14 @@ fn call<'r, S, N>(
     caller: Caller<'r>,
     state: &'r S,
     node: N,
-    shared: &Shared,
+    shared: &Shared<'r>,
 ) -> Outcome<'r, N::Output>
 where
     S: ?Sized,
     N: Exec<S> + Send + 'r,
 {
-    let Shared { settings, limits, core: other } = shared;
+    let Shared { settings, limits, core: other, recording } = shared;
+    let caller = caller.recorded_by(*recording);
     let (settings, limits, other) = (settings.clone(), limits.clone(), other.clone());
     Box::pin(async move {
         let core = other.as_deref().unwrap_or(core);
@@ -290,10 +308,10 @@ pub fn recorded_by<'r, T: Send + 'r>(
     map: Map<'r, T>,
     recorder: impl FnOnce(&'r RunCore) -> RecorderFuture<'r>,
 ) -> Map<'r, T> {
-    let Map { core, mut calls, total, concurrency, settings, limits, on_progress } = map;
+    let Map { core, mut calls, total, concurrency, settings, limits, on_progress, recording } = map;
     let mut pending_recorder = Some(recorder(core));
     let mut own = None;
-    let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared| {
+    let calls = Box::new(move |cx: &mut Context<'_>, shared: &Shared<'r>| {
         if let Some(recorder) = &mut pending_recorder {
             let outcome = match second_journal_fault(core, shared) {
                 Some(why) => Err(NodeError::new(Category::ConfigError, why)),
@@ -309,16 +327,16 @@ pub fn recorded_by<'r, T: Send + 'r>(
             }
         }
         let Some(own) = &own else { return Poll::Ready(None) };
-        let Shared { settings, limits, .. } = shared;
-        let shared =
-            Shared { settings: settings.clone(), limits: limits.clone(), core: Some(Arc::clone(own)) };
+        let Shared { settings, limits, recording, .. } = shared;
+        let (settings, limits) = (settings.clone(), limits.clone());
+        let shared = Shared { settings, limits, core: Some(Arc::clone(own)), recording: *recording };
         calls(cx, &shared)
     });
-    Map { core, calls, total, concurrency, settings, limits, on_progress }
+    Map { core, calls, total, concurrency, settings, limits, on_progress, recording }
 }
 
 /// Why a second journal is refused, and what to do instead.
-fn second_journal_fault(core: &RunCore, shared: &Shared) -> Option<&'static str> {
+fn second_journal_fault(core: &RunCore, shared: &Shared<'_>) -> Option<&'static str> {
     if shared.core.is_some() {
         return Some("the map has more than one journal; leave out one `resume`");
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
-use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, Retry, Role};
+use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, Retry, Role, ToolCall};
 use llmnode_reader::internal::{form, is_repetition, one_line, repeated_form, repeats_form};
 use llmnode_reader::{Flag, OutputSchema, Violation};
 
@@ -17,7 +17,9 @@ use super::repetition::Repetition;
 use super::resume::{Origin, fingerprint};
 use super::tools::{ConversationId, Executor, Round};
 use crate::error::NodeError;
-use crate::ledger::{AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, ToolRecord};
+use crate::ledger::{
+    AttemptKind, Degraded, JournalKey, JournaledAnswer, OpenAttempt, RunEvent, ToolRecord, Usage,
+};
 use crate::pause::{CallState, Conversation, OpenCall, Paused};
 use crate::settings::Next;
 use crate::validate::AttemptInfo;
@@ -72,6 +74,9 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         node: &'r mut dyn ErasedNode<'n>,
     ) -> Result<Self, NodeError> {
         request.answer_now = turns == 1 && !request.tools.is_empty();
+        if !request.tools.is_empty() {
+            plan.context.call.is_agent();
+        }
         let model = held.unwrap_or(&*plan.context.core.model);
         let target = plan.context.core.target(plan.settings.model, model);
         target.apply_to(&mut request, &plan.settings)?;
@@ -129,7 +134,7 @@ impl ModelAttempts<'_, '_> {
             }
             // A turn that the provider paused has no calls. An accepted answer carries nothing here.
             if !calls.is_empty() || carried.is_some() {
-                self.plan.context.call.replayed(usage);
+                self.take_replayed(usage, &text, &calls);
                 let open = calls.into_iter().map(|call| OpenCall { state: CallState::Approval(None), call });
                 self.resume_round(&text, carried, open.collect());
                 return Ok(None);
@@ -143,7 +148,7 @@ impl ModelAttempts<'_, '_> {
             };
             match judged {
                 Ok(_) => {
-                    self.plan.context.call.replayed(usage);
+                    self.take_replayed(usage, &text, &[]);
                     if let Some(listener) = self.plan.context.listener {
                         listener.emit_unstreamed(&text);
                     }
@@ -152,11 +157,18 @@ impl ModelAttempts<'_, '_> {
                 // It was accepted once. Its replacement comes next in the journal, or has to be asked for.
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
-                    self.plan.context.call.replayed(usage);
+                    self.take_replayed(usage, &text, &[]);
                     return Err(Failure { sent: false, answer: Some(text), ..failure });
                 }
             }
         }
+    }
+
+    fn take_replayed(&self, usage: Option<Box<Usage>>, text: &str, calls: &[ToolCall]) {
+        let call = self.plan.context.call;
+        call.replayed(usage);
+        let messages = &self.request.messages;
+        call.record_event(&RunEvent::Replayed { call: call.id, messages, text, calls });
     }
 
     /// `Some` if it is not the call's.
@@ -384,6 +396,8 @@ impl Attempts for ModelAttempts<'_, '_> {
                 record.tools =
                     round.calls().iter().map(|call| ToolRecord::called(&call.id, &call.name)).collect()
             });
+            let event = RunEvent::ToolsCalled { attempt: open.id, calls: round.calls() };
+            self.plan.context.call.record_event(&event);
             if let Some(listener) = self.plan.context.listener {
                 listener.emit_tool_calls(round.calls());
             }

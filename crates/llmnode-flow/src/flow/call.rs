@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use llmnode_runtime::internal::{Caller, FlowContext, Position, RunInternals as _, UsageSum};
+use llmnode_runtime::internal::{Caller, FlowContext, Position, RunInternals as _, RunRecorder, UsageSum};
 use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Paused, Run};
 use tracing::Instrument;
 
@@ -43,10 +43,10 @@ where
     N: Step<S> + Send + 'static,
     S: Send + Sync,
 {
-    let (mut at, usage_sum, mut log) = (Position::default(), UsageSum::default(), SpanOnly);
+    let (mut at, usage_sum, mut log) = (Position::default(), UsageSum::default(), SpanOnly(StepSpan::none()));
     let (core, state) = run.parts();
     let (at, log, happened) = (&mut at, &mut log, &mut None);
-    let of_flow = FlowContext { usage_sum: &usage_sum, observer: None };
+    let of_flow = FlowContext { usage_sum: &usage_sum, observer: None, number: 0 };
     let within = Caller::default().of_flow(&of_flow);
     let flowing = FlowCursor { core, state, at, depth: 0, within, log, happened };
     match <N as Runnable<S>>::advance(flowing, None).await? {
@@ -57,11 +57,16 @@ where
 }
 
 /// Outside of a flow a step has its span, but no hooks and no watch.
-struct SpanOnly;
+struct SpanOnly(StepSpan);
 
 impl StepLog for SpanOnly {
     fn begin_step(&mut self, at: &Position, node: &str) -> tracing::Span {
-        StepSpan::begin(at, node).span().clone()
+        self.0 = StepSpan::begin(at, node);
+        self.0.span().clone()
+    }
+
+    fn step_span(&self) -> &tracing::Span {
+        self.0.span()
     }
 
     fn edge_taken(&mut self, _: &Position, _: usize, _: &str) {}
@@ -136,6 +141,16 @@ impl<'r, S, A> FlowCall<'r, S, A> {
     /// Lets a watch follow the flow, while it runs, and after it failed or was dropped.
     pub fn watch(mut self, watch: &FlowWatch) -> Self {
         self.options.watchers.watches.push(watch.clone());
+        self
+    }
+
+    /// Records the flow, and all calls within it: `Recording` of the feature `page` shows it as a page.
+    pub fn record(self, recording: &'r dyn RunRecorder) -> Self {
+        self.recorded_by(Some(recording))
+    }
+
+    pub(super) fn recorded_by(mut self, recorder: Option<&'r dyn RunRecorder>) -> Self {
+        self.options.within = self.options.within.recorded_by(recorder);
         self
     }
 

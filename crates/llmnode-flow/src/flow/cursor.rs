@@ -98,7 +98,9 @@ impl<'f, S> FlowCursor<'f, S> {
     where
         N: Exec<S>,
     {
-        self.core.call(self.within, &*self.state, node)
+        let number = self.within.flow().map_or(0, |flow| flow.number);
+        let caller = self.within.at(self.at, number).in_span(self.log.step_span());
+        self.core.call(caller, &*self.state, node)
     }
 }
 

@@ -121,13 +121,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         let max_steps = max_steps.or(runner.max_steps).unwrap_or(MAX_STEPS);
         let max_steps = runner.bounds.max_steps.map_or(max_steps, |most| most.min(max_steps));
         let limits = limits(&runner, &within, core)?;
-        let recorder = FlowRecorder::begin(
-            &runner.name,
-            &*runner.outline,
-            &at,
-            &*core.clock,
-            (watchers, within.depth()),
-        );
+        let recorder =
+            FlowRecorder::begin(&runner.name, &*runner.outline, &at, &*core.clock, (watchers, within));
         let usage_sum = UsageSum::with_parent(within.flow().map(|flow| flow.usage_sum));
         let (recording_core, taken, happened) = (None, 0, None);
         Ok(FlowDriver {
@@ -153,9 +148,9 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
     }
 
     pub(super) async fn finish(mut self) -> Result<A, NodeError> {
-        let outcome = self.run().await;
-        self.recorder.end(outcome.as_ref().err().map(NodeError::category));
-        outcome.map_err(|error| error.at(&self.at))
+        let outcome = self.run().await.map_err(|error| error.at(&self.at));
+        self.recorder.end(outcome.as_ref().err(), &self.at);
+        outcome
     }
 
     async fn run(&mut self) -> Result<A, NodeError> {
@@ -185,7 +180,8 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         let origin = paused.as_ref().map(Origin::paused);
         let observer = self.recorder.observer();
         let observer = observer.as_deref().map(|watching| watching as &dyn Observer);
-        let of_flow = FlowContext { usage_sum: &self.usage_sum, observer };
+        let number = self.recorder.number();
+        let of_flow = FlowContext { usage_sum: &self.usage_sum, observer, number };
         let within = self.within.of_flow(&of_flow).with_origin(origin.as_ref());
         let flowing = FlowCursor {
             core: self.recording_core.as_deref().unwrap_or(self.core),

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use llmnode_model::internal::catch_panic;
 use llmnode_runtime::internal::{
     BoundedFutures, CONCURRENCY, ErrorInternals as _, ItemOutcome, OnProgress, ProgressCounter,
-    RunInternals as _,
+    RunInternals as _, RunRecorder,
 };
 use llmnode_runtime::{BatchProgress, BoxFuture, Category, NodeError, Run};
 
@@ -25,6 +25,7 @@ pub struct Flows<'r, S, A> {
     flows: Box<dyn Iterator<Item = Runner<'r, S, A>> + Send + 'r>,
     max_steps: Option<u64>,
     on_progress: Option<OnProgress<'r>>,
+    recorder: Option<&'r dyn RunRecorder>,
 }
 
 impl<'r, S, A> Flows<'r, S, A> {
@@ -33,7 +34,8 @@ impl<'r, S, A> Flows<'r, S, A> {
         F: RunFlow<'r, S, Action = A> + 'r,
         S: 'r,
     {
-        Flows { run, flows: Box::new(flows.map(F::runner)), max_steps: None, on_progress: None }
+        let flows = Box::new(flows.map(F::runner));
+        Flows { run, flows, max_steps: None, on_progress: None, recorder: None }
     }
 }
 
@@ -55,7 +57,13 @@ impl<'r, S, P, A> Fork<'r, S, P, A> {
             });
             Some(split.map_err(|said| panicked("the function that splits the state", said)))
         });
-        let options = ForkOptions { total, concurrency: CONCURRENCY, max_steps: None, on_progress: None };
+        let options = ForkOptions {
+            total,
+            concurrency: CONCURRENCY,
+            max_steps: None,
+            on_progress: None,
+            recorder: None,
+        };
         Fork { run, parts, options }
     }
 }
@@ -78,6 +86,12 @@ where
         self
     }
 
+    /// Records the flows, and all calls within them: `Recording` of the feature `page` shows them as a page.
+    pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
+        self.recorder = Some(recording);
+        self
+    }
+
     /// Continues after an error, and returns the result of each flow. What a failed flow did to the state stays.
     pub async fn all(self) -> Vec<Result<A, NodeError>> {
         let mut outcomes = Vec::new();
@@ -90,7 +104,7 @@ where
     }
 
     async fn each(self, mut take: impl FnMut(Result<A, NodeError>) -> bool + Send) {
-        let Flows { run, mut flows, max_steps, on_progress } = self;
+        let Flows { run, mut flows, max_steps, on_progress, recorder } = self;
         let clock = Arc::clone(&run.core().clock);
         let mut counter =
             ProgressCounter::new(on_progress, ProgressCounter::exact_size(|| flows.size_hint()), &*clock);
@@ -98,7 +112,10 @@ where
         for index in 0.. {
             let (outcome, further) = match catch_panic(|| flows.next()) {
                 Ok(None) => return,
-                Ok(Some(runner)) => (FlowCall::new(&mut *run, runner).at_most(max_steps).await, true),
+                Ok(Some(runner)) => {
+                    let flow = FlowCall::new(&mut *run, runner).at_most(max_steps);
+                    (flow.recorded_by(recorder).await, true)
+                }
                 Err(said) => (Err(NodeError::items_panicked(&said)), false),
             };
             counter.ended(outcome.is_err());
@@ -159,6 +176,7 @@ struct ForkOptions<'r> {
     concurrency: usize,
     max_steps: Option<u64>,
     on_progress: Option<OnProgress<'r>>,
+    recorder: Option<&'r dyn RunRecorder>,
 }
 
 type Parts<'r, S, P, A> = Box<dyn FnMut(&S) -> Option<Result<(P, Runner<'r, P, A>), NodeError>> + Send + 'r>;
@@ -218,6 +236,12 @@ where
         self
     }
 
+    /// Records the flows, and all calls within them: `Recording` of the feature `page` shows them as a page.
+    pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
+        self.options.recorder = Some(recording);
+        self
+    }
+
     /// Continues after an error. Returns for each item, in order, the state as its flow left it, and the flow's
     /// action or error. There is no state if the function that splits it panicked.
     pub async fn all(self) -> Vec<(Option<P>, Result<A, NodeError>)> {
@@ -265,7 +289,7 @@ where
     P: Send + Sync + 'r,
     A: Send + 'static,
 {
-    let ForkOptions { total, concurrency, max_steps, on_progress } = options;
+    let ForkOptions { total, concurrency, max_steps, on_progress, recorder } = options;
     let counter = ProgressCounter::new(on_progress, total, &*run.core().clock);
     let flow = move |split: Result<(P, Runner<'r, P, A>), NodeError>| -> BoxFuture<'x, ForkOutcome<P, A>> {
         let (part, runner) = match split {
@@ -274,7 +298,7 @@ where
         };
         let mut run = run.with_state(part);
         Box::pin(async move {
-            let outcome = FlowCall::new(&mut run, runner).at_most(max_steps).await;
+            let outcome = FlowCall::new(&mut run, runner).at_most(max_steps).recorded_by(recorder).await;
             ForkOutcome { state: Some(run.into_state()), outcome }
         })
     };

@@ -1,11 +1,13 @@
 //! Reports what a flow does: always in spans, and to its hooks and watches.
 
+use std::fmt::Display;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use llmnode_model::internal::catch_panic;
-use llmnode_runtime::internal::{Position, PositionExt, UsageSum};
-use llmnode_runtime::{Category, Clock};
+use llmnode_runtime::internal::{Caller, Position, PositionExt, RunEvent, UsageSum};
+use llmnode_runtime::{Category, Clock, NodeError};
 use tracing::Span;
 
 use super::event::FlowEvent;
@@ -14,8 +16,17 @@ use super::record::StepRecord;
 use super::spans::{FlowSpan, StepSpan};
 use super::watchers::{ActiveWatchers, Watchers};
 
+/// Positions alone do not distinguish flows that run side by side.
+fn next_number() -> u64 {
+    static NUMBERS: AtomicU64 = AtomicU64::new(1);
+    NUMBERS.fetch_add(1, Ordering::Relaxed)
+}
+
 pub(super) trait StepLog: Send {
     fn begin_step(&mut self, at: &Position, node: &str) -> Span;
+
+    /// Of the step under way.
+    fn step_span(&self) -> &Span;
 
     fn edge_taken(&mut self, at: &Position, depth: usize, action: &str);
 }
@@ -25,6 +36,10 @@ pub(super) struct FlowRecorder<'r> {
     watching: Option<Arc<ActiveWatchers<'r>>>,
     flow: FlowSpan,
     began: Instant,
+    started: SystemTime,
+    within: Caller<'r>,
+    /// For recorders; 0: there are none.
+    number: u64,
     steps: u64,
     step: Option<OpenStep>,
     span: StepSpan,
@@ -41,21 +56,35 @@ struct OpenStep {
 impl<'r> FlowRecorder<'r> {
     pub(super) fn begin(
         flow: &str,
-        outline: impl FnOnce() -> Outline,
+        outline: &dyn Fn() -> Outline,
         at: &Position,
         clock: &'r dyn Clock,
-        (watchers, depth): (Watchers<'r>, usize),
+        (watchers, within): (Watchers<'r>, Caller<'r>),
     ) -> Self {
         if !watchers.watches.is_empty() {
             let outline = outline();
             watchers.watches.iter().for_each(|watch| watch.open(outline.clone(), at.clone()));
         }
         let began = catch_panic(|| clock.now()).unwrap_or_else(|_| Instant::now());
+        let (started, number) = (SystemTime::now(), if within.is_recorded() { next_number() } else { 0 });
+        if number > 0 {
+            within.record(&RunEvent::FlowBegan {
+                flow: number,
+                name: flow,
+                // Strings in lists and fields always serialize.
+                outline: &|| serde_json::to_value(outline()).unwrap_or_default(),
+                around: within.position_within(),
+                started,
+            });
+        }
         FlowRecorder {
             clock,
-            watching: ActiveWatchers::begin(watchers, depth),
+            watching: ActiveWatchers::begin(watchers, within.depth()),
             flow: FlowSpan::begin(flow),
             began,
+            started,
+            within,
+            number,
             steps: 0,
             step: None,
             span: StepSpan::none(),
@@ -65,6 +94,10 @@ impl<'r> FlowRecorder<'r> {
 
     pub(super) fn observer(&self) -> Option<Arc<ActiveWatchers<'r>>> {
         self.watching.clone().filter(|watching| watching.observes)
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     pub(super) fn span(&self) -> &Span {
@@ -83,7 +116,6 @@ impl<'r> FlowRecorder<'r> {
         self.steps = self.steps.saturating_add(1);
         self.span.end(category);
         self.span = StepSpan::none();
-        let Some(watching) = &self.watching else { return };
         let Some(OpenStep { mut record, began, taken }) = self.step.take() else { return };
         let tallied = usage_sum.take();
         let now = self.now();
@@ -92,6 +124,11 @@ impl<'r> FlowRecorder<'r> {
         if let Some((_, action)) = taken.first() {
             record.action.clone_from(action);
         }
+        let (flow, usage, elapsed) = (self.number, record.usage, record.elapsed);
+        if flow > 0 {
+            self.within.record(&RunEvent::StepEnded { flow, edges: &taken, category, usage, elapsed });
+        }
+        let Some(watching) = &self.watching else { return };
         let next = (!ended).then_some(at);
         let elapsed = now.saturating_duration_since(self.began);
         watching.note(|book| {
@@ -103,11 +140,26 @@ impl<'r> FlowRecorder<'r> {
     }
 
     /// `None`: the flow has ended with an action.
-    pub(super) fn end(&mut self, category: Option<Category>) {
+    pub(super) fn end(&mut self, error: Option<&NodeError>, at: &Position) {
+        let error = error.map(|error| (error.category(), error));
+        self.end_with(error.map(|(category, _)| category), error.map(|(_, error)| error as &dyn Display), at);
+    }
+
+    fn end_with(&mut self, category: Option<Category>, error: Option<&dyn Display>, at: &Position) {
         self.ended = true;
         self.flow.end(self.steps, category);
-        let Some(watching) = &self.watching else { return };
         let elapsed = self.now().saturating_duration_since(self.began);
+        if self.number > 0 {
+            let position = category.map(|_| at);
+            self.within.record(&RunEvent::FlowEnded {
+                flow: self.number,
+                position,
+                category,
+                error,
+                elapsed,
+            });
+        }
+        let Some(watching) = &self.watching else { return };
         watching.note(|book| (book.category, book.elapsed) = (category, elapsed));
         watching.notify(&FlowEvent::FlowEnded { steps: self.steps, elapsed, category });
     }
@@ -120,7 +172,7 @@ impl<'r> FlowRecorder<'r> {
         if self.step.is_some() {
             self.step_failed(at, Category::Cancelled, usage_sum);
         }
-        self.end(Some(Category::Cancelled));
+        self.end_with(Some(Category::Cancelled), None, at);
     }
 
     /// A clock that panics must not end the flow.
@@ -132,20 +184,31 @@ impl<'r> FlowRecorder<'r> {
 impl StepLog for FlowRecorder<'_> {
     fn begin_step(&mut self, at: &Position, node: &str) -> Span {
         self.span = StepSpan::begin(at, node);
-        if let Some(watching) = &self.watching {
+        if self.watching.is_some() || self.number > 0 {
+            let began = self.now();
+            let started = self.started.checked_add(began.saturating_duration_since(self.began));
             let record = StepRecord {
                 position: at.clone(),
                 node: node.to_owned(),
                 action: String::new(),
                 category: None,
+                started,
                 usage: Default::default(),
                 asking: Duration::ZERO,
                 elapsed: Duration::ZERO,
             };
-            self.step = Some(OpenStep { record, began: self.now(), taken: Vec::new() });
-            watching.step_begins(at, node);
+            self.step = Some(OpenStep { record, began, taken: Vec::new() });
+            if self.number > 0 {
+                let (flow, started) = (self.number, started.unwrap_or(self.started));
+                self.within.record(&RunEvent::StepBegan { flow, position: at, node, started });
+            }
+            self.watching.iter().for_each(|watching| watching.step_begins(at, node));
         }
         self.span.span().clone()
+    }
+
+    fn step_span(&self) -> &Span {
+        self.span.span()
     }
 
     fn edge_taken(&mut self, at: &Position, depth: usize, action: &str) {

@@ -1,6 +1,6 @@
 //! The record of a flow: its path, and the time and usage of each step.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use llmnode_runtime::internal::{Position, milliseconds};
 use llmnode_runtime::{Category, Usage};
@@ -57,6 +57,10 @@ pub struct StepRecord {
     pub action: String,
     /// What went wrong; `None`: it ended with an action.
     pub category: Option<Category>,
+    /// When it began, by the machine's clock. `None` in records of older versions.
+    #[serde(rename = "started_unix_ms", with = "milliseconds::unix::optional", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<SystemTime>,
     /// What its requests used, including those of nodes that its node called.
     pub usage: Usage,
     /// The time of these requests, from the start of each to the end of its validation. The times of concurrent

@@ -8,14 +8,21 @@ use tracing::field::Empty;
 // The same names as in the spans of the runtime.
 const NAME: &str = "otel.name";
 const STATUS: &str = "otel.status_code";
+const STATUS_DESCRIPTION: &str = "otel.status_description";
 const ERROR_TYPE: &str = "error.type";
 const OPERATION: &str = "gen_ai.operation.name";
 const NODE: &str = "llmnode.node";
 
+const AGENT_NAME: &str = "gen_ai.agent.name";
+/// Its name before version 0.1.0 of the conventions for generative AI; it goes in the next release.
 const WORKFLOW: &str = "gen_ai.workflow.name";
 const FLOW_STEPS: &str = "llmnode.flow.steps";
 const STEP_POSITION: &str = "llmnode.step.position";
 const STEP_ACTION: &str = "llmnode.step.action";
+const CALL_ID: &str = "llmnode.call.id";
+const CALL_PARENT: &str = "llmnode.call.parent";
+const CALL_LABELS: &str = "llmnode.call.labels";
+const CALL_DEGRADED: &str = "llmnode.call.degraded";
 
 pub(crate) struct FlowSpan(Span);
 
@@ -26,10 +33,12 @@ impl FlowSpan {
             "flow",
             { NAME } = %format_args!("invoke_workflow {flow}"),
             { OPERATION } = "invoke_workflow",
+            { AGENT_NAME } = flow,
             { WORKFLOW } = flow,
             { FLOW_STEPS } = Empty,
             { ERROR_TYPE } = Empty,
             { STATUS } = Empty,
+            { STATUS_DESCRIPTION } = Empty,
         ))
     }
 
@@ -58,8 +67,16 @@ impl StepSpan {
             { NODE } = node,
             { STEP_POSITION } = %at,
             { STEP_ACTION } = Empty,
+            // The call of its node has no span of its own.
+            { CALL_ID } = Empty,
+            { CALL_PARENT } = Empty,
+            { CALL_LABELS } = Empty,
+            { CALL_DEGRADED } = Empty,
+            { OPERATION } = Empty,
+            { AGENT_NAME } = Empty,
             { ERROR_TYPE } = Empty,
             { STATUS } = Empty,
+            { STATUS_DESCRIPTION } = Empty,
         ))
     }
 
@@ -79,5 +96,6 @@ impl StepSpan {
 fn failed(span: &Span, category: Option<Category>) {
     if let Some(category) = category {
         span.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
+        span.record(STATUS_DESCRIPTION, category.as_str());
     }
 }

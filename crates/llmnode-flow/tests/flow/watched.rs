@@ -268,7 +268,7 @@ fn a_dropped_flow_leaves_no_half_step() {
 }
 
 #[tokio::test]
-async fn spans_of_flow_and_steps_stand_around_those_of_calls() {
+async fn flow_and_steps_have_spans_and_a_step_shares_that_of_its_call() {
     let (seen, _guard) = Recorder::start();
     let mut run = talk();
     run.flow(Talk).await.unwrap();
@@ -278,18 +278,23 @@ async fn spans_of_flow_and_steps_stand_around_those_of_calls() {
     assert_eq!(
         [
             spans[0].get("gen_ai.operation.name"),
+            spans[0].get("gen_ai.agent.name"),
             spans[0].get("gen_ai.workflow.name"),
             spans[0].get("llmnode.flow.steps")
         ],
-        ["invoke_workflow", "Talk", "2"]
+        ["invoke_workflow", "Talk", "Talk", "2"]
     );
     assert_eq!(
         [spans[2].get("llmnode.step.position"), spans[2].get("llmnode.step.action")],
         ["Second", "false"]
     );
     assert_eq!(seen.parent(&spans[2]).unwrap().get("otel.name"), "invoke_workflow Talk");
-    let call = &seen.spans("llmnode::call")[0];
-    assert_eq!(seen.parent(call).unwrap().get("otel.name"), "First");
+    let ledger = run.ledger().snapshot();
+    let outer = ledger.calls.iter().filter(|call| call.parent.is_none());
+    let calls: Vec<_> = outer.map(|call| call.id.to_string()).collect();
+    assert_eq!([spans[1].get("llmnode.call.id"), spans[2].get("llmnode.call.id")], [&*calls[0], &*calls[1]]);
+    // Only the calls that the nodes make have spans of their own.
+    assert!(seen.spans("llmnode::call").iter().all(|span| !span.get("llmnode.call.parent").is_empty()));
     assert!(seen.all_closed() && seen.entered() == 0);
 }
 

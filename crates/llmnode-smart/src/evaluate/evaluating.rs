@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::IntoFuture;
 
-use llmnode_runtime::internal::OnProgress;
+use llmnode_runtime::internal::{OnProgress, RunRecorder};
 use llmnode_runtime::{
     BatchProgress, BoxFuture, CallReport, Category, Exec, Group, Limits, Map, Node, NodeError, Run, Settings,
 };
@@ -71,6 +71,7 @@ struct EvaluateOptions<'r> {
     limits: Limits,
     settings: Settings,
     on_progress: Option<OnProgress<'r>>,
+    recorder: Option<&'r dyn RunRecorder>,
     #[cfg(feature = "journal")]
     journal: Option<Box<dyn llmnode_flow::journal::Journal>>,
 }
@@ -97,6 +98,12 @@ impl<'r, S, N, E, M> Evaluate<'r, S, N, E, M> {
     /// Sets all settings of the node's calls. The metric's calls have their own.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.options.settings = settings;
+        self
+    }
+
+    /// Records all calls of the evaluation: `Recording` of the feature `page` shows them as a page.
+    pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
+        self.options.recorder = Some(recording);
         self
     }
 
@@ -138,6 +145,9 @@ where
             let mut map = run.map(cases(data.cases.iter(), &metric, settings)).limits(options.limits);
             if let Some(concurrency) = options.concurrency {
                 map = map.concurrency(concurrency);
+            }
+            if let Some(recorder) = options.recorder {
+                map = map.record(recorder);
             }
             if let Some(tell) = options.on_progress {
                 map = map.on_progress(tell);

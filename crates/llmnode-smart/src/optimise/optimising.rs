@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::IntoFuture;
 use std::sync::Mutex;
 
+use llmnode_runtime::internal::RunRecorder;
 use llmnode_runtime::private::LlmNode;
 use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Limits, Node, NodeError, Run};
 use serde::Serialize;
@@ -77,6 +78,7 @@ pub struct Optimise<'r, S, N, E, M> {
     metric: M,
     concurrency: usize,
     report_progress: Option<ProgressFn<'r>>,
+    recorder: Option<&'r dyn RunRecorder>,
     #[cfg(feature = "journal")]
     journal: Option<Box<dyn llmnode_flow::journal::Journal>>,
 }
@@ -98,6 +100,7 @@ impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
             metric,
             concurrency,
             report_progress,
+            recorder: None,
             #[cfg(feature = "journal")]
             journal: None,
         }
@@ -106,6 +109,12 @@ impl<'r, S, N, E, M> Optimise<'r, S, N, E, M> {
     /// Sets how many cases run at once. Default 8; 0 counts as 1. The result does not depend on it.
     pub fn concurrency(mut self, cases: usize) -> Self {
         self.concurrency = cases;
+        self
+    }
+
+    /// Records all calls of the optimisation: `Recording` of the feature `page` shows them as a page.
+    pub fn record(mut self, recording: &'r dyn RunRecorder) -> Self {
+        self.recorder = Some(recording);
         self
     }
 
@@ -154,13 +163,20 @@ where
             #[cfg(feature = "journal")]
             if let Some(journal) = self.journal {
                 // A journal belongs to a map: here to one with a single call.
-                let map =
-                    llmnode_flow::journal::MapExt::resume(self.run.map([&node]).limits(limits), journal);
+                let mut map = self.run.map([&node]).limits(limits);
+                if let Some(recorder) = self.recorder {
+                    map = map.record(recorder);
+                }
+                let map = llmnode_flow::journal::MapExt::resume(map, journal);
                 let none =
                     || NodeError::new(llmnode_runtime::Category::Aborted, "the optimisation gave no result");
                 return map.await.pop().unwrap_or_else(|| Err(none()));
             }
-            self.run.call(&node).limits(limits).await
+            let mut call = self.run.call(&node).limits(limits);
+            if let Some(recorder) = self.recorder {
+                call = call.record(recorder);
+            }
+            call.await
         })
     }
 }

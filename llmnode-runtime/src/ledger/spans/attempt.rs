@@ -65,6 +65,7 @@ impl AttemptSpan {
             { ATTEMPT_KIND } = record.kind.as_str(),
             { ATTEMPT_WAIT } = integer(milliseconds::whole(record.wait)),
             { INPUT_MESSAGES } = chat.filter(|_| content).map(|request| field::display(content::input(&request.messages))),
+            { TOOL_DEFINITIONS } = chat.filter(|chat| content && !chat.tools.is_empty()).map(|request| field::display(content::tools(&request.tools))),
             { OUTPUT_MESSAGES } = Empty,
             { RESPONSE_ID } = Empty,
             { RESPONSE_MODEL } = Empty,
@@ -79,6 +80,7 @@ impl AttemptSpan {
             { HTTP_STATUS } = Empty,
             { ERROR_TYPE } = Empty,
             { STATUS } = Empty,
+            { STATUS_DESCRIPTION } = Empty,
         );
         AttemptSpan { span, content }
     }
@@ -127,12 +129,21 @@ impl AttemptSpan {
             self.span.record(HTTP_STATUS, i64::from(status));
         }
         if let Some(category) = record.category {
-            self.failed(category);
+            match record.status {
+                Some(status) => self.failed_as(category, &format!("{category} (HTTP {status})")),
+                None => self.failed(category),
+            }
         }
     }
 
     pub(crate) fn failed(&self, category: Category) {
+        self.failed_as(category, category.as_str());
+    }
+
+    /// Never the message: it may quote content.
+    fn failed_as(&self, category: Category, description: &str) {
         self.span.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
+        self.span.record(STATUS_DESCRIPTION, description);
     }
 
     fn word(&self, name: &str, word: Option<&str>) {

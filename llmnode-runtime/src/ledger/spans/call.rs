@@ -5,12 +5,26 @@ use tracing::Span;
 use tracing::field::{self, Empty};
 
 use super::names::*;
+use super::tool::failed;
 use crate::ledger::{CallRecord, Labels};
 
 pub(crate) struct CallSpan(Span);
 
 impl CallSpan {
-    pub(crate) fn begin(node: &str, id: CallId, parent: Option<CallId>, labels: &Labels) -> Self {
+    /// `around`: a span of the same, such as that of a step or of a tool.
+    pub(crate) fn begin(
+        node: &str,
+        (id, parent): (CallId, Option<CallId>),
+        labels: &Labels,
+        around: Option<&Span>,
+    ) -> Self {
+        // `tracing` has no maps, so this is the JSON of one.
+        let labels = || (!labels.is_empty()).then(|| field::display(serde_json::json!(labels)));
+        if let Some(around) = around {
+            around.record(NODE, node).record(CALL_ID, field::display(id));
+            around.record(CALL_PARENT, parent.map(field::display)).record(CALL_LABELS, labels());
+            return CallSpan(around.clone());
+        }
         CallSpan(tracing::info_span!(
             target: "llmnode::call",
             "call",
@@ -18,11 +32,13 @@ impl CallSpan {
             { NODE } = node,
             { CALL_ID } = %id,
             { CALL_PARENT } = parent.map(field::display),
-            // `tracing` has no maps, so this is the JSON of one.
-            { CALL_LABELS } = (!labels.is_empty()).then(|| field::display(serde_json::json!(labels))),
+            { CALL_LABELS } = labels(),
+            { OPERATION } = Empty,
+            { AGENT_NAME } = Empty,
             { CALL_DEGRADED } = Empty,
             { ERROR_TYPE } = Empty,
             { STATUS } = Empty,
+            { STATUS_DESCRIPTION } = Empty,
         ))
     }
 
@@ -30,9 +46,17 @@ impl CallSpan {
         &self.0
     }
 
+    /// It calls tools: the conventions name it as they name agents.
+    pub(crate) fn is_agent(&self, node: &str) {
+        if !self.0.is_disabled() {
+            self.0.record(NAME, field::display(format_args!("invoke_agent {node}")));
+            self.0.record(OPERATION, "invoke_agent").record(AGENT_NAME, node);
+        }
+    }
+
     pub(crate) fn end(&self, record: &CallRecord) {
         if let Some(category) = record.category {
-            self.0.record(ERROR_TYPE, category.as_str()).record(STATUS, "ERROR");
+            failed(&self.0, category.as_str());
         }
         if let Some(degraded) = record.degraded {
             self.0.record(CALL_DEGRADED, degraded.as_str());

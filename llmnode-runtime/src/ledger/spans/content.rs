@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::{Completion, FinishReason, Message, Part, Role};
+use llmnode_model::{Completion, FinishReason, Message, Part, Role, ToolSpec};
 use llmnode_reader::internal::floor_char_boundary;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 const SHOWN: usize = 64 * 1024;
 
@@ -24,7 +25,7 @@ struct SpanPart<'a> {
 
 impl<'a> SpanPart<'a> {
     fn text(text: &'a str) -> Self {
-        SpanPart { r#type: "text", content: Cow::Borrowed(&text[..floor_char_boundary(text, SHOWN)]) }
+        SpanPart { r#type: "text", content: Cow::Borrowed(shown(text)) }
     }
 
     fn part(part: Part<'a>) -> Self {
@@ -47,6 +48,26 @@ pub(super) fn output(completion: &Completion) -> String {
     let text = completion.refusal.as_deref().unwrap_or(&completion.text);
     let finish = completion.finish.as_ref().map(FinishReason::as_str);
     json(&[SpanMessage { role: Role::Assistant, parts: vec![SpanPart::text(text)], finish_reason: finish }])
+}
+
+/// As much of a text as is shown.
+pub(super) fn shown(text: &str) -> &str {
+    &text[..floor_char_boundary(text, SHOWN)]
+}
+
+pub(super) fn tools(tools: &[ToolSpec]) -> String {
+    #[derive(Serialize)]
+    struct Definition<'a> {
+        r#type: &'static str,
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a RawValue,
+    }
+    let definition = |tool: &'_ ToolSpec| {
+        let ToolSpec { name, description, schema, .. } = tool;
+        json(&Definition { r#type: "function", name, description, parameters: schema.plain() })
+    };
+    format!("[{}]", tools.iter().map(definition).collect::<Vec<_>>().join(","))
 }
 
 pub(super) fn list(word: &str) -> String {

@@ -6,6 +6,8 @@ mod attempt;
 mod call;
 mod content;
 mod names;
+mod tool;
 
 pub(crate) use attempt::{AttemptSpan, RequestInfo};
 pub(crate) use call::CallSpan;
+pub(crate) use tool::ToolSpan;

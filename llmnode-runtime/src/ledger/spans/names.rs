@@ -6,6 +6,7 @@
 pub(super) const NAME: &str = "otel.name";
 pub(super) const KIND: &str = "otel.kind";
 pub(super) const STATUS: &str = "otel.status_code";
+pub(super) const STATUS_DESCRIPTION: &str = "otel.status_description";
 
 pub(super) const ERROR_TYPE: &str = "error.type";
 pub(super) const HTTP_STATUS: &str = "http.response.status_code";
@@ -28,6 +29,14 @@ pub(super) const CACHE_WRITE_TOKENS: &str = "gen_ai.usage.cache_creation.input_t
 pub(super) const REASONING_TOKENS: &str = "gen_ai.usage.reasoning.output_tokens";
 pub(super) const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 pub(super) const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";
+pub(super) const TOOL_DEFINITIONS: &str = "gen_ai.tool.definitions";
+pub(super) const AGENT_NAME: &str = "gen_ai.agent.name";
+pub(super) const TOOL_NAME: &str = "gen_ai.tool.name";
+pub(super) const TOOL_TYPE: &str = "gen_ai.tool.type";
+pub(super) const TOOL_DESCRIPTION: &str = "gen_ai.tool.description";
+pub(super) const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
+pub(super) const TOOL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
+pub(super) const TOOL_RESULT: &str = "gen_ai.tool.call.result";
 
 pub(super) const NODE: &str = "llmnode.node";
 pub(super) const CALL_ID: &str = "llmnode.call.id";

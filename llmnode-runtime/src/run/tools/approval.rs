@@ -15,6 +15,8 @@ pub(super) struct Permit {
     /// By a person, in place of the model's.
     edited: Option<String>,
     decided: bool,
+    /// Here and now.
+    asked: bool,
 }
 
 impl Permit {
@@ -24,7 +26,7 @@ impl Permit {
             _ => invocation.origin.edited().map(str::to_owned),
         };
         let decided = !require_approval || invocation.decision.is_some() || invocation.origin.is_paused();
-        Permit { edited, decided }
+        Permit { edited, decided, asked: false }
     }
 
     pub(super) fn arguments<'a>(&'a self, invocation: &'a Invocation<'_>) -> &'a str {
@@ -33,6 +35,12 @@ impl Permit {
 
     pub(super) fn edited(&self) -> Option<&str> {
         self.edited.as_deref()
+    }
+
+    /// The outcome of the call, with what a person decided about it.
+    pub(super) fn of(&self, outcome: Outcome) -> Outcome {
+        let decided = self.asked || outcome.decided;
+        Outcome { decided, ..outcome.edited(self.edited()) }
     }
 
     /// `false`: a person edited the arguments, so they have to be read again.
@@ -45,9 +53,11 @@ impl Permit {
             return Ok(true);
         }
         self.decided = true;
-        match ask(cx, invocation).await? {
+        let decision = ask(cx, invocation).await?;
+        self.asked = decision.is_some();
+        match decision {
             None => Err(Outcome::waits(CallState::Approval(None))),
-            Some(Decision::No(why)) => Err(Outcome::denied(&why)),
+            Some(Decision::No(why)) => Err(self.of(Outcome::denied(&why))),
             Some(Decision::Edit(arguments)) => {
                 self.edited = Some(Value::to_string(&arguments));
                 Ok(false)

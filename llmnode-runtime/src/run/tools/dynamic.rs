@@ -82,7 +82,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     let mut permit = Permit::new(invocation, tool.require_approval);
     loop {
         if let Some(outcome) = tool.argument_fault(permit.arguments(invocation)) {
-            return outcome.edited(permit.edited());
+            return permit.of(outcome);
         }
         match permit.is_granted(cx, invocation).await {
             Ok(true) => break,
@@ -96,27 +96,27 @@ pub(super) async fn execute<S: ?Sized + Sync>(
             // They were read before, so this does not fail.
             let arguments =
                 serde_json::from_str(or_empty_object(permit.arguments(invocation))).unwrap_or_default();
-            return match calls(&cx.on(&()), arguments).await {
+            return permit.of(match calls(&cx.on(&()), arguments).await {
                 Ok((reply, call)) => Outcome::done(reply, call),
                 Err(error) => Outcome::of_error(error, None),
-            }
-            .edited(permit.edited());
+            });
         }
         Body::Typed(_) | Body::External => {
             let edit = permit.edited().and_then(|arguments| serde_json::from_str(arguments).ok());
-            return Outcome::waits(CallState::Answer(edit.map(Decision::Edit))).edited(permit.edited());
+            return permit.of(Outcome::waits(CallState::Answer(edit.map(Decision::Edit))));
         }
     };
     let (spec, arguments) = (&tool.spec, or_empty_object(permit.arguments(invocation)));
+    let (caller, core, state) = (invocation.caller(cx.caller(), true), cx.context.core, cx.state);
     let report = match tool.idempotent {
-        true => cx.call(&FunctionNode::<true> { spec, arguments, parser }).report().await,
-        false => cx.call(&FunctionNode::<false> { spec, arguments, parser }).report().await,
+        true => core.call(caller, state, &FunctionNode::<true> { spec, arguments, parser }).report().await,
+        false => core.call(caller, state, &FunctionNode::<false> { spec, arguments, parser }).report().await,
     };
     let outcome = match report {
         Ok(report) => Outcome::done(report.value, Some(report.record.id)),
         Err(error) => Outcome::of_error(error, None),
     };
-    outcome.edited(permit.edited())
+    permit.of(outcome)
 }
 
 impl Dynamic {

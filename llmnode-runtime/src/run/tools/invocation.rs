@@ -1,8 +1,12 @@
 //! A call of a tool, as the tool's side sees it.
 
+use std::sync::OnceLock;
+
 use llmnode_model::ToolCall;
 
+use crate::ledger::ToolSpan;
 use crate::pause::{CallState, Decision, segment};
+use crate::run::context::Caller;
 use crate::run::resume::Origin;
 
 pub(in crate::run) struct Invocation<'c> {
@@ -10,6 +14,8 @@ pub(in crate::run) struct Invocation<'c> {
     /// `Some` if it waited and was decided.
     pub(super) decision: Option<&'c Decision>,
     pub(in crate::run) origin: Origin<'c>,
+    /// Set when its tool begins.
+    pub(super) span: OnceLock<ToolSpan>,
 }
 
 #[derive(Clone, Copy)]
@@ -33,7 +39,16 @@ impl<'c> Invocation<'c> {
         let path = format!("{around}{between}{}", segment(&call.id));
         let mut origin = Origin::tool(of.depth + 1, (root, path), paused);
         origin.journal = of.journal.map(|journal| format!("{journal}/{}", segment(&call.id)));
-        Invocation { call, decision: state.and_then(CallState::decision), origin }
+        let decision = state.and_then(CallState::decision);
+        Invocation { call, decision, origin, span: OnceLock::new() }
+    }
+
+    /// Who calls the node of the tool. A function's call says the same as its tool, so they share a span.
+    pub(super) fn caller<'x>(&'x self, caller: Caller<'x>, is_function: bool) -> Caller<'x> {
+        match self.span.get().filter(|_| is_function) {
+            Some(span) => caller.in_span(span.span()),
+            None => caller,
+        }
     }
 
     /// The ids of the calls around it and its own.

@@ -22,7 +22,10 @@ pub(in crate::run) struct Outcome {
     /// As in the ledger.
     pub(super) label: Cow<'static, str>,
     pub(super) call: Option<CallId>,
-    pub(super) edited: bool,
+    /// A person decided about the call.
+    pub(super) decided: bool,
+    /// The arguments that a person wrote.
+    pub(super) edited: Option<String>,
 }
 
 pub(super) enum ToolEffect {
@@ -36,7 +39,7 @@ pub(super) enum ToolEffect {
 
 impl Outcome {
     fn new(effect: ToolEffect, label: impl Into<Cow<'static, str>>) -> Self {
-        Outcome { effect, label: label.into(), call: None, edited: false }
+        Outcome { effect, label: label.into(), call: None, decided: false, edited: None }
     }
 
     pub(super) fn done(reply: ToolReply, call: Option<CallId>) -> Self {
@@ -95,7 +98,7 @@ impl Outcome {
 
     /// Records arguments that a person edited.
     pub(super) fn edited(mut self, arguments: Option<&str>) -> Self {
-        self.edited |= arguments.is_some();
+        self.edited = arguments.map(str::to_owned).or(self.edited);
         if let (ToolEffect::Waits(CallState::Within(paused)), Some(arguments)) = (&mut self.effect, arguments)
         {
             paused.0.edited = Some(arguments.to_owned());

@@ -12,14 +12,14 @@ use llmnode_model::{
 use llmnode_reader::internal::{nearest, one_line, same_name};
 use llmnode_reader::{Reader, Violation};
 use serde_json::Value;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 
 use super::in_text::{self, Quotable, TextCall};
 use super::invocation::{ConversationId, Invocation};
 use super::outcome::Outcome;
 use super::typed::is_object;
 use super::value::ToolReply;
-use crate::ledger::ToolRecord;
+use crate::ledger::{RunEvent, ToolRecord, ToolSpan};
 use crate::pause::{CallState, Decision, OpenCall};
 use crate::run::context::CallContext;
 use crate::run::erased_node::ErasedNode;
@@ -193,7 +193,7 @@ impl Round {
         request: &Request,
         with: &Executor<'_, '_>,
     ) -> Result<Vec<CallState>, Failure> {
-        let CallContext { call: scope, limits, listener, .. } = *with.context;
+        let CallContext { core, call: scope, limits, listener, .. } = *with.context;
         let tools = &request.tools;
         let known: Vec<Option<usize>> = self.calls.iter().map(|call| tool_index(tools, &call.name)).collect();
         let called: Vec<Invocation<'_>> = self.called(with.around);
@@ -207,27 +207,39 @@ impl Round {
             self.states.iter().map(|state| state.result().map(CallState::ended)).collect();
         states.resize_with(self.calls.len(), || None);
         let end = |index: usize, began: Option<Instant>, outcome: Outcome| -> Result<CallState, Failure> {
-            let Outcome { effect, label, call, edited } = outcome;
+            let Outcome { effect, label, call, decided, edited } = outcome;
+            let decided = decided || self.states.get(index).and_then(CallState::decision).is_some();
             let elapsed = began.map(|began| scope.now().saturating_duration_since(began));
             if let Some(listener) = listener {
                 listener.tool_ended(&self.calls[index].id, label.clone());
             }
             scope.tool_ended(self.calls.len() - 1 - index, |record| {
-                (record.outcome, record.call, record.edited) = (label, call, edited);
+                (record.outcome, record.call) = (label, call);
+                (record.decided, record.edited) = (decided, edited.is_some());
+                record.started = began.map(|began| scope.time_of_day(began));
                 record.elapsed = elapsed.unwrap_or_default();
             });
             let state = effect.into_state(&self.calls[index].id).map_err(Failure::of_tool)?;
-            if let (Some(conversation), Some(result)) = (with.around.journal, state.result()) {
+            let (tool, result) = (&self.calls[index], state.result());
+            let (id, arguments) = (scope.id, edited.as_deref());
+            scope.record_event(&RunEvent::ToolEnded { call: id, tool, arguments, result: result.as_ref() });
+            if let (Some(conversation), Some(result)) = (with.around.journal, &result) {
                 let executed = began.is_some();
-                scope.tool_has_result(conversation, (&self.calls[index], &result), (call, executed));
+                scope.tool_has_result(conversation, (tool, result), (call, executed));
             }
             Ok(state)
         };
         // Part of the tool's future: while its result is recorded, the others continue, and so does their recording.
         let run = async |index: usize, tool: BoxFuture<'_, Outcome>| -> Result<CallState, Failure> {
             let began = scope.now();
-            let outcome = tool.instrument(span(&self.calls[index])).await;
-            let state = end(index, Some(began), outcome)?;
+            let description = known[index].map_or("", |tool| &tools[tool].description);
+            let begin = || ToolSpan::begin(&self.calls[index], description, core.content_in_traces);
+            let span = called[index].span.get_or_init(begin);
+            let outcome = tool.instrument(span.span().clone()).await;
+            let label = outcome.label.clone();
+            let state = end(index, Some(began), outcome);
+            span.end(&label, state.as_ref().ok().and_then(CallState::result).as_ref());
+            let state = state?;
             scope.flush().await.map_err(Failure::unrecorded)?;
             Ok(state)
         };
@@ -328,18 +340,6 @@ fn concurrent_ranges(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<u
         }
     }
     concurrent_ranges
-}
-
-/// As the conventions of OpenTelemetry have it.
-fn span(call: &ToolCall) -> Span {
-    tracing::info_span!(
-        target: "llmnode::call",
-        "execute_tool",
-        otel.name = format!("execute_tool {}", call.name),
-        gen_ai.operation.name = "execute_tool",
-        gen_ai.tool.name = call.name,
-        gen_ai.tool.call.id = call.id,
-    )
 }
 
 fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {

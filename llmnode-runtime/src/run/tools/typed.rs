@@ -75,7 +75,8 @@ where
             Ok(ready) => ready,
             Err(outcome) => return outcome,
         };
-        let outcome = match cx.call(&node).report().await {
+        let caller = invocation.caller(cx.caller(), !N::TRIES_ITSELF);
+        let outcome = match cx.context.core.call(caller, cx.state, &node).report().await {
             Ok(report) => match N::reply(&report.value) {
                 Ok(reply) => Outcome::done(reply, Some(report.record.id)),
                 Err(error) => {
@@ -89,7 +90,7 @@ where
             }
             Err(error) => Outcome::of_error(error, N::SETTINGS.deadline),
         };
-        outcome.edited(permit.edited())
+        permit.of(outcome)
     })
 }
 
@@ -111,9 +112,9 @@ where
     let mut permit = Permit::new(invocation, N::REQUIRE_APPROVAL);
     loop {
         let read = read::<N, S>(cx, &invocation.call.name, permit.arguments(invocation)).await;
-        let node = read.map_err(|outcome| outcome.edited(permit.edited()))?;
+        let node = read.map_err(|outcome| permit.of(outcome))?;
         if let Some(refused) = too_deep::<N, S>(cx, &node) {
-            return Err(refused.edited(permit.edited()));
+            return Err(permit.of(refused));
         }
         if permit.is_granted(cx, invocation).await? {
             return Ok((node, permit));

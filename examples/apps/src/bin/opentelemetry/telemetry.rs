@@ -34,7 +34,12 @@ impl Telemetry {
     /// Sends the spans of this thread to OpenTelemetry, until the guard is dropped. An application calls `init`
     /// instead of `set_default`.
     pub fn subscribe(&self) -> DefaultGuard {
-        let layer = tracing_opentelemetry::layer().with_tracer(self.tracers.tracer("example"));
+        let layer = tracing_opentelemetry::layer()
+            .with_tracer(self.tracers.tracer("example"))
+            // These would show paths of the machine that built the program, and name threads.
+            .with_location(false)
+            .with_threads(false)
+            .with_tracked_inactivity(false);
         tracing_subscriber::registry().with(layer).set_default()
     }
 

@@ -3,23 +3,25 @@
 use std::fmt;
 use std::sync::Arc;
 
-use llmnode_model::internal::{Secret, is_credential, redact};
 use serde_json::Value;
+
+use crate::credential::{Secret, is_credential, redact};
 
 /// Shorter values are hardly keys.
 const MIN_SECRET_LEN: usize = 8;
 
 type Redact = dyn Fn(&str) -> String + Send + Sync;
 
+/// Removes credentials, and what else the program wants removed.
 #[derive(Clone, Default)]
-pub(crate) struct Redactor {
+pub struct Redactor {
     secrets: Vec<Secret>,
     custom: Option<Arc<Redact>>,
 }
 
 impl Redactor {
     /// Finds credentials by the names of the variables.
-    pub(crate) fn from_env() -> Self {
+    pub fn from_env() -> Self {
         let secrets = std::env::vars_os().filter_map(|(name, value)| {
             let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
             (value.len() >= MIN_SECRET_LEN && is_credential(&name)).then(|| Secret::new(value))
@@ -27,22 +29,24 @@ impl Redactor {
         Redactor { secrets: secrets.collect(), custom: None }
     }
 
-    pub(crate) fn redact(&mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) {
+    /// Sets a function that every text goes through as well.
+    pub fn redact(&mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) {
         self.custom = Some(Arc::new(redact));
     }
 
     /// A text is redacted as a whole: half a key would not be recognized.
-    pub(crate) fn text(&self, text: &str) -> String {
+    pub fn text(&self, text: &str) -> String {
         let clean = redact(text, &self.secrets);
         self.custom.as_ref().map_or_else(|| clean.clone(), |custom| custom(&clean))
     }
 
-    pub(crate) fn option(&self, text: Option<&String>) -> Option<String> {
+    /// The same, if there is a text.
+    pub fn option(&self, text: Option<&String>) -> Option<String> {
         text.map(|text| self.text(text))
     }
 
     /// Includes the names of members.
-    pub(crate) fn value(&self, value: &mut Value) {
+    pub fn value(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),

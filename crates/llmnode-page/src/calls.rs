@@ -1,0 +1,272 @@
+//! The calls: each attempt, what it asked and got, what was wrong with it, and the tools.
+
+use std::time::Duration;
+
+use llmnode_runtime::{AttemptRecord, CallRecord, Category, Degraded, TokenUsage, ToolRecord};
+
+use crate::chart::class_of;
+use crate::document::{CallEntry, Exchange, Text, ToolText};
+use crate::html::{Attributes, Html};
+use crate::view::View;
+use crate::words::{count, kind, money, optional, time, tokens};
+
+pub(crate) fn section(html: &mut Html, view: &View<'_>) {
+    if view.calls.is_empty() {
+        return;
+    }
+    html.section("Calls", |html| {
+        if view.more.1 > 0 {
+            let shown = count(view.calls.len() as u64, "call");
+            html.leaf("p", "more", format!("The newest {shown}; {} more are not shown.", view.more.1));
+        }
+        view.calls.iter().for_each(|call| call_box(html, call));
+    });
+}
+
+fn call_box(html: &mut Html, call: &CallEntry) {
+    let record = call.record.as_deref();
+    let attributes: Attributes<'_> = &[("class", "callbox"), ("open", "")];
+    let attributes = if is_open(call) { attributes } else { &attributes[..1] };
+    html.element("details", attributes, |html| {
+        html.element("summary", &[], |html| summary(html, call));
+        let id = format!("c-{}", call.number);
+        html.element("div", &[("class", "inner"), ("id", &id)], |html| {
+            for (name, value) in &call.labels {
+                html.leaf("span", "tag", format!("{name}={value}"));
+            }
+            if let Some(record) = record {
+                attempts(html, call, record);
+                ending(html, call, record);
+            } else {
+                call.exchanges.iter().for_each(|exchange| unfinished(html, exchange));
+                html.leaf("p", "more", "It had not ended when the page was made.");
+            }
+        });
+    });
+}
+
+/// Where something went wrong, or a tool was called.
+fn is_open(call: &CallEntry) -> bool {
+    call.record.as_deref().is_none_or(|record| {
+        record.category.is_some()
+            || record.degraded.is_some()
+            || !record.failed_tries.is_empty()
+            || !record.resumed_tools.is_empty()
+            || record.attempts.iter().any(|attempt| attempt.category.is_some() || !attempt.tools.is_empty())
+    })
+}
+
+fn summary(html: &mut Html, call: &CallEntry) {
+    html.element("span", &[("class", "n")], |html| {
+        html.text(&call.node);
+        call.item.iter().for_each(|item| html.text(format!("[{item}]")));
+    });
+    html.leaf("code", "id", call.id.to_string());
+    let Some(record) = call.record.as_deref() else {
+        html.leaf("span", "pill wait", "running");
+        return;
+    };
+    let (class, word) = match (record.category, record.degraded) {
+        (Some(Category::Paused), _) => ("pill wait", "paused".to_owned()),
+        (Some(category), _) => ("pill bad", category.to_string()),
+        (None, Some(Degraded::FallbackModel)) => ("pill wait", "fallback model".to_owned()),
+        (None, Some(_)) => ("pill wait", "fallback value".to_owned()),
+        (None, None) => ("pill good", "ok".to_owned()),
+    };
+    html.leaf("span", class, word);
+    if record.replayed > 0 {
+        html.leaf("span", "tag", format!("{} from a journal", count(record.replayed.into(), "answer")));
+    }
+    html.leaf("span", "grow", "");
+    let usage = record.usage();
+    html.leaf("span", "num", count(usage.requests, "request"));
+    if usage.requests > 0 {
+        html.leaf("span", "num", tokens(&usage.total));
+    }
+    html.leaf("span", "num", time(record.elapsed));
+}
+
+fn attempts(html: &mut Html, call: &CallEntry, record: &CallRecord) {
+    let is_recorded = |attempt: &&AttemptRecord| call.exchange_of(attempt.id).is_none();
+    for exchange in &call.exchanges {
+        match record.attempts.iter().find(|attempt| exchange.attempt == Some(attempt.id)) {
+            Some(attempt) => attempt_box(html, attempt, Some(exchange)),
+            None if exchange.attempt.is_none() => replayed(html, exchange, &record.resumed_tools),
+            None => {}
+        }
+    }
+    record.attempts.iter().filter(is_recorded).for_each(|attempt| attempt_box(html, attempt, None));
+    if call.exchanges.is_empty() && !record.resumed_tools.is_empty() {
+        html.element("article", &[("class", "attempt")], |html| {
+            html.leaf("strong", "", "Continued");
+            tools(html, &record.resumed_tools, &[]);
+        });
+    }
+}
+
+/// What came of the call beside its answers.
+fn ending(html: &mut Html, call: &CallEntry, record: &CallRecord) {
+    for one in &record.failed_tries {
+        let wait = waited(one.wait).map_or(String::new(), |waited| format!(" · {waited}"));
+        let said = format!("Execution {}: {} · {}{wait}", one.number, one.category, time(one.elapsed));
+        html.leaf("p", "more", said);
+    }
+    match record.degraded {
+        Some(Degraded::FallbackModel) => html.leaf("p", "more", "The output is that of a fallback model."),
+        Some(_) => html.leaf("p", "more", "The node's fallback value took the place of an answer."),
+        None => {}
+    }
+    let corrected = record.corrected();
+    if !corrected.is_empty() {
+        html.leaf("p", "more", format!("Corrected: {}", corrected.join(", ")));
+    }
+    if let Some(error) = &call.error {
+        message(html, "msg fault", "error", error);
+    }
+}
+
+fn attempt_box(html: &mut Html, attempt: &AttemptRecord, exchange: Option<&Exchange>) {
+    let class = format!("attempt {}", class_of(attempt));
+    html.element("article", &[("class", &class)], |html| {
+        html.element("div", &[("class", "line")], |html| line(html, attempt));
+        html.element("p", &[("class", "meta")], |html| {
+            let id = attempt.request_id.as_ref().map(|id| format!("provider's id {id}"));
+            let refused = &attempt.refused;
+            let refused = (!refused.is_empty()).then(|| format!("refused settings: {}", refused.join(", ")));
+            let facts = [&attempt.model, &attempt.finish_reason, &id, &refused];
+            html.text(facts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" · "));
+        });
+        if let Some(exchange) = exchange {
+            conversation(html, exchange, attempt.category.is_none());
+        }
+        tools(html, &attempt.tools, exchange.map_or(&[], |exchange| &exchange.tools));
+    });
+}
+
+fn line(html: &mut Html, attempt: &AttemptRecord) {
+    html.leaf("strong", "", kind(attempt.kind));
+    match attempt.category {
+        Some(category) => html.leaf("span", "pill bad", category.to_string()),
+        None if attempt.tools.is_empty() => html.leaf("span", "pill good", "accepted"),
+        None => html.leaf("span", "pill good", "called tools"),
+    }
+    let status = attempt.status.map(|status| format!("HTTP {status}"));
+    let format = attempt.response_format.map(|format| format.to_string());
+    let unsent = attempt.unsent.then(|| "not sent".to_owned());
+    let flags = attempt.flags.iter().map(|flag| flag.to_string().trim_matches('"').to_owned());
+    for tag in status.into_iter().chain(unsent).chain(format).chain(flags) {
+        html.leaf("span", "tag", tag);
+    }
+    html.leaf("span", "grow", "");
+    let asked = attempt.retry_after.map(|wait| format!("asked to wait {}", time(wait)));
+    let cost = attempt.cost.map(money);
+    for figure in [waited(attempt.wait), asked, Some(used(attempt.usage)), cost, Some(time(attempt.elapsed))]
+    {
+        figure.into_iter().for_each(|figure| html.leaf("span", "num", figure));
+    }
+}
+
+fn waited(wait: Duration) -> Option<String> {
+    (wait > Duration::ZERO).then(|| format!("waited {}", time(wait)))
+}
+
+fn used(usage: Option<TokenUsage>) -> String {
+    let Some(TokenUsage { input, output, cached, reasoning, .. }) = usage else {
+        return "tokens unknown".to_owned();
+    };
+    let mut words = format!("{} in · {} out", optional(input), optional(output));
+    for (tokens, word) in [(cached, "cached"), (reasoning, "reasoning")] {
+        if let Some(tokens) = tokens.filter(|tokens| *tokens > 0) {
+            words.push_str(&format!(" · {tokens} {word}"));
+        }
+    }
+    words
+}
+
+fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
+    let Exchange { shared, messages, answer, error, violations, .. } = exchange;
+    match (*shared, messages.is_empty()) {
+        (0, _) => {}
+        (_, true) => html.leaf("p", "more", "The messages above, once more."),
+        (1, _) => html.leaf("p", "more", "After the message above:"),
+        (shared, _) => html.leaf("p", "more", format!("After the first {shared} messages above:")),
+    }
+    for Text { role, text } in messages {
+        message(html, "msg", role, text);
+    }
+    if let Some(answer) = answer.as_deref().filter(|answer| !answer.is_empty()) {
+        message(html, "msg answer", if is_accepted { "answer" } else { "rejected answer" }, answer);
+    }
+    if !violations.is_empty() {
+        let who = if is_accepted { "warnings" } else { "rejected because" };
+        message(html, if is_accepted { "msg" } else { "msg fault" }, who, &violations.join("\n"));
+    }
+    if let Some(error) = error.as_deref().filter(|_| violations.is_empty()) {
+        message(html, "msg fault", "error", error);
+    }
+}
+
+fn replayed(html: &mut Html, exchange: &Exchange, records: &[ToolRecord]) {
+    html.element("article", &[("class", "attempt replay")], |html| {
+        html.element("div", &[("class", "line")], |html| {
+            let is_answer = exchange.answer.is_some() || !exchange.messages.is_empty();
+            html.leaf("strong", "", if is_answer { "From a journal" } else { "Continued" });
+            html.leaf("span", "tag", "no request");
+        });
+        conversation(html, exchange, true);
+        let own = |record: &&ToolRecord| exchange.tools.iter().any(|tool| tool.id == record.id);
+        tools(html, &records.iter().filter(own).cloned().collect::<Vec<_>>(), &exchange.tools);
+    });
+}
+
+fn unfinished(html: &mut Html, exchange: &Exchange) {
+    html.element("article", &[("class", "attempt replay")], |html| {
+        let ended = exchange.answer.is_some() || exchange.error.is_some();
+        html.leaf("strong", "", if ended { "Request" } else { "Request under way" });
+        conversation(html, exchange, exchange.error.is_none() && exchange.violations.is_empty());
+        exchange.tools.iter().for_each(|tool| tool_texts(html, tool));
+    });
+}
+
+fn tools(html: &mut Html, records: &[ToolRecord], texts: &[ToolText]) {
+    for record in records {
+        html.element("div", &[("class", "line called")], |html| {
+            html.leaf("strong", "", "Tool");
+            html.leaf("code", "", &record.name);
+            let class = match &*record.outcome {
+                "ok" | "replayed" => "pill good",
+                "waiting" | "called" => "pill wait",
+                _ => "pill bad",
+            };
+            html.leaf("span", class, &record.outcome);
+            if record.decided && record.outcome != "denied" {
+                html.leaf("span", "tag", "approved");
+            }
+            if record.edited {
+                html.leaf("span", "tag", "arguments edited");
+            }
+            html.leaf("span", "grow", "");
+            if record.elapsed > Duration::ZERO {
+                html.leaf("span", "num", time(record.elapsed));
+            }
+        });
+        texts.iter().filter(|text| text.id == record.id).for_each(|text| tool_texts(html, text));
+    }
+}
+
+fn tool_texts(html: &mut Html, tool: &ToolText) {
+    message(html, "msg", "arguments", &tool.arguments);
+    if let Some(edited) = &tool.edited {
+        message(html, "msg", "edited to", edited);
+    }
+    if let Some(result) = &tool.result {
+        message(html, "msg answer", "result", result);
+    }
+}
+
+fn message(html: &mut Html, class: &str, who: &str, text: &str) {
+    html.element("div", &[("class", class)], |html| {
+        html.leaf("span", "who", who);
+        html.verbatim(text);
+    });
+}

@@ -1,0 +1,184 @@
+//! Where the time went: a bar for each request, tool and wait.
+
+use std::time::Duration;
+
+use llmnode_runtime::{AttemptKind, AttemptRecord, ToolRecord};
+
+use crate::document::{CallEntry, StepEntry, unix_ms};
+use crate::html::Html;
+use crate::view::{Row, View};
+use crate::words::{count, time};
+
+struct Axis {
+    from: u64,
+    length: u64,
+}
+
+pub(crate) fn section(html: &mut Html, view: &View<'_>) {
+    let rows = view.rows();
+    let starts = rows.iter().map(|row| match row {
+        Row::Step(step) => step.started_unix_ms,
+        Row::Call(call, _) => call.started_unix_ms,
+    });
+    let Some(from) = starts.min() else { return };
+    let axis = Axis { from, length: view.document.totals.ended_unix_ms.saturating_sub(from).max(1) };
+    html.section("Time", |html| {
+        if view.more.0 > 0 {
+            let all = view.document.totals.steps;
+            let shown = count(view.steps.len() as u64, "step");
+            html.leaf("p", "more", format!("The newest {shown} of {all}; the figures above are of all."));
+        }
+        html.element("div", &[("class", "chart")], |html| {
+            axis.scale(html);
+            for row in rows {
+                match row {
+                    Row::Step(step) => axis.step(html, step),
+                    Row::Call(call, depth) => axis.call(html, call, depth),
+                }
+            }
+        });
+        html.markup(KEY);
+    });
+}
+
+const KEY: &str = r#"<p class="key"><span class="k good"></span>request<span class="k bad"></span>failed or rejected<span class="k fixed"></span>correction<span class="k turn"></span>turn of an agent<span class="k tool"></span>tool<span class="k wait"></span>wait</p>"#;
+
+impl Axis {
+    fn scale(&self, html: &mut Html) {
+        html.element("div", &[("class", "row scale"), ("aria-hidden", "true")], |html| {
+            html.markup("<div></div>");
+            html.element("div", &[("class", "ticks")], |html| {
+                for part in 0..=4 {
+                    html.leaf("span", "", time(Duration::from_millis(self.length * part / 4)));
+                }
+            });
+            html.markup("<div></div>");
+        });
+    }
+
+    fn bar(&self, html: &mut Html, class: &str, (from, long): (u64, Duration), title: &str) {
+        let share = |ms: f64| format!("{:.2}%", ms * 100.0 / self.length as f64);
+        let x = share(from.saturating_sub(self.from) as f64);
+        let width = share((long.as_secs_f64() * 1000.0).max(self.length as f64 / 500.0));
+        // Told apart by their form, too.
+        let (y, height) = match class {
+            "wait" => ("9", "4"),
+            "bad" => ("3", "16"),
+            "tool" => ("7", "8"),
+            _ => ("5", "12"),
+        };
+        let attributes =
+            &[("class", class), ("x", &*x), ("width", &*width), ("y", y), ("height", height), ("rx", "2")];
+        html.element("rect", attributes, |html| html.leaf("title", "", title));
+    }
+
+    fn row(
+        &self,
+        html: &mut Html,
+        class: &str,
+        name: impl FnOnce(&mut Html),
+        bars: impl FnOnce(&mut Html),
+        elapsed: Option<Duration>,
+    ) {
+        html.element("div", &[("class", class)], |html| {
+            html.element("div", &[("class", "lab")], name);
+            html.element("svg", &[("class", "lane")], bars);
+            html.leaf("div", "dur", elapsed.map_or("running".to_owned(), time));
+        });
+    }
+
+    fn step(&self, html: &mut Html, step: &StepEntry) {
+        let elapsed = step.ended.as_ref().map(|ended| ended.elapsed);
+        let name = |html: &mut Html| {
+            let id = format!("s-{}", step.number);
+            html.element("span", &[("id", &id)], |html| html.text(step.position.to_string()));
+            if step.visit > 1 {
+                html.leaf("span", "visit", format!("visit {}", step.visit));
+            }
+            if let Some(category) = step.ended.as_ref().and_then(|ended| ended.category) {
+                html.leaf("span", "visit no", category.to_string());
+            }
+        };
+        let long = elapsed.unwrap_or_else(|| self.rest(step.started_unix_ms));
+        let bars = |html: &mut Html| {
+            let title = format!("{} · {}", step.node, elapsed.map_or("running".to_owned(), time));
+            self.bar(html, "frame", (step.started_unix_ms, long), &title);
+        };
+        self.row(html, "row step", name, bars, elapsed);
+    }
+
+    fn rest(&self, from: u64) -> Duration {
+        Duration::from_millis((self.from + self.length).saturating_sub(from))
+    }
+
+    fn call(&self, html: &mut Html, call: &CallEntry, depth: usize) {
+        let class = ["row call", "row call in", "row call deep", "row call deeper"][depth.min(3)];
+        let record = call.record.as_deref();
+        let name = |html: &mut Html| {
+            html.element("a", &[("href", &format!("#c-{}", call.number))], |html| {
+                html.text(&call.node);
+                call.item.iter().for_each(|item| html.text(format!("[{item}]")));
+            });
+            let requests = record.map_or(0, |record| record.attempts.len());
+            if requests > 1 {
+                html.leaf("span", "visit", count(requests as u64, "request"));
+            }
+            if let Some(category) = call.category() {
+                html.leaf("span", "visit no", category.to_string());
+            }
+        };
+        let bars = |html: &mut Html| match record {
+            None => {
+                let long = self.rest(call.started_unix_ms);
+                self.bar(html, "frame", (call.started_unix_ms, long), "running");
+            }
+            Some(record) if record.attempts.is_empty() => {
+                let title = format!("no request · {}", time(record.elapsed));
+                self.bar(html, "frame", (call.started_unix_ms, record.elapsed), &title);
+            }
+            Some(record) => {
+                let mut next = self.tools(html, &record.resumed_tools, call.started_unix_ms);
+                record.attempts.iter().for_each(|attempt| next = self.attempt(html, attempt, next));
+            }
+        };
+        self.row(html, class, name, bars, record.map(|record| record.elapsed));
+    }
+
+    /// Returns when it ended, with its tools: records of older versions do not say when an attempt began.
+    fn attempt(&self, html: &mut Html, attempt: &AttemptRecord, before: u64) -> u64 {
+        let from = attempt.started.map_or_else(|| before.saturating_add(ms(attempt.wait)), unix_ms);
+        if attempt.wait > Duration::ZERO {
+            let begin = from.saturating_sub(ms(attempt.wait));
+            self.bar(html, "wait", (begin, attempt.wait), &format!("waited {}", time(attempt.wait)));
+        }
+        let outcome = attempt.category.map_or("accepted".to_owned(), |category| category.to_string());
+        let title = format!("{} · {outcome} · {}", attempt.kind.as_str(), time(attempt.elapsed));
+        self.bar(html, class_of(attempt), (from, attempt.elapsed), &title);
+        let ended = from.saturating_add(ms(attempt.elapsed));
+        self.tools(html, &attempt.tools, ended)
+    }
+
+    fn tools(&self, html: &mut Html, tools: &[ToolRecord], before: u64) -> u64 {
+        let mut last = before;
+        for tool in tools.iter().filter(|tool| tool.started.is_some() || tool.elapsed > Duration::ZERO) {
+            let from = tool.started.map_or(before, unix_ms);
+            let title = format!("tool {} · {} · {}", tool.name, tool.outcome, time(tool.elapsed));
+            self.bar(html, "tool", (from, tool.elapsed), &title);
+            last = last.max(from.saturating_add(ms(tool.elapsed)));
+        }
+        last
+    }
+}
+
+fn ms(long: Duration) -> u64 {
+    u64::try_from(long.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn class_of(attempt: &AttemptRecord) -> &'static str {
+    match (attempt.category, attempt.kind) {
+        (Some(_), _) => "bad",
+        (None, AttemptKind::Correction) => "fixed",
+        (None, AttemptKind::Turn) => "turn",
+        _ => "good",
+    }
+}

@@ -1,0 +1,97 @@
+//! What one call wrote and read: prompts, answers, what was wrong with them, tools.
+
+use llmnode_runtime::internal::RunEvent;
+use llmnode_runtime::{AttemptId, AttemptRecord, Message, ToolCall};
+
+use crate::document::{Exchange, Text, ToolText};
+use crate::texts::{Texts, fingerprint};
+
+#[derive(Default)]
+pub(crate) struct Conversation {
+    pub(crate) exchanges: Vec<Exchange>,
+    /// Of the messages of the last request.
+    known: Vec<u64>,
+}
+
+impl Conversation {
+    pub(crate) fn event(&mut self, event: &RunEvent<'_>, texts: &mut Texts) {
+        match event {
+            RunEvent::RequestBegan { attempt, messages } => self.asked(Some(*attempt), messages, texts),
+            RunEvent::Replayed { messages, text, calls, .. } => {
+                self.asked(None, messages, texts);
+                let answer = (!text.is_empty()).then(|| texts.keep(text));
+                let tools = calls.iter().map(|call| texts.tool(call)).collect();
+                if let Some(exchange) = self.exchanges.last_mut() {
+                    (exchange.answer, exchange.tools) = (answer, tools);
+                }
+            }
+            RunEvent::ToolsCalled { calls, .. } => {
+                let tools = calls.iter().map(|call| texts.tool(call)).collect();
+                if let Some(exchange) = self.exchanges.last_mut() {
+                    exchange.tools = tools;
+                }
+            }
+            RunEvent::ToolEnded { tool, arguments, result, .. } => {
+                self.tool_ended(tool, *arguments, *result, texts);
+            }
+            _ => {}
+        }
+    }
+
+    fn asked(&mut self, attempt: Option<AttemptId>, messages: &[Message], texts: &mut Texts) {
+        // A request that did not go out after all is replaced.
+        self.exchanges.retain(|exchange| exchange.attempt.is_none() || exchange.attempt != attempt);
+        let now: Vec<u64> = messages.iter().map(fingerprint).collect();
+        let shared = self.known.iter().zip(&now).take_while(|(known, now)| known == now).count();
+        let messages = messages.iter().skip(shared).map(|message| texts.message(message)).collect();
+        self.known = now;
+        self.exchanges.push(Exchange { attempt, shared, messages, ..Exchange::default() });
+    }
+
+    /// In a conversation that paused, the tools of the last answer end before the first request.
+    fn tool_ended(
+        &mut self,
+        call: &ToolCall,
+        arguments: Option<&str>,
+        result: Option<&Message>,
+        texts: &mut Texts,
+    ) {
+        if self.exchanges.is_empty() {
+            self.exchanges.push(Exchange::default());
+        }
+        let Some(exchange) = self.exchanges.last_mut() else { return };
+        let index = exchange.tools.iter().position(|tool| tool.id == call.id).unwrap_or_else(|| {
+            exchange.tools.push(texts.tool(call));
+            exchange.tools.len() - 1
+        });
+        if let Some(tool) = exchange.tools.get_mut(index) {
+            tool.edited = arguments.map(|arguments| texts.keep(arguments));
+            tool.result = result.map(|result| texts.keep(&result.shown()));
+        }
+    }
+
+    pub(crate) fn attempt_ended(&mut self, attempt: &AttemptRecord, texts: &mut Texts) {
+        let known = self.exchanges.iter().position(|exchange| exchange.attempt == Some(attempt.id));
+        // A request that is no chat has no messages.
+        let index = known.unwrap_or_else(|| {
+            self.exchanges.push(Exchange { attempt: Some(attempt.id), ..Exchange::default() });
+            self.exchanges.len() - 1
+        });
+        let Some(exchange) = self.exchanges.get_mut(index) else { return };
+        exchange.answer = attempt.answer.as_deref().map(|answer| texts.keep(answer));
+        exchange.error = (!attempt.message.is_empty()).then(|| texts.keep(&attempt.message));
+        exchange.violations =
+            attempt.violations.iter().map(|violation| texts.keep(&violation.to_string())).collect();
+    }
+}
+
+/// In bytes.
+pub(crate) fn size(exchange: &Exchange) -> usize {
+    let Exchange { messages, answer, error, violations, tools, .. } = exchange;
+    let tool = |ToolText { name, arguments, edited, result, .. }: &ToolText| {
+        let optional = [edited, result].into_iter().flatten().map(String::len).sum::<usize>();
+        name.len() + arguments.len() + optional
+    };
+    let texts = messages.iter().map(|Text { text, .. }| text).chain(violations).chain(answer).chain(error);
+    texts.map(String::len).sum::<usize>() + tools.iter().map(tool).sum::<usize>()
+}

@@ -1,0 +1,176 @@
+//! What a recording holds, as it is in its file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use llmnode_flow::flow::{Outline, Position};
+use llmnode_runtime::internal::milliseconds;
+use llmnode_runtime::{AttemptId, CallId, CallRecord, Category, Usage};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub(crate) const FORMAT: &str = "llmnode/recording";
+/// Raised with each change that an older reader would misread: a new variant of an enum is one, a new field is not.
+pub(crate) const VERSION: u64 = 1;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Document {
+    pub(crate) llmnode: String,
+    pub(crate) with_content: bool,
+    pub(crate) totals: Totals,
+    pub(crate) flows: Vec<FlowEntry>,
+    pub(crate) steps: Vec<StepEntry>,
+    pub(crate) calls: Vec<CallEntry>,
+}
+
+/// Of all that was recorded, also of what is not kept.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Totals {
+    /// `None`: nothing has begun.
+    pub(crate) started_unix_ms: Option<u64>,
+    pub(crate) ended_unix_ms: u64,
+    pub(crate) steps: u64,
+    /// Calls that the program or a flow made, and how they ended.
+    pub(crate) outer_calls: u64,
+    pub(crate) outer_failures: u64,
+    pub(crate) usage: Usage,
+    /// Attempts that failed, or whose answer was rejected.
+    pub(crate) failed_requests: u64,
+    pub(crate) degraded: u64,
+    pub(crate) replayed: u64,
+    pub(crate) replayed_usage: Usage,
+    /// Entries that are gone because the recording was full.
+    pub(crate) left_out: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct FlowEntry {
+    pub(crate) number: u64,
+    pub(crate) name: String,
+    pub(crate) outline: Outline,
+    /// The step that it runs within.
+    pub(crate) around: Option<Position>,
+    pub(crate) started_unix_ms: u64,
+    pub(crate) ended: Option<Ended>,
+    /// Where it stopped without an action.
+    pub(crate) position: Option<Position>,
+    pub(crate) edges: Vec<(Position, String, u64)>,
+    pub(crate) stats: Vec<StepStats>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) category: Option<Category>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    #[serde(rename = "elapsed_ms", with = "milliseconds")]
+    pub(crate) elapsed: Duration,
+}
+
+/// Of a step over all its visits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StepStats {
+    pub(crate) position: Position,
+    /// The first visit.
+    pub(crate) first: u64,
+    pub(crate) visits: u64,
+    pub(crate) runs: bool,
+    /// What went wrong in the last visit that has ended.
+    pub(crate) category: Option<Category>,
+    pub(crate) usage: Usage,
+    #[serde(rename = "elapsed_ms", with = "milliseconds")]
+    pub(crate) elapsed: Duration,
+}
+
+/// One visit of a step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StepEntry {
+    pub(crate) number: u64,
+    pub(crate) flow: u64,
+    pub(crate) position: Position,
+    pub(crate) node: String,
+    pub(crate) visit: u64,
+    pub(crate) started_unix_ms: u64,
+    pub(crate) ended: Option<Ended>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CallEntry {
+    pub(crate) number: u64,
+    pub(crate) id: CallId,
+    pub(crate) parent: Option<CallId>,
+    pub(crate) node: String,
+    pub(crate) item: Option<u32>,
+    /// The visit of a step that made it.
+    pub(crate) step: Option<u64>,
+    pub(crate) started_unix_ms: u64,
+    /// `None`: it runs.
+    #[serde(serialize_with = "write_record", deserialize_with = "read_record")]
+    pub(crate) record: Option<Arc<CallRecord>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) labels: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) exchanges: Vec<Exchange>,
+}
+
+fn write_record<S: Serializer>(record: &Option<Arc<CallRecord>>, to: S) -> Result<S::Ok, S::Error> {
+    record.as_deref().serialize(to)
+}
+
+fn read_record<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Arc<CallRecord>>, D::Error> {
+    Ok(Option::<CallRecord>::deserialize(from)?.map(Arc::new))
+}
+
+/// The content of an attempt, or of an answer from a journal.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Exchange {
+    /// `None`: the answer came from a journal.
+    pub(crate) attempt: Option<AttemptId>,
+    /// How many messages at the start are those of the exchange before.
+    pub(crate) shared: usize,
+    pub(crate) messages: Vec<Text>,
+    pub(crate) answer: Option<String>,
+    /// Of a failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    /// What was wrong with the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) violations: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<ToolText>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Text {
+    pub(crate) role: String,
+    pub(crate) text: String,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ToolText {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
+    /// What a person wrote in their place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) edited: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) result: Option<String>,
+}
+
+pub(crate) fn unix_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl CallEntry {
+    pub(crate) fn exchange_of(&self, attempt: AttemptId) -> Option<&Exchange> {
+        self.exchanges.iter().find(|exchange| exchange.attempt == Some(attempt))
+    }
+
+    pub(crate) fn category(&self) -> Option<Category> {
+        self.record.as_ref().and_then(|record| record.category)
+    }
+}

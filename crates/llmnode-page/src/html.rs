@@ -1,0 +1,89 @@
+//! A writer of HTML. Names of elements and attributes are written in this crate; everything else is text, and is escaped.
+
+#[derive(Default)]
+pub(crate) struct Html(String);
+
+pub(crate) type Attributes<'a> = &'a [(&'static str, &'a str)];
+
+impl Html {
+    pub(crate) fn into_string(self) -> String {
+        self.0
+    }
+
+    /// What this crate wrote, and nobody else.
+    pub(crate) fn markup(&mut self, markup: &'static str) {
+        self.0.push_str(markup);
+    }
+
+    pub(crate) fn text(&mut self, text: impl AsRef<str>) {
+        escape(&mut self.0, text.as_ref(), &['&', '<', '>', '\r', '\0']);
+    }
+
+    /// An element without content, such as `meta`.
+    pub(crate) fn void(&mut self, name: &'static str, attributes: Attributes<'_>) {
+        self.0.push('<');
+        self.0.push_str(name);
+        for (name, value) in attributes {
+            self.0.push(' ');
+            self.0.push_str(name);
+            self.0.push_str("=\"");
+            escape(&mut self.0, value, &['&', '<', '>', '"', '\r', '\0']);
+            self.0.push('"');
+        }
+        self.0.push('>');
+    }
+
+    pub(crate) fn element(
+        &mut self,
+        name: &'static str,
+        attributes: Attributes<'_>,
+        content: impl FnOnce(&mut Html),
+    ) {
+        self.void(name, attributes);
+        content(self);
+        self.0.push_str("</");
+        self.0.push_str(name);
+        self.0.push('>');
+    }
+
+    pub(crate) fn leaf(&mut self, name: &'static str, class: &str, text: impl AsRef<str>) {
+        let attributes: Attributes<'_> = if class.is_empty() { &[] } else { &[("class", class)] };
+        self.element(name, attributes, |html| html.text(text));
+    }
+
+    pub(crate) fn section(&mut self, heading: &'static str, content: impl FnOnce(&mut Html)) {
+        self.element("section", &[("aria-label", heading)], |html| {
+            html.leaf("h2", "", heading);
+            content(html);
+        });
+    }
+
+    /// Text as somebody wrote it.
+    pub(crate) fn verbatim(&mut self, text: &str) {
+        // A parser drops the first line break.
+        self.element("pre", &[], |html| {
+            html.markup("\n");
+            html.text(text);
+        });
+    }
+}
+
+/// `special`: what is something else than itself there. Quotes are common in texts, and mean nothing in them.
+fn escape(html: &mut String, text: &str, special: &[char]) {
+    let mut rest = text;
+    while let Some(at) = rest.find(special) {
+        let (before, after) = rest.split_at(at);
+        html.push_str(before);
+        html.push_str(match after.as_bytes().first() {
+            Some(b'&') => "&amp;",
+            Some(b'<') => "&lt;",
+            Some(b'>') => "&gt;",
+            Some(b'"') => "&quot;",
+            Some(b'\r') => "&#13;",
+            // HTML cannot have it.
+            _ => "\u{2400}",
+        });
+        rest = &after[1..];
+    }
+    html.push_str(rest);
+}

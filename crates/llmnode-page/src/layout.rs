@@ -1,0 +1,200 @@
+//! Where the boxes of a flow are: layers by the longest way from the start, one row for each of a layer.
+
+use std::collections::HashMap;
+
+use llmnode_flow::flow::{OutlineStep, To};
+
+/// Between two layers, without labels, and between two rows.
+const GAP: (i32, i32) = (44, 24);
+
+/// Of one character of a label.
+const CHARACTER: i32 = 7;
+
+pub(crate) struct Edge {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) actions: Vec<String>,
+    pub(crate) taken: u64,
+    /// It leads back to a step on the way to its own.
+    pub(crate) back: bool,
+    /// The places in the layers between.
+    pub(crate) through: Vec<usize>,
+}
+
+/// Steps have the first indices; the end and `todo!()` follow, if edges lead there.
+pub(crate) struct Edges {
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) end: Option<usize>,
+    pub(crate) todo: Option<usize>,
+    pub(crate) places: usize,
+}
+
+impl Edges {
+    /// `taken`: how often the edge of a step was taken, by the step's index and its action.
+    pub(crate) fn of(steps: &[OutlineStep], taken: impl Fn(usize, &str) -> u64) -> Self {
+        let index: HashMap<&str, usize> =
+            steps.iter().enumerate().rev().map(|(index, step)| (&*step.label, index)).collect();
+        let mut all = Edges { edges: Vec::new(), end: None, todo: None, places: steps.len() };
+        let mut known: HashMap<(usize, usize), usize> = HashMap::new();
+        for (from, step) in steps.iter().enumerate() {
+            for (action, to) in &step.edges {
+                let to = match to {
+                    To::Step(label) => match index.get(&**label) {
+                        Some(to) => *to,
+                        None => continue,
+                    },
+                    To::End => *all.end.get_or_insert_with(|| next(&mut all.places)),
+                    _ => *all.todo.get_or_insert_with(|| next(&mut all.places)),
+                };
+                let edge = *known.entry((from, to)).or_insert_with(|| {
+                    let (actions, through) = (Vec::new(), Vec::new());
+                    all.edges.push(Edge { from, to, actions, taken: 0, back: false, through });
+                    all.edges.len() - 1
+                });
+                if let Some(edge) = all.edges.get_mut(edge) {
+                    edge.taken += taken(from, action);
+                    edge.actions.extend((!action.is_empty()).then(|| action.to_string()));
+                }
+            }
+        }
+        all
+    }
+
+    /// Marks the edges that lead back, and returns an order in which the others lead forwards.
+    fn order(&mut self) -> Vec<usize> {
+        let mut out: Vec<Vec<usize>> = vec![Vec::new(); self.places];
+        for (index, edge) in self.edges.iter().enumerate() {
+            out[edge.from].push(index);
+        }
+        #[derive(Clone, Copy, PartialEq)]
+        enum Visit {
+            Not,
+            OnTheWay,
+            Done,
+        }
+        let (mut visits, mut order) = (vec![Visit::Not; self.places], Vec::new());
+        for start in 0..self.places {
+            if visits[start] != Visit::Not {
+                continue;
+            }
+            visits[start] = Visit::OnTheWay;
+            let mut way = vec![(start, 0)];
+            while let Some((at, next)) = way.last_mut() {
+                let Some(edge) = out[*at].get(*next).and_then(|index| self.edges.get_mut(*index)) else {
+                    visits[*at] = Visit::Done;
+                    order.push(*at);
+                    way.pop();
+                    continue;
+                };
+                *next += 1;
+                match visits[edge.to] {
+                    Visit::OnTheWay => edge.back = true,
+                    Visit::Done => {}
+                    Visit::Not => {
+                        visits[edge.to] = Visit::OnTheWay;
+                        way.push((edge.to, 0));
+                    }
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+}
+
+fn next(places: &mut usize) -> usize {
+    *places += 1;
+    *places - 1
+}
+
+pub(crate) struct Layout {
+    /// Left and top of each place, with those between.
+    pub(crate) at: Vec<(i32, i32)>,
+    pub(crate) sizes: Vec<(i32, i32)>,
+    /// Left and right of the layer of each place.
+    pub(crate) layer: Vec<(i32, i32)>,
+    pub(crate) size: (i32, i32),
+}
+
+/// `sizes`: width and height of each place.
+pub(crate) fn layout(edges: &mut Edges, mut sizes: Vec<(i32, i32)>) -> Layout {
+    let mut layers = vec![0; edges.places];
+    for at in edges.order() {
+        for edge in edges.edges.iter().filter(|edge| edge.from == at && !edge.back) {
+            layers[edge.to] = layers[edge.to].max(layers[at] + 1);
+        }
+    }
+    let last = layers.iter().copied().max().unwrap_or(0);
+    edges.end.into_iter().for_each(|end| layers[end] = last);
+    for edge in edges.edges.iter_mut().filter(|edge| !edge.back) {
+        for layer in layers[edge.from] + 1..layers[edge.to] {
+            edge.through.push(layers.len());
+            layers.push(layer);
+            sizes.push((0, 16));
+        }
+    }
+    let rows = rows(edges, &layers, last);
+    let heights = heights(&rows, &layers, &sizes);
+    let (mut at, mut spans) = (vec![(0, 0); layers.len()], vec![(0, 0); layers.len()]);
+    let (mut x, mut bottom) = (0, 0);
+    for layer in 0..=last {
+        let members = || (0..layers.len()).filter(|place| layers[*place] == layer);
+        let width = members().map(|place| sizes[place].0).max().unwrap_or(0);
+        for place in members() {
+            let top = heights[..rows[place]].iter().map(|height| height + GAP.1).sum::<i32>();
+            let (own, height) = sizes[place];
+            at[place] = (x + (width - own) / 2, top + (heights[rows[place]] - height) / 2);
+            spans[place] = (x, x + width);
+            bottom = bottom.max(top + heights[rows[place]]);
+        }
+        let leaves = |edge: &&Edge| layers[edge.from] == layer && !edge.back;
+        let label = edges.edges.iter().filter(leaves).map(|edge| label(edge).chars().count()).max();
+        let label = i32::try_from(label.unwrap_or(0)).unwrap_or(0) * CHARACTER;
+        x += width + if layer == last { 0 } else { GAP.0 + label };
+    }
+    Layout { at, sizes, layer: spans, size: (x, bottom) }
+}
+
+/// What was taken comes first, then what is near to where its edges come from.
+fn rows(edges: &Edges, layers: &[usize], last: usize) -> Vec<usize> {
+    let mut taken = vec![false; layers.len()];
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); layers.len()];
+    for edge in edges.edges.iter().filter(|edge| !edge.back) {
+        let mut from = edge.from;
+        for place in edge.through.iter().copied().chain([edge.to]) {
+            taken[place] |= edge.taken > 0;
+            before[place].push(from);
+            from = place;
+        }
+    }
+    let mut rows = vec![0; layers.len()];
+    for layer in 0..=last {
+        let mut members: Vec<usize> = (0..layers.len()).filter(|place| layers[*place] == layer).collect();
+        members.sort_by_key(|place| {
+            let before = &before[*place];
+            let near = before.iter().map(|from| rows[*from] * 100).sum::<usize>() / before.len().max(1);
+            (!taken[*place], near, *place)
+        });
+        members.into_iter().enumerate().for_each(|(row, place)| rows[place] = row);
+    }
+    rows
+}
+
+fn heights(rows: &[usize], layers: &[usize], sizes: &[(i32, i32)]) -> Vec<i32> {
+    let mut heights = vec![0; rows.iter().map(|row| row + 1).max().unwrap_or(0)];
+    for place in 0..layers.len() {
+        heights[rows[place]] = heights[rows[place]].max(sizes[place].1);
+    }
+    heights
+}
+
+/// What an edge says.
+pub(crate) fn label(edge: &Edge) -> String {
+    let actions = crate::words::cut(&edge.actions.join(", "), 24);
+    match (actions.is_empty(), edge.taken) {
+        (true, 0 | 1) => String::new(),
+        (true, times) => format!("×{times}"),
+        (false, 0 | 1) => actions,
+        (false, times) => format!("{actions} ×{times}"),
+    }
+}

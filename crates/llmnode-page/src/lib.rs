@@ -1,0 +1,19 @@
+//! One run as one page, for llmnode; use it through the `llmnode` crate.
+
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
+mod calls;
+mod chart;
+mod collect;
+mod conversation;
+mod document;
+mod html;
+mod layout;
+mod page;
+mod picture;
+mod recording;
+mod texts;
+mod view;
+mod words;
+
+pub use recording::Recording;

@@ -1,0 +1,241 @@
+//! The page: one file, without a script and without requests.
+
+use std::time::Duration;
+
+use llmnode_flow::flow::Outline;
+use llmnode_runtime::{Category, Tokens};
+
+use crate::document::{Document, FlowEntry};
+use crate::html::Html;
+use crate::view::{State, View};
+use crate::words::{cost, count, number, time, tokens, utc};
+use crate::{calls, chart, picture};
+
+const STYLE: &str = include_str!("page.css");
+/// Of the style sheet; a test computes it.
+const STYLE_SHA256: &str = "I/jRa5UCcPqqzhPj3ffRL+1aYh4qhJjfmHrAhIfPNNU=";
+
+/// Bigger pictures cannot be read.
+const DRAWN: usize = 256;
+const PICTURES: usize = 8;
+
+pub(crate) fn page(document: &Document) -> String {
+    let view = View::of(document);
+    let title = view.title();
+    let policy =
+        format!("default-src 'none'; style-src 'sha256-{STYLE_SHA256}'; base-uri 'none'; form-action 'none'");
+    let mut html = Html::default();
+    html.markup("<!DOCTYPE html>\n");
+    html.element("html", &[("lang", "en")], |html| {
+        html.element("head", &[], |html| {
+            html.void("meta", &[("charset", "utf-8")]);
+            html.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
+            html.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+            html.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+            html.leaf("title", "", format!("{title} – llmnode"));
+            html.element("style", &[], |html| html.markup(STYLE));
+        });
+        html.element("body", &[], |html| {
+            html.element("header", &[], |html| head(html, &view, &title));
+            html.element("main", &[], |html| {
+                path(html, &view);
+                chart::section(html, &view);
+                calls::section(html, &view);
+            });
+            html.element("footer", &[], |html| foot(html, document));
+        });
+    });
+    html.into_string()
+}
+
+fn head(html: &mut Html, view: &View<'_>, title: &str) {
+    let Document { totals, with_content, .. } = view.document;
+    let state = view.state();
+    html.element("div", &[("class", "head")], |html| {
+        html.leaf("h1", "", title);
+        let (class, word) = pill(&state);
+        html.leaf("span", class, word);
+    });
+    html.element("p", &[("class", "sub")], |html| {
+        html.text(totals.started_unix_ms.map_or("not started".to_owned(), utc));
+        html.text(match (view.outer_flows().count(), totals.outer_calls) {
+            (0, calls) => format!(" · {}", count(calls, "call")),
+            (flows, 0) => format!(" · {}", count(flows as u64, "flow")),
+            (flows, calls) => format!(" · {}, {}", count(flows as u64, "flow"), count(calls, "call")),
+        });
+        html.text(if *with_content {
+            " · with prompts and answers"
+        } else {
+            " · figures only; prompts, answers and texts of errors were not recorded"
+        });
+    });
+    if let State::Failed(_) | State::Partly(..) = state {
+        html.leaf("p", banner(&state), failure(view, &state));
+    }
+    if let Some(first) = resumed_at(view) {
+        html.leaf(
+            "p",
+            "banner wait",
+            format!("Continued at {first}: the steps before are those of an earlier process."),
+        );
+    }
+    facts(html, view);
+}
+
+fn pill(state: &State) -> (&'static str, String) {
+    match state {
+        State::Empty => ("pill wait", "nothing recorded".to_owned()),
+        State::Running => ("pill wait", "running".to_owned()),
+        State::Completed => ("pill good", "completed".to_owned()),
+        State::Failed(Category::Paused) => ("pill wait", "paused".to_owned()),
+        State::Failed(category) => ("pill bad", category.to_string()),
+        State::Partly(failed, all) => ("pill bad", format!("{failed} of {all} failed")),
+    }
+}
+
+fn banner(state: &State) -> &'static str {
+    if let State::Failed(Category::Paused) = state { "banner wait" } else { "banner" }
+}
+
+fn failure(view: &View<'_>, state: &State) -> String {
+    let at = view.outer_flows().find_map(|flow| flow.position.as_ref());
+    let at = at.map_or(String::new(), |position| format!(" at {position}"));
+    match (view.error(), state) {
+        (Some(error), _) => error.to_owned(),
+        (None, State::Failed(Category::Cancelled)) => format!("It was dropped{at} before its end."),
+        (None, State::Failed(category)) => format!("{category}{at}. The text of the error was not recorded."),
+        _ => "The texts of the errors were not recorded.".to_owned(),
+    }
+}
+
+/// A flow that a journal continues does not begin at its first step.
+fn resumed_at(view: &View<'_>) -> Option<String> {
+    let flow = view.outer_flows().next()?;
+    let (Outline::Flow(_, steps), Some(stats)) = (&flow.outline, flow.stats.first()) else { return None };
+    let (first, begun) = (steps.first()?, stats.position.labels().next()?);
+    (first.label != begun).then(|| stats.position.to_string())
+}
+
+fn facts(html: &mut Html, view: &View<'_>) {
+    let totals = &view.document.totals;
+    let usage = &totals.usage;
+    let started = totals.started_unix_ms.unwrap_or(totals.ended_unix_ms);
+    let elapsed = Duration::from_millis(totals.ended_unix_ms.saturating_sub(started));
+    let mut of_requests = Vec::new();
+    if totals.failed_requests > 0 {
+        of_requests.push(format!("{} of them failed or rejected", number(totals.failed_requests)));
+    }
+    if totals.replayed > 0 {
+        let before = tokens(&totals.replayed_usage.total);
+        of_requests.push(format!("+ {} from a journal ({before} then)", count(totals.replayed, "answer")));
+    }
+    if totals.degraded > 0 {
+        of_requests.push(format!("{} from a fallback", count(totals.degraded, "output")));
+    }
+    let (cost, of_cost) = cost(usage);
+    let unreported = |tokens: &Tokens| {
+        let missing = tokens.unreported_calls;
+        (missing > 0)
+            .then(|| format!("+ {} without a report", count(missing, "request")))
+            .into_iter()
+            .collect()
+    };
+    let known = |tokens: &Tokens| match tokens {
+        Tokens { known: 0, unreported_calls: 1.., .. } => "unknown".to_owned(),
+        tokens => number(tokens.known),
+    };
+    html.element("dl", &[("class", "facts")], |html| {
+        fact(html, "Time", &time(elapsed), &[]);
+        if totals.steps > 0 {
+            fact(html, "Steps", &number(totals.steps), &[]);
+        } else {
+            fact(html, "Calls", &number(totals.outer_calls), &[]);
+        }
+        fact(html, "Requests", &number(usage.requests), &of_requests);
+        let of_input: Vec<String> = unreported(&usage.input);
+        fact(html, "Tokens in", &known(&usage.input), &of_input);
+        let of_output: Vec<String> = unreported(&usage.output);
+        fact(html, "Tokens out", &known(&usage.output), &of_output);
+        let of_cost: Vec<String> = of_cost.into_iter().map(str::to_owned).collect();
+        fact(html, "Cost", &cost, &of_cost);
+    });
+}
+
+fn fact(html: &mut Html, name: &str, value: &str, notes: &[String]) {
+    html.element("div", &[], |html| {
+        html.leaf("dt", "", name);
+        html.element("dd", &[], |html| {
+            html.text(value);
+            notes.iter().for_each(|note| html.leaf("span", "note", note));
+        });
+    });
+}
+
+fn path(html: &mut Html, view: &View<'_>) {
+    let mut groups: Vec<(&FlowEntry, Vec<&FlowEntry>)> = Vec::new();
+    for flow in &view.document.flows {
+        let same = |(first, _): &&mut (&FlowEntry, Vec<&FlowEntry>)| {
+            (&first.around, &first.outline) == (&flow.around, &flow.outline)
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, flows)) => flows.push(flow),
+            None => groups.push((flow, vec![flow])),
+        }
+    }
+    if groups.is_empty() {
+        return;
+    }
+    html.section("Path", |html| {
+        for (first, flows) in groups.iter().take(PICTURES) {
+            if groups.len() > 1 {
+                let around = first.around.as_ref().map_or(String::new(), |around| format!(" within {around}"));
+                html.leaf("h3", "", format!("{}{around}", first.name));
+            }
+            picture_of(html, first, flows);
+        }
+        if groups.len() > PICTURES {
+            html.leaf("p", "more", format!("{} more flows are not drawn.", groups.len() - PICTURES));
+        }
+        html.markup(r#"<p class="key"><span class="k solid"></span>taken<span class="k dashed"></span>not taken<span class="k bad"></span>failed<span class="k waits"></span>paused or running</p>"#);
+    });
+}
+
+fn picture_of(html: &mut Html, flow: &FlowEntry, flows: &[&FlowEntry]) {
+    let Outline::Flow(_, steps) = &flow.outline else { return };
+    let size = picture::size(&flow.outline);
+    if size > DRAWN {
+        html.leaf("p", "more", format!("The flow has {size} steps, too many to draw."));
+        return;
+    }
+    html.element(
+        "div",
+        &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", &flow.name)],
+        |html| {
+            picture::draw(html, &flow.name, steps, &picture::Visits::of(flows));
+        },
+    );
+}
+
+fn foot(html: &mut Html, document: &Document) {
+    html.text(format!("Made by llmnode {}. One file, no script, no requests. ", document.llmnode));
+    if document.totals.left_out > 0 {
+        let left_out = count(document.totals.left_out, "older entry").replace("entrys", "entries");
+        html.text(format!("{left_out} are not kept; the figures are of all. "));
+    }
+    if document.with_content {
+        html.text("It holds prompts and answers: treat it as you treat them.");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
+
+    #[test]
+    fn the_policy_allows_the_style_sheet() {
+        assert_eq!(STYLE_SHA256, STANDARD.encode(llmnode_model::internal::sha256(STYLE.as_bytes())));
+    }
+}

@@ -1,0 +1,217 @@
+//! Pages of recordings that were made once: `LLMNODE_PAGES=crates/llmnode-page/tests/recordings cargo test --test page` makes them
+//! anew, and `LLMNODE_UPDATE=1 cargo test -p llmnode-page` their pages.
+
+#![allow(clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
+
+mod dom;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use dom::Dom;
+use llmnode_page::Recording;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const RUNS: [&str; 7] = ["done", "failed", "paused", "approved", "fallback", "replayed", "figures"];
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings").join(name)
+}
+
+fn recording(run: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(file(&format!("{run}.json"))).unwrap()).unwrap()
+}
+
+fn page(recording: &Value) -> String {
+    Recording::from_json(&recording.to_string()).unwrap().page()
+}
+
+#[test]
+fn pages_are_as_they_were() {
+    for run in RUNS {
+        let (page, known) = (page(&recording(run)), file(&format!("{run}.html")));
+        if std::env::var_os("LLMNODE_UPDATE").is_some() {
+            std::fs::write(&known, &page).unwrap();
+        }
+        let known = std::fs::read_to_string(&known).unwrap_or_default();
+        assert!(page == known, "{run}: look at the page, then run with LLMNODE_UPDATE=1");
+    }
+}
+
+#[test]
+fn what_was_written_is_read() {
+    for run in RUNS {
+        let recording = recording(run);
+        let read = Recording::from_json(&recording.to_string()).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&read.to_json()).unwrap(), recording, "{run}");
+    }
+}
+
+#[test]
+fn other_files_are_refused() {
+    let mut newer = recording("done");
+    newer["version"] = json!(2);
+    for (file, why) in [
+        (newer.to_string(), "llmnode/recording version 2 is newer than version 1"),
+        (json!({"format": "llmnode/ledger", "version": 1}).to_string(), "not a llmnode/recording"),
+        ("{}".to_owned(), "malformed llmnode/recording"),
+    ] {
+        let error = Recording::from_json(&file).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn nothing_in_a_page_is_a_script_or_comes_from_elsewhere() {
+    for run in RUNS {
+        let dom = Dom::of(&page(&recording(run)));
+        for (element, name, value) in &dom.attributes {
+            assert!(
+                !name.starts_with("on") && !matches!(&**name, "src" | "style" | "srcdoc"),
+                "{element} {name}"
+            );
+            assert!(name != "href" || value.starts_with('#'), "{value}");
+        }
+        let active = ["script", "link", "img", "iframe", "object", "embed", "base", "form"];
+        assert!(!dom.elements.iter().any(|element| active.contains(&&**element)));
+    }
+}
+
+#[test]
+fn links_lead_somewhere_and_ids_are_unique() {
+    for run in RUNS {
+        let dom = Dom::of(&page(&recording(run)));
+        let named = |name: &'static str| {
+            dom.attributes.iter().filter(move |(_, of, _)| of == name).map(|(_, _, value)| &**value)
+        };
+        let ids: Vec<_> = named("id").collect();
+        assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), ids.len(), "{run}");
+        for link in named("href") {
+            assert!(ids.contains(&&link[1..]), "{run}: {link}");
+        }
+    }
+}
+
+#[test]
+fn a_page_can_be_read_without_seeing_it() {
+    for run in RUNS {
+        let dom = Dom::of(&page(&recording(run)));
+        let count = |name: &str| dom.elements.iter().filter(|element| &**element == name).count();
+        assert_eq!([count("h1"), count("main"), count("header"), count("footer")], [1; 4]);
+        assert_eq!(count("section"), count("h2"));
+        // What stands in colour is said in words.
+        assert_eq!(count("rect") > 0, dom.texts.iter().any(|(within, _)| within == "title"));
+        assert!(
+            dom.attributes
+                .iter()
+                .any(|(element, name, value)| (&**element, &**name, &**value) == ("html", "lang", "en"))
+        );
+    }
+}
+
+/// Texts of people, models, tools and programs: all but the words of the format.
+fn texts(value: &Value, to: &str) -> Value {
+    const FORMAT: [&str; 15] = [
+        "format",
+        "llmnode",
+        "id",
+        "parent",
+        "attempt",
+        "call",
+        "kind",
+        "category",
+        "outcome",
+        "response_format",
+        "flags",
+        "degraded",
+        "cost",
+        "role",
+        "refused",
+    ];
+    match value {
+        Value::String(text) if text.is_empty() || text == "end" || text == "todo" => value.clone(),
+        Value::String(_) => json!(to),
+        Value::Array(items) => items.iter().map(|item| texts(item, to)).collect(),
+        Value::Object(members) => {
+            let changed = |(name, member): (&String, &Value)| {
+                let member = if FORMAT.contains(&&**name) { member.clone() } else { texts(member, to) };
+                (name.clone(), member)
+            };
+            members.iter().map(changed).collect()
+        }
+        _ => value.clone(),
+    }
+}
+
+const MARK: &str = "MARK";
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+    #[test]
+    fn any_text_in_any_place_is_that_text(
+        run in proptest::sample::select(RUNS.to_vec()),
+        text in prop_oneof![
+            "\\PC{1,80}",
+            ".{1,40}",
+            "(<|>|&|\"|'|/|=|script|</pre>|</title>|</style>|<svg>|--|<!--|]]>|&lt;|&#0;|onload=|\r|\n|\0|\t|é|😀|;| ){1,30}",
+        ],
+    ) {
+        let recording = recording(run);
+        let plain = Dom::of(&page(&texts(&recording, MARK)));
+        let dom = Dom::of(&page(&texts(&recording, &text)));
+        prop_assert_eq!(&dom.elements, &plain.elements);
+        // HTML has no U+0000.
+        let shown = text.replace('\0', "\u{2400}");
+        let expected = |text: &str| text.replace(MARK, &shown);
+        for ((within, said), (_, plain)) in dom.texts.iter().zip(&plain.texts) {
+            // Names in pictures are cut.
+            if !matches!(&**within, "text" | "title") || !plain.contains(MARK) {
+                prop_assert_eq!(said, &expected(plain), "in {}", within);
+            }
+        }
+        // Pictures are as wide as their words.
+        let written = ["class", "id", "href", "aria-label", "content", "role"];
+        for ((_, name, value), (_, _, plain)) in dom.attributes.iter().zip(&plain.attributes) {
+            if written.contains(&&**name) {
+                prop_assert_eq!(value, &expected(plain), "{}", name);
+            }
+        }
+    }
+}
+
+/// A run of 1,000 steps, each with a call, out of one of few.
+fn long(run: &str) -> Value {
+    let mut long = recording(run);
+    let (steps, calls) = (long["steps"].take(), long["calls"].take());
+    let (steps, calls) = (steps.as_array().unwrap(), calls.as_array().unwrap());
+    let numbered = |entries: &[Value]| {
+        let mut all: Vec<Value> = entries.iter().cycle().take(1000).cloned().collect();
+        for (number, entry) in all.iter_mut().enumerate() {
+            entry["number"] = json!(number + 1);
+            entry["started_unix_ms"] = json!(1_764_239_400_000_u64 + 100 * number as u64);
+            if entry.get("step").is_some() {
+                entry["step"] = json!(number + 1);
+                entry["id"] = json!(format!("{:016x}-{}", 7, number + 1));
+            }
+        }
+        all
+    };
+    let outer: Vec<Value> = calls.iter().filter(|call| call["parent"].is_null()).cloned().collect();
+    (long["steps"], long["calls"]) = (json!(numbered(steps)), json!(numbered(&outer)));
+    long["totals"]["steps"] = json!(1000);
+    long
+}
+
+#[test]
+fn a_page_of_1000_steps_is_small() {
+    for run in ["done", "figures"] {
+        let recording = Recording::from_json(&long(run).to_string()).unwrap();
+        let began = Instant::now();
+        let page = recording.page();
+        println!("{run}: {} bytes in {:?}", page.len(), began.elapsed());
+        assert!(page.len() <= 512 * 1024, "{run}: {}", page.len());
+        assert!(page.contains("The newest 256 steps of 1000"));
+    }
+}

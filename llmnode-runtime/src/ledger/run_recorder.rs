@@ -1,0 +1,102 @@
+//! The interface to a recording of a run, for people who look at it later.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use llmnode_model::internal::catch_panic;
+use llmnode_model::{AttemptId, CallId, Category, Message, ToolCall};
+use serde_json::Value;
+
+use super::record::{AttemptRecord, CallRecord};
+use super::recorder::CallInfo;
+use super::usage::Usage;
+use crate::position::Position;
+
+/// Records what happens in calls and flows, beside the ledger. It is no part of the run: its panics are logged under
+/// `llmnode::hook`, and it must not wait.
+///
+/// `Recording` of the feature `page` implements it.
+pub trait RunRecorder: Send + Sync {
+    /// Records an event, where it happens.
+    #[doc(hidden)]
+    fn record(&self, event: &RunEvent<'_>);
+}
+
+/// What happens in a run. `flow` is the number of a flow that is recorded, unique in the process.
+#[allow(missing_docs, reason = "the fields say what they are")]
+pub enum RunEvent<'e> {
+    /// `outline`: the JSON of the flow's outline. `around`: the position of the step that it runs within, if it does.
+    FlowBegan {
+        flow: u64,
+        name: &'e str,
+        outline: &'e dyn Fn() -> Value,
+        around: Option<Position>,
+        started: SystemTime,
+    },
+    StepBegan {
+        flow: u64,
+        position: &'e Position,
+        node: &'e str,
+        started: SystemTime,
+    },
+    /// `edges`: the steps and nested flows that were left, and by which action.
+    StepEnded {
+        flow: u64,
+        edges: &'e [(Position, String)],
+        category: Option<Category>,
+        usage: Usage,
+        elapsed: Duration,
+    },
+    /// `error`: its text. `None`: the flow was dropped, or ended with an action.
+    FlowEnded {
+        flow: u64,
+        position: Option<&'e Position>,
+        category: Option<Category>,
+        error: Option<&'e dyn Display>,
+        elapsed: Duration,
+    },
+    CallBegan {
+        call: CallInfo<'e>,
+        flow: Option<u64>,
+        at: Option<Position>,
+        item: Option<u32>,
+        started: SystemTime,
+    },
+    /// A request is about to go out.
+    RequestBegan {
+        attempt: AttemptId,
+        messages: &'e [Message],
+    },
+    /// A journal had the answer to a request.
+    Replayed {
+        call: CallId,
+        messages: &'e [Message],
+        text: &'e str,
+        calls: &'e [ToolCall],
+    },
+    /// The answer of an attempt calls tools. The attempt ends after it.
+    ToolsCalled {
+        attempt: AttemptId,
+        calls: &'e [ToolCall],
+    },
+    AttemptEnded(&'e AttemptRecord),
+    /// `arguments`: those that a person wrote in place of the model's.
+    ToolEnded {
+        call: CallId,
+        tool: &'e ToolCall,
+        arguments: Option<&'e str>,
+        result: Option<&'e Message>,
+    },
+    CallEnded {
+        record: &'e Arc<CallRecord>,
+        error: Option<&'e dyn Display>,
+    },
+}
+
+/// Lets a recorder record an event, whatever it does then.
+pub(crate) fn record(recorder: &dyn RunRecorder, event: &RunEvent<'_>) {
+    if let Err(said) = catch_panic(|| recorder.record(event)) {
+        tracing::error!(target: "llmnode::hook", "the recording of a run panicked: {said}");
+    }
+}

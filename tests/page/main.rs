@@ -1,0 +1,232 @@
+//! Recordings of runs and their pages.
+
+#![allow(clippy::panic, clippy::unwrap_used, missing_docs, reason = "tests")]
+
+mod desk;
+mod runs;
+
+use std::path::{Path, PathBuf};
+
+use llmnode::flow::FlowWatch;
+use llmnode::journal::JournalFile;
+use llmnode::prelude::*;
+use llmnode::{Recording, Reply, ScriptedModel};
+use serde_json::Value;
+
+#[llm_node(prompt = "Say {text}.")]
+struct Say {
+    text: String,
+}
+
+fn say(text: &str) -> Say {
+    Say { text: text.to_owned() }
+}
+
+fn content() -> Recording {
+    Recording::new().with_content(true)
+}
+
+fn folder() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// For `scripts/browser-pages`, for the tests of the crate and for people: writes the pages to `LLMNODE_PAGES`.
+#[tokio::test]
+async fn write_the_pages() {
+    let Some(folder) = std::env::var_os("LLMNODE_PAGES").map(PathBuf::from) else { return };
+    std::fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str, recording: &Recording| {
+        std::fs::write(folder.join(format!("{name}.html")), recording.page()).unwrap();
+        std::fs::write(folder.join(format!("{name}.json")), recording.to_json()).unwrap();
+    };
+    let recording = content();
+    runs::done(&recording).await;
+    write("done", &recording);
+    let recording = content();
+    runs::failed(&recording).await;
+    write("failed", &recording);
+    let recording = content();
+    runs::paused(&recording).await;
+    write("paused", &recording);
+    let recording = content();
+    runs::approved(&recording).await;
+    write("approved", &recording);
+    let recording = content();
+    runs::fallback(&recording).await;
+    write("fallback", &recording);
+    let recording = content();
+    runs::replayed(&recording, &folder).await;
+    write("replayed", &recording);
+    let recording = content();
+    runs::injected(&recording).await;
+    write("injected", &recording);
+    let recording = Recording::new();
+    runs::done(&recording).await;
+    write("figures", &recording);
+}
+
+fn json(recording: &Recording) -> Value {
+    serde_json::from_str(&recording.to_json()).unwrap()
+}
+
+#[tokio::test]
+async fn figures_are_those_of_the_ledger_and_calls_know_their_step() {
+    let recording = content();
+    let run = runs::done(&recording).await;
+    let document = json(&recording);
+    assert!(recording.page() == Recording::from_json(&recording.to_json()).unwrap().page());
+    assert_eq!(document["totals"]["usage"], serde_json::to_value(run.ledger().total()).unwrap());
+    let steps = document["steps"].as_array().unwrap();
+    let visits: Vec<_> = steps.iter().map(|step| step["position"][0].as_str().unwrap()).collect();
+    assert_eq!(visits, ["Classify", "Investigate", "Write", "Check", "Write", "Check"]);
+    for call in document["calls"].as_array().unwrap() {
+        let step = &steps[usize::try_from(call["step"].as_u64().unwrap()).unwrap() - 1];
+        assert_eq!(call["record"]["at"], step["position"], "{}", call["node"]);
+    }
+    let reviews = document["calls"].as_array().unwrap().iter().filter(|call| call["node"] == "review");
+    let items: Vec<_> = reviews.filter_map(|call| call["item"].as_u64()).collect();
+    assert_eq!(items, [0, 1, 2, 0, 1, 2]);
+    // The same is in the ledger.
+    let ledger = run.ledger().snapshot();
+    let classify = ledger.calls.iter().find(|call| call.node == "classify").unwrap();
+    assert_eq!(classify.at.as_ref().unwrap().to_string(), "Classify");
+    let attempts: Vec<_> = classify.attempts.iter().map(|attempt| attempt.started.unwrap()).collect();
+    assert!(classify.started <= attempts[0] && attempts[0] < attempts[1]);
+    let agent = ledger.calls.iter().find(|call| call.node == "investigate").unwrap();
+    let tool = &agent.attempts[0].tools[0];
+    assert!(tool.started.unwrap() > agent.attempts[0].started.unwrap() && !tool.decided);
+}
+
+#[tokio::test]
+async fn without_content_there_is_none() {
+    let recording = Recording::new();
+    runs::failed(&recording).await;
+    let all = recording.to_json() + &recording.page();
+    for content in ["A-1042", "Which topic", "customs", "Delivery", "sk-planted", "127.0.0.1", "with_limits"]
+    {
+        assert!(!all.contains(content), "{content}");
+    }
+    assert!(all.contains("limit_exceeded at Check"));
+}
+
+#[tokio::test]
+async fn secrets_and_what_the_program_says_are_removed() {
+    let recording = content().redact(|text| text.replace("A-1042", "[order]"));
+    runs::done(&recording).await;
+    let all = recording.to_json() + &recording.page();
+    assert!(all.contains("[order]") && !all.contains("A-1042") && !all.contains("sk-planted"));
+}
+
+#[tokio::test]
+async fn a_run_that_goes_on_and_one_that_is_dropped_have_pages() {
+    let run = Run::new(ScriptedModel::new().reply(Reply::never()));
+    let (recording, node) = (content(), say("it"));
+    let mut call = Box::pin(run.call(&node).record(&recording));
+    let waited = tokio::time::timeout(std::time::Duration::from_millis(20), &mut call).await;
+    assert!(waited.is_err());
+    let page = recording.page();
+    assert!(page.contains("running") && page.contains("Request under way") && page.contains("Say it."));
+    drop(call);
+    let page = recording.page();
+    assert!(page.contains("It was dropped before its end.") && page.contains("cancelled"));
+}
+
+#[tokio::test]
+async fn a_recording_stands_beside_a_journal_and_a_watch() {
+    let file = folder().join("beside.journal");
+    let _ = std::fs::remove_file(&file);
+    let (recording, watch) = (content(), FlowWatch::default());
+    let server = desk::stub(false).start().await.unwrap();
+    let model = llmnode::OpenAi::builder().base_url(server.base_url()).model("stub").build().unwrap();
+    let mut run = Run::new(model).with_state(desk::ticket());
+    run.flow(desk::Support)
+        .watch(&watch)
+        .record(&recording)
+        .resume(JournalFile::open(&file).unwrap())
+        .await
+        .unwrap();
+    let document = json(&recording);
+    assert_eq!(document["totals"]["steps"], watch.record().unwrap().taken);
+    assert!(watch.record().unwrap().path.iter().all(|step| step.started.is_some()));
+    assert_eq!(document["flows"][0]["ended"]["category"], Value::Null);
+}
+
+#[tokio::test]
+async fn answers_from_a_journal_are_told_apart() {
+    let recording = content();
+    let run = runs::replayed(&recording, folder()).await;
+    let document = json(&recording);
+    assert_eq!(document["totals"]["replayed"], 1);
+    assert!(recording.page().contains("From a journal"));
+    assert!(run.state().draft.contains("we send a new one"));
+}
+
+#[tokio::test]
+async fn a_fault_in_it_does_not_touch_the_run() {
+    let recording = content().redact(|_| panic!("broken"));
+    let run = Run::new(ScriptedModel::new().reply("Hello"));
+    assert_eq!(run.call(&say("hello")).record(&recording).await.unwrap(), "Hello");
+    assert!(recording.page().starts_with("<!DOCTYPE html>"));
+}
+
+#[tokio::test]
+async fn the_newest_are_kept() {
+    let recording = content().limit(5);
+    let run = Run::new((0..20).fold(ScriptedModel::new(), |model, n| model.reply(format!("{n}"))));
+    run.map((0..20).map(|n| say(&n.to_string()))).concurrency(1).record(&recording).await;
+    let document = json(&recording);
+    let items: Vec<_> =
+        document["calls"].as_array().unwrap().iter().map(|call| call["item"].as_u64().unwrap()).collect();
+    assert_eq!(items, [15, 16, 17, 18, 19]);
+    let totals = &document["totals"];
+    assert_eq!(
+        (&totals["outer_calls"], &totals["usage"]["requests"], &totals["left_out"]),
+        (&20.into(), &20.into(), &15.into())
+    );
+    assert!(recording.page().contains("say × 20") && recording.page().contains("15 more are not shown"));
+}
+
+#[tokio::test]
+async fn long_texts_are_cut() {
+    let recording = content();
+    let run = Run::new(ScriptedModel::new().reply("y".repeat(70_000)));
+    run.call(&say(&"ä".repeat(40_000))).record(&recording).await.unwrap();
+    let exchange = &json(&recording)["calls"][0]["exchanges"][0];
+    let (prompt, answer) = (&exchange["messages"][0]["text"], &exchange["answer"]);
+    assert!(prompt.as_str().unwrap().ends_with("ä\n[14469 more bytes]"));
+    // The ledger cuts it, too.
+    assert_eq!(answer.as_str().unwrap().len(), 64 * 1024);
+}
+
+#[tokio::test]
+async fn one_run_in_two_recordings_and_one_recording_at_two_places() {
+    let (outer, inner) = (content(), content());
+    let run = Run::new(ScriptedModel::new().reply("a").reply("b"));
+    run.call(&Both { inner: inner.clone() }).record(&outer).await.unwrap();
+    let names = |recording: &Recording| {
+        let calls = json(recording)["calls"].as_array().unwrap().clone();
+        calls.iter().map(|call| call["node"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&outer), ["both", "say", "say"]);
+    assert_eq!(names(&inner), ["say"]);
+    let run = Run::new(ScriptedModel::new().reply("a").reply("b"));
+    run.call(&Both { inner: outer.clone() }).record(&outer).await.unwrap();
+    assert_eq!(names(&outer).len(), 6, "nothing twice");
+}
+
+struct Both {
+    inner: Recording,
+}
+
+impl llmnode::Node for Both {
+    type Output = ();
+    const NAME: &'static str = "both";
+}
+
+impl<S: ?Sized + Sync> llmnode::Exec<S> for Both {
+    async fn exec(&self, cx: &llmnode::Cx<'_, S>) -> Result<(), llmnode::BoxError> {
+        cx.call(&say("a")).record(&self.inner).await?;
+        cx.call(&say("b")).await?;
+        Ok(())
+    }
+}
