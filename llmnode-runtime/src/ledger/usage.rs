@@ -220,7 +220,7 @@ mod tests {
 
     fn request(usage: Option<TokenUsage>, estimate: Option<Estimate>) -> AttemptRecord {
         let id = Ids::default().next().attempt(0);
-        let record = AttemptRecord::new(id, AttemptKind::First, Duration::ZERO, None);
+        let record = AttemptRecord::new(id, AttemptKind::First, (None, Duration::ZERO), None);
         AttemptRecord { usage, estimate, ..record }
     }
 
