@@ -91,6 +91,7 @@
 /// | `model = "small"` | the run's model | a name registered with [`Run::model`], or the provider's id |
 /// | `temperature = 0.2` | the provider's | the sampling temperature, 0 or more |
 /// | `max_tokens = 200` | the provider's | the most tokens of an answer, 1 or more |
+/// | `reasoning = "low"` | the provider's | how much the model thinks: `off`, `low`, `medium`, `high`, `max`: see [`Reasoning`] |
 /// | `fallback_model = "big"` | none | another model, asked from the original prompt when the first one failed |
 /// | `fallback = path` | none | a function that returns a value when all models failed |
 /// | `recover(schema_error = [repair(1), fallback])` | by [category](Category) | the steps that follow a failure, see [below](#recovery) |
@@ -786,7 +787,7 @@ pub use llmnode_runtime::{
     ChatModel, Clock, Completion, Cost, Cx, Degraded, Delta, DynNode, Estimate, Event, Exec, FailedTry,
     Failures, File, FinishReason, Flag, FnModel, FormatError, Group, Image, Invalid, Items, Ledger,
     LedgerSnapshot, Limits, LlmOutput, Map, Message, ModelError, Node, NodeError, NodeStats, Note,
-    OutputSchema, Part, Paused, Price, Prices, ReadError, Reader, Reading, Recovery, Reply, Request,
+    OutputSchema, Part, Paused, Price, Prices, ReadError, Reader, Reading, Reasoning, Recovery, Reply, Request,
     ResponseFormat, Results, Retry, RetryBudget, Role, Run, ScriptedModel, Settings, Sink, StrictError,
     TestClock, TokenUsage, Tokens, ToolCall, ToolError, ToolRecord, ToolReply, ToolSpec, Toolset, Usage,
     Violation, WaitingCall, dyn_node, media, recovery_of, testing,

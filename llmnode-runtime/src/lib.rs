@@ -41,7 +41,7 @@ pub use ledger::{
 pub use limits::Limits;
 pub use llmnode_model::{
     Attachment, AttemptId, Audio, BoxError, BoxFuture, CallId, Carried, Category, ChatModel, Completion,
-    Delta, File, FinishReason, FnModel, Group, Image, Message, ModelError, Part, Reply, Request,
+    Delta, File, FinishReason, FnModel, Group, Image, Message, ModelError, Part, Reasoning, Reply, Request,
     ResponseFormat, Retry, RetryBudget, Role, ScriptedModel, Sink, TokenUsage, ToolCall, ToolSpec, media,
 };
 pub use llmnode_reader::{Flag, Note, OutputSchema, ReadError, Reader, Reading, StrictError, Violation};

@@ -46,6 +46,7 @@ keys! {
         "`fallback = path`: `fn(&Self, &State, &NodeError) -> Output`, which gives a value when the models have failed, or a `Result` of it; it may be `async`." fallback
         "`temperature = 0.2`: the sampling temperature, 0 or more." temperature
         "`max_tokens = 200`: the most tokens an answer may have." max_tokens
+        "`reasoning = \"low\"`: how much the model thinks: `off`, `low`, `medium`, `high`, `max`." reasoning
         "`tools = [Search, Summarize]`: the tools that the model may call." tools
         "`turns = 6`: the most responses of the model, the answer included. Default 10." turns
         "`tool`: the node is a tool, too, and its fields are the arguments." tool

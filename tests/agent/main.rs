@@ -20,6 +20,8 @@ mod outcomes;
 mod paused;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod providers;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod reasoning;
 #[cfg(feature = "journal")]
 mod repeated;
 mod requests;

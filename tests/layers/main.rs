@@ -73,6 +73,7 @@ const MODEL: &[&str] = &[
     "carried",
     "message",
     "response_format",
+    "reasoning",
     "message_json",
     "request",
     "completion",

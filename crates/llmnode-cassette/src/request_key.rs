@@ -32,6 +32,7 @@ impl RequestKey {
             "dialect": request.response_format,
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
+            "reasoning": request.reasoning,
             "extra": request.extra,
         });
         if let Value::Object(members) = &mut request_key {

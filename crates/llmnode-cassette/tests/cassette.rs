@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use llmnode_cassette::{Cassette, CassetteMode};
 use llmnode_runtime::{
-    Category, ChatModel, DynNode, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema, Reply,
+    Category, ChatModel, DynNode, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema, Reasoning, Reply,
     Request, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec, Toolset,
 };
 use serde_json::{Value, json};
@@ -428,6 +428,16 @@ async fn numbers_of_the_settings_are_the_same_after_reading() {
             "{number}"
         );
     }
+}
+
+#[tokio::test]
+async fn another_word_for_reasoning_is_another_request() {
+    let folder = Folder::new("reasoning");
+    let run = record(&folder.file(), FnModel::new(|_| json!({"city": "Oslo"})));
+    run.call(&city().ask("x")).reasoning(Reasoning::Low).await.unwrap();
+    let run = replay(&folder.file());
+    assert!(run.call(&city().ask("x")).reasoning(Reasoning::High).await.is_err());
+    assert!(run.call(&city().ask("x")).reasoning(Reasoning::Low).await.is_ok());
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use llmnode_reader::OutputSchema;
 use serde_json::{Map, Value};
 
 use super::message::Message;
+use super::reasoning::Reasoning;
 use super::response_format::ResponseFormat;
 use super::tool::ToolSpec;
 use crate::ids::AttemptId;
@@ -35,6 +36,8 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// The most tokens of the answer.
     pub max_tokens: Option<u32>,
+    /// How much the model thinks. `None`: the model decides.
+    pub reasoning: Option<Reasoning>,
     /// The longest time of the attempt. `None`: the model's own. The loop ends an attempt that takes longer. It
     /// replaces a timeout of the model itself.
     pub attempt_timeout: Option<Duration>,
@@ -60,6 +63,7 @@ impl Request {
             response_format: None,
             temperature: None,
             max_tokens: None,
+            reasoning: None,
             attempt_timeout: None,
             extra: Map::new(),
             question: None,
@@ -86,6 +90,7 @@ impl fmt::Debug for Request {
             .field("response_format", &self.response_format)
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
+            .field("reasoning", &self.reasoning)
             .field("extra", &names(&self.extra))
             .field("correlation", &self.correlation)
             .finish()
@@ -109,6 +114,7 @@ mod tests {
             response_format: _,
             temperature: _,
             max_tokens: _,
+            reasoning: _,
             extra: _,
             // Do not change what is answered.
             attempt_timeout: _,

@@ -32,6 +32,7 @@ impl Request {
             self.model.as_ref().map(|model| line("model", model)),
             self.temperature.map(|temperature| line("temperature", temperature)),
             self.max_tokens.map(|most| line("max_tokens", most)),
+            self.reasoning.map(|reasoning| line("reasoning", reasoning)),
             self.tools_line(),
             self.output.as_ref().map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
         ];

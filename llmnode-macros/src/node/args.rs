@@ -1,6 +1,6 @@
 //! The arguments of `#[llm_node(…)]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use syn::parse::ParseStream;
 use syn::{Error, ExprPath, Ident, LitStr, Path, Type};
 
@@ -15,13 +15,13 @@ use super::with::{self, WithVariable};
 use crate::choices::{self, Choice};
 
 use crate::crate_path;
-use crate::diagnostics::Errors;
+use crate::diagnostics::{Errors, list, suggest};
 use crate::literals::{fill_type, function_path, integer, non_empty, number, text};
 use crate::macro_args::{Grammar, KeyValue, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::time::{Time, Wait};
 
-const VALUES: [&str; 32] = [
+const VALUES: [&str; 33] = [
     "prompt",
     "prompt_file",
     "goal",
@@ -42,6 +42,7 @@ const VALUES: [&str; 32] = [
     "fallback",
     "temperature",
     "max_tokens",
+    "reasoning",
     "tools",
     "turns",
     "name",
@@ -99,6 +100,9 @@ fn hint(name: &str) -> Option<String> {
                 "`{name}` is not an argument of a node; write `turns = 6` for the most responses of a node with tools"
             ));
         }
+        "effort" | "reasoning_effort" | "thinking" => {
+            return Some(format!("`{name}` is not an argument of a node; write `reasoning = \"low\"`"));
+        }
         "requests" | "tokens" | "money" => {
             return Some(format!("`{name}` is a limit; write `limits({name} = …)`"));
         }
@@ -133,6 +137,7 @@ pub(crate) struct NodeArgs {
     pub(crate) limits: Slot<Limits>,
     pub(crate) temperature: Slot<f64>,
     pub(crate) max_tokens: Slot<u32>,
+    pub(crate) reasoning: Slot<Ident>,
     pub(crate) name: Slot<LitStr>,
     pub(crate) exact: Slot<()>,
     pub(crate) tools: Slot<Vec<Type>>,
@@ -195,6 +200,7 @@ impl NodeArgs {
             "limits" => fill(&mut self.limits, key, Limits::parse(input)),
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), integer(input, &key, 1)),
+            "reasoning" => fill(&mut self.reasoning, key.clone(), effort(input, &key)),
             "name" => fill(&mut self.name, key.clone(), non_empty(text(input, &key, ""), &key)),
             "exact" => fill(&mut self.exact, key, Ok(())),
             "tools" => fill(&mut self.tools, key.clone(), tools::parse(input, &key)),
@@ -203,6 +209,24 @@ impl NodeArgs {
             "crate" => crate_path::parse(input, key, &mut self.krate),
             _ => self.step.argument(key, input),
         }
+    }
+}
+
+/// The variant of `Reasoning` that a word names.
+fn effort(input: ParseStream<'_>, key: &Ident) -> syn::Result<Ident> {
+    let (words, variants) =
+        (["off", "low", "medium", "high", "max"], ["Off", "Low", "Medium", "High", "Max"]);
+    let word = text(input, key, ", such as `reasoning = \"low\"`")?;
+    let given = word.value();
+    match words.iter().position(|word| *word == given) {
+        Some(at) => Ok(Ident::new(variants[at], Span::mixed_site())),
+        None => Err(Error::new(
+            word.span(),
+            match suggest(&given, words) {
+                Some(near) => format!("unknown effort `{given}`; did you mean `{near}`?"),
+                None => format!("unknown effort `{given}`; the efforts are {}", list(words)),
+            },
+        )),
     }
 }
 

@@ -167,6 +167,7 @@ fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     call("stated_model", text(&args.model));
     call("temperature", temperature);
     call("max_tokens", whole(&args.max_tokens));
+    call("reasoning", value(&args.reasoning).map(|word| quote!(#private::Reasoning::#word)));
     call("stated_recover", recover.map(|recover| recover::emit(recover, private)));
     call("stated_fallback_model", text(&args.fallback_model));
     call("exact", args.exact.as_ref().map(|_| quote!(true)));

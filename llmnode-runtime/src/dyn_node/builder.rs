@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::{Category, ResponseFormat};
+use llmnode_model::{Category, Reasoning, ResponseFormat};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{self, read_json_of};
 use serde_json::Value;
@@ -101,6 +101,8 @@ impl DynNodeBuilder {
         temperature: f64,
         /// Sets the most tokens an answer may have, 1 or more. Default: the provider's.
         max_tokens: u32,
+        /// Sets how much the model thinks before it answers. Default: the model decides.
+        reasoning: Reasoning,
         /// Sets how the model is asked for the type of the answer. Default: the model decides.
         response_format: ResponseFormat,
         /// Sets whether an answer is taken only as it stands: nothing is repaired or changed to fit the schema.

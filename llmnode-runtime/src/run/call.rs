@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use llmnode_model::internal::catch_panic;
-use llmnode_model::{BoxFuture, Carried, Category, Message, ResponseFormat};
+use llmnode_model::{BoxFuture, Carried, Category, Message, Reasoning, ResponseFormat};
 use serde::Serialize;
 use serde_json::Value;
 use tracing::Instrument;
@@ -95,6 +95,8 @@ impl<'r, T> Call<'r, T> {
         temperature: f64,
         /// Sets the most tokens an answer may have, 1 or more.
         max_tokens: u32,
+        /// Sets how much the model thinks before it answers.
+        reasoning: Reasoning,
         /// Sets how the model is asked for the type of the answer. If the answer is raw text, this is a
         /// `config_error`.
         response_format: ResponseFormat,

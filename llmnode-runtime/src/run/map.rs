@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
-use llmnode_model::{BoxFuture, Category};
+use llmnode_model::{BoxFuture, Category, Reasoning};
 
 use super::bounded::{BoundedFutures, CONCURRENCY};
 use super::call::{Call, CallReport};
@@ -167,6 +167,8 @@ impl<'r, T: Send + 'r> Map<'r, T> {
         temperature: f64,
         /// Sets the most tokens of an answer, 1 or more.
         max_tokens: u32,
+        /// Sets how much the model thinks before each answer.
+        reasoning: Reasoning,
         /// Sets the longest time of each call, with its waits.
         deadline: Duration,
         /// Sets how many further requests of each call follow a bad answer.

@@ -68,6 +68,7 @@ impl<'p> Resolved<'p> {
         request.model = model.model.as_deref().map(str::to_owned).or(id);
         request.temperature = levels.iter().find_map(|level| level.temperature);
         request.max_tokens = levels.iter().find_map(|level| level.max_tokens);
+        request.reasoning = levels.iter().find_map(|level| level.reasoning);
         request.attempt_timeout = levels.iter().find_map(|level| level.attempt_timeout);
         request.response_format = levels.iter().find_map(|level| level.response_format);
         let extra = levels.iter().rev().flat_map(|level| &level.extra);
@@ -226,12 +227,16 @@ fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
 
 fn conflicting_extra(request: &Request) -> impl Iterator<Item = String> {
     let (temperature, max_tokens) = (request.temperature.is_some(), request.max_tokens.is_some());
+    let reasoning = request.reasoning.is_some();
     let response_format = request.response_format.filter(|_| request.output.is_some());
     let (formatted, called) = (response_format.is_some(), response_format == Some(ResponseFormat::Tool));
     let said = [
         (temperature, "temperature", "temperature"),
         (max_tokens, "max_tokens", "max_tokens"),
         (max_tokens, "max_tokens", "max_completion_tokens"),
+        (reasoning, "reasoning", "reasoning_effort"),
+        (reasoning, "reasoning", "reasoning"),
+        (reasoning, "reasoning", "thinking"),
         (formatted, "response_format", "response_format"),
         (called, "response_format", "tools"),
         (called, "response_format", "tool_choice"),

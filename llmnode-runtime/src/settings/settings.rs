@@ -6,7 +6,7 @@ use std::fmt;
 use std::mem::{forget, replace};
 use std::time::Duration;
 
-use llmnode_model::ResponseFormat;
+use llmnode_model::{Reasoning, ResponseFormat};
 use serde_json::Value;
 
 use super::recovery::{Backoff, Failures, Recovery};
@@ -24,7 +24,7 @@ use crate::text::const_setters;
 ///
 /// The nearest level wins, field by field: the call, then the registered model, the run, the node, and last the
 /// model's handle. A registered model sets only how it is asked: its id as `model`, `temperature`, `max_tokens`,
-/// `attempt_timeout`, `response_format`, `extra`. An impossible value is a `config_error` of the call, before any request.
+/// `reasoning`, `attempt_timeout`, `response_format`, `extra`. An impossible value is a `config_error` of the call, before any request.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -43,6 +43,8 @@ pub struct Settings {
     pub temperature: Option<f64>,
     /// The most tokens an answer may have, 1 or more. Default: the provider's.
     pub max_tokens: Option<u32>,
+    /// How much the model thinks before it answers. Default: the model decides.
+    pub reasoning: Option<Reasoning>,
     /// How the model is asked for the type of an answer. Default: the model decides. A run's `response_format` does not apply
     /// to nodes whose answer is raw text; a call's is an error there. So is [`Strict`](ResponseFormat::Strict) for a type
     /// that it cannot express.
@@ -111,6 +113,7 @@ impl fmt::Debug for Settings {
             .field("model", &self.model)
             .field("temperature", &self.temperature)
             .field("max_tokens", &self.max_tokens)
+            .field("reasoning", &self.reasoning)
             .field("response_format", &self.response_format)
             .field("retries", &self.retries)
             .field("transport_retries", &self.transport_retries)
@@ -153,6 +156,7 @@ impl Settings {
             model: None,
             temperature: None,
             max_tokens: None,
+            reasoning: None,
             response_format: None,
             retries: None,
             transport_retries: None,
@@ -185,6 +189,8 @@ impl Settings {
         temperature: f64,
         /// Sets the most tokens an answer may have.
         max_tokens: u32,
+        /// Sets how much the model thinks before it answers.
+        reasoning: Reasoning,
         /// Sets how the model is asked for the type of an answer.
         response_format: ResponseFormat,
         /// Sets how many further requests follow a bad answer.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use llmnode_runtime::dyn_node::{DynNodeBuilder, Response};
 use llmnode_runtime::testing::{FnModel, Reply, assert_prompt, request_of};
 use llmnode_runtime::{
-    AttemptKind, Category, DynNode, Failures, Limits, Message, ModelError, NodeError, Recovery, Run,
+    AttemptKind, Category, DynNode, Failures, Limits, Message, ModelError, NodeError, Reasoning, Recovery, Run,
     ScriptedModel, Settings, TestClock,
 };
 use schemars::JsonSchema;
@@ -229,14 +229,21 @@ async fn c14_one_owner_of_retries() {
 
 #[tokio::test]
 async fn the_prompt_is_the_instruction_the_schema_and_the_payload() {
-    let primitive =
-        builder().output::<City>().model("small").temperature(0.0).max_tokens(50).build().unwrap();
+    let primitive = builder()
+        .output::<City>()
+        .model("small")
+        .temperature(0.0)
+        .max_tokens(50)
+        .reasoning(Reasoning::Low)
+        .build()
+        .unwrap();
     assert_prompt(
         &request_of(&primitive.ask("Greetings from {city}!"), &()),
         "
         model: small
         temperature: 0
         max_tokens: 50
+        reasoning: low
         answer: JSON of City
         --- system
         Extract the city.

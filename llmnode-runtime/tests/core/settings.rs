@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{BAD, GOAL, GOOD, busy, run, say, script, world};
-use llmnode_runtime::{Category, ModelError, Recovery, Reply, Run, ScriptedModel, Settings};
+use llmnode_runtime::{Category, ModelError, Reasoning, Recovery, Reply, Run, ScriptedModel, Settings};
 
 #[tokio::test]
 async fn retries_on_unchecked_text_and_absurd_settings_are_config_errors() {
@@ -17,6 +17,7 @@ async fn retries_on_unchecked_text_and_absurd_settings_are_config_errors() {
         Settings::new().extra("messages", "mine"),
         Settings::new().extra("stream", true),
         Settings::new().temperature(0.0).extra("temperature", 1),
+        Settings::new().reasoning(Reasoning::Low).extra("reasoning_effort", "low"),
     ] {
         let error = run.call(&say("x")).settings(settings).await.unwrap_err();
         assert_eq!(error.category(), Category::ConfigError, "{error}");

@@ -8,8 +8,8 @@ use llmnode_flow::flow::RunExt;
 use llmnode_flow::journal::{Fsync, Journal, JournalError, JournalFile, MapExt, Record};
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
-    BoxError, BoxFuture, Category, Clock, Cx, Exec, FnModel, Invalid, Limits, Node, NodeError, Reply, Run,
-    Settings, TestClock, TokenUsage, Tokens,
+    BoxError, BoxFuture, Category, Clock, Cx, Exec, FnModel, Invalid, Limits, Node, NodeError, Reasoning,
+    Reply, Run, Settings, TestClock, TokenUsage, Tokens,
 };
 
 use crate::killing;
@@ -120,9 +120,13 @@ async fn an_answer_is_asked_for_anew_where_it_is_not_good_any_more_or_something_
     assert_eq!(rate(rater(9), 9, plain()).await, (vec![Some(0), Some(1)], 2));
     // 1 is too high now, and the model says 0.
     assert_eq!(rate(rater(9), 0, plain()).await, (vec![Some(0), Some(0)], 1));
-    for settings in
-        [plain().temperature(0.5), plain().max_tokens(5), plain().model("other"), plain().extra("seed", 1)]
-    {
+    for settings in [
+        plain().temperature(0.5),
+        plain().max_tokens(5),
+        plain().reasoning(Reasoning::Low),
+        plain().model("other"),
+        plain().extra("seed", 1),
+    ] {
         assert_eq!(rate(rater(9), 9, settings).await.1, 2, "another request");
     }
     assert_eq!(rate(rater(9).named("newer"), 9, plain()).await.1, 2, "another model");

@@ -30,7 +30,7 @@ const KEY_ENDING: &str = "_API_KEY";
 /// | `model` | required | the provider's id of the model |
 /// | `base_url` | OpenAI's | https, or a loopback server; no private or link-local address, unless it is [allowed](ProfileRules::allow_host) |
 /// | `api_key_env` | `OPENAI_API_KEY` for OpenAI, else no key is sent | the name of the variable that holds the key; it ends with `_API_KEY`, or is [allowed](ProfileRules::allow_key_variable) |
-/// | `settings` | none | `temperature`, `max_tokens`, `attempt_timeout_s`, `response_format`, and `extra`: further fields of requests |
+/// | `settings` | none | `temperature`, `max_tokens`, `reasoning` (`off` to `max`), `attempt_timeout_s`, `response_format`, and `extra`: further fields of requests |
 ///
 /// A file holds no key. Addresses are checked again when a connection is made, so that a name cannot lead into a private
 /// network.

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use llmnode_runtime::{DynNode, ResponseFormat, Run};
+use llmnode_runtime::{DynNode, Reasoning, ResponseFormat, Run};
 use llmnode_stub::{StubReply, StubServer};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn refused(profiles: &Value, expected: &[(&str, &str)]) {
 fn profiles_are_models_with_settings() {
     let profiles = read(
         &json!({
-            "1": {"model": "gpt", "settings": {"temperature": 0.5, "max_tokens": 9, "attempt_timeout_s": 1.5,
+            "1": {"model": "gpt", "settings": {"temperature": 0.5, "max_tokens": 9, "reasoning": "low", "attempt_timeout_s": 1.5,
                 "response_format": "json_object", "extra": {"seed": 1}}},
             "local": {"base_url": "http://127.0.0.1:1/v1", "model": "m"},
             "far": {"base_url": "https://models.example/v1", "model": "m", "api_key_env": "FAR_API_KEY"},
@@ -39,6 +39,7 @@ fn profiles_are_models_with_settings() {
     let (_, _, settings) = &profiles.into_models()[0];
     assert_eq!(settings.model.as_deref(), Some("gpt"));
     assert_eq!((settings.temperature, settings.max_tokens), (Some(0.5), Some(9)));
+    assert_eq!(settings.reasoning, Some(Reasoning::Low));
     assert_eq!(settings.attempt_timeout, Some(Duration::from_millis(1500)));
     assert_eq!(
         (settings.response_format, settings.extra["seed"].as_u64()),
@@ -85,13 +86,14 @@ fn every_fault_is_reported_at_its_place() {
         &json!({
             "a": {"model": "m", "api_key": "sk-verysecret"},
             "b": {"modle": "m"},
-            "c": {"model": "m", "settings": {"temperature": -1, "response_format": "strickt", "attempt_timeout_s": 0}},
+            "c": {"model": "m", "settings": {"temperature": -1, "reasoning": "hihg", "response_format": "strickt", "attempt_timeout_s": 0}},
             "d": 3,
         }),
         &[
             ("/profiles/a/api_key", "unknown_member"),
             ("/profiles/b/modle", "unknown_member"),
             ("/profiles/c/settings/attempt_timeout_s", "out_of_range"),
+            ("/profiles/c/settings/reasoning", "unknown_name"),
             ("/profiles/c/settings/response_format", "unknown_name"),
             ("/profiles/c/settings/temperature", "out_of_range"),
             ("/profiles/d", "wrong_kind"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use llmnode_runtime::{ResponseFormat, Settings};
+use llmnode_runtime::{Reasoning, ResponseFormat, Settings};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -74,6 +74,8 @@ struct SettingsText {
     temperature: Option<f64>,
     #[schemars(range(min = 1))]
     max_tokens: Option<u32>,
+    #[schemars(extend("enum" = ["off", "low", "medium", "high", "max", null], "x-what" = "reasoning"), with = "Option<String>")]
+    reasoning: Option<Reasoning>,
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 86_400))]
     attempt_timeout_s: Option<f64>,
     #[schemars(extend("enum" = ["strict", "schema", "json_object", "prompt", "tool", null], "x-what" = "response format"), with = "Option<String>")]
@@ -88,6 +90,7 @@ impl ProfileText {
         let mut settings = Settings::new().model(self.model.clone());
         settings.temperature = text.temperature;
         settings.max_tokens = text.max_tokens;
+        settings.reasoning = text.reasoning;
         settings.attempt_timeout =
             text.attempt_timeout_s.and_then(|time| Duration::try_from_secs_f64(time).ok());
         settings.response_format = text.response_format;

@@ -18,6 +18,7 @@ use crate::api::handle::chat_model;
 use crate::api::inner::Inner;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
+use crate::http::reasoning::{Effort, Efforts, Thinking};
 use crate::http::response_formats::Formats;
 
 /// A model of Anthropic, or of a server or gateway that speaks its Messages API. It is a cheap handle: clones share the
@@ -65,6 +66,12 @@ const MESSAGES: Wire = Wire {
     formats: Formats {
         order: &[ResponseFormat::Strict, ResponseFormat::Tool, ResponseFormat::Prompt],
         expresses: |schema| schema.anthropic().is_some(),
+    },
+    efforts: Efforts {
+        off: &[Thinking::Budget(0), Thinking::Effort(Effort::Low)],
+        words: &[Effort::Max, Effort::High, Effort::Medium, Effort::Low],
+        budgets: true,
+        field: ("thinking", ""),
     },
     url: None,
     hosts: &["api.anthropic.com"],

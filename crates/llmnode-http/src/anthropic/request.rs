@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::turns::{Block, CacheControl, Turn, turns};
 use crate::api::messages::{instructed, temperature};
 use crate::api::prepared_request::PreparedRequest;
+use crate::http::reasoning::Thinking;
 
 /// The API needs a number.
 const MAX_TOKENS: u32 = 8192;
@@ -25,6 +26,8 @@ struct Body<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<ThinkingConfig>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,11 +46,21 @@ struct Body<'a> {
     messages: Vec<Turn<'a>>,
 }
 
-/// Effort and the like are the program's own.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ThinkingConfig {
+    Disabled,
+    Adaptive,
+    Enabled { budget_tokens: u32 },
+}
+
+/// What the program sets goes before ours.
 #[derive(Serialize)]
 struct OutputConfig<'a> {
     #[serde(flatten)]
     given: BTreeMap<&'a str, &'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Format<'a>>,
 }
@@ -80,6 +93,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let given = |name: &str| request.extra.get(name).and_then(Value::as_object).into_iter().flatten();
     let config: BTreeMap<_, _> = given("output_config").map(|(name, value)| (name.as_str(), value)).collect();
     let strict = strict.filter(|_| !config.contains_key("format"));
+    let effort = prepared.effort().filter(|_| !config.contains_key("effort"));
     let messages = instructed(prepared);
     let (mut system, messages) = turns(&messages, prepared)?;
     let cache = prepared.cache_for_an_hour.map(CacheControl::new);
@@ -89,32 +103,45 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let thinks = !shape.no_thinking;
     let extra = request.extra.iter().filter(|(name, _)| !JOINED.contains(&name.as_str()));
     let extra = extra.filter(|(name, _)| thinks || *name != "thinking");
-    let body = Body {
-        model,
-        max_tokens: limit(request, shape.quirks.most_tokens),
-        temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
-        output_config: (strict.is_some() || !config.is_empty())
-            .then_some(OutputConfig { given: config, format: strict.map(|schema| Format { schema }) }),
-        tools: tools(prepared, function),
-        tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
-        cache_control: cache.filter(|_| !request.extra.contains_key("cache_control")),
-        stream: streams.then_some(true),
-        extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
-        system,
-        messages,
-    };
+    let body =
+        Body {
+            model,
+            max_tokens: limit(prepared),
+            temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
+            thinking: prepared.thinking().map(|way| match way {
+                Thinking::Effort(_) => ThinkingConfig::Adaptive,
+                Thinking::Budget(0) => ThinkingConfig::Disabled,
+                Thinking::Budget(budget_tokens) => ThinkingConfig::Enabled { budget_tokens },
+            }),
+            output_config: (strict.is_some() || effort.is_some() || !config.is_empty()).then_some(
+                OutputConfig { given: config, effort, format: strict.map(|schema| Format { schema }) },
+            ),
+            tools: tools(prepared, function),
+            tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
+            cache_control: cache.filter(|_| !request.extra.contains_key("cache_control")),
+            stream: streams.then_some(true),
+            extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
+            system,
+            messages,
+        };
     serde_json::to_vec(&body).map_err(|error| format!("the request cannot be written as JSON: {error}"))
 }
 
 /// `None`: `extra` has it. What a model may think comes on top of the default.
-fn limit(request: &Request, most: Option<u32>) -> Option<u32> {
+fn limit(prepared: &PreparedRequest<'_>) -> Option<u32> {
+    let PreparedRequest { request, shape, .. } = *prepared;
     if request.extra.contains_key("max_tokens") {
         return None;
     }
     let budget = request.extra.get("thinking").and_then(|thinking| thinking["budget_tokens"].as_u64());
-    let budget = budget.map_or(0, |budget| u32::try_from(budget).unwrap_or(u32::MAX));
+    let budget = budget.map(|budget| u32::try_from(budget).unwrap_or(u32::MAX));
+    let budget = budget.unwrap_or_else(|| match prepared.thinking() {
+        Some(Thinking::Effort(effort)) => effort.tokens(),
+        Some(Thinking::Budget(tokens)) => tokens,
+        None => 0,
+    });
     let limit = request.max_tokens.unwrap_or(MAX_TOKENS.saturating_add(budget));
-    Some(most.map_or(limit, |most| limit.min(most)))
+    Some(shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)))
 }
 
 /// With a function for the answer, a model that has to answer now is offered nothing else.

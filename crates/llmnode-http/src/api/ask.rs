@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, StatusCode};
 use llmnode_model::internal::{Secret, check_request, redact};
 use llmnode_model::{
-    Carried, Category, Completion, Message, ModelError, Request, ResponseFormat, Retry, Sink,
+    Carried, Category, Completion, Message, ModelError, Reasoning, Request, ResponseFormat, Retry, Sink,
 };
 use llmnode_reader::internal::{has_choices, with_remedy, without_choices};
 use llmnode_reader::{Flag, OutputSchema};
@@ -20,6 +20,7 @@ use super::wire::Wire;
 use crate::http::capabilities::{Quirks, RequestShape};
 use crate::http::client::Response;
 use crate::http::headers::RequestHeaders;
+use crate::http::reasoning::{Refused, Thinking};
 use crate::http::unsupported::UnsupportedFeature;
 use crate::http::url::Url;
 use crate::http::{endpoint, response_formats};
@@ -154,10 +155,21 @@ impl Inner {
         let leaves_out = |part| self.capabilities.leaves_out(model, call, part);
         let carries = request.messages.iter().any(shown) && !leaves_out(UnsupportedFeature::Carried);
         let no_thinking = leaves_out(UnsupportedFeature::Thinking);
+        let thinking = |quirks| Ok::<_, String>(self.thinking(request, quirks)?.filter(|_| !no_thinking));
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
             let quirks = self.capabilities.of(model, None);
             let choices = in_tools && !quirks.no_choices;
-            return Ok(RequestShape { quirks, schema: None, tools, carries, no_thinking, choices, call });
+            let thinking = thinking(quirks)?;
+            return Ok(RequestShape {
+                quirks,
+                schema: None,
+                tools,
+                carries,
+                no_thinking,
+                choices,
+                call,
+                thinking,
+            });
         };
         let quirks = self.capabilities.of(model, Some(schema.name()));
         let schema = if quirks.no_choices { without_choices(schema) } else { schema };
@@ -176,7 +188,31 @@ impl Inner {
                     !matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
                 let choices = (has_schema && has_choices(schema)) || (in_tools && !quirks.no_choices);
                 let schema = Some((response_format, schema.name()));
-                Ok(RequestShape { quirks, schema, tools, carries, no_thinking, choices, call })
+                let thinking = thinking(quirks)?;
+                Ok(RequestShape { quirks, schema, tools, carries, no_thinking, choices, call, thinking })
+            }
+        }
+    }
+
+    /// `extra` may ask instead.
+    fn thinking(&self, request: &Request, quirks: Quirks) -> Result<Option<(Reasoning, Thinking)>, String> {
+        let Wire { title, efforts, .. } = self.wire;
+        let Some(reasoning) = request.reasoning.filter(|_| !efforts.is_in(&request.extra)) else {
+            return Ok(None);
+        };
+        match reasoning {
+            Reasoning::Budget(tokens) if !efforts.budgets => Err(format!(
+                "reasoning is a budget of {tokens} tokens, and {title} takes a word: set Reasoning::Off, Low, Medium, High or Max"
+            )),
+            Reasoning::Budget(tokens) if request.max_tokens.is_some_and(|most| most <= tokens) => {
+                Err(format!(
+                    "reasoning may take {tokens} tokens, and max_tokens, which counts them too, is {}; raise it, or lower the budget",
+                    request.max_tokens.unwrap_or_default()
+                ))
+            }
+            reasoning => {
+                let way = efforts.way(reasoning, limit(request, quirks), quirks.reasoning);
+                Ok(way.map(|way| (reasoning, way)))
             }
         }
     }
@@ -229,9 +265,13 @@ impl Inner {
         let temperature = quirks.no_temperature && messages::temperature(request).is_some();
         let max_tokens = quirks.max_completion_tokens && messages::max_tokens(request).is_some();
         let (stream, options) = (listens && quirks.no_stream, asked.streams && quirks.no_stream_options);
+        let best = |reasoning| self.wire.efforts.way(reasoning, limit(request, quirks), Refused::default());
+        let reasoning = request.reasoning.filter(|_| !self.wire.efforts.is_in(&request.extra));
+        let reasoning = reasoning.is_some_and(|reasoning| best(reasoning) != asked.thinking());
         let fields = [
             ("temperature", temperature),
             ("max_tokens", max_tokens),
+            ("reasoning", reasoning),
             ("stream", stream),
             ("stream_options", options),
             ("include", quirks.no_include),
@@ -326,6 +366,11 @@ impl Inner {
             Err(Unreadable::Failure(failure)) => Err(*failure),
         }
     }
+}
+
+/// What answer and thoughts together may have, if that is known.
+fn limit(request: &Request, quirks: Quirks) -> u32 {
+    [request.max_tokens, quirks.most_tokens].into_iter().flatten().min().unwrap_or(u32::MAX)
 }
 
 pub(crate) fn without_secrets(mut error: ModelError, secrets: &[Secret]) -> ModelError {

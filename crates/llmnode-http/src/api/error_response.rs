@@ -28,8 +28,8 @@ impl Inner {
         let status = head.status.as_u16();
         let is_readable = !head.encoded || std::str::from_utf8(body).is_ok();
         let error = ErrorBody::read(if is_readable { body } else { b"" });
-        let takes_no_tools =
-            asked.shape.tools && unsupported(status, &error) == Some(UnsupportedFeature::Tools);
+        let takes_no_tools = asked.shape.tools
+            && unsupported(status, &error, asked.shape.thinking) == Some(UnsupportedFeature::Tools);
         let category =
             if takes_no_tools { Category::ConfigError } else { classify::classify(status, &error) };
         if category == Category::NotFound {
@@ -100,7 +100,7 @@ impl Inner {
         if let Some(most) = limit.filter(|_| !asked.request.extra.contains_key("max_tokens")) {
             return self.capabilities.limit_tokens(asked.model, asked.shape, most);
         }
-        let Some(part) = unsupported(status, error) else { return false };
+        let Some(part) = unsupported(status, error, asked.shape.thinking) else { return false };
         let is_ours = match part {
             UnsupportedFeature::MaxTokens => messages::max_tokens(asked.request).is_some(),
             UnsupportedFeature::Temperature => messages::temperature(asked.request).is_some(),

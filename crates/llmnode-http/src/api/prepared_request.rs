@@ -9,6 +9,7 @@ use llmnode_reader::internal::without_choices;
 
 use super::expected_calls::ExpectedCalls;
 use crate::http::capabilities::RequestShape;
+use crate::http::reasoning::Thinking;
 use crate::http::service::Deadline;
 
 pub(crate) struct PreparedRequest<'a> {
@@ -43,6 +44,19 @@ impl PreparedRequest<'_> {
         let given = given.map(|given| u32::try_from(given).unwrap_or(u32::MAX));
         let limit = given.or(self.request.max_tokens)?;
         Some(self.shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)))
+    }
+
+    /// How the model is asked to think.
+    pub(crate) fn thinking(&self) -> Option<Thinking> {
+        self.shape.thinking.map(|(_, way)| way)
+    }
+
+    /// The word for it.
+    pub(crate) fn effort(&self) -> Option<&'static str> {
+        match self.thinking()? {
+            Thinking::Effort(effort) => Some(effort.as_str()),
+            Thinking::Budget(_) => None,
+        }
     }
 
     /// The type of the answer, and how it is asked for; without lists of the state where they are refused.

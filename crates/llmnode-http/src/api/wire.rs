@@ -8,6 +8,7 @@ use super::expected_calls::ExpectedCalls;
 use super::prepared_request::PreparedRequest;
 use super::read_answer::ReadResult;
 use crate::http::endpoint::ApiPath;
+use crate::http::reasoning::Efforts;
 use crate::http::response_formats::Formats;
 use crate::http::sse::Event;
 use crate::http::url::Url;
@@ -36,6 +37,7 @@ pub(crate) struct Wire {
     /// Fields of ours that `extra` may add to.
     pub(crate) joined: &'static [&'static str],
     pub(crate) formats: Formats,
+    pub(crate) efforts: Efforts,
     /// Of a request for this model, if it is not the endpoint's own. The flag: whether it streams.
     pub(crate) url: Option<UrlOf>,
     /// The ends of the provider's own hosts, which hand on no call as text. Other servers may, whatever API they speak.

@@ -20,6 +20,7 @@ use crate::api::inner::Inner;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
 use crate::http::percent::segment_encoded;
+use crate::http::reasoning::{Effort, Efforts, Thinking};
 use crate::http::response_formats::Formats;
 use crate::http::url::Url;
 
@@ -63,6 +64,17 @@ const GENERATE: Wire = Wire {
             ResponseFormat::Prompt,
         ],
         expresses: |schema| schema.gemini().is_some(),
+    },
+    efforts: Efforts {
+        off: &[
+            Thinking::Budget(0),
+            Thinking::Effort(Effort::Minimal),
+            Thinking::Effort(Effort::Low),
+            Thinking::Budget(Effort::Low.tokens()),
+        ],
+        words: &[Effort::High, Effort::Medium, Effort::Low],
+        budgets: true,
+        field: ("generationConfig", "/thinkingConfig"),
     },
     url: Some(url),
     hosts: &["googleapis.com"],

@@ -12,6 +12,7 @@ use super::contents::{Content, Instruction, contents};
 use super::parameters::parameters;
 use crate::api::messages::{instructed, max_tokens, temperature};
 use crate::api::prepared_request::PreparedRequest;
+use crate::http::reasoning::Thinking;
 
 /// Fields of ours that `extra` may add to.
 pub(super) const JOINED: &[&str] = &["generationConfig", "tools", "toolConfig"];
@@ -45,6 +46,8 @@ struct GenerationConfig<'a> {
     response_mime_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_json_schema: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<Value>,
     #[serde(flatten)]
     given: BTreeMap<&'a str, &'a Value>,
 }
@@ -116,13 +119,27 @@ fn generation_config<'a>(
         max_output_tokens: limit.filter(|_| free("maxOutputTokens")),
         response_mime_type: is_json.then_some("application/json"),
         response_json_schema: schema.and_then(|(_, schema)| schema.gemini()),
+        thinking_config: thinking_config(prepared),
         given,
     };
     let says = config.temperature.is_some()
         || config.max_output_tokens.is_some()
         || config.response_mime_type.is_some()
+        || config.thinking_config.is_some()
         || !config.given.is_empty();
     says.then_some(config)
+}
+
+/// Thoughts are asked for if somebody reads along.
+fn thinking_config(prepared: &PreparedRequest<'_>) -> Option<Value> {
+    let (mut config, thinks) = match prepared.thinking()? {
+        Thinking::Effort(effort) => (json!({"thinkingLevel": effort.as_str().to_uppercase()}), true),
+        Thinking::Budget(tokens) => (json!({"thinkingBudget": tokens}), tokens > 0),
+    };
+    if thinks && prepared.streams {
+        config["includeThoughts"] = true.into();
+    }
+    Some(config)
 }
 
 fn members<'a>(request: &'a Request, field: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {

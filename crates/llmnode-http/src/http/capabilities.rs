@@ -3,8 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use llmnode_model::{CallId, ResponseFormat};
+use llmnode_model::{CallId, Reasoning, ResponseFormat};
 
+use super::reasoning::{Refused, Thinking};
 use super::response_formats::{ResponseFormats, ruled_out};
 use super::unsupported::UnsupportedFeature;
 
@@ -20,6 +21,7 @@ pub(crate) struct Quirks {
     /// Newer models of OpenAI refuse the older name with an error; older servers silently ignore the newer name.
     pub(crate) max_completion_tokens: bool,
     pub(crate) no_temperature: bool,
+    pub(crate) reasoning: Refused,
     pub(crate) no_stream: bool,
     /// Refused, or ignored: the answer was a text.
     pub(crate) no_forced_tool: bool,
@@ -49,6 +51,8 @@ pub(crate) struct RequestShape<'a> {
     /// The turn began without thinking, so that the model may not think now.
     pub(crate) no_thinking: bool,
     pub(crate) call: Option<CallId>,
+    /// What is asked for, and how.
+    pub(crate) thinking: Option<(Reasoning, Thinking)>,
     /// The schema has lists from the state.
     pub(crate) choices: bool,
 }
@@ -82,6 +86,7 @@ impl Capabilities {
         let teaches = match refused {
             UnsupportedFeature::MaxTokens => !asked.quirks.max_completion_tokens,
             UnsupportedFeature::Temperature => !asked.quirks.no_temperature,
+            UnsupportedFeature::Reasoning(refused) => !asked.quirks.reasoning.contains(refused),
             UnsupportedFeature::Stream => !asked.quirks.no_stream,
             UnsupportedFeature::StreamOptions => !asked.quirks.no_stream_options,
             UnsupportedFeature::Include => !asked.quirks.no_include,
@@ -100,6 +105,9 @@ impl Capabilities {
         match (refused, asked.schema) {
             (UnsupportedFeature::MaxTokens, _) => known.quirks.max_completion_tokens = true,
             (UnsupportedFeature::Temperature, _) => known.quirks.no_temperature = true,
+            (UnsupportedFeature::Reasoning(refused), _) => {
+                known.quirks.reasoning = known.quirks.reasoning.union(refused);
+            }
             (UnsupportedFeature::ToolChoice, _) if asked.tools => known.quirks.no_forced_tool = true,
             (UnsupportedFeature::Carried | UnsupportedFeature::Thinking, _) => {
                 known.leave_out(asked.call, refused);

@@ -17,6 +17,7 @@ pub(crate) mod lookalikes;
 pub(crate) mod percent;
 mod plain_client;
 pub(crate) mod proxy;
+pub(crate) mod reasoning;
 pub(crate) mod redirects;
 mod resolver;
 pub(crate) mod response_formats;

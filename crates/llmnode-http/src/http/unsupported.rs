@@ -1,11 +1,16 @@
 //! Which part of a request an error refuses as unsupported, so that it can be asked differently.
 
+use llmnode_model::Reasoning;
+
 use super::error_body::ErrorBody;
+use super::reasoning::{Refused, Thinking, refused};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnsupportedFeature {
     MaxTokens,
     Temperature,
+    /// How the model is asked to think.
+    Reasoning(Refused),
     Stream,
     StreamOptions,
     /// What comes beside the answer, such as encrypted reasoning.
@@ -130,8 +135,12 @@ const ALTERNATIVES_PREFIXES: [&str; 5] =
 /// Statuses of a server's own failures, under which only conclusive phrases count.
 const SERVER_FAILURE_STATUSES: [u16; 3] = [404, 500, 501];
 
-/// A value that is merely out of range is not a reason to leave the part out.
-pub(crate) fn unsupported(status: u16, error: &ErrorBody) -> Option<UnsupportedFeature> {
+/// A value that is merely out of range is not a reason to leave the part out. With how the model was asked to think.
+pub(crate) fn unsupported(
+    status: u16,
+    error: &ErrorBody,
+    thinking: Option<(Reasoning, Thinking)>,
+) -> Option<UnsupportedFeature> {
     let is_refusal = matches!(status, 400 | 422);
     if !is_refusal && !SERVER_FAILURE_STATUSES.contains(&status) {
         return None;
@@ -141,13 +150,16 @@ pub(crate) fn unsupported(status: u16, error: &ErrorBody) -> Option<UnsupportedF
     if said.is_some() || !is_refusal {
         return said;
     }
+    let refuses = UNSUPPORTED_CODES.iter().any(|mark| error.has(mark))
+        || PHRASES.iter().any(|phrase| text.contains(phrase));
+    if let Some(refused) = thinking.and_then(|asked| refused(asked, error, &text, refuses)) {
+        return Some(UnsupportedFeature::Reasoning(refused));
+    }
     let (at, part) = field(error, &text)?;
     let is_format = matches!(part, UnsupportedFeature::Format | UnsupportedFeature::JsonSchema);
     if let Some(offer) = alternatives(&text[at..]).filter(|_| is_format) {
         return excluded_by_alternatives(offer);
     }
-    let refuses = UNSUPPORTED_CODES.iter().any(|mark| error.has(mark))
-        || PHRASES.iter().any(|phrase| text.contains(phrase));
     match part {
         _ if !refuses => None,
         UnsupportedFeature::Format if text.contains("json_schema") => Some(UnsupportedFeature::JsonSchema),
@@ -198,7 +210,7 @@ mod tests {
 
     fn of(status: u16, message: &str, param: Option<&str>, code: Option<&str>) -> Option<UnsupportedFeature> {
         let body = serde_json::json!({"error": {"message": message, "param": param, "code": code}});
-        unsupported(status, &ErrorBody::read(body.to_string().as_bytes()))
+        unsupported(status, &ErrorBody::read(body.to_string().as_bytes()), None)
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::api::handle::chat_model;
 use crate::api::inner::Inner;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
+use crate::http::reasoning::{Effort, Efforts, Thinking};
 use crate::http::response_formats;
 
 /// A model behind OpenAI's API or a compatible one. It is a cheap handle: clones share the connections, the
@@ -51,6 +52,11 @@ use crate::http::response_formats;
 pub struct OpenAi(Arc<Inner>);
 
 /// Chat completions.
+/// For `off`, and those of the other words.
+const OFF: &[Thinking] =
+    &[Thinking::Effort(Effort::None), Thinking::Effort(Effort::Minimal), Thinking::Effort(Effort::Low)];
+const EFFORTS: &[Effort] = &[Effort::Max, Effort::XHigh, Effort::High, Effort::Medium, Effort::Low];
+
 pub(crate) const CHAT: Wire = Wire {
     provider: "openai",
     tag: "openai",
@@ -63,6 +69,7 @@ pub(crate) const CHAT: Wire = Wire {
     own: &["messages", "model", "stream"],
     joined: &[],
     formats: response_formats::ALL,
+    efforts: Efforts { off: OFF, words: EFFORTS, budgets: false, field: ("reasoning_effort", "") },
     url: None,
     hosts: &[],
     encode: request::encode,

@@ -24,6 +24,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<WireResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<Function<'a>>>,
@@ -151,6 +153,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         temperature: temperature(request).filter(|_| !quirks.no_temperature),
         max_tokens: limit.filter(|_| !quirks.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| quirks.max_completion_tokens),
+        reasoning_effort: prepared.effort(),
         response_format: typed.and_then(|(format, schema)| response_format(schema, format)),
         tools: tools(request, function, quirks.no_choices),
         tool_choice: tool_choice(request, function, quirks.no_forced_tool),

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use http::header::{HeaderMap, HeaderValue};
+use llmnode_model::Reasoning;
 use llmnode_model::internal::{Secret, redact};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use super::answer;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::http::error_body::ErrorBody;
+use crate::http::reasoning::{Effort, Thinking};
 use crate::http::{classify, retry_after, unsupported, wait_hint};
 
 /// The calls that a request may ask for.
@@ -186,7 +188,8 @@ proptest! {
     fn any_body_is_read(body in bodies(), status in 100u16..1000) {
         let _ = WANTED.map(|wanted| answer::read(&body, wanted));
         let error = ErrorBody::read(&body);
-        let _ = (classify::classify(status, &error), unsupported::unsupported(status, &error));
+        let thinking = (Reasoning::Max, Thinking::Effort(Effort::High));
+        let _ = (classify::classify(status, &error), unsupported::unsupported(status, &error, Some(thinking)));
     }
 
     #[test]

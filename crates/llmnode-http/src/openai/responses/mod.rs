@@ -8,12 +8,13 @@ mod usage;
 
 use std::sync::Arc;
 
-use super::OpenAi;
 use super::config::OpenAiBuilder;
+use super::{CHAT, OpenAi};
 use crate::api::inner::Inner;
 use crate::api::wire::Wire;
 use crate::http::capabilities::Capabilities;
 use crate::http::endpoint::ApiPath;
+use crate::http::reasoning::Efforts;
 use crate::http::redirects::Redirects;
 use crate::http::response_formats;
 use crate::http::service::Service;
@@ -30,6 +31,7 @@ const RESPONSES: Wire = Wire {
     own: &["input", "instructions", "model", "stream"],
     joined: request::JOINED,
     formats: response_formats::ALL,
+    efforts: Efforts { field: ("reasoning", "/effort"), ..CHAT.efforts },
     url: None,
     hosts: &["api.openai.com", "openai.azure.com"],
     encode: request::encode,

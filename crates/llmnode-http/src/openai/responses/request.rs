@@ -6,11 +6,12 @@ use llmnode_model::{Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::items::{Item, items};
 use crate::api::messages::{instructed, strict_if_possible, temperature};
 use crate::api::prepared_request::PreparedRequest;
+use crate::http::reasoning::Refused;
 
 /// Without it, reasoning could not go back to a server that keeps nothing.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
@@ -19,7 +20,7 @@ const ENCRYPTED: &str = "reasoning.encrypted_content";
 pub(super) const LEAST_TOKENS: u32 = 16;
 
 /// Fields of ours that `extra` may add to.
-pub(super) const JOINED: &[&str] = &["include", "text", "tools"];
+pub(super) const JOINED: &[&str] = &["include", "reasoning", "text", "tools"];
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -32,6 +33,8 @@ struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    reasoning: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<TextConfig<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -100,6 +103,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             .limit()
             .filter(|_| !given("max_output_tokens"))
             .map(|limit| limit.max(LEAST_TOKENS)),
+        reasoning: reasoning(prepared),
         text: text(request, typed),
         tools: tools(prepared, function).chain(list("tools").map(Tool::Given)).collect(),
         tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
@@ -112,6 +116,19 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         input,
     };
     serde_json::to_vec(&body).map_err(|error| format!("the request cannot be written as JSON: {error}"))
+}
+
+/// What the program sets goes before ours.
+fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
+    let given = prepared.request.extra.get("reasoning").and_then(Value::as_object);
+    let mut config = given.cloned().unwrap_or_default();
+    if let Some(effort) = prepared.effort() {
+        config.entry("effort").or_insert_with(|| effort.into());
+        if effort != "none" && !prepared.shape.quirks.reasoning.contains(Refused::SUMMARY) {
+            config.entry("summary").or_insert_with(|| "auto".into());
+        }
+    }
+    config
 }
 
 fn text<'a>(

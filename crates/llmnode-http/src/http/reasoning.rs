@@ -1,0 +1,192 @@
+//! Chooses how a model is asked to think, given the ways that it is known to refuse.
+
+use llmnode_model::Reasoning;
+use serde_json::{Map, Value};
+
+use super::error_body::ErrorBody;
+
+/// The words of the APIs, each of which has some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    None,
+    Minimal,
+    Low,
+    Medium,
+    High,
+    XHigh,
+    Max,
+}
+
+const EFFORTS: [Effort; 7] =
+    [Effort::None, Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh, Effort::Max];
+
+impl Effort {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Effort::None => "none",
+            Effort::Minimal => "minimal",
+            Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High => "high",
+            Effort::XHigh => "xhigh",
+            Effort::Max => "max",
+        }
+    }
+
+    /// The tokens that stand for it where only a number is taken.
+    pub(crate) const fn tokens(self) -> u32 {
+        match self {
+            Effort::None | Effort::Minimal => 0,
+            Effort::Low => 1_024,
+            Effort::Medium => 4_096,
+            Effort::High => 16_384,
+            Effort::XHigh | Effort::Max => 32_768,
+        }
+    }
+}
+
+/// One way to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thinking {
+    Effort(Effort),
+    /// So many tokens; 0: none.
+    Budget(u32),
+}
+
+/// The ways of an API.
+#[derive(Clone, Copy)]
+pub(crate) struct Efforts {
+    /// For `off`, the best one first.
+    pub(crate) off: &'static [Thinking],
+    /// For `max`, the highest one first.
+    pub(crate) words: &'static [Effort],
+    /// Whether it takes numbers of tokens, too.
+    pub(crate) budgets: bool,
+    /// The field of a request, and a pointer into it, by which `extra` may ask instead.
+    pub(crate) field: (&'static str, &'static str),
+}
+
+impl Efforts {
+    /// The best one first. A number that leaves no room below `limit` is none of them.
+    fn ways(self, reasoning: Reasoning, limit: u32) -> impl Iterator<Item = Thinking> {
+        let (most, number) = match reasoning {
+            Reasoning::Off | Reasoning::Budget(0) => (Effort::None, None),
+            Reasoning::Low => (Effort::Low, None),
+            Reasoning::Medium => (Effort::Medium, None),
+            Reasoning::High => (Effort::High, None),
+            Reasoning::Budget(tokens) => (at_most(tokens), Some(Thinking::Budget(tokens))),
+            _ => (Effort::Max, None),
+        };
+        let off = if most == Effort::None { self.off } else { &[] };
+        let words = self.words.iter().filter(move |word| **word as u16 <= most as u16);
+        let numbers = words.clone().filter(move |word| self.budgets && word.tokens() < limit);
+        let words = words.map(|word| Thinking::Effort(*word));
+        let numbers = numbers.map(|word| Thinking::Budget(word.tokens()));
+        off.iter().copied().chain(number).chain(words).chain(numbers)
+    }
+
+    pub(crate) fn is_in(self, extra: &Map<String, Value>) -> bool {
+        let (field, within) = self.field;
+        extra.get(field).is_some_and(|value| value.pointer(within).is_some())
+    }
+
+    /// `None`: a model that refuses all.
+    pub(crate) fn way(self, reasoning: Reasoning, limit: u32, refused: Refused) -> Option<Thinking> {
+        self.ways(reasoning, limit).find(|way| !refused.has(*way))
+    }
+}
+
+/// The word for a number.
+fn at_most(tokens: u32) -> Effort {
+    let lower = EFFORTS.iter().rev().find(|effort| effort.tokens() <= tokens && effort.tokens() > 0);
+    lower.copied().unwrap_or(Effort::Low)
+}
+
+/// What a model is known to refuse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Refused(u16);
+
+/// A bit for each effort, then one for 0 tokens.
+const WORDS: u16 = 0b0111_1111;
+const NO_TOKENS: u16 = 1 << 7;
+/// Those of efforts, as numbers. All of them: no number is taken.
+const NUMBERS: u16 = 0b0111_1100_0000_0000;
+
+impl Refused {
+    pub(crate) const SUMMARY: Refused = Refused(1 << 15);
+
+    fn of(way: Thinking) -> Refused {
+        Refused(match way {
+            Thinking::Effort(effort) => 1 << effort as u16,
+            Thinking::Budget(0) => NO_TOKENS,
+            Thinking::Budget(tokens) => match at_most(tokens) {
+                effort if effort.tokens() == tokens => 1 << (8 + effort as u16),
+                _ => 0,
+            },
+        })
+    }
+
+    fn has(self, way: Thinking) -> bool {
+        let no_numbers = matches!(way, Thinking::Budget(1..)) && self.contains(Refused(NUMBERS));
+        let own = Refused::of(way);
+        no_numbers || (own.0 != 0 && self.contains(own))
+    }
+
+    pub(crate) fn contains(self, other: Refused) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(crate) fn union(self, other: Refused) -> Refused {
+        Refused(self.0 | other.0)
+    }
+}
+
+/// What messages call it.
+const NAMES: [&str; 5] = ["reasoning", "effort", "thinking", "thought", "output_config: extra"];
+
+/// These precede the words that are taken.
+const OFFERS: [&str; 5] =
+    ["supported values are", "supported levels", "supported: ", "one of", "input should be"];
+
+/// Beside what is said of all parts of a request.
+const REFUSES: [&str; 2] = ["is invalid", "does not match any of the expected"];
+
+/// What the error says of the way that was asked for. `text` is in lower case; `refuses`: it says that something is not
+/// supported.
+pub(super) fn refused(
+    asked: (Reasoning, Thinking),
+    error: &ErrorBody,
+    text: &str,
+    refuses: bool,
+) -> Option<Refused> {
+    let (reasoning, way) = asked;
+    let param = error.param.as_deref().unwrap_or_default();
+    if param.contains("summary") || text.contains("reasoning summar") {
+        return Some(Refused::SUMMARY);
+    }
+    if !NAMES.iter().any(|name| text.contains(name) || param.contains(name)) {
+        return None;
+    }
+    let words =
+        |text: &str, word: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(|one| one == word);
+    // The text may quote the request after the list.
+    let offer = OFFERS.iter().find_map(|lead| text.split_once(lead)?.1.split(['"', '.', ']']).next());
+    if let (Thinking::Effort(word), Some(offer)) = (way, offer) {
+        let others = EFFORTS.iter().filter(|effort| !words(offer, effort.as_str()));
+        let others =
+            others.fold(Refused::default(), |all, one| all.union(Refused::of(Thinking::Effort(*one))));
+        return Some(others).filter(|others| others.has(Thinking::Effort(word)));
+    }
+    let (is_named, form) = match way {
+        Thinking::Effort(word) => (words(text, word.as_str()), WORDS),
+        Thinking::Budget(0) => (true, NO_TOKENS),
+        Thinking::Budget(tokens) => (words(text, &tokens.to_string()), NUMBERS),
+    };
+    match reasoning {
+        _ if !refuses && !REFUSES.iter().any(|phrase| text.contains(phrase)) => None,
+        // A program's own number is for the program to correct.
+        Reasoning::Budget(1..) if is_named => None,
+        _ if is_named => Some(Refused::of(way)),
+        _ => Some(Refused(form)),
+    }
+}
