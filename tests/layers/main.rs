@@ -74,6 +74,7 @@ const MODEL: &[&str] = &[
     "message",
     "response_format",
     "reasoning",
+    "wire",
     "message_json",
     "request",
     "completion",

@@ -34,6 +34,7 @@ impl RequestKey {
             "max_tokens": request.max_tokens,
             "reasoning": request.reasoning,
             "extra": request.extra,
+            "extra_on": request.extra_on,
         });
         if let Value::Object(members) = &mut request_key {
             members.retain(|_, value| !value.is_null() && *value != json!({}));

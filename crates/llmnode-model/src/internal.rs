@@ -8,3 +8,4 @@ pub use crate::panics::{catch_panic, catch_panic_async, lock};
 pub use crate::retry_budget::BudgetedRetries;
 pub use crate::testing::guard::check as check_request;
 pub use crate::text::{PADDING, fnv, is_document, is_old_hash, padding, sha256, sha256_hex};
+pub use crate::wire::join_field;

@@ -29,6 +29,7 @@ mod text;
 mod tool;
 mod transcript;
 mod usage;
+mod wire;
 
 pub use carried::Carried;
 pub use category::{Category, Group};
@@ -45,6 +46,7 @@ pub use retry_budget::RetryBudget;
 pub use testing::{FnModel, Reply, ScriptedModel};
 pub use tool::{ToolCall, ToolSpec};
 pub use usage::TokenUsage;
+pub use wire::Wire;
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,5 +1,6 @@
 //! The request to a model.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use super::message::Message;
 use super::reasoning::Reasoning;
 use super::response_format::ResponseFormat;
 use super::tool::ToolSpec;
+use super::wire::{Wire, join_field};
 use crate::ids::AttemptId;
 use crate::text::names;
 
@@ -43,6 +45,8 @@ pub struct Request {
     pub attempt_timeout: Option<Duration>,
     /// Fields that are passed to the provider as they are.
     pub extra: Map<String, Value>,
+    /// Such fields for one API alone, which are joined to those for all.
+    pub extra_on: BTreeMap<Wire, Map<String, Value>>,
     /// Which message the prompt ends with. What the user's message has to say besides goes to its end.
     #[doc(hidden)]
     pub question: Option<u32>,
@@ -66,9 +70,19 @@ impl Request {
             reasoning: None,
             attempt_timeout: None,
             extra: Map::new(),
+            extra_on: BTreeMap::new(),
             question: None,
             correlation: None,
         }
+    }
+
+    /// The request as this API is asked, if it has fields of its own.
+    #[doc(hidden)]
+    pub fn on(&self, wire: Wire) -> Option<Box<Request>> {
+        let fields = self.extra_on.get(&wire)?;
+        let mut request = self.clone();
+        fields.iter().for_each(|(name, value)| join_field(&mut request.extra, name, value));
+        Some(Box::new(request))
     }
 
     #[doc(hidden)]
@@ -92,6 +106,10 @@ impl fmt::Debug for Request {
             .field("max_tokens", &self.max_tokens)
             .field("reasoning", &self.reasoning)
             .field("extra", &names(&self.extra))
+            .field(
+                "extra_on",
+                &self.extra_on.iter().map(|(wire, fields)| (wire, names(fields))).collect::<Vec<_>>(),
+            )
             .field("correlation", &self.correlation)
             .finish()
     }
@@ -116,6 +134,7 @@ mod tests {
             max_tokens: _,
             reasoning: _,
             extra: _,
+            extra_on: _,
             // Do not change what is answered.
             attempt_timeout: _,
             question: _,

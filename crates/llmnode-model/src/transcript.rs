@@ -2,8 +2,11 @@
 
 use std::fmt::Display;
 
+use serde_json::{Map, Value};
+
 use super::message::{Message, Role};
 use super::request::Request;
+use super::wire::Wire;
 
 impl Request {
     /// Returns the whole request as text: a line for each setting, then each message below its role. A schema appears
@@ -37,6 +40,10 @@ impl Request {
             self.output.as_ref().map(|schema| line("answer", format_args!("JSON of {}", schema.name()))),
         ];
         let extra = self.extra.iter().map(|(name, value)| line(name, value));
+        let on = |(wire, fields): (&Wire, &Map<String, Value>)| {
+            fields.iter().map(|(name, value)| line(&format!("{wire} {name}"), value)).collect::<Vec<_>>()
+        };
+        let extra = extra.chain(self.extra_on.iter().flat_map(on));
         let messages = self.messages.iter().map(|one| format!("--- {}\n{}", heading(one), body(one)));
         settings.into_iter().flatten().chain(extra).chain(messages).collect::<Vec<_>>().join("\n")
     }

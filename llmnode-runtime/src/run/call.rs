@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use llmnode_model::internal::catch_panic;
-use llmnode_model::{BoxFuture, Carried, Category, Message, Reasoning, ResponseFormat};
+use llmnode_model::{BoxFuture, Carried, Category, Message, Reasoning, ResponseFormat, Wire};
 use serde::Serialize;
 use serde_json::Value;
 use tracing::Instrument;
@@ -184,6 +184,13 @@ impl<'r, T> Call<'r, T> {
     /// Adds a field to the request, such as `("seed", 7)`.
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.overrides().extra.insert(field.into(), value.into());
+        self
+    }
+
+    /// Adds a field to the request if it goes by this API: see [`Settings::extra_on`].
+    pub fn extra_on(mut self, wire: Wire, field: impl AsRef<str>, value: impl Into<Value>) -> Self {
+        let settings = std::mem::take(self.overrides());
+        *self.overrides() = settings.extra_on(wire, field, value);
         self
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use llmnode_model::internal::join_field;
 use llmnode_model::{Category, Request, ResponseFormat};
 use llmnode_reader::Reader;
 use llmnode_reader::internal::with_remedy;
@@ -73,6 +74,10 @@ impl<'p> Resolved<'p> {
         request.response_format = levels.iter().find_map(|level| level.response_format);
         let extra = levels.iter().rev().flat_map(|level| &level.extra);
         request.extra = extra.map(|(field, value)| (field.clone(), value.clone())).collect();
+        for (wire, fields) in levels.iter().rev().flat_map(|level| &level.extra_on) {
+            let joined = request.extra_on.entry(*wire).or_default();
+            fields.iter().for_each(|(name, value)| join_field(joined, name, value));
+        }
         let invalid_values =
             invalid_values(request.model.as_deref(), request.temperature, request.max_tokens);
         NodeError::refuse(

@@ -6,8 +6,9 @@ use std::fmt;
 use std::mem::{forget, replace};
 use std::time::Duration;
 
-use llmnode_model::{Reasoning, ResponseFormat};
-use serde_json::Value;
+use llmnode_model::internal::join_field;
+use llmnode_model::{Reasoning, ResponseFormat, Wire};
+use serde_json::{Map, Value};
 
 use super::recovery::{Backoff, Failures, Recovery};
 use crate::limits::Limits;
@@ -24,7 +25,8 @@ use crate::text::const_setters;
 ///
 /// The nearest level wins, field by field: the call, then the registered model, the run, the node, and last the
 /// model's handle. A registered model sets only how it is asked: its id as `model`, `temperature`, `max_tokens`,
-/// `reasoning`, `attempt_timeout`, `response_format`, `extra`. An impossible value is a `config_error` of the call, before any request.
+/// `reasoning`, `attempt_timeout`, `response_format`, `extra`,
+/// `extra_on`. An impossible value is a `config_error` of the call, before any request.
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
@@ -102,6 +104,10 @@ pub struct Settings {
     /// Fields of the request that are passed to the provider as they are. `messages`, `model`, `stream`, and a field
     /// that a setting sets, are a `config_error` of the call.
     pub extra: BTreeMap<String, Value>,
+    /// Such fields for one API alone. Those of all levels are joined to each other, to `extra`, and to what the request has
+    /// already: objects are merged, lists are joined, and of anything else the nearest level's counts. A field here
+    /// goes before the setting that would set it.
+    pub extra_on: BTreeMap<Wire, Map<String, Value>>,
 }
 
 pub(crate) const EMPTY_SETTINGS: &Settings = &Settings::new();
@@ -131,6 +137,10 @@ impl fmt::Debug for Settings {
             .field("limits", &self.limits)
             .field("labels", &self.labels)
             .field("extra", &self.extra.keys())
+            .field(
+                "extra_on",
+                &self.extra_on.iter().map(|(wire, fields)| (wire, fields.keys())).collect::<Vec<_>>(),
+            )
             .finish()
     }
 }
@@ -174,6 +184,7 @@ impl Settings {
             limits: Limits::new(),
             labels: BTreeMap::new(),
             extra: BTreeMap::new(),
+            extra_on: BTreeMap::new(),
         }
     }
 
@@ -268,6 +279,14 @@ impl Settings {
     #[must_use]
     pub fn extra(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra.insert(field.into(), value.into());
+        self
+    }
+
+    /// Adds a field to the requests of one API alone, such as `(Wire::Gemini, "safetySettings", json!([..]))`. An object is
+    /// merged with what the request has there, a list joined to it.
+    #[must_use]
+    pub fn extra_on(mut self, wire: Wire, field: impl AsRef<str>, value: impl Into<Value>) -> Self {
+        join_field(self.extra_on.entry(wire).or_default(), field.as_ref(), &value.into());
         self
     }
 }

@@ -108,12 +108,22 @@ pub(super) fn name_of_call(call: &ToolCall) -> String {
 /// A hash of everything in a request that changes what a model answers.
 pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
     let Request {
-        messages, output, tools, response_format, temperature, max_tokens, reasoning, extra, ..
+        messages,
+        output,
+        tools,
+        response_format,
+        temperature,
+        max_tokens,
+        reasoning,
+        extra,
+        extra_on,
+        ..
     } = request;
     let schema = output.as_ref().map(|schema| (schema.name(), schema.plain()));
     let mut whole = json!([messages, schema, response_format, temperature, max_tokens, extra, names]);
     if let Some(whole) = whole.as_array_mut() {
         whole.extend(reasoning.map(|reasoning| json!({"reasoning": reasoning})));
+        whole.extend((!extra_on.is_empty()).then(|| json!({"extra_on": extra_on})));
         whole.extend(tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema.plain()])));
     }
     sha256_hex(whole.to_string().as_bytes())

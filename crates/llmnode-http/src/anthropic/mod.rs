@@ -53,6 +53,7 @@ pub enum Cache {
 }
 
 const MESSAGES: Wire = Wire {
+    name: llmnode_model::Wire::Anthropic,
     provider: "anthropic",
     tag: "anthropic",
     title: "Anthropic",

@@ -49,6 +49,8 @@ impl Inner {
         request: &Request,
         sink: &mut dyn Sink,
     ) -> Result<Completion, ModelError> {
+        let own = request.on(self.wire.name);
+        let request = own.as_deref().unwrap_or(request);
         let prepared = self.prepare(request, sink.listens());
         let (asked, headers) =
             prepared.map_err(|fault| without_secrets(unsent(fault), self.headers.secrets()))?;

@@ -17,6 +17,7 @@ use crate::http::url::Url;
 pub(crate) type UrlOf = fn(&Url, &str, bool) -> Result<Url, String>;
 
 pub(crate) struct Wire {
+    pub(crate) name: llmnode_model::Wire,
     /// As OpenTelemetry's `gen_ai.provider.name`.
     pub(crate) provider: &'static str,
     /// Names it in what is stored.

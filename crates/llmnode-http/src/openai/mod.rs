@@ -58,6 +58,7 @@ const OFF: &[Thinking] =
 const EFFORTS: &[Effort] = &[Effort::Max, Effort::XHigh, Effort::High, Effort::Medium, Effort::Low];
 
 pub(crate) const CHAT: Wire = Wire {
+    name: llmnode_model::Wire::Chat,
     provider: "openai",
     tag: "openai",
     title: "OpenAI",

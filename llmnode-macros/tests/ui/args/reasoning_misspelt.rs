@@ -1,9 +1,24 @@
-// Cause: a word for the reasoning is misspelt.
+// Cause: words for the reasoning that do not exist.
 // Mend: write one of `off`, `low`, `medium`, `high` and `max`.
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", reasoning = "hihg")]
 struct Rate {
+    topic: String,
+}
+
+#[llm_node(prompt = "{topic}", reasoning = "a lot")]
+struct Judge {
+    topic: String,
+}
+
+#[llm_node(prompt = "{topic}", reasoning = 4_096)]
+struct Weigh {
+    topic: String,
+}
+
+#[llm_node(prompt = "{topic}", reasoning_effort = "low")]
+struct Guess {
     topic: String,
 }
 

@@ -20,6 +20,7 @@ use crate::http::response_formats;
 use crate::http::service::Service;
 
 const RESPONSES: Wire = Wire {
+    name: llmnode_model::Wire::Responses,
     provider: "openai",
     tag: "openai-responses",
     title: "OpenAI",
