@@ -1,4 +1,6 @@
-//! What models cost: a table from the program, since prices change without notice.
+//! What models cost: a table from the program or a file, since prices change without notice.
+
+mod file;
 
 use std::collections::BTreeMap;
 
@@ -12,15 +14,29 @@ pub struct Price {
     input: f64,
     output: f64,
     cached: Option<f64>,
-    /// Kept for five minutes, and for an hour.
-    cache_write: Option<[f64; 2]>,
+    /// Kept for five minutes.
+    cache_write: Option<f64>,
+    /// Kept for an hour.
+    cache_write_long: Option<f64>,
+    above: Option<Above>,
+}
+
+/// The price where the prompt has more than so many tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Above {
+    tokens: u64,
+    input: f64,
+    output: f64,
+    cached: Option<f64>,
+    cache_write: Option<f64>,
+    cache_write_long: Option<f64>,
 }
 
 impl Price {
     /// Creates the price of a million tokens of the prompt and of a million tokens of the answer, reasoning included.
     /// Both are finite and 0 or more. Anything else is a `config_error` of all calls of the run.
     pub const fn per_million(input: f64, output: f64) -> Self {
-        Price { input, output, cached: None, cache_write: None }
+        Price { input, output, cached: None, cache_write: None, cache_write_long: None, above: None }
     }
 
     /// Sets the price of a million tokens of the prompt that come from the provider's cache. Default: the price of
@@ -35,8 +51,28 @@ impl Price {
     /// for an hour. Default: what they cost is unknown.
     #[must_use]
     pub const fn cache_write(mut self, five_minutes: f64, hour: f64) -> Self {
-        self.cache_write = Some([five_minutes, hour]);
+        self.cache_write = Some(five_minutes);
+        self.cache_write_long = Some(hour);
         self
+    }
+
+    /// Sets another price for requests whose prompt has more than so many tokens. It is for the whole request.
+    #[must_use]
+    pub const fn above(mut self, tokens: u64, price: Price) -> Self {
+        let Price { input, output, cached, cache_write, cache_write_long, .. } = price;
+        self.above = Some(Above { tokens, input, output, cached, cache_write, cache_write_long });
+        self
+    }
+
+    fn at(&self, prompt: u64) -> Price {
+        match self.above {
+            Some(Above { tokens, input, output, cached, cache_write, cache_write_long })
+                if prompt > tokens =>
+            {
+                Price { input, output, cached, cache_write, cache_write_long, above: None }
+            }
+            _ => *self,
+        }
     }
 
     pub(crate) fn of_tokens(&self, input: u64, output: u64) -> Money {
@@ -45,9 +81,12 @@ impl Price {
 
     /// The most that these tokens can cost: all of the prompt may be written to a cache.
     pub(crate) fn most_of_tokens(&self, input: u64, output: u64) -> Money {
-        let [five_minutes, hour] = self.cache_write.unwrap_or_default();
-        let all = [self.cached.unwrap_or(0.0), five_minutes, hour];
-        Price { input: all.into_iter().fold(self.input, f64::max), ..*self }.of_tokens(input, output)
+        let most = |price: &Price| {
+            let all = [price.cached, price.cache_write, price.cache_write_long];
+            let dearest = all.into_iter().flatten().fold(price.input, f64::max);
+            Price { input: dearest, ..*price }.of_tokens(input, output)
+        };
+        most(self).max(most(&self.at(input)))
     }
 
     /// `None`: the usage is incomplete or impossible, or has cache writes and the price does not. Where the total is more than
@@ -70,24 +109,30 @@ impl Price {
         let fresh = input.checked_sub(cached)?.checked_sub(written)?;
         let short = written.checked_sub(long)?;
         output.checked_sub(usage.reasoning.unwrap_or(0))?;
-        let [five_minutes, hour] = match written {
-            0 => [0.0; 2],
-            _ => self.cache_write?,
+        let price = self.at(input);
+        let cost = |price: Option<f64>, tokens| match tokens {
+            0 => Some(Money::default()),
+            tokens => Some(token(price?).times(tokens)),
         };
-        let prompt = [(self.cached.unwrap_or(self.input), cached), (five_minutes, short), (hour, long)];
-        let sum = |sum: Money, (price, tokens)| sum.plus(token(price).times(tokens));
-        Some(prompt.into_iter().fold(self.of_tokens(fresh, output), sum))
+        let read = cost(price.cached.or(Some(price.input)), cached)?;
+        let written = cost(price.cache_write, short)?.plus(cost(price.cache_write_long, long)?);
+        Some(price.of_tokens(fresh, output).plus(read).plus(written))
     }
 
     /// Whether the usage has cache writes, and the price has none for them.
     pub(crate) fn lacks_cache_write(&self, usage: &TokenUsage) -> bool {
-        self.cache_write.is_none() && usage.cache_write > Some(0)
+        let price = self.at(usage.input.unwrap_or(0));
+        let lacks = |price: Option<f64>, tokens| price.is_none() && tokens > Some(0);
+        let short = usage.cache_write.map(|all| all.saturating_sub(usage.cache_write_long.unwrap_or(0)));
+        lacks(price.cache_write, short) || lacks(price.cache_write_long, usage.cache_write_long)
     }
 
     fn is_sound(&self) -> bool {
-        let [five_minutes, hour] = self.cache_write.unwrap_or_default();
-        let all = [self.input, self.output, self.cached.unwrap_or(0.0), five_minutes, hour];
-        all.into_iter().all(|price| Money::from_f64(price).is_some())
+        let sound = |price: &Price| {
+            let more = [price.cached, price.cache_write, price.cache_write_long].into_iter().flatten();
+            more.chain([price.input, price.output]).all(|price| Money::from_f64(price).is_some())
+        };
+        sound(self) && sound(&self.at(u64::MAX))
     }
 }
 
@@ -95,7 +140,7 @@ fn token(per_million: f64) -> Money {
     Money::from_f64(per_million / 1e6).unwrap_or_default()
 }
 
-/// The prices of models.
+/// The prices of models: [typed](Prices::model), [from a file](Prices::open), or the catalog of the feature `prices`.
 ///
 /// A model is looked up by the name that its provider reports, then by the name in the request, which may be a registered
 /// one, then by [`ChatModel::model`](crate::ChatModel::model). A listed name also applies to its snapshots, such as
@@ -114,7 +159,11 @@ fn token(per_million: f64) -> Money {
 /// assert_eq!(prices.cost("gpt-x-mini", &usage), None);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Prices(BTreeMap<String, Price>);
+pub struct Prices {
+    models: BTreeMap<String, Price>,
+    /// On this day.
+    made: Option<String>,
+}
 
 impl Prices {
     /// Creates an empty table.
@@ -125,7 +174,7 @@ impl Prices {
     /// Sets the price of a model.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
-        self.0.insert(name.into(), price);
+        self.models.insert(name.into(), price);
         self
     }
 
@@ -138,13 +187,13 @@ impl Prices {
     pub(crate) fn of(&self, model: &str) -> Option<&Price> {
         // The prefixes of a name are sorted by length, so the longest is found first.
         let listed =
-            || self.0.iter().rev().find(|(name, _)| is_snapshot(model, name)).map(|(_, price)| price);
-        self.0.get(model).or_else(listed)
+            || self.models.iter().rev().find(|(name, _)| is_snapshot(model, name)).map(|(_, price)| price);
+        self.models.get(model).or_else(listed)
     }
 
     pub(crate) fn fault(&self) -> Option<String> {
         let (name, price) =
-            self.0.iter().find(|(name, price)| name.trim().is_empty() || !price.is_sound())?;
+            self.models.iter().find(|(name, price)| name.trim().is_empty() || !price.is_sound())?;
         if name.trim().is_empty() {
             return Some("a model's name is empty".to_owned());
         }
@@ -156,6 +205,10 @@ impl Prices {
 /// is another model (`x-4` and `x-4-5`).
 fn is_snapshot(model: &str, listed: &str) -> bool {
     let Some(rest) = model.strip_prefix(listed) else { return false };
+    // Fine-tuned models have the price of what they are made of: `ft:gpt-x:our-org::id`.
+    if listed.starts_with("ft:") && rest.starts_with(':') {
+        return true;
+    }
     let Some(version) = rest.strip_prefix(['-', '@', ':', '_', '.']) else { return false };
     let digits = version.bytes().filter(u8::is_ascii_digit).count();
     let dated = digits >= 3 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
@@ -270,7 +323,11 @@ mod tests {
     #[test]
     fn a_snapshot_has_the_price_of_the_longest_listed_name() {
         let at = |price| Price::per_million(price, 0.0);
-        let prices = Prices::new().model("x", at(1.0)).model("x-4", at(4.0)).model("x-4-0613", at(5.0));
+        let prices = Prices::new()
+            .model("x", at(1.0))
+            .model("x-4", at(4.0))
+            .model("x-4-0613", at(5.0))
+            .model("ft:x-4", at(9.0));
         let found = |model| prices.of(model).map(|price| price.input);
         for (model, price) in [
             ("x", Some(1.0)),
@@ -279,6 +336,8 @@ mod tests {
             ("x-4-0314", Some(4.0)),
             ("x-4-2024-08-06", Some(4.0)),
             ("x-4@20240806", Some(4.0)),
+            ("ft:x-4:our-org::9", Some(9.0)),
+            ("ft:x-4-mini:our-org::9", None),
             ("x-4-latest", Some(4.0)),
             ("x-002", Some(1.0)),
             ("x-4-5", None),
@@ -289,6 +348,26 @@ mod tests {
         ] {
             assert_eq!(found(model), price, "{model:?}");
         }
+    }
+
+    #[test]
+    fn a_long_prompt_has_the_other_price_for_all_of_it() {
+        let price = Price::per_million(2.0, 8.0).cached(0.5).cache_write(2.5, 4.0);
+        let price = price.above(1_000, Price::per_million(4.0, 12.0).cached(1.0));
+        let of = |input, output, parts| cost(price, with_parts(TokenUsage::new(input, output), parts));
+        assert_eq!(of(1_000, 100, [None; 4]), Some(0.002_8));
+        // 1,001 × 4 + 100 × 12
+        assert_eq!(of(1_001, 100, [None; 4]), Some(0.005_204));
+        // 1 × 4 + 1,000 × 1 + 100 × 12
+        assert_eq!(of(1_001, 100, [Some(1_000), None, None, None]), Some(0.002_204));
+        let written = [None, Some(500), None, None];
+        assert!(of(1_000, 1, written).is_some() && of(1_001, 1, written).is_none());
+        let lacks = |input| price.lacks_cache_write(&with_parts(TokenUsage::new(input, 1), written));
+        assert!(!lacks(1_000) && lacks(1_001));
+        assert_eq!(price.most_of_tokens(1_001, 0).to_f64(), 0.004_004);
+        assert!(
+            Prices::new().model("m", price.above(9, Price::per_million(f64::NAN, 0.0))).fault().is_some()
+        );
     }
 
     #[test]

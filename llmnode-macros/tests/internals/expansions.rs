@@ -79,6 +79,7 @@ fn a_node_with_all_arguments() {
         model = "small",
         temperature = 0.2,
         max_tokens = 64,
+        reasoning = "low",
         name = "other"
     };
     node(

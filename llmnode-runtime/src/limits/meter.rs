@@ -56,6 +56,8 @@ pub(super) struct Intent<'a> {
     pub(super) max_tokens: Option<u32>,
     pub(super) model: Option<&'a str>,
     pub(super) price: Option<&'a Price>,
+    /// When the list of prices was made.
+    pub(super) made: Option<&'a str>,
 }
 
 #[derive(Clone, Copy)]
@@ -262,7 +264,9 @@ impl Counters {
         if let (Some(limit), Some(unknown)) = (tokens, &self.unknown_tokens) {
             return Some(Refusal::unknown_tokens(limit, unknown.clone()));
         }
-        let unpriced = || intent.model.filter(|_| intent.price.is_none()).map(Unknown::price);
+        let unpriced = || {
+            intent.model.filter(|_| intent.price.is_none()).map(|model| Unknown::price(model, intent.made))
+        };
         Some(Refusal::unknown_money(money?, self.unknown_money.clone().or_else(unpriced)?))
     }
 

@@ -56,7 +56,7 @@ impl PriorSpend {
             money: cost.or_else(|| price.map(estimate_of)).unwrap_or_default(),
             unknown_money: match (&attempt.model, price) {
                 _ if cost.is_some() => None,
-                (Some(model), None) => Some(Unknown::price(model)),
+                (Some(model), None) => Some(Unknown::price(model, self.prices.made())),
                 // It has no estimate.
                 (Some(model), Some(price)) if usage.total().is_some() && price.of(&usage).is_none() => {
                     Some(Unknown::cost(model, price, &usage))

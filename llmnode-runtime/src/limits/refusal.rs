@@ -49,7 +49,8 @@ impl fmt::Display for Scope {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unknown {
     Usage,
-    Price(String),
+    /// Of a model, with the day on which the list was made.
+    Price(String, Option<String>),
     /// The model wrote to a cache, and its price has none for that.
     CacheWrite(String),
     /// Neither the request nor the answer names the model.
@@ -57,8 +58,8 @@ pub(super) enum Unknown {
 }
 
 impl Unknown {
-    pub(super) fn price(model: &str) -> Self {
-        Unknown::Price(one_line(model, 200))
+    pub(super) fn price(model: &str, made: Option<&str>) -> Self {
+        Unknown::Price(one_line(model, 200), made.map(|made| one_line(made, 40)))
     }
 
     /// Why the price of this model does not tell what this usage cost.
@@ -140,8 +141,9 @@ impl fmt::Display for Unknown {
             Unknown::Usage => f.write_str(
                 "an answer came without its usage; have the server report it, or limit requests or time instead",
             ),
-            Unknown::Price(model) => {
-                write!(f, "the model {model:?} has no price; add it to the table of `Run::with_prices`")
+            Unknown::Price(model, made) => {
+                let of = made.as_deref().map(|made| format!(" in the list of {made}")).unwrap_or_default();
+                write!(f, "the model {model:?} has no price{of}; add it to the table of `Run::with_prices`")
             }
             Unknown::CacheWrite(model) => write!(
                 f,

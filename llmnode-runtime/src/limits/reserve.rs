@@ -41,6 +41,7 @@ impl CallLimits<'_> {
             expected: counted().expect(prompt),
             max_tokens,
             model: known().next(),
+            made: self.run.prices.made(),
             price: known().find_map(|name| self.run.prices.of(name)),
         };
         let mut ticket: Option<QueueTicket<'_>> = None;
@@ -125,7 +126,10 @@ impl<'c> Reservation<'c> {
         let names = || reported.into_iter().chain(self.names.into_iter().flatten());
         match names().find_map(|name| Some((name, self.limits.run.prices.of(name)?))) {
             Some((name, price)) => price.of(&usage).ok_or_else(|| Unknown::cost(name, price, &usage)),
-            None => Err(names().next().map_or(Unknown::Model, Unknown::price)),
+            None => {
+                let unpriced = |name| Unknown::price(name, self.limits.run.prices.made());
+                Err(names().next().map_or(Unknown::Model, unpriced))
+            }
         }
     }
 

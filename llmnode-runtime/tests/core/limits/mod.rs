@@ -1,5 +1,7 @@
 //! Limits on a call, a node and a run.
 
+#[cfg(feature = "prices")]
+mod catalog;
 mod leaks;
 mod overrun;
 mod spending;

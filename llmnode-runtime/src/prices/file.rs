@@ -1,0 +1,265 @@
+//! Lists of prices that others keep: LiteLLM's, and files of ours.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{Error, ErrorKind, Result};
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::{Above, Price, Prices};
+
+/// LiteLLM writes the names of these providers before a slash. No other provider has models of the same names.
+const PREFIXES: [&str; 5] = ["deepseek/", "gemini/", "mistral/", "moonshot/", "xai/"];
+
+/// Names in our files, and in LiteLLM's.
+const MEMBERS: [(&str, &str); 5] = [
+    ("input", "input_cost_per_token"),
+    ("output", "output_cost_per_token"),
+    ("cached", "cache_read_input_token_cost"),
+    ("cache_write", "cache_creation_input_token_cost"),
+    ("cache_write_long", "cache_creation_input_token_cost_above_1hr"),
+];
+
+impl Prices {
+    /// Reads a list of prices from a file: LiteLLM's `model_prices_and_context_window.json`, whose prices are in US dollars, or
+    /// one such as
+    ///
+    /// ```json
+    /// {"made": "2026-11-27", "models": {
+    ///     "gpt-x": {"input": 2.0, "output": 8.0, "cached": 0.5},
+    ///     "claude-x": {"input": 3.0, "output": 15.0, "cached": 0.3, "cache_write": 3.75, "cache_write_long": 6.0,
+    ///         "above": {"tokens": 200000, "input": 6.0, "output": 22.5}}}}
+    /// ```
+    ///
+    /// with the prices of a million tokens, as [`Price`] has them. What is not listed stays unknown: a model without the prices
+    /// of prompt and answer, and one whose price depends on more than that and the size of the prompt.
+    /// [`model`](Prices::model) adds to the list.
+    ///
+    /// ```no_run
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{Price, Prices};
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let prices = Prices::open("model_prices.json")?.model("our-llama", Price::per_million(0.0, 0.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The file cannot be read, or has no price.
+    pub fn open(path: impl AsRef<Path>) -> Result<Prices> {
+        let path = path.as_ref();
+        let fault = |kind, fault: &str| Error::new(kind, format!("{}: {fault}", path.display()));
+        let text = fs::read(path).map_err(|error| fault(error.kind(), &error.to_string()))?;
+        let file: Value = serde_json::from_slice(&text)
+            .map_err(|error| fault(ErrorKind::InvalidData, &format!("not JSON: {error}")))?;
+        let prices = read(&file);
+        if prices.models.is_empty() {
+            let wanted = "it has no price; write {\"models\": {\"gpt-x\": {\"input\": 2.0, \"output\": 8.0}}}, or take LiteLLM's list";
+            return Err(fault(ErrorKind::InvalidData, wanted));
+        }
+        Ok(prices)
+    }
+
+    /// Returns a list of prices that was made from a public one (feature `prices`): of OpenAI, Anthropic, Google, DeepSeek,
+    /// Mistral, xAI and Moonshot, in US dollars, without discounts. [`made`](Prices::made) tells when. Prices change: a model
+    /// that is newer is not listed, and [`open`](Prices::open) reads a newer list.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::{Prices, TokenUsage};
+    ///
+    /// let prices = Prices::catalog();
+    /// assert_eq!(prices.cost("gpt-4o-2024-08-06", &TokenUsage::new(1_000, 100)), Some(0.0035));
+    /// ```
+    #[cfg(feature = "prices")]
+    pub fn catalog() -> Prices {
+        serde_json::from_str(include_str!("catalog.json")).map(|file| read(&file)).unwrap_or_default()
+    }
+
+    /// Returns the day on which the list was made, such as `"2026-11-27"`, if its file says so. LiteLLM's does not.
+    pub fn made(&self) -> Option<&str> {
+        self.made.as_deref()
+    }
+}
+
+fn read(file: &Value) -> Prices {
+    let made = file.get("made").and_then(Value::as_str).map(str::to_owned);
+    let of = |entries: &Map<String, Value>, read: fn(&Value) -> Option<Price>| {
+        let sound = |price: &Price| price.is_sound();
+        let priced =
+            entries.iter().filter_map(|(name, entry)| Some((name.clone(), read(entry).filter(sound)?)));
+        priced.collect::<BTreeMap<_, _>>()
+    };
+    if let Some(models) = file.get("models").and_then(Value::as_object) {
+        return Prices { models: of(models, ours), made };
+    }
+    let mut models = file.as_object().map(|entries| of(entries, litellms)).unwrap_or_default();
+    let short = models.iter().filter_map(|(name, price)| {
+        let prefix = PREFIXES.iter().find(|prefix| name.starts_with(**prefix))?;
+        Some((name[prefix.len()..].to_owned(), *price))
+    });
+    for (name, price) in short.collect::<Vec<_>>() {
+        models.entry(name).or_insert(price);
+    }
+    Prices { models, made }
+}
+
+fn ours(entry: &Value) -> Option<Price> {
+    let member = |entry: &Value, at: usize| entry.get(MEMBERS[at].0).and_then(Value::as_f64);
+    let price = price(|at| member(entry, at))?;
+    let Some(above) = entry.get("above") else { return Some(price) };
+    Some(price.with_above(above.get("tokens")?.as_u64()?, |at| member(above, at)))
+}
+
+fn litellms(entry: &Value) -> Option<Price> {
+    let thoughts = entry.get("output_cost_per_reasoning_token");
+    if entry.get("tiered_pricing").is_some()
+        || thoughts.is_some_and(|price| price != &entry["output_cost_per_token"])
+    {
+        return None;
+    }
+    let member = |at: usize, end: &str| Some(entry.get(format!("{}{end}", MEMBERS[at].1))?.as_f64()? * 1e6);
+    let price = price(|at| member(at, ""))?;
+    let sizes: BTreeSet<u64> = entry.as_object()?.keys().filter_map(|name| size(name)).collect();
+    match (sizes.first(), sizes.len()) {
+        (None, _) => Some(price),
+        (Some(size), 1) => {
+            let end = format!("_above_{size}k_tokens");
+            Some(price.with_above(size.checked_mul(1_000)?, |at| member(at, &end)))
+        }
+        _ => None,
+    }
+}
+
+/// Of prompts with another price, in thousands of tokens.
+fn size(name: &str) -> Option<u64> {
+    let rest = name.strip_prefix("input").or_else(|| name.strip_prefix("output"))?;
+    rest.strip_prefix("_cost_per_token_above_")?.strip_suffix("k_tokens")?.parse().ok()
+}
+
+/// By the places of [`MEMBERS`].
+fn price(member: impl Fn(usize) -> Option<f64>) -> Option<Price> {
+    Some(Price {
+        cached: member(2),
+        cache_write: member(3),
+        cache_write_long: member(4),
+        ..Price::per_million(member(0)?, member(1)?)
+    })
+}
+
+impl Price {
+    fn with_above(self, tokens: u64, member: impl Fn(usize) -> Option<f64>) -> Price {
+        let above = Above {
+            tokens,
+            input: member(0).unwrap_or(self.input),
+            output: member(1).unwrap_or(self.output),
+            cached: member(2),
+            cache_write: member(3),
+            cache_write_long: member(4),
+        };
+        Price { above: Some(above), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use llmnode_model::TokenUsage;
+    use serde_json::json;
+
+    use super::*;
+
+    fn price(file: &Value, model: &str) -> Option<Price> {
+        read(file).of(model).copied()
+    }
+
+    #[test]
+    fn litellms_list_is_read_member_by_member() {
+        let file = json!({
+            "sample_spec": {"input_cost_per_token": "a number", "output_cost_per_token": 0.0},
+            "claude-x": {"litellm_provider": "anthropic", "input_cost_per_token": 3e-6, "output_cost_per_token": 1.5e-5,
+                "cache_read_input_token_cost": 3e-7, "cache_creation_input_token_cost": 3.75e-6,
+                "cache_creation_input_token_cost_above_1hr": 6e-6, "max_tokens": 9, "input_cost_per_token_batches": 1.0},
+            "gemini/gemini-x": {"input_cost_per_token": 1.25e-6, "output_cost_per_token": 1e-5, "cache_read_input_token_cost": null,
+                "output_cost_per_token_above_200k_tokens": 1.5e-5, "input_cost_per_token_above_200k_tokens": 2.5e-6,
+                "cache_read_input_token_cost_above_200k_tokens": 2.5e-7, "input_cost_per_token_above_200k_tokens_flex": 1.0},
+            "groq/gemini-x": {"input_cost_per_token": 1.0, "output_cost_per_token": 1.0},
+            "three-sizes": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6,
+                "input_cost_per_token_above_32k_tokens": 2e-6, "input_cost_per_token_above_128k_tokens": 3e-6},
+            "thinks": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6, "output_cost_per_reasoning_token": 2e-6},
+            "draws": {"output_cost_per_image": 0.1},
+            "owes": {"input_cost_per_token": -1.0, "output_cost_per_token": 1e-6},
+            "odd": 3,
+        });
+        let claude = Price::per_million(3.0, 15.0).cached(0.3).cache_write(3.75, 6.0);
+        let usage = |price: Price| {
+            let mut usage = TokenUsage::new(10_000, 7);
+            [usage.cached, usage.cache_write, usage.cache_write_long] = [Some(3_000), Some(2_000), Some(500)];
+            price.of(&usage)
+        };
+        assert_eq!(price(&file, "claude-x").and_then(usage), usage(claude));
+        let gemini =
+            Price::per_million(1.25, 10.0).above(200_000, Price::per_million(2.5, 15.0).cached(0.25));
+        for name in ["gemini/gemini-x", "gemini-x", "gemini-x-002"] {
+            assert_eq!(price(&file, name), Some(gemini), "{name}");
+        }
+        for name in ["sample_spec", "three-sizes", "thinks", "draws", "owes", "odd", "x"] {
+            assert_eq!(price(&file, name), None, "{name}");
+        }
+        assert_eq!(read(&file).made(), None);
+    }
+
+    #[test]
+    fn a_file_of_ours_has_the_price_of_a_million() {
+        let file = json!({"made": "2026-11-24", "models": {
+            "a": {"input": 3, "output": 15.0, "cached": 0.3, "cache_write": 3.75, "cache_write_long": 6.0},
+            "b": {"input": 1, "output": 2, "cached": "dear", "above": {"tokens": 9, "input": 4}},
+            "c": {"input": 1},
+            "d": {"input": 1, "output": 2, "above": {"input": 4}},
+        }});
+        let prices = read(&file);
+        assert_eq!(prices.made(), Some("2026-11-24"));
+        assert_eq!(prices.of("a"), Some(&Price::per_million(3.0, 15.0).cached(0.3).cache_write(3.75, 6.0)));
+        assert_eq!(
+            prices.of("b"),
+            Some(&Price::per_million(1.0, 2.0).above(9, Price::per_million(4.0, 2.0)))
+        );
+        assert_eq!((prices.of("c"), prices.of("d")), (None, None));
+    }
+
+    #[test]
+    fn what_is_no_list_says_so() {
+        let folder = std::env::temp_dir().join(format!("llmnode-prices-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("prices.json");
+        for (text, wanted) in
+            [("{", "not JSON"), ("{}", "it has no price; write {"), ("[1]", "or take LiteLLM's list")]
+        {
+            fs::write(&path, text).unwrap();
+            let error = Prices::open(&path).unwrap_err().to_string();
+            assert!(error.contains(wanted) && error.contains("prices.json: "), "{error}");
+        }
+        fs::write(&path, r#"{"models": {"m": {"input": 1, "output": 2}}}"#).unwrap();
+        assert!(Prices::open(&path).unwrap().of("m").is_some());
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(Prices::open(&path).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[cfg(feature = "prices")]
+    #[test]
+    fn the_catalog_has_all_of_its_models() {
+        let text = include_str!("catalog.json");
+        let file: Value = serde_json::from_str(text).unwrap();
+        let prices = Prices::catalog();
+        assert_eq!(prices.models.len(), file["models"].as_object().unwrap().len());
+        assert_eq!((prices.made(), prices.fault()), (file["made"].as_str(), None));
+        assert!(text.len() < 100_000 && file["source"].is_string() && file["licence"].is_string());
+        for model in
+            ["gpt-4o-2024-08-06", "claude-sonnet-5-20260301", "gemini-2.5-pro", "deepseek-chat", "grok-4.7"]
+        {
+            assert!(prices.of(model).is_some(), "{model}");
+        }
+        assert_eq!(prices.of("llama-9"), None);
+    }
+}
