@@ -22,7 +22,8 @@ const _: () = {
             .max_wait(::core::time::Duration::from_millis(120000))
             .stated_model("small")
             .temperature(0.2)
-            .max_tokens(64);
+            .max_tokens(64)
+            .reasoning(__llmnode::Reasoning::Low);
     }
     #[automatically_derived]
     impl<

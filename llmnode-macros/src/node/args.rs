@@ -73,13 +73,12 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 
 fn hint(name: &str) -> Option<String> {
     let setter = match name {
-        "extra" => "`Settings::extra` or `Call::extra`".to_owned(),
         "response_format" => {
             "`Call::response_format`, `Settings::response_format` or `OpenAiBuilder::response_format`"
                 .to_owned()
         }
         "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => format!("`Settings::{name}`"),
-        "attempt_timeout" | "label" => format!("`Settings::{name}` or `Call::{name}`"),
+        "attempt_timeout" | "extra" | "extra_on" | "label" => format!("`Settings::{name}` or `Call::{name}`"),
         "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
         "backoff" | "delay" => {
             return Some(format!("`{name}` is not an argument of a node; write `wait = 1s..60s`"));
