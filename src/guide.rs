@@ -6,6 +6,7 @@ macro_rules! links {
         "[../README.md#categories]: crate#categories
 [agents.md]: self::agents
 [approval.md]: self::approval
+[calls.md#reasoning]: self::calls#reasoning
 [cassettes.md]: self::cassettes
 [comparison.md]: self::comparison
 [decisions.md]: self::decisions

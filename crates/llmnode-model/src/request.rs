@@ -46,10 +46,10 @@ pub struct Request {
     /// Fields that are passed to the provider as they are.
     pub extra: Map<String, Value>,
     /// Such fields for one API alone, which are joined to those for all.
-    pub extra_on: BTreeMap<Wire, Map<String, Value>>,
+    pub extra_on: Option<Box<BTreeMap<Wire, Map<String, Value>>>>,
     /// Which message the prompt ends with. What the user's message has to say besides goes to its end.
     #[doc(hidden)]
-    pub question: Option<u32>,
+    pub question: Option<u16>,
     /// The id of the attempt, for the provider's logs. `OpenAi` sends it as the header `x-client-request-id`. `None`
     /// outside of a call.
     pub correlation: Option<AttemptId>,
@@ -70,7 +70,7 @@ impl Request {
             reasoning: None,
             attempt_timeout: None,
             extra: Map::new(),
-            extra_on: BTreeMap::new(),
+            extra_on: None,
             question: None,
             correlation: None,
         }
@@ -79,7 +79,7 @@ impl Request {
     /// The request as this API is asked, if it has fields of its own.
     #[doc(hidden)]
     pub fn on(&self, wire: Wire) -> Option<Box<Request>> {
-        let fields = self.extra_on.get(&wire)?;
+        let fields = self.extra_on.as_ref()?.get(&wire)?;
         let mut request = self.clone();
         fields.iter().for_each(|(name, value)| join_field(&mut request.extra, name, value));
         Some(Box::new(request))
@@ -108,7 +108,12 @@ impl fmt::Debug for Request {
             .field("extra", &names(&self.extra))
             .field(
                 "extra_on",
-                &self.extra_on.iter().map(|(wire, fields)| (wire, names(fields))).collect::<Vec<_>>(),
+                &self
+                    .extra_on
+                    .iter()
+                    .flat_map(|all| all.iter())
+                    .map(|(wire, fields)| (wire, names(fields)))
+                    .collect::<Vec<_>>(),
             )
             .field("correlation", &self.correlation)
             .finish()

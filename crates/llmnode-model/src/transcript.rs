@@ -43,7 +43,7 @@ impl Request {
         let on = |(wire, fields): (&Wire, &Map<String, Value>)| {
             fields.iter().map(|(name, value)| line(&format!("{wire} {name}"), value)).collect::<Vec<_>>()
         };
-        let extra = extra.chain(self.extra_on.iter().flat_map(on));
+        let extra = extra.chain(self.extra_on.iter().flat_map(|all| all.iter()).flat_map(on));
         let messages = self.messages.iter().map(|one| format!("--- {}\n{}", heading(one), body(one)));
         settings.into_iter().flatten().chain(extra).chain(messages).collect::<Vec<_>>().join("\n")
     }

@@ -22,7 +22,7 @@ pub(super) fn with_paused(
 
 /// The turns at the end that nothing answers.
 fn paused(request: &Request) -> &[Message] {
-    let asked = request.question.and_then(|at| usize::try_from(at).ok());
+    let asked = request.question.map(usize::from);
     let behind = asked.and_then(|at| request.messages.get(at + 1..)).unwrap_or_default();
     let goes_on = |message: &&Message| message.role == Role::Assistant && message.calls().is_empty();
     let count = behind.iter().rev().take_while(goes_on).count();

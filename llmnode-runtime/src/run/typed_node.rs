@@ -74,7 +74,7 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
     let (tools, turns) = asked.tools()?;
     let mut request = Request::new(render(asked)?);
     let question = request.messages.iter().rposition(|message| message.role == Role::User);
-    request.question = question.and_then(|at| u32::try_from(at).ok());
+    request.question = question.and_then(|at| u16::try_from(at).ok());
     (request.output, request.tools) = (schema, tools);
     let of_agent = (!request.tools.is_empty()).then(|| context.limits.of_agent(context.call.node().clone()));
     let limits = of_agent.as_ref().unwrap_or(context.limits);

@@ -74,8 +74,9 @@ impl<'p> Resolved<'p> {
         request.response_format = levels.iter().find_map(|level| level.response_format);
         let extra = levels.iter().rev().flat_map(|level| &level.extra);
         request.extra = extra.map(|(field, value)| (field.clone(), value.clone())).collect();
-        for (wire, fields) in levels.iter().rev().flat_map(|level| &level.extra_on) {
-            let joined = request.extra_on.entry(*wire).or_default();
+        request.extra_on = None;
+        for (wire, fields) in levels.iter().rev().filter_map(|level| level.extra_on.as_deref()).flatten() {
+            let joined = request.extra_on.get_or_insert_default().entry(*wire).or_default();
             fields.iter().for_each(|(name, value)| join_field(joined, name, value));
         }
         let invalid_values =
@@ -289,7 +290,7 @@ pub(crate) fn faults(own: &Settings) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use llmnode_model::Category;
+    use llmnode_model::{Category, Wire};
     use serde_json::{Value, json};
 
     use super::*;
@@ -328,6 +329,18 @@ mod tests {
             (said.model.as_deref(), said.temperature, said.max_tokens),
             (Some("other"), Some(0.2), Some(1))
         );
+    }
+
+    #[test]
+    fn fields_for_one_api_are_joined_anew_for_each_model() {
+        let field = |value: u8| Settings::new().extra_on(Wire::Gemini, "tools", json!([value]));
+        let (call, run, node) = (field(2), Settings::new(), field(1));
+        let resolved = Resolved::new([&call, &run, &node], PLAIN).unwrap();
+        let mut request = Request::new(Vec::new());
+        for _ in 0..2 {
+            resolved.apply_to(&mut request, None, None).unwrap();
+            assert_eq!(request.extra_on.as_ref().unwrap()[&Wire::Gemini]["tools"], json!([1, 2]));
+        }
     }
 
     #[test]

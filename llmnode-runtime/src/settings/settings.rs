@@ -107,7 +107,7 @@ pub struct Settings {
     /// Such fields for one API alone. Those of all levels are joined to each other, to `extra`, and to what the request has
     /// already: objects are merged, lists are joined, and of anything else the nearest level's counts. A field here
     /// goes before the setting that would set it.
-    pub extra_on: BTreeMap<Wire, Map<String, Value>>,
+    pub extra_on: Option<Box<BTreeMap<Wire, Map<String, Value>>>>,
 }
 
 pub(crate) const EMPTY_SETTINGS: &Settings = &Settings::new();
@@ -139,7 +139,12 @@ impl fmt::Debug for Settings {
             .field("extra", &self.extra.keys())
             .field(
                 "extra_on",
-                &self.extra_on.iter().map(|(wire, fields)| (wire, fields.keys())).collect::<Vec<_>>(),
+                &self
+                    .extra_on
+                    .iter()
+                    .flat_map(|all| all.iter())
+                    .map(|(wire, fields)| (wire, fields.keys()))
+                    .collect::<Vec<_>>(),
             )
             .finish()
     }
@@ -184,7 +189,7 @@ impl Settings {
             limits: Limits::new(),
             labels: BTreeMap::new(),
             extra: BTreeMap::new(),
-            extra_on: BTreeMap::new(),
+            extra_on: None,
         }
     }
 
@@ -286,7 +291,11 @@ impl Settings {
     /// merged with what the request has there, a list joined to it.
     #[must_use]
     pub fn extra_on(mut self, wire: Wire, field: impl AsRef<str>, value: impl Into<Value>) -> Self {
-        join_field(self.extra_on.entry(wire).or_default(), field.as_ref(), &value.into());
+        join_field(
+            self.extra_on.get_or_insert_default().entry(wire).or_default(),
+            field.as_ref(),
+            &value.into(),
+        );
         self
     }
 }

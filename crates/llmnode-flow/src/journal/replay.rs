@@ -123,7 +123,7 @@ pub(super) fn name(request: &Request, names: [Option<&str>; 3]) -> String {
     let mut whole = json!([messages, schema, response_format, temperature, max_tokens, extra, names]);
     if let Some(whole) = whole.as_array_mut() {
         whole.extend(reasoning.map(|reasoning| json!({"reasoning": reasoning})));
-        whole.extend((!extra_on.is_empty()).then(|| json!({"extra_on": extra_on})));
+        whole.extend(extra_on.as_ref().map(|fields| json!({"extra_on": fields})));
         whole.extend(tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema.plain()])));
     }
     sha256_hex(whole.to_string().as_bytes())

@@ -61,7 +61,7 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
     let is_ignored = quirks.unenforced.is_some();
     let found_out = is_ignored && request.correlation.map(|attempt| attempt.call()) == quirks.unenforced;
     let words = typed.and_then(|(format, schema)| words(format, schema, choices && !is_ignored));
-    let question = request.question.and_then(|at| usize::try_from(at).ok());
+    let question = request.question.map(usize::from);
     let place = if found_out { request.messages.len().checked_sub(1) } else { question };
     let messages = match typed {
         Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
