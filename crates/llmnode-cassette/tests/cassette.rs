@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use llmnode_cassette::{Cassette, CassetteMode};
 use llmnode_runtime::{
-    Category, ChatModel, DynNode, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema, Reasoning, Reply,
-    Request, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec, Toolset,
+    Category, ChatModel, DynNode, Event, FnModel, Image, Message, ModelError, NodeError, OutputSchema,
+    Reasoning, Reply, Request, Run, ScriptedModel, Sink, TestClock, TokenUsage, ToolCall, ToolSpec, Toolset,
 };
 use serde_json::{Value, json};
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use llmnode_runtime::dyn_node::{DynNodeBuilder, Response};
 use llmnode_runtime::testing::{FnModel, Reply, assert_prompt, request_of};
 use llmnode_runtime::{
-    AttemptKind, Category, DynNode, Failures, Limits, Message, ModelError, NodeError, Reasoning, Recovery, Run,
-    ScriptedModel, Settings, TestClock,
+    AttemptKind, Category, DynNode, Failures, Limits, Message, ModelError, NodeError, Reasoning, Recovery,
+    Run, ScriptedModel, Settings, TestClock,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! A limit of money, without a price that anybody typed.
 
-use llmnode_runtime::{Primitive, Request};
+use llmnode_runtime::{DynNode, Request};
 
 use super::*;
 
@@ -27,7 +27,7 @@ async fn spent(limit: f64, at_once: usize) -> (f64, usize) {
     });
     let run = Run::new(model.clone()).with_prices(Prices::catalog()).with_limits(Limits::new().money(limit));
     let nodes =
-        MODELS.map(|name| Primitive::builder("say").text().model(name).max_tokens(500).build().unwrap());
+        MODELS.map(|name| DynNode::builder("say").text().model(name).max_tokens(500).build().unwrap());
     // As many bytes as a prompt of these tokens may have.
     let text = |number: usize| format!("{number}{}", ".".repeat(4 * usage(number).input.unwrap() as usize));
     let asks: Vec<_> = (0..200).map(|number| nodes[number % 4].ask(text(number))).collect();
@@ -56,8 +56,7 @@ async fn two_hundred_calls_of_four_models_spend_the_limit_and_no_more_than_a_cal
 async fn a_model_that_is_not_listed_is_refused_with_the_day_of_the_list() {
     let run = Run::new(FnModel::new(|_| hi(None)).named("m-9"));
     let run = run.with_prices(Prices::catalog()).with_limits(Limits::new().money(1.0));
-    let (category, message) =
-        why(run.call(&Primitive::builder("say").text().build().unwrap().ask("x")).await);
+    let (category, message) = why(run.call(&DynNode::builder("say").text().build().unwrap().ask("x")).await);
     assert_eq!(category, Category::LimitUnenforceable);
     let made = Prices::catalog().made().unwrap().to_owned();
     assert!(
