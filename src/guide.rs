@@ -1,4 +1,5 @@
-//! The guides. Their snippets run with the tests.
+//! The guides. Their snippets run with the tests. Pages for those who change llmnode (decisions, performance, verification) are in
+//! the repository alone.
 
 /// Where the pages' links lead in rustdoc. In the repository they lead to files, by the definitions at the end of each page.
 macro_rules! links {
@@ -8,7 +9,6 @@ macro_rules! links {
 [approval.md]: self::approval
 [cassettes.md]: self::cassettes
 [comparison.md]: self::comparison
-[decisions.md]: self::decisions
 [durability.md]: self::durability
 [endpoints.md]: self::endpoints
 [errors.md]: self::errors
@@ -17,9 +17,6 @@ macro_rules! links {
 [mcp.md]: self::mcp
 [observability.md]: self::observability
 [optimising.md]: self::optimising
-[performance.md#agents]: self::performance#agents
-[performance.md#flows]: self::performance#flows
-[performance.md#retrieval]: self::performance#retrieval
 [providers.md]: self::providers
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
@@ -31,9 +28,7 @@ macro_rules! links {
 [streams.md]: self::streams
 [retrieval.md]: self::retrieval
 [schemas.md#who-takes-which]: self::schemas#who-takes-which
-[validation.md]: self::validation
-[verification.md]: self::verification
-[verification.md#servers-that-misbehave]: self::verification#servers-that-misbehave\n\n"
+[validation.md]: self::validation\n\n"
     };
 }
 
@@ -54,7 +49,6 @@ page!(approval, doctest);
 page!(calls, doctest);
 page!(cassettes, all(doctest, feature = "cassette", feature = "openai"));
 page!(comparison, any());
-page!(decisions, any());
 page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");
 page!(errors, any());
@@ -63,7 +57,6 @@ page!(graphs, all(doctest, feature = "graph"));
 page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
 page!(optimising, all(doctest, feature = "smart"));
-page!(performance, any());
 page!(pocketflow, doctest);
 page!(prompts, doctest);
 page!(providers, feature = "openai");
@@ -77,4 +70,3 @@ page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
 page!(streams, doctest);
 page!(testing, any());
 page!(validation, doctest);
-page!(verification, any());

@@ -1,14 +1,12 @@
 // Where the README's links lead in rustdoc. Its own definitions lead to files; the first definition of a name counts.
 //! [docs/agents.md]: guide::agents
 //! [docs/calls.md]: guide::calls
-//! [docs/decisions.md]: guide::decisions
 //! [docs/durability.md]: guide::durability
 //! [docs/endpoints.md]: guide::endpoints
 //! [docs/errors.md]: guide::errors
 //! [docs/flows.md]: guide::flows
 //! [docs/graphs.md]: guide::graphs
 //! [docs/observability.md]: guide::observability
-//! [docs/performance.md]: guide::performance
 //! [docs/pocketflow.md]: guide::pocketflow
 //! [docs/prompts.md]: guide::prompts
 //! [docs/reading.md]: guide::reading
@@ -22,8 +20,8 @@
 //! [docs/streams.md]: guide::streams
 //! [docs/testing.md]: guide::testing
 //! [docs/validation.md]: guide::validation
-//! [docs/verification.md]: guide::verification
 //!
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(feature = "openai", doc = include_str!("../README.md"))]
 #![cfg_attr(not(feature = "openai"), doc = "Annotate a struct, get an LLM call that the compiler checks.")]
 
@@ -755,11 +753,13 @@ pub use llmnode_flow::journal;
 #[cfg(feature = "graph")]
 #[doc(inline)]
 pub use llmnode_graph as graph;
+/// The version of async-openai whose configuration [`OpenAiBuilder::config`] takes.
 #[cfg(feature = "async-openai")]
-#[doc(inline)]
+#[doc(no_inline)]
 pub use llmnode_http::async_openai;
+/// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
-#[doc(inline)]
+#[doc(no_inline)]
 pub use llmnode_http::reqwest;
 #[cfg(feature = "anthropic")]
 #[doc(inline)]
