@@ -24,6 +24,23 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(feature = "openai", doc = include_str!("../README.md"))]
 #![cfg_attr(not(feature = "openai"), doc = "Annotate a struct, get an LLM call that the compiler checks.")]
+//!
+//! # Features
+//!
+//! | feature | what it brings |
+//! |---|---|
+//! | `openai` (default) | [`OpenAi`], for OpenAI's API and compatible servers |
+//! | `anthropic`, `gemini` | [`Anthropic`] and [`Gemini`], by their own APIs |
+//! | `async-openai`, `http-client` | a configuration of async-openai's, or a `reqwest::Client`, of your own; their types become part of the API |
+//! | `graph` | [graphs](guide::graphs) of nodes from JSON files |
+//! | `journal` | [flows and maps](guide::durability) that survive a crash |
+//! | `mcp` | [tools of MCP servers](guide::mcp) |
+//! | `rag` | [stores of documents, embeddings, search](guide::retrieval) |
+//! | `rag-sqlite`, `rag-chroma` | a store in one SQLite file (needs a C compiler), and one behind Chroma's server |
+//! | `smart` | [nodes with a goal](guide::smart_nodes) in place of a prompt, and their optimisers |
+//! | `cassette` | [recorded answers](guide::cassettes) for tests |
+//! | `stub-server` | [`StubServer`], an OpenAI-compatible server for tests |
+//! | `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2` | [dates, money and ids](guide::schemas#dates-money-and-ids) of these crates in outputs |
 
 /// Makes a struct a node: a typed call to a language model, whose prompt names the struct's fields.
 ///
