@@ -70,3 +70,8 @@ page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
 page!(streams, doctest);
 page!(testing, any());
 page!(validation, doctest);
+
+/// What coding agents read: each of its programs runs with the tests.
+#[cfg(all(doctest, feature = "graph", feature = "openai", feature = "rag"))]
+#[doc = include_str!("../skills/llmnode/SKILL.md")]
+pub mod skill {}
