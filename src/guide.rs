@@ -74,4 +74,4 @@ page!(validation, doctest);
 /// What coding agents read: each of its programs runs with the tests.
 #[cfg(all(doctest, feature = "graph", feature = "openai", feature = "rag"))]
 #[doc = include_str!("../skills/llmnode/SKILL.md")]
-pub mod skill {}
+mod skill {}
