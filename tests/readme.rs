@@ -249,6 +249,13 @@ fn links(page: &str) -> impl Iterator<Item = &str> {
     definitions.filter(|(name, to)| name == to).map(|(_, to)| to)
 }
 
+/// Pages that are in the repository alone.
+const MAINTAINERS: [&str; 3] = ["decisions", "performance", "verification"];
+
+fn is_for_maintainers(page: &std::path::Path) -> bool {
+    page.file_stem().is_some_and(|name| MAINTAINERS.iter().any(|one| name == *one))
+}
+
 #[test]
 fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -272,6 +279,9 @@ fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
             let has_anchor =
                 there.lines().any(|line| line.starts_with('#') && slug(line).replace(' ', "-") == anchor);
             assert!(anchor.is_empty() || has_anchor, "{}: {to}", page.display());
+            if is_for_maintainers(&page) {
+                continue;
+            }
             let own = rustdoc.lines().any(|line| line.contains(&format!("[{to}]: ")));
             assert!(own, "{}: rustdoc has no place for {to}", page.display());
             found += 1;
@@ -282,7 +292,7 @@ fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
         names.extend(page.file_stem().map(|name| name.to_string_lossy().into_owned()));
     }
     assert!(found > 20, "{found}");
-    names.retain(|name| name != "README");
+    names.retain(|name| name != "README" && !MAINTAINERS.contains(&name.as_str()));
     let missing = names.iter().filter(|name| !guide.contains(&format!("page!({}, ", name.replace('-', "_"))));
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
 }
