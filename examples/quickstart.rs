@@ -11,9 +11,9 @@
 
 use std::process::ExitCode;
 
-use llmnode::StubServer;
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
+use llmnode::{Price, Prices, StubServer};
 
 mod common;
 
@@ -69,7 +69,9 @@ async fn main() -> ExitCode {
         }
     };
     let world = World { inventory: vec!["brass key".into(), "oil lamp".into(), "rope".into()] };
-    let run = Run::new(model).with_state(world);
+    // A price of the program's own, in dollars. A model without one has no cost.
+    let prices = Prices::new().model("stub", Price::per_million(0.25, 2.0));
+    let run = Run::new(model).with_prices(prices).with_state(world);
     let answer = run.call(&ChooseItem { goal: "open the cellar door".into() }).await;
 
     if json {
@@ -84,6 +86,7 @@ async fn main() -> ExitCode {
         Ok(Choice { item, reason }) => {
             if !json {
                 println!("answer: {item}: {reason}");
+                println!("in all: {}", run.ledger().total());
             }
             ExitCode::SUCCESS
         }

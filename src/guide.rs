@@ -1,4 +1,5 @@
-//! The guides. Their snippets run with the tests.
+//! The guides. Their snippets run with the tests. Pages for those who change llmnode (decisions, performance, verification) are in
+//! the repository alone.
 
 /// Where the pages' links lead in rustdoc. In the repository they lead to files, by the definitions at the end of each page.
 macro_rules! links {
@@ -9,7 +10,6 @@ macro_rules! links {
 [calls.md#reasoning]: self::calls#reasoning
 [cassettes.md]: self::cassettes
 [comparison.md]: self::comparison
-[decisions.md]: self::decisions
 [durability.md]: self::durability
 [endpoints.md]: self::endpoints
 [errors.md]: self::errors
@@ -19,9 +19,6 @@ macro_rules! links {
 [observability.md]: self::observability
 [optimising.md]: self::optimising
 [pages.md]: self::pages
-[performance.md#agents]: self::performance#agents
-[performance.md#flows]: self::performance#flows
-[performance.md#retrieval]: self::performance#retrieval
 [providers.md]: self::providers
 [reading.md]: self::reading
 [reading.md#what-is-refused]: self::reading#what-is-refused
@@ -33,9 +30,7 @@ macro_rules! links {
 [streams.md]: self::streams
 [retrieval.md]: self::retrieval
 [schemas.md#who-takes-which]: self::schemas#who-takes-which
-[validation.md]: self::validation
-[verification.md]: self::verification
-[verification.md#servers-that-misbehave]: self::verification#servers-that-misbehave\n\n"
+[validation.md]: self::validation\n\n"
     };
 }
 
@@ -56,7 +51,6 @@ page!(approval, doctest);
 page!(calls, doctest);
 page!(cassettes, all(doctest, feature = "cassette", feature = "openai"));
 page!(comparison, any());
-page!(decisions, any());
 page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");
 page!(errors, any());
@@ -66,18 +60,21 @@ page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
 page!(optimising, all(doctest, feature = "smart"));
 page!(pages, all(doctest, feature = "page"));
-page!(performance, any());
 page!(pocketflow, doctest);
 page!(prompts, doctest);
 page!(providers, feature = "openai");
 page!(reading, doctest);
 page!(reliability, doctest);
 page!(retrieval, all(doctest, feature = "rag-sqlite"));
-page!(schemas, feature = "openai");
+page!(schemas, all(doctest, feature = "openai", feature = "chrono04", feature = "rust_decimal1"));
 page!(service, any());
 page!(small_models, "small-models", all(doctest, feature = "openai"));
 page!(smart_nodes, "smart-nodes", all(doctest, feature = "smart"));
 page!(streams, doctest);
 page!(testing, any());
 page!(validation, doctest);
-page!(verification, any());
+
+/// What coding agents read: each of its programs runs with the tests.
+#[cfg(all(doctest, feature = "graph", feature = "openai", feature = "rag"))]
+#[doc = include_str!("../skills/llmnode/SKILL.md")]
+mod skill {}

@@ -1,14 +1,12 @@
 // Where the README's links lead in rustdoc. Its own definitions lead to files; the first definition of a name counts.
 //! [docs/agents.md]: guide::agents
 //! [docs/calls.md]: guide::calls
-//! [docs/decisions.md]: guide::decisions
 //! [docs/durability.md]: guide::durability
 //! [docs/endpoints.md]: guide::endpoints
 //! [docs/errors.md]: guide::errors
 //! [docs/flows.md]: guide::flows
 //! [docs/graphs.md]: guide::graphs
 //! [docs/observability.md]: guide::observability
-//! [docs/performance.md]: guide::performance
 //! [docs/pocketflow.md]: guide::pocketflow
 //! [docs/prompts.md]: guide::prompts
 //! [docs/reading.md]: guide::reading
@@ -22,10 +20,27 @@
 //! [docs/streams.md]: guide::streams
 //! [docs/testing.md]: guide::testing
 //! [docs/validation.md]: guide::validation
-//! [docs/verification.md]: guide::verification
 //!
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(feature = "openai", doc = include_str!("../README.md"))]
 #![cfg_attr(not(feature = "openai"), doc = "Annotate a struct, get an LLM call that the compiler checks.")]
+//!
+//! # Features
+//!
+//! | feature | what it brings |
+//! |---|---|
+//! | `openai` (default) | [`OpenAi`], for OpenAI's API and compatible servers |
+//! | `anthropic`, `gemini` | [`Anthropic`] and [`Gemini`], by their own APIs |
+//! | `async-openai`, `http-client` | a configuration of async-openai's, or a `reqwest::Client`, of your own; their types become part of the API |
+//! | `graph` | [graphs](guide::graphs) of nodes from JSON files |
+//! | `journal` | [flows and maps](guide::durability) that survive a crash |
+//! | `mcp` | [tools of MCP servers](guide::mcp) |
+//! | `rag` | [stores of documents, embeddings, search](guide::retrieval) |
+//! | `rag-sqlite`, `rag-chroma` | a store in one SQLite file (needs a C compiler), and one behind Chroma's server |
+//! | `smart` | [nodes with a goal](guide::smart_nodes) in place of a prompt, and their optimisers |
+//! | `cassette` | [recorded answers](guide::cassettes) for tests |
+//! | `stub-server` | [`StubServer`], an OpenAI-compatible server for tests |
+//! | `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2` | [dates, money and ids](guide::schemas#dates-money-and-ids) of these crates in outputs |
 
 /// Makes a struct a node: a typed call to a language model, whose prompt names the struct's fields.
 ///
@@ -756,11 +771,13 @@ pub use llmnode_flow::journal;
 #[cfg(feature = "graph")]
 #[doc(inline)]
 pub use llmnode_graph as graph;
+/// The version of async-openai whose configuration [`OpenAiBuilder::config`] takes.
 #[cfg(feature = "async-openai")]
-#[doc(inline)]
+#[doc(no_inline)]
 pub use llmnode_http::async_openai;
+/// The version of reqwest whose client [`OpenAiBuilder::http_client`] takes.
 #[cfg(feature = "http-client")]
-#[doc(inline)]
+#[doc(no_inline)]
 pub use llmnode_http::reqwest;
 #[cfg(feature = "anthropic")]
 #[doc(inline)]

@@ -75,12 +75,39 @@ fn the_numbers_of_crates_are_those_of_cargo_tree() {
     assert_eq!((crates(&[]), crates(&["--no-default-features"])), (78, 41));
 }
 
-/// The README stays short: lines of text are wrapped, so that the number of lines says something.
+/// The README stays short: lines of text are wrapped, so that the number of lines says something. Code that is wider than
+/// this is cut at the right edge of the registry's page.
 #[test]
-fn the_readme_fits_on_200_lines_of_120_characters() {
-    assert!(README.lines().count() <= 200, "{}", README.lines().count());
-    let wide = README.lines().filter(|line| !line.starts_with('|') && line.chars().count() > 120);
-    assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new());
+fn the_readme_fits_on_180_lines_and_its_code_on_a_page() {
+    assert!(README.lines().count() <= 180, "{}", README.lines().count());
+    let mut in_code = false;
+    for line in README.lines() {
+        in_code ^= line.starts_with("```");
+        let most = if in_code { 88 } else { 130 };
+        assert!(line.starts_with('|') || line.chars().count() <= most, "{line}");
+    }
+}
+
+/// What coding agents read is short, begins with its frontmatter, and names cases that are there.
+#[test]
+fn the_skill_is_short_and_its_mistakes_are_cases() {
+    let skill = include_str!("../skills/llmnode/SKILL.md");
+    let lines = skill.lines().count() + include_str!("../llms.txt").lines().count();
+    assert!(lines <= 500, "{lines}");
+    assert!(skill.starts_with("---\nname: llmnode\ndescription: "));
+    let (_, mistakes) = skill.split_once("## Mistakes").unwrap();
+    let cases: Vec<_> = mistakes.lines().filter(|line| line.ends_with("` |")).collect();
+    assert!(cases.len() >= 10);
+    for line in cases {
+        let case = line.trim_end_matches("` |").rsplit('`').next().unwrap();
+        let path = format!("{}/llmnode-macros/tests/ui/{case}.stderr", env!("CARGO_MANIFEST_DIR"));
+        assert!(std::path::Path::new(&path).exists(), "{path}");
+    }
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    for link in include_str!("../llms.txt").split("](").skip(1) {
+        let path = link.split(')').next().unwrap();
+        assert!(root.join(path).exists(), "{path}");
+    }
 }
 
 /// A guide is read in one go. The pages with figures and with decisions are looked up, so they may be longer.
@@ -91,6 +118,8 @@ fn each_guide_has_fewer_than_1500_words() {
         let most = match page.file_stem().and_then(|stem| stem.to_str()).unwrap() {
             "performance" => 3500,
             "decisions" => 4500,
+            // With a table of providers, whose words `errors_page` does not count.
+            "errors" => 2300,
             _ => 1500,
         };
         let words = std::fs::read_to_string(&page).unwrap().split_whitespace().count();
@@ -98,16 +127,17 @@ fn each_guide_has_fewer_than_1500_words() {
     }
 }
 
+/// The table of features in the crate's documentation has all of them.
 #[test]
-fn each_argument_of_the_table_exists() {
-    let known = include_str!("../llmnode-macros/src/node/args.rs");
-    let rows = table("## Arguments of");
-    assert!((10..=13).contains(&rows.len()), "{}", rows.len());
-    for row in rows {
-        for name in row[0].split('`').skip(1).step_by(2).map(|name| name.trim_end_matches("(…)")) {
-            assert!(known.contains(&format!("\"{name}\"")), "{name}");
-        }
-    }
+fn the_table_of_features_is_the_manifests() {
+    let (_, listed) = include_str!("../Cargo.toml").split_once("\n[features]\n").unwrap();
+    let (listed, _) = listed.split_once("\n\n").unwrap();
+    let names = listed.lines().filter_map(|line| line.split_once(" = ").map(|(name, _)| name));
+    let (_, table) = include_str!("../src/lib.rs").split_once("//! # Features").unwrap();
+    let rows: String = table.lines().take_while(|line| line.starts_with("//!") || line.is_empty()).collect();
+    let missing: Vec<_> =
+        names.filter(|name| *name != "default" && !rows.contains(&format!("`{name}`"))).collect();
+    assert_eq!(missing, Vec::<&str>::new());
 }
 
 /// The macro's documentation lists each argument, with its default and an example.
@@ -130,16 +160,13 @@ fn the_documentation_of_a_node_lists_every_argument() {
 }
 
 #[test]
-fn what_the_readme_says_to_run_is_there_and_ci_runs_it() {
-    let (_, tests) = README.split_once("## Tests").unwrap();
-    let ci = include_str!("../.ci/run");
-    for command in ["cargo test --workspace", "scripts/real-components"] {
-        assert!(
-            tests.contains(&format!("`{command}`")) && ci.contains(&format!(" {command}\n")),
-            "{command}"
-        );
+fn what_the_readme_says_to_run_is_what_ci_runs() {
+    let (_, commands) = README.split_once("```sh\n").unwrap();
+    let (commands, _) = commands.split_once("```").unwrap();
+    let ci = include_str!("../.ci/run").replace(" --quiet", "");
+    for command in commands.lines().map(|line| line.split("  #").next().unwrap().trim()) {
+        assert!(ci.contains(&format!(" {command}\n")), "{command}");
     }
-    assert!(tests.contains("`cargo run --example quickstart`") && ci.contains("--example quickstart\n"));
     assert!(README.contains("llmnode needs Rust 1.89."));
     assert!(include_str!("../Cargo.toml").contains("rust-version = \"1.89\""));
 }
@@ -222,6 +249,13 @@ fn links(page: &str) -> impl Iterator<Item = &str> {
     definitions.filter(|(name, to)| name == to).map(|(_, to)| to)
 }
 
+/// Pages that are in the repository alone.
+const MAINTAINERS: [&str; 3] = ["decisions", "performance", "verification"];
+
+fn is_for_maintainers(page: &std::path::Path) -> bool {
+    page.file_stem().is_some_and(|name| MAINTAINERS.iter().any(|one| name == *one))
+}
+
 #[test]
 fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -245,6 +279,9 @@ fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
             let has_anchor =
                 there.lines().any(|line| line.starts_with('#') && slug(line).replace(' ', "-") == anchor);
             assert!(anchor.is_empty() || has_anchor, "{}: {to}", page.display());
+            if is_for_maintainers(&page) {
+                continue;
+            }
             let own = rustdoc.lines().any(|line| line.contains(&format!("[{to}]: ")));
             assert!(own, "{}: rustdoc has no place for {to}", page.display());
             found += 1;
@@ -255,7 +292,7 @@ fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
         names.extend(page.file_stem().map(|name| name.to_string_lossy().into_owned()));
     }
     assert!(found > 20, "{found}");
-    names.retain(|name| name != "README");
+    names.retain(|name| name != "README" && !MAINTAINERS.contains(&name.as_str()));
     let missing = names.iter().filter(|name| !guide.contains(&format!("page!({}, ", name.replace('-', "_"))));
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new());
 }

@@ -2,22 +2,40 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llmnode_model::media::AttachmentError;
-use llmnode_model::{BoxError, Category, Group, ModelError};
-use llmnode_reader::internal::{one_line, plural, same_name};
-
-use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
+use crate::ledger::{AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
 use crate::position::Position;
 use crate::text::shortened;
+use llmnode_model::media::AttachmentError;
+use llmnode_model::{BoxError, Category, ModelError};
+
+mod debug;
+mod display;
 
 /// Why a call has no output.
 ///
-/// `Display` writes a few lines about all attempts: categories, paths and violations, never the raw answer. `Debug`,
-/// which `main` and `unwrap` print, has the last message unless that quotes the model.
+/// `{error}` writes a few lines about all attempts: categories, paths and violations, never the raw answer. `{error:#}` writes
+/// the first of them alone. `{error:?}`, which `main` and `unwrap` print, has the paths and reasons of the violations without
+/// what they quote, and no other text of the model.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Category, NodeError, Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new().reply("twelve").reply("12,5 or so"));
+/// let error = run.extract::<u8>("How many are a dozen?").retries(1).await.unwrap_err();
+/// assert_eq!(error.category(), Category::SchemaError);
+/// assert_eq!((error.attempts().len(), error.last_answer()), (2, Some("12,5 or so")));
+/// assert!(format!("{error:#}").starts_with("extract: schema_error after 2 requests: "));
+/// assert_eq!(format!("{error}").lines().count(), 4); // one more for each attempt, and one for the tokens
+/// assert!(!format!("{error:?}").contains("12,5")); // for logs
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 pub struct NodeError(Box<Inner>);
 
 struct Inner {
@@ -282,128 +300,10 @@ fn failed_calls<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'
         .filter(|error| error.0.already_retried || error.record().is_some())
 }
 
-impl NodeError {
-    /// What the program has to fix is shown whole; other messages may quote what came from outside.
-    fn shown(&self) -> Cow<'_, str> {
-        match self.0.category {
-            Category::ConfigError => Cow::Borrowed(&self.0.message),
-            _ => Cow::Owned(one_line(&self.0.message, 1000)),
-        }
-    }
-
-    /// If a step has the name of its node, the name is written once.
-    fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { node, items, position, .. } = &*self.0;
-        let step = position.as_ref().filter(|position| !position.is_start());
-        let says_both =
-            step.and_then(|step| step.labels().last()).is_some_and(|label| same_name(label, node));
-        let node = Some(&**node).filter(|node| !node.is_empty() && !says_both);
-        let place = step.map(|step| one_line(step.to_string(), 300));
-        let items: Vec<_> = items.iter().rev().map(usize::to_string).collect();
-        let item = (!items.is_empty()).then(|| format!("item {}", items.join("/")));
-        let mut place = place.into_iter().chain(node.map(str::to_owned)).chain(item);
-        let Some(outermost) = place.next() else { return Ok(()) };
-        f.write_str(&outermost)?;
-        let rest: Vec<_> = place.collect();
-        if rest.is_empty() { f.write_str(": ") } else { write!(f, " ({}): ", rest.join(", ")) }
-    }
-}
-
 impl Error for NodeError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source.as_deref().map(|source| source as _)
     }
-}
-
-impl fmt::Display for NodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { category, message, .. } = &*self.0;
-        self.write_place(f)?;
-        write!(f, "{category}")?;
-        let attempts = self.attempts();
-        if let (true, [.., last]) = (attempts.is_empty(), self.failed_tries()) {
-            return write_tries(last, self.failed_tries(), message, f);
-        }
-        // A single attempt that failed like the call has nothing to add.
-        if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
-            return write!(f, ": {}", self.shown());
-        }
-        let what = if attempts.iter().any(|attempt| attempt.unsent) { "attempt" } else { "request" };
-        let requests = plural(attempts.len() as u64, what);
-        write!(f, " after {requests}: {}", one_line(message, 1000))?;
-        write_attempts(attempts, f)?;
-        let tokens = self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default().total;
-        match tokens.unreported_calls {
-            0 => write!(f, "\n  in all: {} tokens", tokens.known)?,
-            all if all == attempts.len() as u64 => write!(f, "\n  in all: no tokens were reported")?,
-            some => {
-                let some = plural(some, "request");
-                write!(f, "\n  in all: {} tokens and what {some} did not report", tokens.known)?;
-            }
-        }
-        let elapsed = self.0.record.as_deref().map(|record| record.elapsed).unwrap_or_default();
-        write!(f, ", {elapsed:.1?}")
-    }
-}
-
-fn write_tries(
-    last: &FailedTry,
-    tries: &[FailedTry],
-    message: &str,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    if last.number == 1 {
-        return write!(f, ": {}", one_line(message, 1000));
-    }
-    write!(f, " after {} tries: {}", last.number, one_line(message, 1000))?;
-    write_some(tries, f, |one, _, f| {
-        write!(f, "\n  {}. ", one.number)?;
-        write_wait(one.wait, f)?;
-        write!(f, "{}: {}", one.category, one_line(&one.message, 300))
-    })
-}
-
-fn write_some<T>(
-    all: &[T],
-    f: &mut fmt::Formatter<'_>,
-    write: impl Fn(&T, usize, &mut fmt::Formatter<'_>) -> fmt::Result,
-) -> fmt::Result {
-    const SHOWN: usize = 8;
-    let hidden = all.len().saturating_sub(SHOWN);
-    for (index, one) in all.iter().enumerate() {
-        match index {
-            3 if hidden > 0 => write!(f, "\n  … {hidden} more …")?,
-            index if (3..3 + hidden).contains(&index) => {}
-            index => write(one, index, f)?,
-        }
-    }
-    Ok(())
-}
-
-fn write_wait(wait: Duration, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if wait > Duration::ZERO { write!(f, "(after {wait:.1?}) ") } else { Ok(()) }
-}
-
-fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write_some(attempts, f, |attempt, index, f| {
-        write!(f, "\n  {}. ", index + 1)?;
-        write_wait(attempt.wait, f)?;
-        if let (AttemptKind::FallbackModel, Some(model)) = (attempt.kind, &attempt.model) {
-            write!(f, "(model {}) ", one_line(model, 100))?;
-        }
-        match attempt.category {
-            Some(category) => write!(f, "{category}: {}", one_line(&attempt.message, 300)),
-            None if attempt.tools.is_empty() => f.write_str("accepted"),
-            None => {
-                let tools = attempt
-                    .tools
-                    .iter()
-                    .take(8)
-                    .map(|tool| format!("{} {}", one_line(&tool.name, 64), tool.outcome));
-                write!(f, "tools: {}", tools.collect::<Vec<_>>().join(", "))
-            }
-        }
-    })
 }
 
 /// For what a model reports before any call, such as `OpenAi::from_env()`. The error of a request is the source, with its
@@ -425,27 +325,5 @@ impl From<ModelError> for NodeError {
 impl From<AttachmentError> for NodeError {
     fn from(error: AttachmentError) -> Self {
         NodeError::new(Category::PrepError, error.to_string()).with_source(error)
-    }
-}
-
-impl fmt::Debug for NodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let category = &self.0.category;
-        // Violations and refusals quote the answer, and the panic of a validator may show what it looked at.
-        let quotes_model =
-            category.group() == Group::Answer || matches!(category, Category::Refusal | Category::Panic);
-        let message = if quotes_model {
-            "may quote the model: see `Display`".to_owned()
-        } else {
-            self.shown().into_owned()
-        };
-        f.debug_struct("NodeError")
-            .field("category", category)
-            .field("message", &message)
-            .field("node", &self.0.node)
-            .field("position", &self.0.position)
-            .field("attempts", &self.attempts().len())
-            .field("retry_after", &self.0.retry_after)
-            .finish_non_exhaustive()
     }
 }

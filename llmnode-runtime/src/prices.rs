@@ -9,6 +9,13 @@ use llmnode_model::TokenUsage;
 use crate::money::Money;
 
 /// The price of a model's tokens, in any unit that is the same for all prices and limits of a run.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::Price;
+///
+/// const SMALL: Price = Price::per_million(0.25, 2.0).cached(0.025);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     input: f64,

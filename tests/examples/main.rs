@@ -57,6 +57,11 @@ fn quickstart_corrects_itself_and_its_sums_are_the_servers() {
     };
     let (ours, servers) = (number("{\"choose_item\": "), number("tokens by the server's log: "));
     assert!(ours > 0 && ours == servers, "{text}");
+    // The README shows the end of it.
+    let (_, shown) =
+        include_str!("../../README.md").split_once("example quickstart` prints:\n\n```text\n").unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    assert!(text.ends_with(shown), "{text}");
 }
 
 #[test]

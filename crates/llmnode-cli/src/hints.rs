@@ -6,7 +6,8 @@ use crate::placeholders::Named;
 use crate::stores;
 
 pub(crate) fn all(named: &Named, options: &Options) -> Vec<String> {
-    let hints = [tools(named), missing_stores(named, options), programs(named, options)];
+    let hints =
+        [tools(named), profiles(named, options), missing_stores(named, options), programs(named, options)];
     hints.into_iter().flatten().chain(locations(named, options)).collect()
 }
 
@@ -36,6 +37,13 @@ fn tools(named: &Named) -> Option<String> {
              `Registry::tools`."
         )
     })
+}
+
+fn profiles(named: &Named, options: &Options) -> Option<String> {
+    let listed = named.profiles.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let is_missing = !listed.is_empty() && options.profiles.is_none();
+    is_missing
+        .then(|| format!("The graph names profiles: pass the file that has {listed} as `--profiles FILE`."))
 }
 
 fn missing_stores(named: &Named, options: &Options) -> Option<String> {

@@ -2,12 +2,13 @@
 
 use std::error::Error;
 use std::io::{IsTerminal, Write, stderr, stdin};
+use std::sync::Arc;
 
 use llmnode_flow::flow::{FlowWatch, RunExt};
 use llmnode_graph::{Graph, Profiles, State};
 use llmnode_http::OpenAi;
 use llmnode_page::Recording;
-use llmnode_runtime::{Approval, Category, NodeError, Paused, Run};
+use llmnode_runtime::{Approval, Category, ChatModel, FnModel, ModelError, NodeError, Paused, Run};
 use serde_json::{Map, Value};
 
 use crate::args::{Answer, Options};
@@ -40,9 +41,20 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
         eprintln!("{}", report(&file, &text, graph.warnings(), true, styled));
     }
     let state = graph.start(inputs(options))?;
-    let run = registry.run(OpenAi::from_env()?).with_state(state);
+    let run = registry.run(model(options)?).with_state(state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(driven(&graph, run, options))
+}
+
+/// Profiles have keys of their own: without one in the environment, only nodes without a profile fail.
+fn model(options: &Options) -> Result<Arc<dyn ChatModel>, ModelError> {
+    let error = match OpenAi::from_env() {
+        Ok(model) => return Ok(Arc::new(model)),
+        Err(error) if options.profiles.is_some() => error,
+        Err(error) => return Err(error),
+    };
+    let message = format!("a node without a profile asks the model of the environment: {}", error.message);
+    Ok(Arc::new(FnModel::new(move |_| ModelError::unsent(error.category, message.clone()))))
 }
 
 fn inputs(options: &Options) -> Value {

@@ -199,6 +199,43 @@ async fn approvals_are_answered_by_an_option() {
     }
 }
 
+/// Its own key, or none on loopback, is the profile's business.
+#[tokio::test(flavor = "multi_thread")]
+async fn profiles_need_no_key_in_the_environment() {
+    let server = StubServer::builder().default_reply(StubReply::text("Oslo")).start().await.unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profiles");
+    std::fs::create_dir_all(&folder).unwrap();
+    let agent =
+        |profile: &str| json!({"id": "write", "type": "agent", "data": {"prompt": "?", "profile": profile}});
+    let (graph, profiles) = (folder.join("graph.json"), folder.join("profiles.json"));
+    let file = |node: Value| json!({"format": "llmnode/graph", "version": 1, "nodes": [node], "edges": []});
+    std::fs::write(&graph, file(agent("local")).to_string()).unwrap();
+    let local = json!({"base_url": server.base_url(), "model": "small"});
+    let listed = json!({"format": "llmnode/profiles", "version": 1, "profiles": {"local": local}});
+    std::fs::write(&profiles, listed.to_string()).unwrap();
+    let [graph, profiles] = [&graph, &profiles].map(|path| path.to_str().unwrap().to_owned());
+    let ran = |args: Vec<String>| async move {
+        tokio::task::spawn_blocking(move || output(&args.iter().map(String::as_str).collect::<Vec<_>>()))
+            .await
+            .unwrap()
+    };
+    let done = ran(vec!["run".into(), graph.clone(), "--profiles".into(), profiles.clone()]).await;
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    assert_eq!(server.requests_seen(), 1);
+
+    let done = ran(vec!["run".into(), graph.clone()]).await;
+    let told = lines(&done.stderr).join("\n");
+    assert!(told.contains(r#"pass the file that has "local" as `--profiles FILE`"#), "{told}");
+
+    let mut node = agent("local");
+    node["data"].as_object_mut().unwrap().remove("profile");
+    std::fs::write(&graph, file(node).to_string()).unwrap();
+    let done = ran(vec!["run".into(), graph, "--profiles".into(), profiles]).await;
+    let told = lines(&done.stderr).join("\n");
+    assert!(told.contains("a node without a profile asks the model of the environment"), "{told}");
+    assert_eq!((done.status.code() == Some(0), server.requests_seen()), (false, 1));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_says_which_tools_it_lacks() {
     let server = StubServer::builder().start().await.unwrap();

@@ -17,6 +17,27 @@ use crate::usage::TokenUsage;
 ///
 /// A call of [`complete`](ChatModel::complete) makes one request. Retries, corrections and accounting belong to the
 /// attempt loop. Dropping the future cancels the request.
+///
+/// ```
+/// # use llmnode_model as llmnode;
+/// use llmnode::{BoxFuture, ChatModel, Completion, ModelError, Request, Sink};
+///
+/// /// Answers with the last message.
+/// struct Echo;
+///
+/// impl ChatModel for Echo {
+///     fn complete<'a>(
+///         &'a self,
+///         request: &'a Request,
+///         _: &'a mut dyn Sink,
+///     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+///         Box::pin(async {
+///             let last = request.messages.last().map_or("", |message| message.content.as_str());
+///             Ok(Completion::new(last))
+///         })
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model",
     label = "not a model",

@@ -19,6 +19,15 @@ use crate::text::names;
 /// A request to a model. The attempt loop builds it once per call and lends it to every attempt.
 ///
 /// Its `Debug` form shows no content, and only the names of the extra fields.
+///
+/// ```
+/// # use llmnode_model as llmnode;
+/// use llmnode::{Message, Request};
+///
+/// let mut request = Request::new(vec![Message::system("You are brief."), Message::user("Why is the sky blue?")]);
+/// request.temperature = Some(0.0);
+/// assert!(request.transcript().contains("Why is the sky blue?"));
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Request {

@@ -55,7 +55,8 @@ impl Document {
 
 impl std::fmt::Debug for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let text = format_args!("{} bytes", self.text.len());
+        let length = self.text.len();
+        let text = format_args!("{length} bytes");
         f.debug_struct("Document").field("source", &self.source).field("text", &text).finish_non_exhaustive()
     }
 }

@@ -31,6 +31,23 @@ pub enum By {
 
 /// A search of a [`Collection`](crate::Collection). It is a node: `run.call(&search)`, `cx.call(&search)`. The request for the
 /// query's vector is a separate call within it, `embeddings`.
+///
+/// ```
+/// # mod llmnode { pub use llmnode_runtime::*; pub mod rag { pub use llmnode_rag::*; } }
+/// use llmnode::rag::{Collection, Document, HashEmbedder, MemoryStore};
+/// use llmnode::{NodeError, Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let docs = Collection::builder(MemoryStore::new(), "docs").embedder(HashEmbedder::new(256)).open().await?;
+/// let run = Run::new(ScriptedModel::new());
+/// let pages = [Document::new("hours", "We open at nine."), Document::new("prices", "A ticket is 4 euros.")];
+/// run.call(&docs.write_all(pages)).await?;
+/// let hits = run.call(&docs.search("What does a ticket cost?").k(1)).await?;
+/// assert_eq!(hits[0].source, "prices");
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[derive(Clone)]
 #[must_use = "a search does nothing until it is called"]
 pub struct Search {

@@ -18,6 +18,19 @@ use super::routes::{OnExchange, Shared};
 ///
 /// It runs in a background task of the tokio runtime on which it was started. When this handle is dropped, the server and all
 /// its connections end. The [module](super) describes its answers.
+///
+/// ```
+/// # mod llmnode { pub use llmnode_stub::StubServer; pub mod stub_server { pub use llmnode_stub::*; } }
+/// use llmnode::{StubServer, stub_server::StubReply};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+/// # runtime.block_on(async {
+/// let server = StubServer::builder().script([StubReply::text("Oslo")]).start().await?;
+/// let url = server.base_url(); // for `OpenAi::builder().base_url(..)`
+/// assert!(url.starts_with("http://127.0.0.1:"));
+/// assert_eq!(server.requests_seen(), 0);
+/// # Ok::<(), std::io::Error>(()) }).unwrap();
+/// ```
 pub struct StubServer {
     address: SocketAddr,
     shared: Arc<Shared>,

@@ -79,7 +79,7 @@ pub(crate) fn page(cases: &[Case]) -> Result<String, String> {
             page += &entry(case.ok_or_else(|| format!("page.rs shows {name}, and there is no such case"))?)?;
         }
     }
-    Ok(page)
+    Ok(page + &crate::providers::table())
 }
 
 /// What the person did, what the compiler says, and what to write.

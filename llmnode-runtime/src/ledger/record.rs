@@ -279,6 +279,21 @@ impl_debug!(FailedTry: number, category, wait, elapsed);
 pub(crate) type Labels = BTreeMap<String, String>;
 
 /// One call of a node: all its attempts, and how it ended. Its `Debug` form shows no content.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Category, NodeError, Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new().reply("seven").reply("7"));
+/// let record = run.extract::<u8>("seven").retries(1).report().await?.record;
+/// assert_eq!(record.node, "extract");
+/// assert_eq!(record.attempts[0].category, Some(Category::SchemaError));
+/// assert_eq!(record.attempts[1].category, None); // accepted
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallRecord {

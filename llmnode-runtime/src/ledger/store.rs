@@ -25,6 +25,22 @@ const NAMES: usize = 1000;
 /// Each attempt is committed as it ends: on success, failure, panic and drop. The ledger grows with the number of
 /// node types, not with the number of calls. After 1000 names, new names that are known only at run time count under
 /// the name of their type.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{NodeError, Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new().reply("7").reply("8"));
+/// let ledger = run.ledger();
+/// run.extract::<u8>("seven").await?;
+/// run.extract::<u8>("eight").await?;
+/// println!("{}", ledger.total()); // 2 requests, 84 tokens
+/// assert_eq!((ledger.total().requests, ledger.calls().len()), (2, 2));
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[derive(Clone, Default)]
 pub struct Ledger(Arc<Mutex<Store>>);
 

@@ -1,8 +1,10 @@
 //! Figures of tokens and money, each known or unknown. Unknown is never zero, and does not spoil the sums.
 
+use std::fmt::{self, Display};
 use std::ops::AddAssign;
 
 use llmnode_model::TokenUsage;
+use llmnode_reader::internal::plural;
 use serde::{Deserialize, Serialize};
 
 use crate::money::Money;
@@ -71,6 +73,21 @@ impl Cost {
 }
 
 /// The usage of several requests.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{NodeError, Reply, Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new().reply(Reply::text("7").usage(None)));
+/// run.extract::<u8>("seven").await?;
+/// let usage = run.ledger().total();
+/// assert_eq!(usage.total.total(), None); // unknown is not 0
+/// assert_eq!(usage.to_string(), "1 request, 0 tokens, 1 request without a report");
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "UsageJson")]
 #[non_exhaustive]
@@ -124,6 +141,48 @@ impl Usage {
         self.cost.merge(other.cost);
         self.estimated = self.estimated.saturating_add(other.estimated);
     }
+}
+
+/// Writes a sum, such as `1,403 tokens, 1 request without a report`.
+impl Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.known == 1 { "token" } else { "tokens" };
+        write!(f, "{} {word}", with_commas(self.known))?;
+        match self.unreported_calls {
+            0 => Ok(()),
+            some => write!(f, ", {} without a report", plural(some, "request")),
+        }
+    }
+}
+
+/// Writes a sum, such as `0.0028, 1 request of unknown cost`.
+impl Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.known)?;
+        match self.unknown_calls {
+            0 => Ok(()),
+            some => write!(f, ", {} of unknown cost", plural(some, "request")),
+        }
+    }
+}
+
+/// Writes requests and tokens, and what they cost if any of it is known, such as
+/// `3 requests, 1,403 tokens, 1 request without a report, cost 0.0028`.
+impl Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", plural(self.requests, "request"), self.total)?;
+        let priced = self.cost.unknown_calls < self.requests;
+        if priced { write!(f, ", cost {}", self.cost) } else { Ok(()) }
+    }
+}
+
+fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let (head, tail) = digits.split_at(first);
+    let groups = tail.as_bytes().chunks(3).map(|group| String::from_utf8_lossy(group));
+    let head = Some(head.into()).filter(|_| first > 0);
+    head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
 }
 
 /// Adds figures of one's own choice, such as those of all calls with one label.
@@ -285,6 +344,28 @@ mod tests {
         assert_eq!(serde_json::from_value::<Usage>(written.clone()).unwrap(), usage);
         written.as_object_mut().unwrap().remove("cost");
         assert_eq!(serde_json::from_value::<Usage>(written).unwrap().cost.unknown_calls, 6);
+    }
+
+    #[test]
+    fn sums_are_written_with_what_is_unknown() {
+        let mut usage = Usage::default();
+        assert_eq!(usage.to_string(), "0 requests, 0 tokens");
+        usage.add(&request(Some(TokenUsage::new(1_400, 3)), None));
+        assert_eq!(usage.to_string(), "1 request, 1,403 tokens");
+        usage.add(&request(None, None));
+        assert_eq!(usage.total.to_string(), "1,403 tokens, 1 request without a report");
+        let priced = AttemptRecord { cost: Some(0.0028), ..request(Some(TokenUsage::new(1, 0)), None) };
+        usage.add(&priced);
+        assert_eq!(usage.cost.to_string(), "0.0028, 2 requests of unknown cost");
+        assert_eq!(
+            usage.to_string(),
+            "3 requests, 1,404 tokens, 1 request without a report, cost 0.0028, 2 requests of unknown cost"
+        );
+        for (number, written) in [(1, "1 token"), (999, "999 tokens"), (1_000, "1,000 tokens")] {
+            assert_eq!(Tokens { known: number, unreported_calls: 0 }.to_string(), written);
+        }
+        let most = Tokens { known: u64::MAX, unreported_calls: 0 };
+        assert_eq!(most.to_string(), "18,446,744,073,709,551,615 tokens");
     }
 
     #[test]

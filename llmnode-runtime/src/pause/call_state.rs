@@ -16,6 +16,27 @@ use crate::position::Position;
 ///
 /// It holds the conversation unencrypted, and anybody who can change it can forge results. Keep it on the server, and
 /// show people [`waiting`](Paused::waiting) alone. Its `Debug` form shows no content.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Approval, BoxError, NodeError, Primitive, Reply, Run, ScriptedModel, Toolset};
+/// use serde_json::json;
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let delete = |name: String| async move { Ok::<_, BoxError>(format!("{name} is deleted")) };
+/// let tools = Toolset::new().function("delete", "Deletes a file.", delete).require_approval();
+/// let tidy = Primitive::builder("tidy").text().tools(tools).build()?.ask("Tidy up.");
+///
+/// let call = Reply::text("").call("delete", json!({"value": "draft.txt"}));
+/// let run = Run::new(ScriptedModel::new().reply(call).reply("Done."));
+/// let error = run.call(&tidy).await.unwrap_err();
+/// let paused = error.paused().unwrap(); // can be stored as JSON
+/// let id = paused.waiting()[0].id.clone();
+/// let answer = run.call(&tidy).approve(paused.clone().decide(&id, Approval::yes())?).await?;
+/// assert_eq!(answer, "Done.");
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct Paused(pub(crate) Box<Conversation>);
 

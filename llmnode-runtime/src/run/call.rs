@@ -38,6 +38,20 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 /// Its settings override those of the run, which override the node's attributes. A call is a future, so `join!`,
 /// `select!` and `timeout` take it; dropping it cancels the call. Settings written after the first poll have no
 /// effect. A panic of the node, its output or its model is caught, and is the call's error.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use std::time::Duration;
+/// use llmnode::{NodeError, Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new().reply("seven").reply("7"));
+/// let call = run.extract::<u8>("a week has seven days").retries(2).deadline(Duration::from_secs(20)).label("tenant", "a");
+/// assert_eq!(call.await?, 7);
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'r, T> {
     pub(super) options: CallOptions<'r>,
@@ -245,6 +259,21 @@ impl<T> Future for Call<'_, T> {
 }
 
 /// The output of a call, and its record.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{NodeError, Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new().reply("seven").reply("7"));
+/// let report = run.extract::<u8>("a week has seven days").retries(1).report().await?;
+/// assert_eq!(report.value, 7);
+/// assert_eq!(report.record.attempts.len(), 2);
+/// println!("{}", report.record.usage()); // 2 requests, 93 tokens
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[non_exhaustive]
 pub struct CallReport<T> {
     /// The node's output.

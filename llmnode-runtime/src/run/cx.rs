@@ -12,6 +12,34 @@ use crate::settings::Settings;
 use crate::validate::AttemptInfo;
 
 /// The context of one execution: the state to read, and a way to call other nodes.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+///
+/// struct World { name: String }
+/// struct Name;
+/// struct Greet;
+/// # impl Node for Name { type Output = String; const NAME: &'static str = "name"; }
+/// # impl Node for Greet { type Output = String; const NAME: &'static str = "greet"; }
+/// impl Exec<World> for Name {
+///     async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
+///         Ok(cx.state().name.clone())
+///     }
+/// }
+/// impl Exec<World> for Greet {
+///     async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
+///         Ok(format!("Hello, {}!", cx.call(&Name).await?)) // its usage and its failure count for this call, too
+///     }
+/// }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new()).with_state(World { name: "Ada".into() });
+/// assert_eq!(run.call(&Greet).await?, "Hello, Ada!");
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 pub struct Cx<'r, S: ?Sized> {
     pub(super) context: CallContext<'r>,
     pub(super) state: &'r S,

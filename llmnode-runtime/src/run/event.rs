@@ -8,6 +8,25 @@ use llmnode_model::{Category, ToolCall};
 use crate::ledger::UsageSum;
 
 /// What happens while an answer is written: see [`Call::stream`](crate::Call::stream).
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{Event, NodeError, Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new().reply("[4, 8]"));
+/// let mut stream = run.extract::<Vec<u8>>("four, then eight").stream();
+/// let mut text = String::new();
+/// while let Some(event) = stream.next().await {
+///     if let Event::Text(more) = event {
+///         text += &more; // for a terminal or a socket
+///     }
+/// }
+/// assert_eq!((text.as_str(), stream.finish().await?), ("[4, 8]", vec![4, 8]));
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {

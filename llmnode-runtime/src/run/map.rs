@@ -47,6 +47,25 @@ struct Shared<'r> {
 /// To stop a map gracefully, end its iterator (`nodes.take_while(|_| !stop.load(Ordering::Relaxed))`): calls under
 /// way end well, and no further call begins. Dropping the map cancels all calls under way. If the iterator panics,
 /// the next result is a `panic` error, and no further nodes are taken.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{BoxError, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+///
+/// struct Double(u64);
+/// # impl Node for Double { type Output = u64; const NAME: &'static str = "double"; }
+/// # impl<S: ?Sized + Sync> Exec<S> for Double {
+/// #     async fn exec(&self, _: &Cx<'_, S>) -> Result<u64, BoxError> { Ok(self.0 * 2) }
+/// # }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// let run = Run::new(ScriptedModel::new());
+/// let nodes = (1..=3).map(Double);
+/// assert_eq!(run.map(nodes).concurrency(2).try_all().await?, [2, 4, 6]);
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[must_use = "a map does nothing until it is awaited"]
 pub struct Map<'r, T> {
     core: &'r RunCore,

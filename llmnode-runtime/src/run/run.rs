@@ -27,6 +27,24 @@ use crate::settings::Settings;
 /// [`with_state`](Run::with_state). It needs tokio.
 ///
 /// Put it into an `Arc` to share the state as well: `Arc<Run<World>>` serves a whole process.
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{NodeError, Price, Prices, Run, ScriptedModel, Settings};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+/// # runtime.block_on(async {
+/// // A model for tests; a real one is `OpenAi::from_env()?`.
+/// let model = ScriptedModel::new().reply("[4, 8]");
+/// let run = Run::new(model)
+///     .with_settings(Settings::new().retries(1))
+///     .with_prices(Prices::new().model("scripted", Price::per_million(2.0, 8.0)));
+/// let numbers = run.extract::<Vec<u8>>("four, then eight").await?;
+/// assert_eq!(numbers, [4, 8]);
+/// assert_eq!(run.ledger().total().requests, 1);
+///
+/// # Ok::<(), NodeError>(()) }).unwrap();
+/// ```
 #[derive(Clone)]
 pub struct Run<S = ()> {
     pub(super) core: Arc<RunCore>,

@@ -20,7 +20,7 @@ async fn debug_tells_what_went_wrong_unless_that_quotes_the_model() {
         script([no_key.into(), Reply::text(BAD), Reply::text("").refusal("I would rather not open doors")]);
     let run = run(&model);
     for (seen, unseen) in
-        [("OPENAI_API_KEY is missing", "`Display`"), ("`Display`", "axe"), ("`Display`", "doors")]
+        [("OPENAI_API_KEY is missing", "`{}`"), ("[\"item: … is not available\"]", "axe"), ("`{}`", "doors")]
     {
         let debug = format!("{:?}", run.call(&GOAL).retries(0).await.unwrap_err());
         assert!(debug.contains(seen) && !debug.contains(unseen), "{debug}");
@@ -34,6 +34,7 @@ async fn the_error_tells_what_happened_over_all_attempts_and_debug_tells_no_cont
     let error = run(&model).call(&GOAL).await.unwrap_err();
     let text = error.to_string();
     let lines: Vec<_> = text.lines().collect();
+    assert_eq!(format!("{error:#}"), lines[0]);
     assert_eq!(
         lines[0],
         r#"choose: validation_error after 4 requests: item: "axe" is not available; allowed: "key", "lamp""#
@@ -41,7 +42,7 @@ async fn the_error_tells_what_happened_over_all_attempts_and_debug_tells_no_cont
     assert!(lines[1].starts_with("  1. schema_error: "), "{text}");
     assert!(lines[2].starts_with("  2. server_error: HTTP 503: overloaded"), "{text}");
     assert!(lines[3].starts_with("  3. (after "), "{text}");
-    assert!(lines[5].starts_with("  in all: 28 tokens and what 2 requests did not report, "), "{text}");
+    assert!(lines[5].starts_with("  in all: 28 tokens, 2 requests without a report, "), "{text}");
     let debug = format!("{error:?} {:?} {:?}", error.record(), model.requests());
     assert!(
         !text.contains("private words") && !debug.contains("private") && !debug.contains("axe"),
@@ -54,7 +55,7 @@ async fn the_error_tells_what_happened_over_all_attempts_and_debug_tells_no_cont
 async fn one_request_that_did_not_report_is_one() {
     let model = script([Reply::text(BAD).usage(None), Reply::text(BAD)]);
     let text = run(&model).call(&GOAL).retries(1).await.unwrap_err().to_string();
-    assert!(text.contains("  in all: 14 tokens and what 1 request did not report, "), "{text}");
+    assert!(text.contains("  in all: 14 tokens, 1 request without a report, "), "{text}");
 }
 
 #[tokio::test]
@@ -65,7 +66,7 @@ async fn the_error_shows_the_one_request_that_failed_otherwise() {
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], "choose: api_key_error after 1 request: the key is gone");
     assert_eq!(lines[1], "  1. server_error: HTTP 503: overloaded");
-    assert!(lines[2].starts_with("  in all: no tokens were reported, "), "{text}");
+    assert!(lines[2].starts_with("  in all: 0 tokens, 1 request without a report, "), "{text}");
 }
 
 #[tokio::test]

@@ -159,8 +159,13 @@ impl<S, A> Table<S, A> {
             EdgeSelector::Index(index) => step.edges.get(*index),
             EdgeSelector::Action(action, _) => step.edges.iter().find(|edge| edge.action == *action),
         };
-        let next = |to: usize| Some((to, self.steps.get(to)?));
         let shown = edge.map_or("", Edge::shown);
+        if let Some(Target::Step(to)) = edge.map(|edge| edge.to)
+            && let Some(next) = self.steps.get(to)
+        {
+            flow.follow_edge(shown, to, next.label.clone());
+            return Ok(Progress::Continue);
+        }
         match (edge.map(|edge| edge.to), arm) {
             (Some(Target::End), Arm { action: Some(action), .. }) => {
                 flow.leave_flow(shown);
@@ -169,10 +174,6 @@ impl<S, A> Table<S, A> {
             (Some(Target::End), Arm { edge: EdgeSelector::Action(action, own), .. }) => {
                 flow.leave_flow(shown);
                 Ok(Progress::Done(own(action)))
-            }
-            (Some(Target::Step(to)), _) if let Some((to, next)) = next(to) => {
-                flow.follow_edge(shown, to, next.label.clone());
-                Ok(Progress::Continue)
             }
             (_, arm) => Err(NodeError::new(Category::ConfigError, self.nowhere(step, edge, &arm.edge))),
         }

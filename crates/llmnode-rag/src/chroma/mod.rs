@@ -28,6 +28,8 @@ const VERSION: u64 = 1;
 /// own: at most 16 words of a query are looked for, and texts that have one of them are ranked here. A text that several sources have
 /// carries the metadata of the one that was written last.
 ///
+/// Feature `rag-chroma`.
+///
 /// ```no_run
 /// # use llmnode_rag as llmnode;
 /// use llmnode::{ChromaStore, Collection, HashEmbedder};

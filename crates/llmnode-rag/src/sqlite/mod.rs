@@ -28,6 +28,8 @@ const MOST: usize = 200_000;
 /// Several processes may use one file. A process that writes waits up to 5 seconds for another writer. A search by words ignores
 /// case and accents.
 ///
+/// Feature `rag-sqlite`.
+///
 /// ```
 /// # use llmnode_rag as llmnode;
 /// use llmnode::{Collection, HashEmbedder, SqliteStore};

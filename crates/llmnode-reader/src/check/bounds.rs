@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::text_format::TextFormat;
 use crate::tree::{Node, children};
 
 /// Ignores the bounds that schemars writes for integer types, since serde checks those.
@@ -17,7 +18,9 @@ pub(crate) fn any(schema: &Value) -> bool {
             let begins = ["min", "max", "exclusiveM"].iter().any(|begin| keyword.starts_with(begin));
             (begins || keyword == "multipleOf") && !(keyword.ends_with("Items") && is_tuple(node))
         };
-        if node.iter().any(|(keyword, bound)| is_bound(keyword) && *bound != own(keyword)) {
+        let format = node.get("format").and_then(Value::as_str).and_then(TextFormat::named);
+        if format.is_some() || node.iter().any(|(keyword, bound)| is_bound(keyword) && *bound != own(keyword))
+        {
             return true;
         }
         open.extend(children(node));

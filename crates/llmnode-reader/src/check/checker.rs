@@ -145,13 +145,16 @@ impl<'s> Checker<'s> {
                     found.extend(number_faults(rule, digits).map(|fault| Fault::bound(place, fault)));
                 }
             }
-            Json::String(text) if !rule.bounds.is_empty() => {
-                let length = text.chars().count() as u64;
-                found.extend(count_fault(rule, ["minLength", "maxLength"], length, "character", place));
+            Json::String(text) => {
+                if !rule.bounds.is_empty() {
+                    let length = text.chars().count() as u64;
+                    found.extend(count_fault(rule, ["minLength", "maxLength"], length, "character", place));
+                }
+                found.extend(Fault::format(rule, text, place));
             }
             Json::Array(items) => self.array(rule, items, place, depth, &mut found),
             Json::Object(members) => self.object(rule, members, place, depth, &mut found),
-            Json::String(_) | Json::Null | Json::Bool(_) => {}
+            Json::Null | Json::Bool(_) => {}
         }
         if !self.is_enough(&found) {
             self.combined(rule, value, place, depth, &mut found);

@@ -61,6 +61,13 @@ impl Fault {
         Fault { severity: Severity::Bound, ..Fault::at(place, message) }
     }
 
+    /// Types of dates and ids refuse such a text too, with fewer words.
+    pub(super) fn format(rule: &Rule, text: &str, place: &Location<'_>) -> Option<Self> {
+        let format = rule.format.filter(|format| !format.is_of(text))?;
+        let message = format!("is {:?}, must be {}", excerpt(text), format.example());
+        Some(Fault::bound(place, message))
+    }
+
     pub(super) fn kind(rule: &Rule, value: &Json<'_>, place: &Location<'_>) -> Self {
         let mut message = format!("is {}, expected {}", describe(value), expected(rule));
         if let Json::Number(digits) = value

@@ -1,7 +1,7 @@
 //! Checks JSON against a schema. Reports everything that is wrong, in words that a model can act on.
 //!
-//! `pattern`, `format` and other keywords without code here are not checked. Who takes schemas from others has to reject those
-//! that have them, so that none is ignored silently.
+//! `pattern`, most values of `format` and other keywords without code here are not checked. Who takes schemas from others has to
+//! reject those that have them, so that none is ignored silently.
 
 mod bounds;
 mod checker;
@@ -15,6 +15,7 @@ mod members;
 mod names;
 mod number;
 mod rules;
+mod text_format;
 mod union;
 mod variant;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::text_format::TextFormat;
 use crate::json::{Json, Members};
 
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub(crate) struct Rule {
     pub(crate) one_of: Vec<usize>,
     pub(super) not: Option<usize>,
     pub(super) bounds: Vec<(String, String)>,
+    pub(super) format: Option<TextFormat>,
     pub(super) has_properties: bool,
     pub(super) named: Vec<Property>,
     pub(super) property_index: BTreeMap<String, usize>,

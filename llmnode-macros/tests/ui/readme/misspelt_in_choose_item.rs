@@ -11,7 +11,7 @@ struct Choice {
 
 #[llm_node(
     system   = "You are a careful adventurer.",
-    prompt   = "Goal: {gaol}\nAvailable items:\n{state.inventory:list}\nChoose one.",
+    prompt   = "Goal: {gaol}\nItems:\n{state.inventory:list}\nChoose one.",
     output   = Choice,
     state    = World,
     retries  = 2,

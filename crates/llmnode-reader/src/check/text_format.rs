@@ -1,0 +1,183 @@
+//! Texts with a `format`: dates, times, ids. What else a format may be is for the type or a validator to check.
+
+/// How such a text looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextFormat {
+    Date,
+    /// With an offset.
+    DateTime,
+    /// Without one, as `chrono::NaiveDateTime`.
+    PartialDateTime,
+    Uuid,
+}
+
+impl TextFormat {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "date" => TextFormat::Date,
+            "date-time" => TextFormat::DateTime,
+            "partial-date-time" => TextFormat::PartialDateTime,
+            "uuid" => TextFormat::Uuid,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn is_of(self, text: &str) -> bool {
+        match self {
+            TextFormat::Date => is_date(text),
+            TextFormat::DateTime => is_date_time(text, true),
+            TextFormat::PartialDateTime => is_date_time(text, false),
+            TextFormat::Uuid => is_uuid(text),
+        }
+    }
+
+    pub(super) fn example(self) -> &'static str {
+        match self {
+            TextFormat::Date => "a date such as \"2024-12-31\"",
+            TextFormat::DateTime => {
+                "a time such as \"2024-12-31T23:59:00Z\" or \"2024-12-31T23:59:00+02:00\""
+            }
+            TextFormat::PartialDateTime => "a time without an offset, such as \"2024-12-31T23:59:00\"",
+            TextFormat::Uuid => "a UUID such as \"67e55044-10b1-426f-9247-bb680e5fe0c8\"",
+        }
+    }
+}
+
+/// Digits alone: `parse` would take a sign.
+fn number(text: &str, digits: usize) -> Option<u32> {
+    let plain = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| text.parse().ok()).flatten()
+}
+
+fn is_date(text: &str) -> bool {
+    let mut parts = text.splitn(3, '-');
+    let mut next = |digits| number(parts.next()?, digits);
+    let (Some(year), Some(month), Some(day)) = (next(4), next(2), next(2)) else { return false };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=days).contains(&day)
+}
+
+/// The types take a space for the `T`, no seconds, and offsets of other forms, so this does, too.
+fn is_date_time(text: &str, with_offset: bool) -> bool {
+    let Some((date, time)) = text.split_once(['T', 't', ' ']) else { return false };
+    let end = time.find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.'))).unwrap_or(time.len());
+    let (clock, offset) = time.split_at(end);
+    let has_offset = match offset.as_bytes() {
+        [] => !with_offset,
+        [b'Z' | b'z'] => with_offset,
+        [b'+' | b'-', rest @ ..] => {
+            with_offset
+                && matches!(rest.len(), 2 | 4 | 5)
+                && rest.iter().all(|byte| matches!(byte, b'0'..=b'9' | b':'))
+        }
+        _ => false,
+    };
+    is_date(date) && is_clock(clock) && has_offset
+}
+
+fn is_clock(text: &str) -> bool {
+    let (clock, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let mut parts = clock.split(':');
+    let mut below = |most| parts.next().and_then(|part| number(part, 2)).is_some_and(|value| value < most);
+    let minutes = below(24) && below(60);
+    // 60 is a leap second.
+    let seconds = clock.len() == 5 || below(61);
+    minutes
+        && seconds
+        && parts.next().is_none()
+        && !fraction.is_empty()
+        && fraction.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_uuid(text: &str) -> bool {
+    let bare = text.strip_prefix("urn:uuid:").unwrap_or(text);
+    let bare = bare.strip_prefix('{').and_then(|bare| bare.strip_suffix('}')).unwrap_or(bare);
+    let hyphens: Vec<_> = bare.match_indices('-').map(|(at, _)| at).collect();
+    let length = if hyphens.is_empty() { 32 } else { 36 };
+    let placed = hyphens.is_empty() || hyphens == [8, 13, 18, 23];
+    placed && bare.len() == length && bare.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_of_a_format_and_what_is_not() {
+        for (format, good, bad) in [
+            (
+                "date",
+                &["2024-12-31", "2024-02-29", "0001-01-01", "2000-02-29"][..],
+                &[
+                    "31.12.2024",
+                    "2024-2-9",
+                    "2023-02-29",
+                    "1900-02-29",
+                    "2024-13-01",
+                    "2024-00-10",
+                    "2024-01-00",
+                    "soon",
+                    "",
+                    "2024-01-01T00:00:00",
+                    "+024-01-01",
+                    "2024-01-1é",
+                ][..],
+            ),
+            (
+                "date-time",
+                &[
+                    "2024-12-31T23:59:00Z",
+                    "2024-12-31t23:59:60.123z",
+                    "2024-12-31 23:59:00+02:00",
+                    "2024-12-31T23:59-0330",
+                ],
+                &[
+                    "2024-12-31",
+                    "2024-12-31T23:59:00",
+                    "2024-12-31T24:00:00Z",
+                    "2024-12-31T23:60:00Z",
+                    "2024-12-31T23:59:00.Z",
+                    "2024-12-31T23Z",
+                    "2024-12-31T23:59:00+2",
+                    "T",
+                    "tomorrow at noon",
+                ],
+            ),
+            (
+                "partial-date-time",
+                &["2024-12-31T23:59:00", "2024-12-31 23:59"],
+                &["2024-12-31T23:59:00Z", "2024-12-31T1:2"],
+            ),
+            (
+                "uuid",
+                &[
+                    "67e55044-10b1-426f-9247-bb680e5fe0c8",
+                    "67E5504410B1426F9247BB680E5FE0C8",
+                    "{67e55044-10b1-426f-9247-bb680e5fe0c8}",
+                ],
+                &[
+                    "67e55044",
+                    "67e55044-10b1-426f-9247-bb680e5fe0cg",
+                    "67e5504410-b1-426f-9247-bb680e5fe0c8",
+                    "",
+                ],
+            ),
+        ] {
+            let format = TextFormat::named(format).unwrap();
+            assert!(good.iter().all(|text| format.is_of(text)), "{format:?}");
+            for text in bad {
+                assert!(!format.is_of(text), "{format:?} {text:?}");
+            }
+            let example = format.example().split('"').nth(1).unwrap();
+            assert!(format.is_of(example), "{example}");
+        }
+        assert_eq!(TextFormat::named("email"), None);
+    }
+}

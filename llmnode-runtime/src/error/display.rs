@@ -1,0 +1,127 @@
+//! What an error says: all attempts on a few lines, or the last failure on one.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use llmnode_model::Category;
+use llmnode_reader::internal::{one_line, plural, same_name};
+
+use super::{Inner, NodeError};
+use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry};
+
+impl NodeError {
+    /// What the program has to fix is shown whole; other messages may quote what came from outside.
+    pub(super) fn shown(&self) -> Cow<'_, str> {
+        match self.0.category {
+            Category::ConfigError => Cow::Borrowed(&self.0.message),
+            _ => Cow::Owned(one_line(&self.0.message, 1000)),
+        }
+    }
+
+    /// If a step has the name of its node, the name is written once.
+    fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { node, items, position, .. } = &*self.0;
+        let step = position.as_ref().filter(|position| !position.is_start());
+        let says_both =
+            step.and_then(|step| step.labels().last()).is_some_and(|label| same_name(label, node));
+        let node = Some(&**node).filter(|node| !node.is_empty() && !says_both);
+        let place = step.map(|step| one_line(step.to_string(), 300));
+        let items: Vec<_> = items.iter().rev().map(usize::to_string).collect();
+        let item = (!items.is_empty()).then(|| format!("item {}", items.join("/")));
+        let mut place = place.into_iter().chain(node.map(str::to_owned)).chain(item);
+        let Some(outermost) = place.next() else { return Ok(()) };
+        f.write_str(&outermost)?;
+        let rest: Vec<_> = place.collect();
+        if rest.is_empty() { f.write_str(": ") } else { write!(f, " ({}): ", rest.join(", ")) }
+    }
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { category, message, .. } = &*self.0;
+        self.write_place(f)?;
+        write!(f, "{category}")?;
+        let attempts = self.attempts();
+        if let (true, [.., last]) = (attempts.is_empty(), self.failed_tries()) {
+            return write_tries(last, self.failed_tries(), message, f);
+        }
+        // A single attempt that failed like the call has nothing to add.
+        if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
+            return write!(f, ": {}", self.shown());
+        }
+        let what = if attempts.iter().any(|attempt| attempt.unsent) { "attempt" } else { "request" };
+        let requests = plural(attempts.len() as u64, what);
+        write!(f, " after {requests}: {}", one_line(message, 1000))?;
+        if f.alternate() {
+            return Ok(());
+        }
+        write_attempts(attempts, f)?;
+        let tokens = self.0.record.as_deref().map(CallRecord::usage).unwrap_or_default().total;
+        let elapsed = self.0.record.as_deref().map(|record| record.elapsed).unwrap_or_default();
+        write!(f, "\n  in all: {tokens}, {elapsed:.1?}")
+    }
+}
+
+fn write_tries(
+    last: &FailedTry,
+    tries: &[FailedTry],
+    message: &str,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    if last.number == 1 {
+        return write!(f, ": {}", one_line(message, 1000));
+    }
+    write!(f, " after {} tries: {}", last.number, one_line(message, 1000))?;
+    if f.alternate() {
+        return Ok(());
+    }
+    write_some(tries, f, |one, _, f| {
+        write!(f, "\n  {}. ", one.number)?;
+        write_wait(one.wait, f)?;
+        write!(f, "{}: {}", one.category, one_line(&one.message, 300))
+    })
+}
+
+fn write_some<T>(
+    all: &[T],
+    f: &mut fmt::Formatter<'_>,
+    write: impl Fn(&T, usize, &mut fmt::Formatter<'_>) -> fmt::Result,
+) -> fmt::Result {
+    const SHOWN: usize = 8;
+    let hidden = all.len().saturating_sub(SHOWN);
+    for (index, one) in all.iter().enumerate() {
+        match index {
+            3 if hidden > 0 => write!(f, "\n  … {hidden} more …")?,
+            index if (3..3 + hidden).contains(&index) => {}
+            index => write(one, index, f)?,
+        }
+    }
+    Ok(())
+}
+
+fn write_wait(wait: Duration, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if wait > Duration::ZERO { write!(f, "(after {wait:.1?}) ") } else { Ok(()) }
+}
+
+fn write_attempts(attempts: &[AttemptRecord], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write_some(attempts, f, |attempt, index, f| {
+        write!(f, "\n  {}. ", index + 1)?;
+        write_wait(attempt.wait, f)?;
+        if let (AttemptKind::FallbackModel, Some(model)) = (attempt.kind, &attempt.model) {
+            write!(f, "(model {}) ", one_line(model, 100))?;
+        }
+        match attempt.category {
+            Some(category) => write!(f, "{category}: {}", one_line(&attempt.message, 300)),
+            None if attempt.tools.is_empty() => f.write_str("accepted"),
+            None => {
+                let tools = attempt
+                    .tools
+                    .iter()
+                    .take(8)
+                    .map(|tool| format!("{} {}", one_line(&tool.name, 64), tool.outcome));
+                write!(f, "tools: {}", tools.collect::<Vec<_>>().join(", "))
+            }
+        }
+    })
+}
