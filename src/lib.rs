@@ -35,6 +35,8 @@
 //! | `graph` | [graphs](guide::graphs) of nodes from JSON files |
 //! | `journal` | [flows and maps](guide::durability) that survive a crash |
 //! | `mcp` | [tools of MCP servers](guide::mcp) |
+//! | `page` | [one run as one page](guide::pages) |
+//! | `prices` | [`Prices::catalog`], a dated list of what models cost |
 //! | `rag` | [stores of documents, embeddings, search](guide::retrieval) |
 //! | `rag-sqlite`, `rag-chroma` | a store in one SQLite file (needs a C compiler), and one behind Chroma's server |
 //! | `smart` | [nodes with a goal](guide::smart_nodes) in place of a prompt, and their optimisers |

@@ -19,14 +19,14 @@ use crate::position::Position;
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use llmnode::{Approval, BoxError, NodeError, Primitive, Reply, Run, ScriptedModel, Toolset};
+/// use llmnode::{Approval, BoxError, DynNode, NodeError, Reply, Run, ScriptedModel, Toolset};
 /// use serde_json::json;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
 /// # runtime.block_on(async {
 /// let delete = |name: String| async move { Ok::<_, BoxError>(format!("{name} is deleted")) };
 /// let tools = Toolset::new().function("delete", "Deletes a file.", delete).require_approval();
-/// let tidy = Primitive::builder("tidy").text().tools(tools).build()?.ask("Tidy up.");
+/// let tidy = DynNode::builder("tidy").text().tools(tools).build()?.ask("Tidy up.");
 ///
 /// let call = Reply::text("").call("delete", json!({"value": "draft.txt"}));
 /// let run = Run::new(ScriptedModel::new().reply(call).reply("Done."));
