@@ -121,7 +121,12 @@ fn ending(html: &mut Html, call: &CallEntry, record: &CallRecord) {
         html.leaf("p", "more", format!("Corrected: {}", corrected.join(", ")));
     }
     if let Some(error) = &call.error {
-        message(html, "msg fault", "error", error);
+        let (class, who) = if record.category == Some(Category::Paused) {
+            ("msg", "paused")
+        } else {
+            ("msg fault", "error")
+        };
+        message(html, class, who, error);
     }
 }
 

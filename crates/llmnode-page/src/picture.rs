@@ -297,7 +297,7 @@ impl StepBox {
                 rect(html, "", (x + 4, y - 4), BOX);
             }
             rect(html, "", (x, y), BOX);
-            let room = if self.visits > 1 { 13 } else { 18 };
+            let room = if self.visits > 1 { 12 } else { 16 };
             words(html, "name", (x + 14, y + 24), &cut(&self.title, room));
             words(html, "below", (x + 14, y + 43), &cut(&self.below, 26));
             if self.visits > 1 {

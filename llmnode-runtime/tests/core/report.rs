@@ -84,8 +84,15 @@ async fn everything() -> String {
 
     let json = serde_json::to_string_pretty(&run.ledger().snapshot()).unwrap() + "\n";
     let json = run.ledger().calls().iter().fold(json, |json, call| {
-        let started = call.started.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
-        json.replace(&format!("\"started_unix_ms\": {started},"), "\"started_unix_ms\": 1790000000000,")
+        let ms = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+        let attempts = call.attempts.iter().filter_map(|attempt| attempt.started);
+        attempts.chain([call.started]).fold(json, |json, started| {
+            let steady = 1_790_000_000_000 + ms(started) - ms(call.started);
+            json.replace(
+                &format!("started_unix_ms\": {},", ms(started)),
+                &format!("started_unix_ms\": {steady},"),
+            )
+        })
     });
     let id = run.ledger().calls()[0].id.to_string();
     json.replace(id.split('-').next().unwrap(), "0123456789abcdef")
