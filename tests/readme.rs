@@ -110,11 +110,16 @@ fn the_skill_is_short_and_its_mistakes_are_cases() {
     }
 }
 
+fn pages() -> impl Iterator<Item = std::path::PathBuf> {
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let files = docs.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|kind| kind == "md"))
+}
+
 /// A guide is read in one go. The pages with figures and with decisions are looked up, so they may be longer.
 #[test]
 fn each_guide_has_fewer_than_1500_words() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    for page in root.join("docs").read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+    for page in pages() {
         let most = match page.file_stem().and_then(|stem| stem.to_str()).unwrap() {
             "performance" => 3500,
             "decisions" => 4500,
@@ -261,9 +266,8 @@ fn links_between_pages_lead_somewhere_in_the_repository_and_in_rustdoc() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
     let (crate_docs, guide) = (read(&root.join("src/lib.rs")), read(&root.join("src/guide.rs")));
-    let pages = root.join("docs").read_dir().unwrap().map(|entry| entry.unwrap().path());
     let (mut names, mut found) = (Vec::new(), 0);
-    for (page, folder, rustdoc) in pages.map(|page| (page, root.join("docs"), &guide)).chain([(
+    for (page, folder, rustdoc) in pages().map(|page| (page, root.join("docs"), &guide)).chain([(
         root.join("README.md"),
         root.to_owned(),
         &crate_docs,
