@@ -1,5 +1,6 @@
 // Cause: words for the reasoning that do not exist.
 // Mend: write one of `off`, `low`, `medium`, `high` and `max`.
+// Errors: 4
 use llmnode::llm_node;
 
 #[llm_node(prompt = "{topic}", reasoning = "hihg")]
