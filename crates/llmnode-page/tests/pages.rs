@@ -97,7 +97,7 @@ fn links_lead_somewhere_and_ids_are_unique() {
 fn a_page_can_be_read_without_seeing_it() {
     for run in RUNS {
         let dom = Dom::of(&page(&recording(run)));
-        let count = |name: &str| dom.elements.iter().filter(|element| &**element == name).count();
+        let count = |name: &str| dom.elements.iter().filter(|element| **element == *name).count();
         assert_eq!([count("h1"), count("main"), count("header"), count("footer")], [1; 4]);
         assert_eq!(count("section"), count("h2"));
         // What stands in colour is said in words.
