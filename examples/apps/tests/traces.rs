@@ -72,7 +72,8 @@ fn collector() -> (String, Receiver<Vec<u8>>) {
 /// Runs the flow, with its spans sent to a collector.
 async fn sent(content: bool) -> (Vec<Span>, Usage) {
     let (url, received) = collector();
-    let exporter = SpanExporter::builder().with_http().with_endpoint(format!("{url}/v1/traces")).build().unwrap();
+    let exporter =
+        SpanExporter::builder().with_http().with_endpoint(format!("{url}/v1/traces")).build().unwrap();
     let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).build();
     let layer = tracing_opentelemetry::layer()
         .with_tracer(provider.tracer("test"))
@@ -81,7 +82,11 @@ async fn sent(content: bool) -> (Vec<Span>, Usage) {
         .with_tracked_inactivity(false);
     let subscribed = tracing_subscriber::registry().with(layer).set_default();
     let stub = StubServer::builder()
-        .reply(StubReply::call("stock", serde_json::json!({"article": "lamp"})).and_call("stock", serde_json::json!({"article": "moon"})).usage(40, 9))
+        .reply(
+            StubReply::call("stock", serde_json::json!({"article": "lamp"}))
+                .and_call("stock", serde_json::json!({"article": "moon"}))
+                .usage(40, 9),
+        )
         .reply(StubReply::text("There are 3 lamps.").usage(70, 8))
         .reply(StubReply::error(503, "server_error", "overloaded", "secret words"))
         .reply(StubReply::text("Dear customer, ..").usage(30, 12));
@@ -96,7 +101,8 @@ async fn sent(content: bool) -> (Vec<Span>, Usage) {
     let spent = run.ledger().total();
     tokio::task::spawn_blocking(move || provider.shutdown().unwrap()).await.unwrap();
     let requests = received.try_iter().map(|body| ExportTraceServiceRequest::decode(&*body).unwrap());
-    let scopes = requests.flat_map(|request| request.resource_spans).flat_map(|resource| resource.scope_spans);
+    let scopes =
+        requests.flat_map(|request| request.resource_spans).flat_map(|resource| resource.scope_spans);
     let mut spans: Vec<Span> = scopes.flat_map(|scope| scope.spans).collect();
     spans.sort_by_key(|span| span.start_time_unix_nano);
     (spans, spent)
@@ -153,7 +159,10 @@ async fn a_collector_gets_what_the_ledger_has() {
     );
     let [flow, agent, _, found, missing, _, letter, failed, _] = &spans[..] else { panic!("{spans:?}") };
     assert_eq!((text(flow, "gen_ai.agent.name"), text(flow, "gen_ai.workflow.name")), ("Errand", "Errand"));
-    assert_eq!((text(agent, "gen_ai.operation.name"), text(agent, "gen_ai.agent.name")), ("invoke_agent", "look"));
+    assert_eq!(
+        (text(agent, "gen_ai.operation.name"), text(agent, "gen_ai.agent.name")),
+        ("invoke_agent", "look")
+    );
     assert_eq!((text(agent, "llmnode.step.position"), text(letter, "llmnode.node")), ("Look", "write_"));
     assert_eq!(text(found, "gen_ai.tool.type"), "function");
     assert_eq!(text(found, "gen_ai.tool.description"), "Counts what is there.");
@@ -167,7 +176,8 @@ async fn a_collector_gets_what_the_ledger_has() {
     });
     assert!((costs.sum::<f64>() - spent.cost.known()).abs() < 1e-9);
 
-    let status = |span: &Span| span.status.clone().map(|status| (status.code, status.message)).unwrap_or_default();
+    let status =
+        |span: &Span| span.status.clone().map(|status| (status.code, status.message)).unwrap_or_default();
     assert_eq!(status(failed), (StatusCode::Error as i32, "server_error (HTTP 503)".to_owned()));
     assert_eq!(status(missing), (StatusCode::Error as i32, "error".to_owned()));
     assert_eq!(status(found).0, StatusCode::Unset as i32);

@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use llmnode::{BoxError, FnModel, Mcp, NodeError, DynNode, Reply, Run, Toolset};
+use llmnode::{BoxError, DynNode, FnModel, Mcp, NodeError, Reply, Run, Toolset};
 use nix::sys::resource::{UsageWho, getrusage};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientConfig};
