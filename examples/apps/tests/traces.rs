@@ -81,15 +81,14 @@ async fn sent(content: bool) -> (Vec<Span>, Usage) {
         .with_threads(false)
         .with_tracked_inactivity(false);
     let subscribed = tracing_subscriber::registry().with(layer).set_default();
-    let stub = StubServer::builder()
-        .reply(
-            StubReply::call("stock", serde_json::json!({"article": "lamp"}))
-                .and_call("stock", serde_json::json!({"article": "moon"}))
-                .usage(40, 9),
-        )
-        .reply(StubReply::text("There are 3 lamps.").usage(70, 8))
-        .reply(StubReply::error(503, "server_error", "overloaded", "secret words"))
-        .reply(StubReply::text("Dear customer, ..").usage(30, 12));
+    let stub = StubServer::builder().script([
+        StubReply::call("stock", serde_json::json!({"article": "lamp"}))
+            .and_call("stock", serde_json::json!({"article": "moon"}))
+            .usage(40, 9),
+        StubReply::text("There are 3 lamps.").usage(70, 8),
+        StubReply::error(503, "server_error", "overloaded", "secret words"),
+        StubReply::text("Dear customer, ..").usage(30, 12),
+    ]);
     let server = stub.start().await.unwrap();
     let model = OpenAi::builder().base_url(server.base_url()).model("stub").build().unwrap();
     let mut run = Run::new(model)
