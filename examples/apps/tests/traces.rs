@@ -145,8 +145,8 @@ async fn a_collector_gets_what_the_ledger_has() {
     assert_eq!(
         tree(&spans),
         [
-            "invoke_workflow Errand",
-            "  invoke_agent look",
+            "invoke_workflow errand",
+            "  Look",
             "    chat stub",
             "    execute_tool stock",
             "    execute_tool stock",
@@ -157,7 +157,7 @@ async fn a_collector_gets_what_the_ledger_has() {
         ]
     );
     let [flow, agent, _, found, missing, _, letter, failed, _] = &spans[..] else { panic!("{spans:?}") };
-    assert_eq!((text(flow, "gen_ai.agent.name"), text(flow, "gen_ai.workflow.name")), ("Errand", "Errand"));
+    assert_eq!((text(flow, "gen_ai.agent.name"), text(flow, "gen_ai.workflow.name")), ("errand", "errand"));
     assert_eq!(
         (text(agent, "gen_ai.operation.name"), text(agent, "gen_ai.agent.name")),
         ("invoke_agent", "look")
@@ -178,7 +178,7 @@ async fn a_collector_gets_what_the_ledger_has() {
     let status =
         |span: &Span| span.status.clone().map(|status| (status.code, status.message)).unwrap_or_default();
     assert_eq!(status(failed), (StatusCode::Error as i32, "server_error (HTTP 503)".to_owned()));
-    assert_eq!(status(missing), (StatusCode::Error as i32, "error".to_owned()));
+    assert_eq!(status(missing), (StatusCode::Error as i32, "exec_error".to_owned()));
     assert_eq!(status(found).0, StatusCode::Unset as i32);
     let all = format!("{spans:?}");
     for word in ["secret words", "lamp", "customer", "code.file.path", "thread.id", "busy_ns"] {
