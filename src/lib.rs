@@ -793,12 +793,12 @@ pub use llmnode_http::{OpenAi, OpenAiBuilder};
 #[cfg(feature = "mcp")]
 #[doc(inline)]
 pub use llmnode_mcp::{Mcp, McpServer};
-/// Retrieval: stores of documents, embeddings, and the nodes that search and write them (feature `rag`).
-///
-/// [Retrieval](guide::retrieval) is the guide.
 #[cfg(feature = "page")]
 #[doc(inline)]
 pub use llmnode_page::Recording;
+/// Retrieval: stores of documents, embeddings, and the nodes that search and write them (feature `rag`).
+///
+/// [Retrieval](guide::retrieval) is the guide.
 #[cfg(feature = "rag")]
 #[doc(inline)]
 pub use llmnode_rag as rag;

@@ -5,11 +5,12 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use llmnode_model::media::AttachmentError;
+use llmnode_model::{BoxError, Category, ModelError};
+
 use crate::ledger::{AttemptRecord, CallRecord, ChildCalls, FailedTry, Usage};
 use crate::position::Position;
 use crate::text::shortened;
-use llmnode_model::media::AttachmentError;
-use llmnode_model::{BoxError, Category, ModelError};
 
 mod debug;
 mod display;

@@ -18,6 +18,14 @@ use crate::money::Money;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
+    rates: Rates,
+    /// Those of requests whose prompt has more tokens than this.
+    above: Option<(u64, Rates)>,
+}
+
+/// For a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rates {
     input: f64,
     output: f64,
     cached: Option<f64>,
@@ -25,32 +33,41 @@ pub struct Price {
     cache_write: Option<f64>,
     /// Kept for an hour.
     cache_write_long: Option<f64>,
-    above: Option<Above>,
 }
 
-/// The price where the prompt has more than so many tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Above {
-    tokens: u64,
-    input: f64,
-    output: f64,
-    cached: Option<f64>,
-    cache_write: Option<f64>,
-    cache_write_long: Option<f64>,
+impl Rates {
+    fn of(&self, input: u64, output: u64) -> Money {
+        token(self.input).times(input).plus(token(self.output).times(output))
+    }
+
+    /// The most that these tokens can cost: all of the prompt may be written to a cache.
+    fn most(&self, input: u64, output: u64) -> Money {
+        let dearest = self.of_caches().fold(self.input, f64::max);
+        Rates { input: dearest, ..*self }.of(input, output)
+    }
+
+    fn of_caches(&self) -> impl Iterator<Item = f64> {
+        [self.cached, self.cache_write, self.cache_write_long].into_iter().flatten()
+    }
+
+    fn are_sound(&self) -> bool {
+        self.of_caches().chain([self.input, self.output]).all(|rate| Money::from_f64(rate).is_some())
+    }
 }
 
 impl Price {
     /// Creates the price of a million tokens of the prompt and of a million tokens of the answer, reasoning included.
     /// Both are finite and 0 or more. Anything else is a `config_error` of all calls of the run.
     pub const fn per_million(input: f64, output: f64) -> Self {
-        Price { input, output, cached: None, cache_write: None, cache_write_long: None, above: None }
+        let rates = Rates { input, output, cached: None, cache_write: None, cache_write_long: None };
+        Price { rates, above: None }
     }
 
     /// Sets the price of a million tokens of the prompt that come from the provider's cache. Default: the price of
     /// the prompt.
     #[must_use]
     pub const fn cached(mut self, cached: f64) -> Self {
-        self.cached = Some(cached);
+        self.rates.cached = Some(cached);
         self
     }
 
@@ -58,42 +75,32 @@ impl Price {
     /// for an hour. Default: what they cost is unknown.
     #[must_use]
     pub const fn cache_write(mut self, five_minutes: f64, hour: f64) -> Self {
-        self.cache_write = Some(five_minutes);
-        self.cache_write_long = Some(hour);
+        self.rates.cache_write = Some(five_minutes);
+        self.rates.cache_write_long = Some(hour);
         self
     }
 
     /// Sets another price for requests whose prompt has more than so many tokens. It is for the whole request.
     #[must_use]
     pub const fn above(mut self, tokens: u64, price: Price) -> Self {
-        let Price { input, output, cached, cache_write, cache_write_long, .. } = price;
-        self.above = Some(Above { tokens, input, output, cached, cache_write, cache_write_long });
+        self.above = Some((tokens, price.rates));
         self
     }
 
-    fn at(&self, prompt: u64) -> Price {
-        match self.above {
-            Some(Above { tokens, input, output, cached, cache_write, cache_write_long })
-                if prompt > tokens =>
-            {
-                Price { input, output, cached, cache_write, cache_write_long, above: None }
-            }
-            _ => *self,
+    fn rates(&self, prompt: u64) -> &Rates {
+        match &self.above {
+            Some((tokens, rates)) if prompt > *tokens => rates,
+            _ => &self.rates,
         }
     }
 
     pub(crate) fn of_tokens(&self, input: u64, output: u64) -> Money {
-        token(self.input).times(input).plus(token(self.output).times(output))
+        self.rates(input).of(input, output)
     }
 
-    /// The most that these tokens can cost: all of the prompt may be written to a cache.
+    /// The most that these tokens can cost. A shorter prompt than expected may have the dearer rates.
     pub(crate) fn most_of_tokens(&self, input: u64, output: u64) -> Money {
-        let most = |price: &Price| {
-            let all = [price.cached, price.cache_write, price.cache_write_long];
-            let dearest = all.into_iter().flatten().fold(price.input, f64::max);
-            Price { input: dearest, ..*price }.of_tokens(input, output)
-        };
-        most(self).max(most(&self.at(input)))
+        self.rates.most(input, output).max(self.rates(input).most(input, output))
     }
 
     /// `None`: the usage is incomplete or impossible, or has cache writes and the price does not. Where the total is more than
@@ -116,30 +123,26 @@ impl Price {
         let fresh = input.checked_sub(cached)?.checked_sub(written)?;
         let short = written.checked_sub(long)?;
         output.checked_sub(usage.reasoning.unwrap_or(0))?;
-        let price = self.at(input);
-        let cost = |price: Option<f64>, tokens| match tokens {
+        let rates = self.rates(input);
+        let cost = |rate: Option<f64>, tokens| match tokens {
             0 => Some(Money::default()),
-            tokens => Some(token(price?).times(tokens)),
+            tokens => Some(token(rate?).times(tokens)),
         };
-        let read = cost(price.cached.or(Some(price.input)), cached)?;
-        let written = cost(price.cache_write, short)?.plus(cost(price.cache_write_long, long)?);
-        Some(price.of_tokens(fresh, output).plus(read).plus(written))
+        let read = cost(rates.cached.or(Some(rates.input)), cached)?;
+        let written = cost(rates.cache_write, short)?.plus(cost(rates.cache_write_long, long)?);
+        Some(rates.of(fresh, output).plus(read).plus(written))
     }
 
     /// Whether the usage has cache writes, and the price has none for them.
     pub(crate) fn lacks_cache_write(&self, usage: &TokenUsage) -> bool {
-        let price = self.at(usage.input.unwrap_or(0));
-        let lacks = |price: Option<f64>, tokens| price.is_none() && tokens > Some(0);
+        let rates = self.rates(usage.input.unwrap_or(0));
+        let lacks = |rate: Option<f64>, tokens| rate.is_none() && tokens > Some(0);
         let short = usage.cache_write.map(|all| all.saturating_sub(usage.cache_write_long.unwrap_or(0)));
-        lacks(price.cache_write, short) || lacks(price.cache_write_long, usage.cache_write_long)
+        lacks(rates.cache_write, short) || lacks(rates.cache_write_long, usage.cache_write_long)
     }
 
     fn is_sound(&self) -> bool {
-        let sound = |price: &Price| {
-            let more = [price.cached, price.cache_write, price.cache_write_long].into_iter().flatten();
-            more.chain([price.input, price.output]).all(|price| Money::from_f64(price).is_some())
-        };
-        sound(self) && sound(&self.at(u64::MAX))
+        self.rates.are_sound() && self.above.is_none_or(|(_, rates)| rates.are_sound())
     }
 }
 
@@ -168,7 +171,7 @@ fn token(per_million: f64) -> Money {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
     models: BTreeMap<String, Price>,
-    /// On this day.
+    /// The day of the list.
     made: Option<String>,
 }
 
@@ -335,7 +338,7 @@ mod tests {
             .model("x-4", at(4.0))
             .model("x-4-0613", at(5.0))
             .model("ft:x-4", at(9.0));
-        let found = |model| prices.of(model).map(|price| price.input);
+        let found = |model| prices.of(model).map(|price| price.rates.input);
         for (model, price) in [
             ("x", Some(1.0)),
             ("x-4", Some(4.0)),

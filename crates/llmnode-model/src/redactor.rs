@@ -37,7 +37,10 @@ impl Redactor {
     /// A text is redacted as a whole: half a key would not be recognized.
     pub fn text(&self, text: &str) -> String {
         let clean = redact(text, &self.secrets);
-        self.custom.as_ref().map_or_else(|| clean.clone(), |custom| custom(&clean))
+        match &self.custom {
+            Some(custom) => custom(&clean),
+            None => clean,
+        }
     }
 
     /// The same, if there is a text.

@@ -104,7 +104,7 @@ fn attempts(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     }
 }
 
-/// What came of the call beside its answers.
+/// How the call ended.
 fn ending(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     for one in &record.failed_tries {
         let wait = waited(one.wait).map_or(String::new(), |waited| format!(" · {waited}"));

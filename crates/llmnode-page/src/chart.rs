@@ -49,7 +49,11 @@ impl Axis {
             html.markup("<div></div>");
             html.element("div", &[("class", "ticks")], |html| {
                 for part in 0..=4 {
-                    html.leaf("span", "", time(Duration::from_millis(self.length * part / 4)));
+                    html.leaf(
+                        "span",
+                        "",
+                        time(Duration::from_millis(self.length / 4 * part + self.length % 4 * part / 4)),
+                    );
                 }
             });
             html.markup("<div></div>");
@@ -60,7 +64,7 @@ impl Axis {
         let share = |ms: f64| format!("{:.2}%", ms * 100.0 / self.length as f64);
         let x = share(from.saturating_sub(self.from) as f64);
         let width = share((long.as_secs_f64() * 1000.0).max(self.length as f64 / 500.0));
-        // Told apart by their form, too.
+        // Form distinguishes them, too, and not only colour.
         let (y, height) = match class {
             "wait" => ("9", "4"),
             "bad" => ("3", "16"),
@@ -108,7 +112,7 @@ impl Axis {
     }
 
     fn rest(&self, from: u64) -> Duration {
-        Duration::from_millis((self.from + self.length).saturating_sub(from))
+        Duration::from_millis(self.from.saturating_add(self.length).saturating_sub(from))
     }
 
     fn call(&self, html: &mut Html, call: &CallEntry, depth: usize) {

@@ -52,7 +52,7 @@ impl Edges {
                     all.edges.len() - 1
                 });
                 if let Some(edge) = all.edges.get_mut(edge) {
-                    edge.taken += taken(from, action);
+                    edge.taken = edge.taken.saturating_add(taken(from, action));
                     edge.actions.extend((!action.is_empty()).then(|| action.to_string()));
                 }
             }

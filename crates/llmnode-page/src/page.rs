@@ -219,8 +219,10 @@ fn picture_of(html: &mut Html, flow: &FlowEntry, flows: &[&FlowEntry]) {
 fn foot(html: &mut Html, document: &Document) {
     html.text(format!("Made by llmnode {}. One file, no script, no requests. ", document.llmnode));
     if document.totals.left_out > 0 {
-        let left_out = count(document.totals.left_out, "older entry").replace("entrys", "entries");
-        html.text(format!("{left_out} are not kept; the figures are of all. "));
+        let left_out = number(document.totals.left_out);
+        html.text(format!(
+            "Steps and calls that are not kept: {left_out}, the oldest; the figures are of all. "
+        ));
     }
     if document.with_content {
         html.text("It holds prompts and answers: treat it as you treat them.");

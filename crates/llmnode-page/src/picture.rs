@@ -39,7 +39,7 @@ impl<'d> Visits<'d> {
                     elapsed: Default::default(),
                     ..stats.clone()
                 });
-                known.visits += stats.visits;
+                known.visits = known.visits.saturating_add(stats.visits);
                 known.usage += stats.usage;
                 known.elapsed = known.elapsed.saturating_add(stats.elapsed);
                 known.runs |= stats.runs;
@@ -48,7 +48,8 @@ impl<'d> Visits<'d> {
                 known.category = before.or(stats.category);
             }
             for (from, action, times) in &flow.edges {
-                *visits.edges.entry((from, action)).or_default() += times;
+                let known = visits.edges.entry((from, action)).or_default();
+                *known = known.saturating_add(*times);
             }
         }
         visits

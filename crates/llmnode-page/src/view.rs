@@ -1,4 +1,4 @@
-//! What of a recording is shown, and in which order.
+//! Which parts of a recording are shown, and in which order.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ pub(crate) struct View<'d> {
     children: HashMap<CallId, Vec<&'d CallEntry>>,
 }
 
-/// How the run stands.
+/// What has become of the run.
 pub(crate) enum State {
     Empty,
     Running,
@@ -67,7 +67,13 @@ impl<'d> View<'d> {
             }
         }
         let gone = document.totals.steps.saturating_sub(steps.len() as u64);
-        View { document, steps, more: (gone, first_call as u64 + document.totals.left_out), calls, children }
+        View {
+            document,
+            steps,
+            more: (gone, document.totals.left_out.saturating_add(first_call as u64)),
+            calls,
+            children,
+        }
     }
 
     /// Steps and calls as they began, calls below what they belong to.
@@ -124,9 +130,10 @@ impl<'d> View<'d> {
         let running =
             flows.iter().any(Option::is_none) || self.outer_calls().any(|call| call.record.is_none());
         let continued = self.continued();
-        let all = (totals.outer_calls + flows.len() as u64).saturating_sub(continued);
+        let all = totals.outer_calls.saturating_add(flows.len() as u64).saturating_sub(continued);
         let failures = flows.iter().flatten().flatten();
-        let failed = (totals.outer_failures + failures.clone().count() as u64).saturating_sub(continued);
+        let failed = totals.outer_failures.saturating_add(failures.clone().count() as u64);
+        let failed = failed.saturating_sub(continued);
         let category = failures.copied().chain(self.outer_calls().filter_map(CallEntry::category)).last();
         match (all, failed, category) {
             (0, ..) => State::Empty,
@@ -157,14 +164,14 @@ impl<'d> View<'d> {
     pub(crate) fn title(&self) -> String {
         let flows = self.outer_flows().map(|flow| &*flow.name);
         let mut names: Vec<&str> = flows.chain(self.outer_calls().map(|call| &*call.node)).collect();
-        let all = names.len() as u64 + self.document.totals.outer_calls;
+        let all = self.document.totals.outer_calls.saturating_add(names.len() as u64);
         let all = all.saturating_sub(self.outer_calls().count() as u64 + self.continued());
         names.dedup();
         match (names.as_slice(), all) {
             ([], _) => "Nothing recorded".to_owned(),
             ([name], 1) => (*name).to_owned(),
             ([name], all) => format!("{name} × {all}"),
-            ([first, ..], all) => format!("{first} and {} more", all - 1),
+            ([first, ..], all) => format!("{first} and {} more", all.saturating_sub(1)),
         }
     }
 }

@@ -48,6 +48,37 @@ fn what_was_written_is_read() {
     }
 }
 
+/// Files come from elsewhere, so figures may be of any size.
+#[test]
+fn any_figure_is_shown() {
+    fn each(value: &mut Value, path: &str, seen: &mut Vec<String>) {
+        match value {
+            Value::Number(number) if number.is_u64() => seen.push(path.to_owned()),
+            Value::Array(items) => {
+                items.iter_mut().enumerate().for_each(|(at, item)| each(item, &format!("{path}/{at}"), seen));
+            }
+            Value::Object(members) => {
+                members.iter_mut().for_each(|(name, member)| each(member, &format!("{path}/{name}"), seen));
+            }
+            _ => {}
+        }
+    }
+    for run in RUNS {
+        let (mut recording, mut places) = (recording(run), Vec::new());
+        each(&mut recording, "", &mut places);
+        for place in places.iter().filter(|place| *place != "/version") {
+            let mut changed = recording.clone();
+            *changed.pointer_mut(place).unwrap() = json!(u64::MAX);
+            let _ = Recording::from_json(&changed.to_string()).map(|recording| recording.page());
+        }
+        for place in &places {
+            *recording.pointer_mut(place).unwrap() =
+                json!(if place == "/version" { 1 } else { u64::from(u32::MAX) });
+        }
+        let _ = Recording::from_json(&recording.to_string()).map(|recording| recording.page());
+    }
+}
+
 #[test]
 fn other_files_are_refused() {
     let mut newer = recording("done");

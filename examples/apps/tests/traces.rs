@@ -54,7 +54,10 @@ fn collector() -> (String, Receiver<Vec<u8>>) {
             let body = loop {
                 let read = stream.read(&mut part).unwrap();
                 request.extend_from_slice(&part[..read]);
-                let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+                let Some(end) = request.windows(4).position(|four| four == b"\r\n\r\n") else {
+                    assert!(read > 0, "a request without an end");
+                    continue;
+                };
                 let head = String::from_utf8_lossy(&request[..end]).to_lowercase();
                 let length = head.split("content-length: ").nth(1).unwrap();
                 let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();

@@ -43,12 +43,12 @@ impl fmt::Debug for NodeError {
     }
 }
 
-/// The answer is cut there, and what was behind it cannot be looked for.
+/// A longer answer was cut, so its words are not all known.
 const LONGEST: usize = 64 * 1024 - 4;
 
 fn violations(attempt: &AttemptRecord) -> Vec<String> {
     let answer = attempt.answer.as_deref().filter(|answer| answer.len() < LONGEST).map(str::to_lowercase);
-    let words: Option<HashSet<_>> = answer.as_deref().map(|answer| answer.split(no_word).collect());
+    let words: Option<HashSet<_>> = answer.as_deref().map(|answer| answer.split(is_separator).collect());
     let wrong = attempt.violations.iter().filter(|violation| !violation.warning);
     let shown = wrong.map(|violation| {
         let reason = match &words {
@@ -63,7 +63,7 @@ fn violations(attempt: &AttemptRecord) -> Vec<String> {
     shown.take(8).collect()
 }
 
-fn no_word(c: char) -> bool {
+fn is_separator(c: char) -> bool {
     !c.is_alphanumeric()
 }
 
@@ -87,15 +87,15 @@ fn unquoted(text: &str) -> String {
     kept
 }
 
-/// A validator may write a value without quotation marks. So no word of the answer is shown, but for those of two letters; where
-/// words end in other scripts is not known here, so none of theirs is.
+/// A validator may quote the answer without quotation marks, so words of the answer are hidden, except those of up to two letters.
+/// Words of other scripts are always hidden: where they end is not known here.
 fn without_words(reason: &str, answer: &HashSet<&str>) -> String {
     let small = |word: &str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
     let hidden =
         |word: &str| !word.is_ascii() || !small(word) && answer.contains(word.to_ascii_lowercase().as_str());
     let mut shown = String::new();
-    for piece in reason.split_inclusive(no_word) {
-        let word = piece.trim_end_matches(no_word);
+    for piece in reason.split_inclusive(is_separator) {
+        let word = piece.trim_end_matches(is_separator);
         match (hidden(word), &piece[word.len()..]) {
             (false, _) => shown.push_str(piece),
             (true, rest) if shown.trim_end().ends_with('…') => shown.push_str(rest.trim_start()),
@@ -111,7 +111,7 @@ mod tests {
 
     fn shown(reason: &str, answer: &str) -> String {
         let answer = answer.to_lowercase();
-        without_words(&unquoted(reason), &answer.split(no_word).collect())
+        without_words(&unquoted(reason), &answer.split(is_separator).collect())
     }
 
     #[test]

@@ -120,7 +120,7 @@ pub(crate) struct Parent<'r> {
     pub(crate) at: Option<(&'r Position, u64)>,
     pub(crate) item: Option<u32>,
     pub(crate) recorder: Option<&'r dyn RunRecorder>,
-    /// A span of the same as the call.
+    /// The span of the step or tool that is this call and nothing else.
     pub(crate) span: Option<&'r Span>,
 }
 
@@ -164,7 +164,7 @@ impl<'r> CallGuard<'r> {
             usage_sum,
             at,
             item,
-            recorder: recorder.filter(|new| parent.is_none_or(|parent| !parent.is_recorded_by(*new))),
+            recorder,
             started,
             started_at: SystemTime::now(),
             state: Mutex::new(state),
@@ -243,8 +243,8 @@ impl<'r> CallGuard<'r> {
         self.span.span()
     }
 
-    pub(crate) fn is_agent(&self) {
-        self.span.is_agent(&self.node.name);
+    pub(crate) fn mark_agent(&self) {
+        self.span.mark_agent(&self.node.name);
     }
 
     pub(crate) fn node(&self) -> &Cow<'static, str> {
@@ -313,7 +313,7 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).try_began = now;
     }
 
-    /// `error`: its text.
+    /// `error`: for recorders alone.
     pub(crate) fn end(&self, category: Option<Category>, error: Option<&dyn Display>) -> Arc<CallRecord> {
         let record = self.commit_call(category);
         self.span.end(&record);

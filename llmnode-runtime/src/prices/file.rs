@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{Above, Price, Prices};
+use super::{Price, Prices, Rates};
 
 /// LiteLLM writes the names of these providers before a slash. No other provider has models of the same names.
 const PREFIXES: [&str; 5] = ["deepseek/", "gemini/", "mistral/", "moonshot/", "xai/"];
@@ -33,7 +33,8 @@ impl Prices {
     /// ```
     ///
     /// with the prices of a million tokens, as [`Price`] has them. What is not listed stays unknown: a model without the prices
-    /// of prompt and answer, and one whose price depends on more than that and the size of the prompt.
+    /// of prompt and answer, and one whose answers depend on more than that and the size of the prompt: thoughts or speech with a price
+    /// of their own. Sound in a prompt costs what text does.
     /// [`model`](Prices::model) adds to the list.
     ///
     /// ```no_run
@@ -63,8 +64,8 @@ impl Prices {
     }
 
     /// Returns a list of prices that was made from a public one (feature `prices`): of OpenAI, Anthropic, Google, DeepSeek,
-    /// Mistral, xAI and Moonshot, in US dollars, without discounts. [`made`](Prices::made) tells when. Prices change: a model
-    /// that is newer is not listed, and [`open`](Prices::open) reads a newer list.
+    /// Mistral, xAI and Moonshot, in US dollars, without discounts. [`made`](Prices::made) is its day. Prices change: a newer
+    /// model is not listed, and [`open`](Prices::open) reads a newer list.
     ///
     /// ```
     /// # use llmnode_runtime as llmnode;
@@ -108,29 +109,34 @@ fn read(file: &Value) -> Prices {
 
 fn ours(entry: &Value) -> Option<Price> {
     let member = |entry: &Value, at: usize| entry.get(MEMBERS[at].0).and_then(Value::as_f64);
-    let price = price(|at| member(entry, at))?;
-    let Some(above) = entry.get("above") else { return Some(price) };
-    Some(price.with_above(above.get("tokens")?.as_u64()?, |at| member(above, at)))
+    let rates = rates(|at| member(entry, at), None)?;
+    let above = match entry.get("above") {
+        None => None,
+        Some(above) => Some((above.get("tokens")?.as_u64()?, |at| member(above, at))),
+    };
+    price(rates, above)
 }
 
 fn litellms(entry: &Value) -> Option<Price> {
     let thoughts = entry.get("output_cost_per_reasoning_token");
     if entry.get("tiered_pricing").is_some()
+        || entry.get("output_cost_per_audio_token").is_some()
         || thoughts.is_some_and(|price| price != &entry["output_cost_per_token"])
     {
         return None;
     }
     let member = |at: usize, end: &str| Some(entry.get(format!("{}{end}", MEMBERS[at].1))?.as_f64()? * 1e6);
-    let price = price(|at| member(at, ""))?;
+    let rates = rates(|at| member(at, ""), None)?;
     let sizes: BTreeSet<u64> = entry.as_object()?.keys().filter_map(|name| size(name)).collect();
-    match (sizes.first(), sizes.len()) {
-        (None, _) => Some(price),
+    let above = match (sizes.first(), sizes.len()) {
+        (None, _) => None,
         (Some(size), 1) => {
             let end = format!("_above_{size}k_tokens");
-            Some(price.with_above(size.checked_mul(1_000)?, |at| member(at, &end)))
+            Some((size.checked_mul(1_000)?, move |at| member(at, &end)))
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    price(rates, above)
 }
 
 /// Of prompts with another price, in thousands of tokens.
@@ -139,28 +145,23 @@ fn size(name: &str) -> Option<u64> {
     rest.strip_prefix("_cost_per_token_above_")?.strip_suffix("k_tokens")?.parse().ok()
 }
 
-/// By the places of [`MEMBERS`].
-fn price(member: impl Fn(usize) -> Option<f64>) -> Option<Price> {
-    Some(Price {
+fn price(rates: Rates, above: Option<(u64, impl Fn(usize) -> Option<f64>)>) -> Option<Price> {
+    let above = match above {
+        None => None,
+        Some((tokens, member)) => Some((tokens, self::rates(member, Some(rates))?)),
+    };
+    Some(Price { rates, above })
+}
+
+/// By the places of [`MEMBERS`]. `base`: the rates of shorter prompts.
+fn rates(member: impl Fn(usize) -> Option<f64>, base: Option<Rates>) -> Option<Rates> {
+    Some(Rates {
+        input: member(0).or(base.map(|base| base.input))?,
+        output: member(1).or(base.map(|base| base.output))?,
         cached: member(2),
         cache_write: member(3),
         cache_write_long: member(4),
-        ..Price::per_million(member(0)?, member(1)?)
     })
-}
-
-impl Price {
-    fn with_above(self, tokens: u64, member: impl Fn(usize) -> Option<f64>) -> Price {
-        let above = Above {
-            tokens,
-            input: member(0).unwrap_or(self.input),
-            output: member(1).unwrap_or(self.output),
-            cached: member(2),
-            cache_write: member(3),
-            cache_write_long: member(4),
-        };
-        Price { above: Some(above), ..self }
-    }
 }
 
 #[cfg(test)]
@@ -189,6 +190,7 @@ mod tests {
                 "input_cost_per_token_above_32k_tokens": 2e-6, "input_cost_per_token_above_128k_tokens": 3e-6},
             "thinks": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6, "output_cost_per_reasoning_token": 2e-6},
             "draws": {"output_cost_per_image": 0.1},
+            "speaks": {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6, "output_cost_per_audio_token": 2e-6},
             "owes": {"input_cost_per_token": -1.0, "output_cost_per_token": 1e-6},
             "odd": 3,
         });
@@ -204,7 +206,7 @@ mod tests {
         for name in ["gemini/gemini-x", "gemini-x", "gemini-x-002"] {
             assert_eq!(price(&file, name), Some(gemini), "{name}");
         }
-        for name in ["sample_spec", "three-sizes", "thinks", "draws", "owes", "odd", "x"] {
+        for name in ["sample_spec", "three-sizes", "thinks", "draws", "speaks", "owes", "odd", "x"] {
             assert_eq!(price(&file, name), None, "{name}");
         }
         assert_eq!(read(&file).made(), None);

@@ -358,11 +358,7 @@ where
     }
     let CallOptions { overrides, listener, paused, recorder } = options;
     let origin = paused.as_ref().map(Origin::paused);
-    let caller = Caller {
-        origin: origin.as_ref().or(caller.origin),
-        recorder: recorder.or(caller.recorder),
-        ..caller
-    };
+    let caller = Caller { origin: origin.as_ref().or(caller.origin), ..caller.recorded_by(recorder) };
     let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
     let scope = begin(core, caller, settings, &mut || NodeKey::of(node))?;
     let outcome = {

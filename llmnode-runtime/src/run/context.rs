@@ -41,7 +41,7 @@ pub struct Caller<'r> {
     pub(super) at: Option<(&'r Position, u64)>,
     pub(super) item: Option<u32>,
     pub(super) recorder: Option<&'r dyn RunRecorder>,
-    /// A span of the same as the call.
+    /// The span of the step or tool that is this call and nothing else.
     pub(super) span: Option<&'r Span>,
 }
 
@@ -70,13 +70,13 @@ impl<'r> Caller<'r> {
         Caller { at: Some((position, flow)), ..self }
     }
 
-    /// Returns the same caller for a call that this span is of as well: it gets none of its own.
+    /// Returns the same caller for a call that shares this span, and gets none of its own.
     #[must_use]
     pub fn in_span(self, span: &'r Span) -> Self {
         Caller { span: Some(span), ..self }
     }
 
-    /// Returns the same caller, recorded by this recorder, too.
+    /// Returns the same caller, recorded by this recorder, unless a call around it is.
     #[must_use]
     pub fn recorded_by(self, recorder: Option<&'r dyn RunRecorder>) -> Self {
         let is_new = |new: &&dyn RunRecorder| self.call().is_none_or(|call| !call.is_recorded_by(*new));

@@ -75,7 +75,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
     ) -> Result<Self, NodeError> {
         request.answer_now = turns == 1 && !request.tools.is_empty();
         if !request.tools.is_empty() {
-            plan.context.call.is_agent();
+            plan.context.call.mark_agent();
         }
         let model = held.unwrap_or(&*plan.context.core.model);
         let target = plan.context.core.target(plan.settings.model, model);
@@ -265,8 +265,8 @@ impl ModelAttempts<'_, '_> {
         }
     }
 
-    /// The call of a tool that failed before it was one is answered like a call, and takes a turn. A typed node corrects it, out
-    /// of `retries`.
+    /// A call of a tool that the provider could not read is answered like a call, and takes a turn. In a typed node it is
+    /// corrected, out of `retries`.
     fn answer_failed_call(&mut self, failure: &mut Failure) {
         let is_failed_call =
             failure.category == Category::SchemaError && failure.retry == Some(Retry::Feedback);

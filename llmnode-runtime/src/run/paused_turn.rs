@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llmnode_model::{Carried, Message, Request, Role};
 
-/// Of an answer as text: of one with a type, what follows the pause is read.
+/// Only for an answer that is text. A typed answer is what follows the pause.
 pub(super) fn with_paused(
     request: &Request,
     text: String,
@@ -20,7 +20,7 @@ pub(super) fn with_paused(
     (texts.concat(), joined.map(Arc::new))
 }
 
-/// The turns at the end that nothing answers.
+/// The model's turns at the end of the conversation.
 fn paused(request: &Request) -> &[Message] {
     let asked = request.question.map(usize::from);
     let behind = asked.and_then(|at| request.messages.get(at + 1..)).unwrap_or_default();

@@ -141,8 +141,7 @@ impl<'r> FlowRecorder<'r> {
 
     /// `None`: the flow has ended with an action.
     pub(super) fn end(&mut self, error: Option<&NodeError>, at: &Position) {
-        let error = error.map(|error| (error.category(), error));
-        self.end_with(error.map(|(category, _)| category), error.map(|(_, error)| error as &dyn Display), at);
+        self.end_with(error.map(NodeError::category), error.map(|error| error as &dyn Display), at);
     }
 
     fn end_with(&mut self, category: Option<Category>, error: Option<&dyn Display>, at: &Position) {

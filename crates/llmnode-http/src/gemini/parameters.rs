@@ -4,57 +4,89 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-/// Of the types within types; deeper ones are free.
+/// Types within types; deeper ones are free.
 const DEPTH: usize = 16;
+
+/// Types in all; further ones are free. References are written out, and may stand in each other.
+const TYPES: usize = 2_000;
 
 const KEPT: [&str; 5] = ["description", "minItems", "maxItems", "minimum", "maximum"];
 
 pub(super) fn parameters(schema: &RawValue) -> Value {
     let root: Value = serde_json::from_str(schema.get()).unwrap_or_default();
-    written(&root, &root, DEPTH)
+    Writer { root: &root, references: Vec::new(), depth: 0, types: 0 }.written(&root)
 }
 
-fn written(schema: &Value, root: &Value, depth: usize) -> Value {
-    let Some(node) = schema.as_object().filter(|_| depth > 0) else { return json!({"type": "object"}) };
-    if let Some(target) = node.get("$ref").and_then(Value::as_str) {
-        let target = target.strip_prefix('#').and_then(|path| root.pointer(path)).unwrap_or(&Value::Null);
-        return described(written(target, root, depth - 1), node);
+struct Writer<'s> {
+    root: &'s Value,
+    /// Those that are being written out: one that contains itself is free within itself.
+    references: Vec<&'s str>,
+    depth: usize,
+    types: usize,
+}
+
+impl<'s> Writer<'s> {
+    fn written(&mut self, schema: &'s Value) -> Value {
+        let is_within = self.depth < DEPTH && self.types < TYPES;
+        let Some(node) = schema.as_object().filter(|_| is_within) else { return free() };
+        self.types += 1;
+        self.depth += 1;
+        let written = match node.get("$ref").and_then(Value::as_str) {
+            Some(reference) => self.referred(reference),
+            None => self.node(node),
+        };
+        self.depth -= 1;
+        // What stands beside a reference, or beside its choices, counts before what those say.
+        described(written, node)
     }
-    let inner = |schema: &Value| written(schema, root, depth - 1);
-    let mut own: Map<String, Value> = Map::new();
-    let mut nullable = false;
-    for (name, value) in node {
-        match (&**name, value) {
-            ("type", Value::Array(types)) => nullable |= types.iter().any(|one| one == "null"),
-            ("items", Value::Object(_)) => drop(own.insert(name.clone(), inner(value))),
-            ("properties", Value::Object(members)) => {
-                let members: Map<String, Value> =
-                    members.iter().map(|(name, member)| (name.clone(), inner(member))).collect();
-                own.insert(name.clone(), Value::Object(members));
+
+    fn referred(&mut self, reference: &'s str) -> Value {
+        let target = reference.strip_prefix('#').and_then(|path| self.root.pointer(path));
+        let Some(target) = target.filter(|_| !self.references.contains(&reference)) else { return free() };
+        self.references.push(reference);
+        let written = self.written(target);
+        self.references.pop();
+        written
+    }
+
+    fn node(&mut self, node: &'s Map<String, Value>) -> Value {
+        let mut own: Map<String, Value> = Map::new();
+        let mut nullable = false;
+        for (name, value) in node {
+            match (&**name, value) {
+                ("type", Value::Array(types)) => {
+                    nullable |= types.iter().any(|one| one == "null");
+                    let first = types.iter().find(|one| *one != "null").cloned();
+                    own.insert(name.clone(), first.unwrap_or_else(|| json!("string")));
+                }
+                ("items", Value::Object(_)) => drop(own.insert(name.clone(), self.written(value))),
+                ("properties", Value::Object(members)) => {
+                    let member = |(name, member): (&String, &'s Value)| (name.clone(), self.written(member));
+                    own.insert(name.clone(), Value::Object(members.iter().map(member).collect()));
+                }
+                ("enum", Value::Array(values)) => own.extend(words(values)),
+                ("const", value) => own.extend(words(std::slice::from_ref(value))),
+                ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => {
+                    let others = choices.iter().filter(|one| one["type"] != "null");
+                    let others: Vec<Value> = others.map(|one| self.written(one)).collect();
+                    nullable |= others.len() < choices.len();
+                    own.extend(one_of(others));
+                }
+                (kept, _) if matches!(kept, "type" | "required") || KEPT.contains(&kept) => {
+                    own.insert(name.clone(), value.clone());
+                }
+                _ => {}
             }
-            ("enum", Value::Array(values)) => own.extend(words(values)),
-            ("const", value) => own.extend(words(std::slice::from_ref(value))),
-            ("anyOf" | "oneOf" | "allOf", Value::Array(choices)) => {
-                let others = choices.iter().filter(|one| one["type"] != "null");
-                let others: Vec<Value> = others.map(inner).collect();
-                nullable |= others.len() < choices.len();
-                own.extend(one_of(others));
-            }
-            (kept, _) if matches!(kept, "type" | "required") || KEPT.contains(&kept) => {
-                own.insert(name.clone(), value.clone());
-            }
-            _ => {}
         }
+        if nullable {
+            own.insert("nullable".to_owned(), json!(true));
+        }
+        Value::Object(own)
     }
-    if let Some(Value::Array(types)) = node.get("type") {
-        let first = types.iter().find(|one| *one != "null").cloned();
-        own.insert("type".to_owned(), first.unwrap_or_else(|| json!("string")));
-    }
-    if nullable {
-        own.insert("nullable".to_owned(), json!(true));
-    }
-    // `allOf` and the like may have brought a description.
-    described(Value::Object(own), node)
+}
+
+fn free() -> Value {
+    json!({"type": "object"})
 }
 
 /// An `enum` lists texts alone.
@@ -76,7 +108,6 @@ fn one_of(mut choices: Vec<Value>) -> Map<String, Value> {
     }
 }
 
-/// What stands beside a reference counts before what it refers to says.
 fn described(mut schema: Value, beside: &Map<String, Value>) -> Value {
     if let (Some(schema), Some(description)) = (schema.as_object_mut(), beside.get("description")) {
         schema.insert("description".to_owned(), description.clone());
@@ -120,5 +151,21 @@ mod tests {
                 }
             })
         );
+    }
+
+    #[test]
+    fn references_within_references_end() {
+        let raw = |schema: Value| serde_json::value::to_raw_value(&schema).unwrap();
+        let children: Map<String, Value> =
+            (0..9).map(|child| (child.to_string(), json!({"$ref": "#/$defs/Tree"}))).collect();
+        let tree =
+            json!({"$ref": "#/$defs/Tree", "$defs": {"Tree": {"type": "object", "properties": children}}});
+        let free: Map<String, Value> = (0..9).map(|child| (child.to_string(), free())).collect();
+        assert_eq!(parameters(&raw(tree)), json!({"type": "object", "properties": free}));
+
+        let twice = |at: usize| json!({"type": "object", "properties": {"a": {"$ref": format!("#/$defs/{at}")}, "b": {"$ref": format!("#/$defs/{at}")}}});
+        let defs: Map<String, Value> = (0..40).map(|at| (at.to_string(), twice(at + 1))).collect();
+        let doubled = json!({"$ref": "#/$defs/0", "$defs": defs});
+        assert!(parameters(&raw(doubled)).to_string().len() < 200_000);
     }
 }

@@ -11,19 +11,19 @@ use crate::ledger::{CallRecord, Labels};
 pub(crate) struct CallSpan(Span);
 
 impl CallSpan {
-    /// `around`: a span of the same, such as that of a step or of a tool.
+    /// `shared`: the span of the step or tool that is this call and nothing else.
     pub(crate) fn begin(
         node: &str,
         (id, parent): (CallId, Option<CallId>),
         labels: &Labels,
-        around: Option<&Span>,
+        shared: Option<&Span>,
     ) -> Self {
         // `tracing` has no maps, so this is the JSON of one.
         let labels = || (!labels.is_empty()).then(|| field::display(serde_json::json!(labels)));
-        if let Some(around) = around {
-            around.record(NODE, node).record(CALL_ID, field::display(id));
-            around.record(CALL_PARENT, parent.map(field::display)).record(CALL_LABELS, labels());
-            return CallSpan(around.clone());
+        if let Some(shared) = shared {
+            shared.record(NODE, node).record(CALL_ID, field::display(id));
+            shared.record(CALL_PARENT, parent.map(field::display)).record(CALL_LABELS, labels());
+            return CallSpan(shared.clone());
         }
         CallSpan(tracing::info_span!(
             target: "llmnode::call",
@@ -46,12 +46,9 @@ impl CallSpan {
         &self.0
     }
 
-    /// It calls tools: the conventions name it as they name agents.
-    pub(crate) fn is_agent(&self, node: &str) {
-        if !self.0.is_disabled() {
-            self.0.record(NAME, field::display(format_args!("invoke_agent {node}")));
-            self.0.record(OPERATION, "invoke_agent").record(AGENT_NAME, node);
-        }
+    /// For a node with tools. The name stays: OpenTelemetry's span has begun.
+    pub(crate) fn mark_agent(&self, node: &str) {
+        self.0.record(OPERATION, "invoke_agent").record(AGENT_NAME, node);
     }
 
     pub(crate) fn end(&self, record: &CallRecord) {

@@ -43,7 +43,7 @@ impl ToolSpan {
         &self.span
     }
 
-    /// `label`: as in the ledger.
+    /// `label`: the outcome in the ledger.
     pub(crate) fn end(&self, label: &str, result: Option<&Message>) {
         if self.span.is_disabled() {
             return;

@@ -15,8 +15,8 @@ pub(super) struct Permit {
     /// By a person, in place of the model's.
     edited: Option<String>,
     decided: bool,
-    /// Here and now.
-    asked: bool,
+    /// Somebody decided during this execution, and not before it.
+    decided_now: bool,
 }
 
 impl Permit {
@@ -26,7 +26,7 @@ impl Permit {
             _ => invocation.origin.edited().map(str::to_owned),
         };
         let decided = !require_approval || invocation.decision.is_some() || invocation.origin.is_paused();
-        Permit { edited, decided, asked: false }
+        Permit { edited, decided, decided_now: false }
     }
 
     pub(super) fn arguments<'a>(&'a self, invocation: &'a Invocation<'_>) -> &'a str {
@@ -37,9 +37,9 @@ impl Permit {
         self.edited.as_deref()
     }
 
-    /// The outcome of the call, with what a person decided about it.
-    pub(super) fn of(&self, outcome: Outcome) -> Outcome {
-        let decided = self.asked || outcome.decided;
+    /// Adds what a person decided about the call.
+    pub(super) fn applied_to(&self, outcome: Outcome) -> Outcome {
+        let decided = self.decided_now || outcome.decided;
         Outcome { decided, ..outcome.edited(self.edited()) }
     }
 
@@ -54,10 +54,10 @@ impl Permit {
         }
         self.decided = true;
         let decision = ask(cx, invocation).await?;
-        self.asked = decision.is_some();
+        self.decided_now = decision.is_some();
         match decision {
             None => Err(Outcome::waits(CallState::Approval(None))),
-            Some(Decision::No(why)) => Err(self.of(Outcome::denied(&why))),
+            Some(Decision::No(why)) => Err(self.applied_to(Outcome::denied(&why))),
             Some(Decision::Edit(arguments)) => {
                 self.edited = Some(Value::to_string(&arguments));
                 Ok(false)

@@ -82,7 +82,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     let mut permit = Permit::new(invocation, tool.require_approval);
     loop {
         if let Some(outcome) = tool.argument_fault(permit.arguments(invocation)) {
-            return permit.of(outcome);
+            return permit.applied_to(outcome);
         }
         match permit.is_granted(cx, invocation).await {
             Ok(true) => break,
@@ -96,14 +96,14 @@ pub(super) async fn execute<S: ?Sized + Sync>(
             // They were read before, so this does not fail.
             let arguments =
                 serde_json::from_str(or_empty_object(permit.arguments(invocation))).unwrap_or_default();
-            return permit.of(match calls(&cx.on(&()), arguments).await {
+            return permit.applied_to(match calls(&cx.on(&()), arguments).await {
                 Ok((reply, call)) => Outcome::done(reply, call),
                 Err(error) => Outcome::of_error(error, None),
             });
         }
         Body::Typed(_) | Body::External => {
             let edit = permit.edited().and_then(|arguments| serde_json::from_str(arguments).ok());
-            return permit.of(Outcome::waits(CallState::Answer(edit.map(Decision::Edit))));
+            return permit.applied_to(Outcome::waits(CallState::Answer(edit.map(Decision::Edit))));
         }
     };
     let (spec, arguments) = (&tool.spec, or_empty_object(permit.arguments(invocation)));
@@ -116,7 +116,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
         Ok(report) => Outcome::done(report.value, Some(report.record.id)),
         Err(error) => Outcome::of_error(error, None),
     };
-    permit.of(outcome)
+    permit.applied_to(outcome)
 }
 
 impl Dynamic {

@@ -90,7 +90,7 @@ where
             }
             Err(error) => Outcome::of_error(error, N::SETTINGS.deadline),
         };
-        permit.of(outcome)
+        permit.applied_to(outcome)
     })
 }
 
@@ -112,9 +112,9 @@ where
     let mut permit = Permit::new(invocation, N::REQUIRE_APPROVAL);
     loop {
         let read = read::<N, S>(cx, &invocation.call.name, permit.arguments(invocation)).await;
-        let node = read.map_err(|outcome| permit.of(outcome))?;
+        let node = read.map_err(|outcome| permit.applied_to(outcome))?;
         if let Some(refused) = too_deep::<N, S>(cx, &node) {
-            return Err(permit.of(refused));
+            return Err(permit.applied_to(refused));
         }
         if permit.is_granted(cx, invocation).await? {
             return Ok((node, permit));
