@@ -7,6 +7,7 @@
 //! [docs/flows.md]: guide::flows
 //! [docs/graphs.md]: guide::graphs
 //! [docs/observability.md]: guide::observability
+//! [docs/pages.md]: guide::pages
 //! [docs/pocketflow.md]: guide::pocketflow
 //! [docs/prompts.md]: guide::prompts
 //! [docs/reading.md]: guide::reading

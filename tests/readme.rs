@@ -47,7 +47,7 @@ fn table(heading: &str) -> Vec<Vec<String>> {
 fn the_table_of_categories_is_the_codes() {
     use llmnode::{Category, Group};
     let named = |group: &str| {
-        let row = table("### Categories").into_iter().find(|row| row[0] == group).unwrap();
+        let row = table("## Errors").into_iter().find(|row| row[0] == group).unwrap();
         row[1].split('`').filter(|word| !word.trim().is_empty()).map(str::to_owned).collect::<Vec<_>>()
     };
     for (name, group) in [

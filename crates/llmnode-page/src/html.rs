@@ -1,26 +1,30 @@
 //! A writer of HTML. Names of elements and attributes are written in this crate; everything else is text, and is escaped.
 
-#[derive(Default)]
-pub(crate) struct Html(String);
+/// HTML that is being written.
+#[derive(Debug, Default)]
+pub struct Html(String);
 
-pub(crate) type Attributes<'a> = &'a [(&'static str, &'a str)];
+/// Names and values of attributes.
+pub type Attributes<'a> = &'a [(&'static str, &'a str)];
 
 impl Html {
-    pub(crate) fn into_string(self) -> String {
+    /// Returns what was written.
+    pub fn into_string(self) -> String {
         self.0
     }
 
     /// What this crate wrote, and nobody else.
-    pub(crate) fn markup(&mut self, markup: &'static str) {
+    pub fn markup(&mut self, markup: &'static str) {
         self.0.push_str(markup);
     }
 
-    pub(crate) fn text(&mut self, text: impl AsRef<str>) {
+    /// Writes a text.
+    pub fn text(&mut self, text: impl AsRef<str>) {
         escape(&mut self.0, text.as_ref(), &['&', '<', '>', '\r', '\0']);
     }
 
     /// An element without content, such as `meta`.
-    pub(crate) fn void(&mut self, name: &'static str, attributes: Attributes<'_>) {
+    pub fn void(&mut self, name: &'static str, attributes: Attributes<'_>) {
         self.0.push('<');
         self.0.push_str(name);
         for (name, value) in attributes {
@@ -33,7 +37,8 @@ impl Html {
         self.0.push('>');
     }
 
-    pub(crate) fn element(
+    /// Writes an element with its content.
+    pub fn element(
         &mut self,
         name: &'static str,
         attributes: Attributes<'_>,
@@ -46,12 +51,14 @@ impl Html {
         self.0.push('>');
     }
 
-    pub(crate) fn leaf(&mut self, name: &'static str, class: &str, text: impl AsRef<str>) {
+    /// Writes an element that holds a text. The class may be empty.
+    pub fn leaf(&mut self, name: &'static str, class: &str, text: impl AsRef<str>) {
         let attributes: Attributes<'_> = if class.is_empty() { &[] } else { &[("class", class)] };
         self.element(name, attributes, |html| html.text(text));
     }
 
-    pub(crate) fn section(&mut self, heading: &'static str, content: impl FnOnce(&mut Html)) {
+    /// Writes a section with a heading.
+    pub fn section(&mut self, heading: &'static str, content: impl FnOnce(&mut Html)) {
         self.element("section", &[("aria-label", heading)], |html| {
             html.leaf("h2", "", heading);
             content(html);
@@ -59,7 +66,7 @@ impl Html {
     }
 
     /// Text as somebody wrote it.
-    pub(crate) fn verbatim(&mut self, text: &str) {
+    pub fn verbatim(&mut self, text: &str) {
         // A parser drops the first line break.
         self.element("pre", &[], |html| {
             html.markup("\n");

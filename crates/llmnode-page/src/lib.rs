@@ -8,6 +8,8 @@ mod collect;
 mod conversation;
 mod document;
 mod html;
+#[doc(hidden)]
+pub mod internal;
 mod layout;
 mod page;
 mod picture;

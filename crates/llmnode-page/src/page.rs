@@ -11,12 +11,12 @@ use crate::view::{State, View};
 use crate::words::{cost, count, number, time, tokens, utc};
 use crate::{calls, chart, picture};
 
-const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 /// Of the style sheet; a test computes it.
 const STYLE_SHA256: &str = "NzIZ8NtLJ27aH+Ksh79UHkCjHI0JSFM1VrY391vvsvc=";
 
 /// Bigger pictures cannot be read.
-const DRAWN: usize = 256;
+pub(crate) const DRAWN: usize = 256;
 const PICTURES: usize = 8;
 
 pub(crate) fn page(document: &Document) -> String {
@@ -200,7 +200,7 @@ fn path(html: &mut Html, view: &View<'_>) {
     });
 }
 
-fn picture_of(html: &mut Html, flow: &FlowEntry, flows: &[&FlowEntry]) {
+pub(crate) fn picture_of(html: &mut Html, flow: &FlowEntry, flows: &[&FlowEntry]) {
     let Outline::Flow(_, steps) = &flow.outline else { return };
     let size = picture::size(&flow.outline);
     if size > DRAWN {

@@ -1,6 +1,6 @@
 //! The way that a flow took, as SVG.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use llmnode_flow::flow::{Outline, OutlineStep, Position};
 use llmnode_runtime::Category;
@@ -20,15 +20,26 @@ const LANE: i32 = 16;
 /// Frames within frames.
 const DEPTH: usize = 8;
 
+/// What is shown of the steps of a flow that is not a run's.
+#[derive(Debug, Default)]
+pub struct Marks {
+    /// Where a step leads, by its label.
+    pub links: HashMap<String, String>,
+    /// The labels of steps with mistakes.
+    pub faulty: HashSet<String>,
+}
+
 /// The visits of one flow, or of all flows with the same outline.
+#[derive(Default)]
 pub(crate) struct Visits<'d> {
     steps: HashMap<&'d Position, StepStats>,
     edges: HashMap<(&'d Position, &'d str), u64>,
+    marks: Option<&'d Marks>,
 }
 
 impl<'d> Visits<'d> {
     pub(crate) fn of(flows: &[&'d FlowEntry]) -> Self {
-        let mut visits = Visits { steps: HashMap::new(), edges: HashMap::new() };
+        let mut visits = Visits::default();
         for flow in flows {
             for stats in &flow.stats {
                 let known = visits.steps.entry(&stats.position).or_insert_with(|| StepStats {
@@ -62,6 +73,11 @@ pub(crate) fn size(outline: &Outline) -> usize {
         Outline::Flow(_, steps) => steps.iter().map(|step| size(&step.place).max(1)).sum(),
         _ => 1,
     }
+}
+
+/// Draws a flow that has not run.
+pub(crate) fn draw_plain(html: &mut Html, name: &str, steps: &[OutlineStep], marks: &Marks) {
+    draw(html, name, steps, &Visits { marks: Some(marks), ..Visits::default() });
 }
 
 pub(crate) fn draw(html: &mut Html, name: &str, steps: &[OutlineStep], visits: &Visits<'_>) {
@@ -107,8 +123,7 @@ struct StepBox {
     below: String,
     class: &'static str,
     visits: u64,
-    /// The row of the first visit.
-    row: Option<u64>,
+    link: Option<String>,
     is_many: bool,
 }
 
@@ -215,7 +230,13 @@ impl Drawn {
                 let class = if visited { "frame-of ran" } else { "frame-of" };
                 Drawn::Frame(cut(&format!("{}{title}", step.label), 40), class, flow)
             }
-            place => Drawn::Step(StepBox::of(step, place, stats)),
+            place => {
+                let mut drawn = StepBox::of(step, place, stats);
+                if let Some(marks) = visits.marks.filter(|_| depth == 0) {
+                    drawn.mark(&step.label, place, marks);
+                }
+                Drawn::Step(drawn)
+            }
         }
     }
 
@@ -233,11 +254,9 @@ impl Drawn {
     fn draw(&self, html: &mut Html, at: (i32, i32)) {
         let (x, y) = at;
         match self {
-            Drawn::Step(step) => match step.row {
+            Drawn::Step(step) => match &step.link {
                 None => step.draw(html, at),
-                Some(row) => {
-                    html.element("a", &[("href", &format!("#s-{row}"))], |html| step.draw(html, at));
-                }
+                Some(link) => html.element("a", &[("href", link)], |html| step.draw(html, at)),
             },
             Drawn::Frame(title, class, flow) => {
                 let (width, height) = self.size();
@@ -287,8 +306,20 @@ impl StepBox {
             Some((stats, _, None)) => ("node ran", figures(stats)),
         };
         let visits = stats.map_or(0, |stats| stats.visits);
-        let row = stats.map(|stats| stats.first);
-        StepBox { title: step.label.to_string(), below, class, visits, row, is_many }
+        // The row of the first visit.
+        let link = stats.map(|stats| format!("#s-{}", stats.first));
+        StepBox { title: step.label.to_string(), below, class, visits, link, is_many }
+    }
+
+    fn mark(&mut self, label: &str, place: &Outline, marks: &Marks) {
+        let is_faulty = marks.faulty.contains(label);
+        self.link = marks.links.get(label).cloned();
+        self.class = if is_faulty { "node bad" } else { "node ran" };
+        self.below = match place {
+            _ if is_faulty => "has a mistake".to_owned(),
+            Outline::Node(name) => name.to_string(),
+            _ => std::mem::take(&mut self.below),
+        };
     }
 
     fn draw(&self, html: &mut Html, (x, y): (i32, i32)) {

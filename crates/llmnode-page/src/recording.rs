@@ -116,7 +116,7 @@ impl Recording {
         Ok(Recording(Arc::new(Mutex::new(Collected::of(document, texts)))))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Collected> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Collected> {
         lock(&self.0)
     }
 }
