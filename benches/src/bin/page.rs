@@ -8,7 +8,7 @@ use llmnode::{BoxError, BoxFuture, ChatModel, Completion, ModelError, Recording,
 use llmnode_benches::measure::{cpu, median};
 
 const ROUNDS: usize = 9;
-const CALLS: usize = 2_000;
+const CALLS: usize = 4_000;
 const STEPS: u64 = 1_000;
 
 #[llm_node(prompt = "Step {n}: {text}", state = World)]
@@ -89,7 +89,7 @@ async fn main() {
         println!("page of {STEPS} steps, {what}: {:.1} ms, {} KiB", median(times), bytes / 1024);
     }
 
-    let server = StubServer::builder().reply("a lamp").start().await.unwrap();
+    let server = StubServer::start().await.unwrap();
     let model = OpenAi::builder().base_url(server.base_url()).model("stub").build().unwrap();
     let run = Run::new(model);
     let (figures, contents) = (Recording::new(), Recording::new().with_content(true));

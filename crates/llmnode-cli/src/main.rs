@@ -3,7 +3,6 @@
 mod args;
 mod check;
 mod hints;
-mod locate;
 mod location;
 mod node_types;
 mod page;

@@ -2,8 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use llmnode_graph::Fault;
-
-use crate::locate::locate;
+use llmnode_graph::internal::locate;
 
 /// Faults of other files are shown without their lines.
 pub(crate) fn report(file: &str, text: &str, faults: &[Fault], is_warning: bool, styled: bool) -> String {

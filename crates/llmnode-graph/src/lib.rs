@@ -16,6 +16,13 @@ mod shape;
 mod state;
 mod template;
 
+#[doc(hidden)]
+pub mod internal {
+    //! For the other crates of llmnode.
+
+    pub use crate::faults::locate;
+}
+
 pub use faults::{Fault, FaultKind, GraphFaults};
 pub use graph::{Graph, GraphNode, NodeLoader, NodeType, Registered, Registry, Visit};
 #[cfg(feature = "openai")]

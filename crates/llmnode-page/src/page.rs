@@ -200,7 +200,7 @@ fn path(html: &mut Html, view: &View<'_>) {
     });
 }
 
-pub(crate) fn picture_of(html: &mut Html, flow: &FlowEntry, flows: &[&FlowEntry]) {
+fn picture_of(html: &mut Html, flow: &FlowEntry, flows: &[&FlowEntry]) {
     let Outline::Flow(_, steps) = &flow.outline else { return };
     let size = picture::size(&flow.outline);
     if size > DRAWN {

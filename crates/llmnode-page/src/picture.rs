@@ -20,9 +20,11 @@ const LANE: i32 = 16;
 /// Frames within frames.
 const DEPTH: usize = 8;
 
-/// What is shown of the steps of a flow that is not a run's.
+/// What is shown of the steps of a flow that is edited.
 #[derive(Debug, Default)]
 pub struct Marks {
+    /// The titles of steps, by their labels.
+    pub titles: HashMap<String, String>,
     /// Where a step leads, by its label.
     pub links: HashMap<String, String>,
     /// The labels of steps with mistakes.
@@ -38,6 +40,10 @@ pub(crate) struct Visits<'d> {
 }
 
 impl<'d> Visits<'d> {
+    pub(crate) fn marked(self, marks: &'d Marks) -> Self {
+        Visits { marks: Some(marks), ..self }
+    }
+
     pub(crate) fn of(flows: &[&'d FlowEntry]) -> Self {
         let mut visits = Visits::default();
         for flow in flows {
@@ -73,11 +79,6 @@ pub(crate) fn size(outline: &Outline) -> usize {
         Outline::Flow(_, steps) => steps.iter().map(|step| size(&step.place).max(1)).sum(),
         _ => 1,
     }
-}
-
-/// Draws a flow that has not run.
-pub(crate) fn draw_plain(html: &mut Html, name: &str, steps: &[OutlineStep], marks: &Marks) {
-    draw(html, name, steps, &Visits { marks: Some(marks), ..Visits::default() });
 }
 
 pub(crate) fn draw(html: &mut Html, name: &str, steps: &[OutlineStep], visits: &Visits<'_>) {
@@ -312,8 +313,15 @@ impl StepBox {
     }
 
     fn mark(&mut self, label: &str, place: &Outline, marks: &Marks) {
-        let is_faulty = marks.faulty.contains(label);
+        if let Some(title) = marks.titles.get(label) {
+            self.title.clone_from(title);
+        }
         self.link = marks.links.get(label).cloned();
+        // It has run.
+        if self.visits > 0 {
+            return;
+        }
+        let is_faulty = marks.faulty.contains(label);
         self.class = if is_faulty { "node bad" } else { "node ran" };
         self.below = match place {
             _ if is_faulty => "has a mistake".to_owned(),

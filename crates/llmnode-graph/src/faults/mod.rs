@@ -2,6 +2,7 @@
 
 mod collect;
 mod kind;
+mod locate;
 
 use std::error::Error;
 use std::fmt;
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 pub(crate) use self::collect::Faults;
 pub use self::kind::FaultKind;
+pub use self::locate::locate;
 
 const LISTED: usize = 12;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The bytes to mark for a pointer: a value, or the name or first bracket of an object or list. If it is missing,
 /// those of what would contain it. The text has to be JSON.
-pub(crate) fn locate(text: &str, pointer: &str) -> Range<usize> {
+pub fn locate(text: &str, pointer: &str) -> Range<usize> {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut scan = Scan { text: text.as_bytes(), at: start };
     scan.blanks();

@@ -1,0 +1,112 @@
+//! Who may ask: any web page that the user has open can send requests to a local server.
+
+use std::fmt::Write;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use subtle::ConstantTimeEq;
+
+use crate::app::App;
+
+pub(crate) const KEY: &str = "x-llmnode-key";
+
+/// How long a request may take. A stream of events goes on after its head.
+const REQUEST: Duration = Duration::from_secs(10);
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What only the person who started the server has: it stands in the fragment of the URL, which browsers do not send.
+pub(crate) struct Key(String);
+
+impl Key {
+    pub(crate) fn random() -> io::Result<Self> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let mut text = String::new();
+        for byte in bytes {
+            // Writing to a `String` never fails.
+            let _ = write!(text, "{byte:02x}");
+        }
+        Ok(Key(text))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn is(&self, other: &[u8]) -> bool {
+        self.0.as_bytes().ct_eq(other).into()
+    }
+}
+
+/// Refuses what does not come from the page itself, before anything else is looked at.
+pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    if let Err((status, message)) = allowed(&app, &request) {
+        return with_headers((status, message).into_response());
+    }
+    match tokio::time::timeout(REQUEST, next.run(request)).await {
+        Ok(response) => with_headers(response),
+        Err(_) => with_headers((StatusCode::REQUEST_TIMEOUT, "the request took too long").into_response()),
+    }
+}
+
+fn allowed(app: &App, request: &Request) -> Result<(), (StatusCode, &'static str)> {
+    let headers = request.headers();
+    // A name that was made to lead here (DNS rebinding) is in the host.
+    if !one(headers, &header::HOST).is_some_and(|host| app.is_host(host)) {
+        return Err((StatusCode::FORBIDDEN, "this host is not served"));
+    }
+    if headers.contains_key(header::ORIGIN) {
+        let origin = one(headers, &header::ORIGIN).and_then(|origin| origin.strip_prefix("http://"));
+        if !origin.is_some_and(|origin| app.is_host(origin)) {
+            return Err((StatusCode::FORBIDDEN, "another origin may not ask"));
+        }
+    }
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    if !matches!(site, None | Some(b"same-origin" | b"none")) {
+        return Err((StatusCode::FORBIDDEN, "another site may not ask"));
+    }
+    if !request.uri().path().starts_with("/api/") {
+        return Ok(());
+    }
+    if !headers.get(KEY).is_some_and(|key| app.key.is(key.as_bytes())) {
+        return Err((StatusCode::FORBIDDEN, "the key is missing or wrong: open the URL that was printed"));
+    }
+    let is_json = || {
+        let kind = one(headers, &header::CONTENT_TYPE).unwrap_or_default();
+        kind.split(';').next().is_some_and(|kind| kind.trim() == "application/json")
+    };
+    if request.method() == Method::POST && !is_json() {
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"));
+    }
+    Ok(())
+}
+
+/// A header that occurs once.
+fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    let mut all = headers.get_all(name).iter();
+    let value = all.next()?.to_str().ok()?;
+    all.next().is_none().then_some(value)
+}
+
+fn with_headers(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    // The page of a run has a policy of its own.
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

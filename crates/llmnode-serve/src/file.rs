@@ -1,0 +1,216 @@
+//! The file of a graph, as it is on the disk now.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use llmnode_flow::flow::Outline;
+use llmnode_graph::internal::locate;
+use llmnode_graph::{Fault, Graph, GraphFaults};
+use serde_json::{Value, json};
+
+use crate::serve::Registries;
+
+/// Of the longest file that is read; a graph is smaller.
+const BYTES: u64 = 1 << 22;
+
+/// A node, as it is written.
+pub(crate) struct WrittenNode {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) label: String,
+    pub(crate) line: usize,
+    pub(crate) data: String,
+}
+
+/// A mistake, and where it is in the text.
+pub(crate) struct Mistake {
+    pub(crate) text: String,
+    pub(crate) line: usize,
+    /// The index of its node.
+    pub(crate) node: Option<usize>,
+    pub(crate) is_warning: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct GraphFile {
+    path: PathBuf,
+    /// A link that replaces the file is not followed to another place.
+    canonical: PathBuf,
+    seen: Option<(SystemTime, u64)>,
+    /// Why it cannot be read.
+    pub(crate) problem: Option<String>,
+    pub(crate) graph: Option<Graph>,
+    /// Of the last text that was JSON.
+    pub(crate) outline: Option<Outline>,
+    pub(crate) nodes: Vec<WrittenNode>,
+    pub(crate) mistakes: Vec<Mistake>,
+    /// The picture is that of an earlier text.
+    pub(crate) is_old: bool,
+}
+
+impl GraphFile {
+    pub(crate) fn new(path: &Path) -> io::Result<Self> {
+        let canonical = fs::canonicalize(path)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+        Ok(GraphFile { path: path.to_path_buf(), canonical, ..GraphFile::default() })
+    }
+
+    pub(crate) fn name(&self) -> Cow<'_, str> {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy()
+    }
+
+    /// Reads and checks it again if it changed. Returns whether something is new.
+    pub(crate) fn look(&mut self, registries: &Registries) -> bool {
+        let read = match self.stamp() {
+            Ok(stamp) if self.seen == Some(stamp) => return false,
+            Ok(stamp) => {
+                self.seen = Some(stamp);
+                read(&self.path)
+            }
+            Err(error) => {
+                self.seen = None;
+                Err(error)
+            }
+        };
+        match read {
+            Ok(text) => {
+                self.problem = None;
+                self.check(&text, registries);
+            }
+            Err(error) => {
+                let problem = Some(format!("It cannot be read: {error}."));
+                if self.problem == problem {
+                    return false;
+                }
+                (self.problem, self.graph, self.is_old) = (problem, None, self.outline.is_some());
+            }
+        }
+        true
+    }
+
+    fn stamp(&self) -> io::Result<(SystemTime, u64)> {
+        if fs::canonicalize(&self.path)? != self.canonical {
+            return Err(io::Error::other("it is a link to another file now, which is not opened"));
+        }
+        let metadata = fs::metadata(&self.path)?;
+        Ok((metadata.modified()?, metadata.len()))
+    }
+
+    fn check(&mut self, text: &str, registries: &Registries) {
+        let loaded = match registries(text) {
+            Ok(registry) => Graph::parse(text, &registry),
+            Err(problem) => {
+                (self.problem, self.graph, self.is_old) = (Some(problem), None, self.outline.is_some());
+                return;
+            }
+        };
+        let (faults, warnings) = match &loaded {
+            Ok(graph) => (&[][..], graph.warnings()),
+            Err(GraphFaults { faults, warnings, .. }) => (&faults[..], &warnings[..]),
+        };
+        let file: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
+        let mistakes = faults.iter().map(|fault| mistake(text, fault, false));
+        self.mistakes = mistakes.chain(warnings.iter().map(|fault| mistake(text, fault, true))).collect();
+        let outline = loaded.as_ref().map_or_else(|_| written_outline(&file), |graph| Some(graph.outline()));
+        self.graph = loaded.ok();
+        self.is_old = outline.is_none() && self.outline.is_some();
+        if let Some(outline) = outline {
+            self.outline = Some(outline);
+            self.nodes = written_nodes(text, &file);
+        }
+    }
+}
+
+/// A check waits for the end of a file that is being written: its stamp changes again.
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = fs::File::open(path)?.take(BYTES + 1).read_to_string(&mut text)?;
+    if read as u64 > BYTES {
+        return Err(io::Error::other(format!("it has more than {BYTES} bytes")));
+    }
+    Ok(text)
+}
+
+fn line(text: &str, pointer: &str) -> usize {
+    let before = text.get(..locate(text, pointer).start).unwrap_or(text);
+    before.matches('\n').count() + 1
+}
+
+fn mistake(text: &str, fault: &Fault, is_warning: bool) -> Mistake {
+    // A subgraph's fault is shown at the node that leads to it.
+    let pointer = fault.via.first().unwrap_or(&fault.pointer);
+    let node = pointer.strip_prefix("/nodes/").and_then(|rest| rest.split('/').next());
+    Mistake {
+        text: fault.to_string(),
+        line: line(text, pointer),
+        node: node.and_then(|node| node.parse().ok()),
+        is_warning,
+    }
+}
+
+fn list<'f>(file: &'f Value, name: &str) -> &'f [Value] {
+    file.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn written_nodes(whole: &str, file: &Value) -> Vec<WrittenNode> {
+    let written = |(index, node): (usize, &Value)| {
+        let data = node.get("data").unwrap_or(&Value::Null);
+        let label = text(data, "label");
+        WrittenNode {
+            id: text(node, "id").to_owned(),
+            kind: text(node, "type").to_owned(),
+            label: if label.is_empty() { text(node, "id") } else { label }.to_owned(),
+            line: line(whole, &format!("/nodes/{index}")),
+            data: serde_json::to_string_pretty(data).unwrap_or_default(),
+        }
+    };
+    list(file, "nodes").iter().enumerate().map(written).collect()
+}
+
+/// Of a file with mistakes: its nodes and edges, so far as they are there.
+fn written_outline(file: &Value) -> Option<Outline> {
+    let mut seen = HashSet::new();
+    let nodes: Vec<&Value> = list(file, "nodes").iter().filter(|node| seen.insert(text(node, "id"))).collect();
+    if nodes.is_empty() {
+        return None;
+    }
+    let edges = list(file, "edges");
+    let steps: Vec<Value> = nodes
+        .iter()
+        .map(|node| {
+            let from = edges.iter().filter(|edge| text(edge, "source") == text(node, "id"));
+            let edges: Vec<Value> = from
+                .map(|edge| json!([text(edge, "sourceHandle"), {"step": text(edge, "target")}]))
+                .collect();
+            json!({"label": text(node, "id"), "place": {"node": text(node, "type")}, "edges": edges})
+        })
+        .collect();
+    serde_json::from_value(json!({"flow": [text(file, "name"), steps]})).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_mistakes_has_an_outline() {
+        let file = json!({
+            "nodes": [{"id": "a", "type": "agent"}, {"id": "a"}, {"type": 3}],
+            "edges": [{"source": "a", "target": "b"}, {"source": "a", "target": "a", "sourceHandle": "again"}, 7],
+        });
+        let Some(Outline::Flow(_, steps)) = written_outline(&file) else { panic!() };
+        assert_eq!(steps.len(), 2);
+        assert_eq!(steps[0].edges.len(), 2);
+        for file in [json!(null), json!({"nodes": 3}), json!({"nodes": []}), json!([])] {
+            assert_eq!(written_outline(&file), None);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The server, as the program has it.
+
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use llmnode_graph::Registered;
+use llmnode_runtime::{Category, ChatModel, FnModel, ModelError};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+use crate::access::Key;
+use crate::api;
+use crate::app::App;
+
+/// How long a client may take for the head of a request, and a connection may idle.
+const HEAD: Duration = Duration::from_secs(10);
+/// After a connection could not be accepted.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What a file may use: its text decides, since a check needs no tools and stores that exist.
+pub type Registries = Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sync>;
+
+/// Serves a local page for graphs: each file is drawn, checked while it is edited, and run with the tools, stores and models of
+/// `registry`.
+///
+/// The page is for the person at this machine: it is bound to 127.0.0.1, and what starts, stops or decides a run needs a key that
+/// only [`Served::url`] has. Loading the page runs nothing.
+///
+/// ```no_run
+/// # mod llmnode { pub use llmnode_graph as graph; pub mod serve { pub use llmnode_serve::serve; } }
+/// # use llmnode_runtime::ScriptedModel;
+/// use llmnode::graph::Registry;
+/// use llmnode::serve::serve; // `llmnode::graph::serve` with the feature `serve`
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let registry = Registry::new().build()?; // with your tools
+/// let served = serve(registry).file("support.json").model(ScriptedModel::new()).start().await?;
+/// println!("{}", served.url());
+/// served.wait().await;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn serve(registry: Registered) -> Serve {
+    serve_with(Arc::new(move |_: &str| Ok(registry.clone())))
+}
+
+/// Serves graphs whose registry depends on their text.
+#[must_use]
+pub fn serve_with(registries: Registries) -> Serve {
+    let message = "a node without a profile asks the model of the program, and it has none: `Serve::model` sets it";
+    let missing = FnModel::new(move |_| ModelError::unsent(Category::ConfigError, message));
+    Serve {
+        options: Options {
+            registries,
+            files: Vec::new(),
+            model: Arc::new(missing),
+            requests: 50,
+            can_run: true,
+        },
+        port: 0,
+    }
+}
+
+pub(crate) struct Options {
+    pub(crate) registries: Registries,
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) model: Arc<dyn ChatModel>,
+    pub(crate) requests: u64,
+    pub(crate) can_run: bool,
+}
+
+/// A page for graphs that is not served yet: see [`serve`].
+#[must_use]
+pub struct Serve {
+    options: Options,
+    port: u16,
+}
+
+impl Serve {
+    /// Adds the file of a graph. No other file is opened, but for its subgraphs in the folder of the registry.
+    pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.options.files.push(file.into());
+        self
+    }
+
+    /// Sets the model of nodes without a profile. Without it, they fail.
+    pub fn model(mut self, model: impl ChatModel + 'static) -> Self {
+        self.options.model = Arc::new(model);
+        self
+    }
+
+    /// Sets how many requests a run may make at most; the page can lower it for a run. Default 50.
+    pub fn requests(mut self, requests: u64) -> Self {
+        self.options.requests = requests;
+        self
+    }
+
+    /// Sets whether graphs can be run. Default true; without it the page draws and checks.
+    pub fn runs(mut self, can_run: bool) -> Self {
+        self.options.can_run = can_run;
+        self
+    }
+
+    /// Sets the port. Default 0: a free one.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Starts the server, in tasks of the current tokio runtime.
+    ///
+    /// # Errors
+    /// The port is taken, a file does not exist, or the system has no random numbers for the key.
+    pub async fn start(self) -> io::Result<Served> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await?;
+        let address = listener.local_addr()?;
+        let app = Arc::new(App::new(self.options, Key::random()?, address.port())?);
+        let url = format!("http://{address}/#k={}", app.key.text());
+        let watching = tokio::spawn(Arc::clone(&app).watch_files());
+        let accepting = tokio::spawn(accept(listener, api::router(Arc::clone(&app))));
+        Ok(Served { address, url, app, tasks: [watching, accepting] })
+    }
+}
+
+impl fmt::Debug for Serve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Options { files, requests, can_run, .. } = &self.options;
+        f.debug_struct("Serve")
+            .field("files", files)
+            .field("requests", requests)
+            .field("runs", can_run)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A page that is served, until this is dropped. A run under way is stopped then.
+#[must_use = "the server stops when this is dropped"]
+pub struct Served {
+    address: SocketAddr,
+    url: String,
+    app: Arc<App>,
+    tasks: [JoinHandle<()>; 2],
+}
+
+impl Served {
+    /// Returns the address to open in a browser, with the key that runs need.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits for as long as the server runs: until the program ends.
+    pub async fn wait(mut self) {
+        let [_, accepting] = &mut self.tasks;
+        // It ends with the runtime only.
+        let _ = accepting.await;
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+        self.app.stop();
+    }
+}
+
+/// Without the key.
+impl fmt::Debug for Served {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+async fn accept(listener: TcpListener, router: axum::Router) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(connection(stream, router.clone()));
+            }
+            // Such as too many open files.
+            Err(error) => {
+                tracing::warn!(target: "llmnode::serve", %error, "a connection was not accepted");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, router: axum::Router) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD);
+    let served = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)).await;
+    if let Err(error) = served {
+        tracing::debug!(target: "llmnode::serve", %error, "a connection ended");
+    }
+}
