@@ -18,6 +18,11 @@ impl Html {
         self.0.push_str(markup);
     }
 
+    /// Appends what was written elsewhere.
+    pub fn append(&mut self, other: Html) {
+        self.0.push_str(&other.0);
+    }
+
     /// Writes a text.
     pub fn text(&mut self, text: impl AsRef<str>) {
         escape(&mut self.0, text.as_ref(), &['&', '<', '>', '\r', '\0']);

@@ -15,17 +15,16 @@ pub const STYLE: &str = page::STYLE;
 
 /// Draws a flow, and the way that the first flow of a recording of it took so far. `None`: it has too many steps to be read as
 /// a picture.
-pub fn picture(outline: &Outline, marks: &Marks, recording: Option<&Recording>) -> Option<String> {
+pub fn picture(outline: &Outline, marks: &Marks, recording: Option<&Recording>) -> Option<Html> {
     let Outline::Flow(name, steps) = outline else { return None };
     if picture::size(outline) > page::DRAWN {
         return None;
     }
     let document = recording.map(|recording| recording.lock().document());
-    let flows: Vec<&FlowEntry> =
-        document.iter().flat_map(|document| document.flows.first()).collect();
+    let flows: Vec<&FlowEntry> = document.iter().flat_map(|document| document.flows.first()).collect();
     let mut html = Html::default();
     picture::draw(&mut html, name, steps, &Visits::of(&flows).marked(marks));
-    Some(html.into_string())
+    Some(html)
 }
 
 /// What a run took so far, in words.

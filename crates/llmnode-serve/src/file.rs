@@ -4,20 +4,26 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read};
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use llmnode_flow::flow::Outline;
 use llmnode_graph::internal::locate;
-use llmnode_graph::{Fault, Graph, GraphFaults};
+use llmnode_graph::{Fault, Graph, GraphFaults, Registered};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::serve::Registries;
 
 /// Of the longest file that is read; a graph is smaller.
 const BYTES: u64 = 1 << 22;
+/// Mistakes that are listed.
+const LISTED: usize = 100;
 
 /// A node, as it is written.
+#[derive(Clone)]
 pub(crate) struct WrittenNode {
     pub(crate) id: String,
     pub(crate) kind: String,
@@ -27,6 +33,7 @@ pub(crate) struct WrittenNode {
 }
 
 /// A mistake, and where it is in the text.
+#[derive(Clone)]
 pub(crate) struct Mistake {
     pub(crate) text: String,
     pub(crate) line: usize,
@@ -35,7 +42,7 @@ pub(crate) struct Mistake {
     pub(crate) is_warning: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct GraphFile {
     path: PathBuf,
     /// A link that replaces the file is not followed to another place.
@@ -43,11 +50,14 @@ pub(crate) struct GraphFile {
     seen: Option<(SystemTime, u64)>,
     /// Why it cannot be read.
     pub(crate) problem: Option<String>,
-    pub(crate) graph: Option<Graph>,
+    /// With what it may use. `None`: it has mistakes.
+    pub(crate) loaded: Option<(Graph, Registered)>,
     /// Of the last text that was JSON.
     pub(crate) outline: Option<Outline>,
     pub(crate) nodes: Vec<WrittenNode>,
     pub(crate) mistakes: Vec<Mistake>,
+    /// Mistakes beyond those.
+    pub(crate) unlisted: usize,
     /// The picture is that of an earlier text.
     pub(crate) is_old: bool,
 }
@@ -86,7 +96,7 @@ impl GraphFile {
                 if self.problem == problem {
                     return false;
                 }
-                (self.problem, self.graph, self.is_old) = (problem, None, self.outline.is_some());
+                (self.problem, self.loaded, self.is_old) = (problem, None, self.outline.is_some());
             }
         }
         true
@@ -101,26 +111,29 @@ impl GraphFile {
     }
 
     fn check(&mut self, text: &str, registries: &Registries) {
-        let loaded = match registries(text) {
-            Ok(registry) => Graph::parse(text, &registry),
+        let registry = match registries(text) {
+            Ok(registry) => registry,
             Err(problem) => {
-                (self.problem, self.graph, self.is_old) = (Some(problem), None, self.outline.is_some());
+                (self.problem, self.loaded, self.is_old) = (Some(problem), None, self.outline.is_some());
                 return;
             }
         };
+        let loaded = Graph::parse(text, &registry);
         let (faults, warnings) = match &loaded {
             Ok(graph) => (&[][..], graph.warnings()),
             Err(GraphFaults { faults, warnings, .. }) => (&faults[..], &warnings[..]),
         };
         let file: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
-        let mistakes = faults.iter().map(|fault| mistake(text, fault, false));
-        self.mistakes = mistakes.chain(warnings.iter().map(|fault| mistake(text, fault, true))).collect();
+        let all = faults.iter().zip(repeat(false)).chain(warnings.iter().zip(repeat(true)));
+        self.mistakes =
+            all.take(LISTED).map(|(fault, is_warning)| mistake(text, fault, is_warning)).collect();
+        self.unlisted = (faults.len() + warnings.len()).saturating_sub(LISTED);
         let outline = loaded.as_ref().map_or_else(|_| written_outline(&file), |graph| Some(graph.outline()));
-        self.graph = loaded.ok();
+        self.loaded = loaded.ok().map(|graph| (graph, registry));
         self.is_old = outline.is_none() && self.outline.is_some();
         if let Some(outline) = outline {
             self.outline = Some(outline);
-            self.nodes = written_nodes(text, &file);
+            self.nodes = written_nodes(text);
         }
     }
 }
@@ -160,25 +173,42 @@ fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn written_nodes(whole: &str, file: &Value) -> Vec<WrittenNode> {
-    let written = |(index, node): (usize, &Value)| {
+#[derive(Deserialize)]
+struct RawNodes<'t> {
+    #[serde(borrow)]
+    nodes: Vec<&'t RawValue>,
+}
+
+fn written_nodes(whole: &str) -> Vec<WrittenNode> {
+    let Ok(RawNodes { nodes }) = serde_json::from_str(whole.trim_start_matches('\u{feff}')) else {
+        return Vec::new();
+    };
+    let (mut line, mut counted) = (1, 0);
+    let written = |node: &RawValue| {
+        let node = node.get();
+        // It is borrowed from the text.
+        let at = (node.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+        line += whole.get(counted..at).map_or(0, |between| between.matches('\n').count());
+        counted = at;
+        let node: Value = serde_json::from_str(node).unwrap_or_default();
         let data = node.get("data").unwrap_or(&Value::Null);
         let label = text(data, "label");
         WrittenNode {
-            id: text(node, "id").to_owned(),
-            kind: text(node, "type").to_owned(),
-            label: if label.is_empty() { text(node, "id") } else { label }.to_owned(),
-            line: line(whole, &format!("/nodes/{index}")),
+            id: text(&node, "id").to_owned(),
+            kind: text(&node, "type").to_owned(),
+            label: if label.is_empty() { text(&node, "id") } else { label }.to_owned(),
+            line,
             data: serde_json::to_string_pretty(data).unwrap_or_default(),
         }
     };
-    list(file, "nodes").iter().enumerate().map(written).collect()
+    nodes.into_iter().map(written).collect()
 }
 
 /// Of a file with mistakes: its nodes and edges, so far as they are there.
 fn written_outline(file: &Value) -> Option<Outline> {
     let mut seen = HashSet::new();
-    let nodes: Vec<&Value> = list(file, "nodes").iter().filter(|node| seen.insert(text(node, "id"))).collect();
+    let nodes: Vec<&Value> =
+        list(file, "nodes").iter().filter(|node| seen.insert(text(node, "id"))).collect();
     if nodes.is_empty() {
         return None;
     }
@@ -187,9 +217,11 @@ fn written_outline(file: &Value) -> Option<Outline> {
         .iter()
         .map(|node| {
             let from = edges.iter().filter(|edge| text(edge, "source") == text(node, "id"));
-            let edges: Vec<Value> = from
-                .map(|edge| json!([text(edge, "sourceHandle"), {"step": text(edge, "target")}]))
-                .collect();
+            let to = |edge| match text(edge, "target") {
+                "END" => json!("end"),
+                step => json!({"step": step}),
+            };
+            let edges: Vec<Value> = from.map(|edge| json!([text(edge, "sourceHandle"), to(edge)])).collect();
             json!({"label": text(node, "id"), "place": {"node": text(node, "type")}, "edges": edges})
         })
         .collect();

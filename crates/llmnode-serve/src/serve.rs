@@ -25,7 +25,7 @@ const HEAD: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What a file may use: its text decides, since a check needs no tools and stores that exist.
-pub type Registries = Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sync>;
+pub(crate) type Registries = Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sync>;
 
 /// Serves a local page for graphs: each file is drawn, checked while it is edited, and run with the tools, stores and models of
 /// `registry`.
@@ -48,15 +48,14 @@ pub type Registries = Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sy
 /// # Ok(())
 /// # }
 /// ```
-#[must_use]
 pub fn serve(registry: Registered) -> Serve {
     serve_with(Arc::new(move |_: &str| Ok(registry.clone())))
 }
 
 /// Serves graphs whose registry depends on their text.
-#[must_use]
-pub fn serve_with(registries: Registries) -> Serve {
-    let message = "a node without a profile asks the model of the program, and it has none: `Serve::model` sets it";
+pub fn serve_with(registries: Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sync>) -> Serve {
+    let message =
+        "a node without a profile asks the model of the program, and it has none: `Serve::model` sets it";
     let missing = FnModel::new(move |_| ModelError::unsent(Category::ConfigError, message));
     Serve {
         options: Options {

@@ -1,0 +1,172 @@
+//! The paths of the server.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::Router;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware;
+use axum::response::sse::{Event, Sse};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use futures_util::{Stream, stream};
+use llmnode_page::internal::STYLE;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::access;
+use crate::app::App;
+use crate::decision::Answer;
+use crate::{panels, run};
+
+const BODY: usize = 1 << 20;
+
+/// What a page of a run may do: show itself, in a frame of ours.
+const PAGE_POLICY: &str = "frame-ancestors 'self'; sandbox";
+
+type Reply = Result<Json<Value>, (StatusCode, String)>;
+type Body<T> = Result<Json<T>, JsonRejection>;
+
+pub(crate) fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/", get(|state| page(state, Path(0))))
+        .route("/file/{index}", get(page))
+        .route("/pages/{key}", get(page_of_run))
+        .route("/script.js", get(|| async { asset("text/javascript", include_str!("assets/script.js")) }))
+        .route("/style.css", get(|| async { asset("text/css", style()) }))
+        .route("/api/check", get(check))
+        .route("/api/events", get(events))
+        .route("/api/run", post(start))
+        .route("/api/decide", post(decide))
+        .route("/api/stop", post(stop))
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), access::check))
+        .with_state(app)
+}
+
+fn style() -> String {
+    format!("{STYLE}{}", include_str!("assets/style.css"))
+}
+
+fn asset(kind: &'static str, text: impl Into<String>) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, format!("{kind}; charset=utf-8"))], text.into())
+}
+
+async fn page(State(app): State<Arc<App>>, Path(index): Path<usize>) -> Result<Html<String>, StatusCode> {
+    app.read(|state| panels::page(state, index)).map(Html).ok_or(StatusCode::NOT_FOUND)
+}
+
+async fn page_of_run(State(app): State<Arc<App>>, Path(key): Path<String>) -> Result<Response, StatusCode> {
+    let page = app.read(|state| state.history.page(&key).map(str::to_owned)).ok_or(StatusCode::NOT_FOUND)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
+    Ok((headers, Html(page)).into_response())
+}
+
+/// The mistakes of all files, as `llmnode-graph check` would list them.
+async fn check(State(app): State<Arc<App>>) -> Json<Value> {
+    app.read(|state| {
+        let files = state.files.iter().map(|file| {
+            let mistakes = file.mistakes.iter().map(
+                |mistake| json!({"line": mistake.line, "text": mistake.text, "is_warning": mistake.is_warning}),
+            );
+            json!({"file": file.name(), "problem": file.problem, "mistakes": mistakes.collect::<Vec<_>>()})
+        });
+        Json(files.collect())
+    })
+}
+
+async fn events(State(app): State<Arc<App>>) -> Result<impl IntoResponse, (StatusCode, &'static str)> {
+    let Ok(permit) = Arc::clone(&app.pages).try_acquire_owned() else {
+        return Err((StatusCode::TOO_MANY_REQUESTS, "the page is open too often: close another one"));
+    };
+    Ok(Sse::new(followed(app, permit)).keep_alive(axum::response::sse::KeepAlive::default()))
+}
+
+/// `permit`: held for as long as the page is open.
+fn followed(app: Arc<App>, permit: impl Send) -> impl Stream<Item = Result<Event, Infallible>> {
+    let (first, receiver) = app.follow();
+    let state = (app, permit, VecDeque::from(first), receiver);
+    stream::unfold(state, |(app, permit, mut ready, mut receiver)| async move {
+        while ready.is_empty() {
+            match receiver.recv().await {
+                Ok(event) => ready.push_back(event),
+                // What is lost is shown by the panels as they are now.
+                Err(RecvError::Lagged(_)) => {
+                    let (panels, again) = app.follow();
+                    ready.push_back(r#"{"texts":[]}"#.into());
+                    ready.extend(panels);
+                    receiver = again;
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+        let event = Event::default().data(ready.pop_front()?);
+        Some((Ok(event), (app, permit, ready, receiver)))
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum Start {
+    Again { again: u64 },
+    New { file: usize, inputs: Value, requests: u64 },
+}
+
+async fn start(State(app): State<Arc<App>>, body: Body<Start>) -> Reply {
+    let (file, inputs, requests) = match read(body)? {
+        Start::New { file, inputs, requests } => (file, inputs, requests),
+        Start::Again { again } => app
+            .read(|state| {
+                let run = state.history.runs.iter().find(|run| run.number == again)?;
+                Some((run.file, run.inputs.clone(), run.requests))
+            })
+            .ok_or((StatusCode::NOT_FOUND, format!("there is no run {again} any more")))?,
+    };
+    match run::start(&app, file, inputs, requests) {
+        Ok(number) => Ok(Json(json!({"run": number}))),
+        Err(message) => Err((StatusCode::CONFLICT, message)),
+    }
+}
+
+#[derive(Deserialize)]
+struct Decide {
+    id: String,
+    #[serde(flatten)]
+    answer: Answer,
+}
+
+async fn decide(State(app): State<Arc<App>>, body: Body<Decide>) -> Reply {
+    let Decide { id, answer } = read(body)?;
+    let decided = app.change(|state| {
+        let run = state.run.as_mut().ok_or("no run is under way".to_owned())?;
+        let waiting = run.waiting.as_mut().ok_or("nothing waits".to_owned())?;
+        if waiting.decide(&id, answer).map_err(|error| error.to_string())? {
+            run.waiting = None;
+        }
+        Ok(())
+    });
+    done(decided)
+}
+
+async fn stop(State(app): State<Arc<App>>, body: Body<Value>) -> Reply {
+    read(body)?;
+    app.stop();
+    Ok(Json(json!({})))
+}
+
+fn read<T>(body: Body<T>) -> Result<T, (StatusCode, String)> {
+    match body {
+        Ok(Json(value)) => Ok(value),
+        Err(rejection) => Err((rejection.status(), rejection.body_text())),
+    }
+}
+
+fn done(outcome: Result<(), String>) -> Reply {
+    outcome.map(|()| Json(json!({}))).map_err(|message| (StatusCode::CONFLICT, message))
+}

@@ -1,0 +1,145 @@
+//! What the server knows, and what the pages that are open are sent.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, broadcast};
+
+use crate::access::Key;
+use crate::file::GraphFile;
+use crate::history::History;
+use crate::panels;
+use crate::run::Running;
+use crate::serve::Options;
+
+/// How often files are looked at.
+const LOOK: Duration = Duration::from_millis(500);
+/// Events that a slow page may be behind before it is sent everything anew.
+const BEHIND: usize = 128;
+/// Pages that are open at once.
+const PAGES: usize = 8;
+
+pub(crate) struct App {
+    pub(crate) options: Options,
+    pub(crate) key: Key,
+    hosts: [String; 2],
+    state: Mutex<State>,
+    events: broadcast::Sender<Arc<str>>,
+    pub(crate) pages: Arc<Semaphore>,
+}
+
+/// All that the page shows.
+pub(crate) struct State {
+    pub(crate) files: Vec<GraphFile>,
+    pub(crate) run: Option<Running>,
+    pub(crate) history: History,
+    /// Of each panel, the event that the pages were sent last.
+    shown: BTreeMap<String, String>,
+}
+
+impl App {
+    pub(crate) fn new(options: Options, key: Key, port: u16) -> io::Result<Self> {
+        let files = options.files.iter().map(|file| GraphFile::new(Path::new(file)));
+        let mut state = State {
+            files: files.collect::<io::Result<_>>()?,
+            run: None,
+            history: History::default(),
+            shown: BTreeMap::new(),
+        };
+        for file in &mut state.files {
+            file.look(&options.registries);
+        }
+        let app = App {
+            options,
+            key,
+            hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+            state: Mutex::new(state),
+            events: broadcast::Sender::new(BEHIND),
+            pages: Arc::new(Semaphore::new(PAGES)),
+        };
+        app.change(|_| ());
+        Ok(app)
+    }
+
+    pub(crate) fn is_host(&self, host: &str) -> bool {
+        self.hosts.iter().any(|own| own == host)
+    }
+
+    /// A panic elsewhere leaves the state as it was.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
+        read(&self.lock())
+    }
+
+    /// Changes the state, and sends the panels that look otherwise now.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.lock();
+        let changed = change(&mut state);
+        for (panel, event) in panels::all(&state, &self.options) {
+            if state.shown.get(&panel) != Some(&event) {
+                self.send(event.clone());
+                state.shown.insert(panel, event);
+            }
+        }
+        changed
+    }
+
+    /// Adds text to what a node writes, without drawing the panels anew.
+    pub(crate) fn append(&self, write: impl FnOnce(&mut Running) -> Option<(usize, String)>) {
+        let mut state = self.lock();
+        if let Some((index, text)) = state.run.as_mut().and_then(write) {
+            self.send(panels::append(index, &text));
+        }
+    }
+
+    fn send(&self, event: String) {
+        // No page is open.
+        let _ = self.events.send(event.into());
+    }
+
+    /// All panels as they are, and what changes from then on.
+    pub(crate) fn follow(&self) -> (Vec<Arc<str>>, broadcast::Receiver<Arc<str>>) {
+        let state = self.lock();
+        let panels = panels::all(&state, &self.options).into_iter().map(|(_, event)| event);
+        let texts = state.run.iter().flat_map(|run| &run.texts);
+        let texts = texts.map(|text| panels::append(text.index, &text.text));
+        (panels.chain(texts).map(Arc::from).collect(), self.events.subscribe())
+    }
+
+    /// Looks at the files for as long as the server runs.
+    pub(crate) async fn watch_files(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let app = Arc::clone(&self);
+            // Files may be on a slow disk, and big graphs take a while to check.
+            let looked = tokio::task::spawn_blocking(move || app.look()).await;
+            if let Err(error) = looked {
+                tracing::warn!(target: "llmnode::serve", %error, "the files could not be checked");
+            }
+        }
+    }
+
+    fn look(&self) {
+        for index in 0..self.options.files.len() {
+            // The check is made without the lock.
+            let Some(mut file) = self.read(|state| state.files.get(index).cloned()) else { continue };
+            if file.look(&self.options.registries) {
+                self.change(|state| {
+                    if let Some(old) = state.files.get_mut(index) {
+                        *old = file;
+                    }
+                });
+            }
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        self.change(|state| state.run.as_mut().map(Running::stop));
+    }
+}

@@ -1,0 +1,313 @@
+//! The parts of the page, as HTML. The script only puts them where they belong.
+
+use llmnode_flow::flow::Outline;
+use llmnode_page::internal::{Figures, Html, Marks, figures, picture};
+use serde_json::json;
+
+use crate::app::State;
+use crate::file::GraphFile;
+use crate::form;
+use crate::history::Ended;
+use crate::run::Running;
+use crate::serve::Options;
+
+/// Each panel's name, and the event that shows it.
+pub(crate) fn all(state: &State, options: &Options) -> Vec<(String, String)> {
+    let mut events = Vec::new();
+    let mut add = |panel: String, html: Html| {
+        let event = json!({"panel": panel, "html": html.into_string()}).to_string();
+        events.push((panel, event));
+    };
+    for (index, file) in state.files.iter().enumerate() {
+        let run = state.run.as_ref().filter(|run| run.file == index);
+        add(format!("graph-{index}"), graph(index, file, run));
+        add(format!("form-{index}"), form::panel(index, file, state.run.is_some(), options));
+    }
+    add("run".to_owned(), run(state.run.as_ref()));
+    add("waiting".to_owned(), waiting(state.run.as_ref()));
+    add("outcome".to_owned(), outcome(state));
+    add("history".to_owned(), history(state));
+    let texts = state.run.iter().flat_map(|run| &run.texts);
+    let texts: Vec<(usize, &str)> = texts.map(|text| (text.index, &*text.position)).collect();
+    events.push(("texts".to_owned(), json!({"texts": texts}).to_string()));
+    events
+}
+
+/// The event that adds to what a call writes.
+pub(crate) fn append(index: usize, text: &str) -> String {
+    json!({"append": index, "text": text}).to_string()
+}
+
+/// The page of one file, without what needs the key.
+pub(crate) fn page(state: &State, index: usize) -> Option<String> {
+    let file = state.files.get(index)?;
+    let mut html = Html::default();
+    html.markup("<!DOCTYPE html>\n");
+    html.element("html", &[("lang", "en")], |html| {
+        html.element("head", &[], |html| {
+            html.void("meta", &[("charset", "utf-8")]);
+            html.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+            html.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
+            html.leaf("title", "", format!("{} – llmnode", file.name()));
+            html.void("link", &[("rel", "stylesheet"), ("href", "/style.css")]);
+            html.element("script", &[("src", "/script.js"), ("type", "module")], |_| {});
+        });
+        html.element("body", &[], |html| {
+            html.element("header", &[], |html| {
+                html.leaf("h1", "", file.name());
+                files(html, state, index);
+                html.element("p", &[("id", "message"), ("role", "alert"), ("hidden", "")], |_| {});
+            });
+            html.element("main", &[], |html| {
+                panel(html, &format!("graph-{index}"), graph(index, file, None));
+                panel(html, &format!("form-{index}"), Html::default());
+                for name in ["run", "waiting", "texts", "outcome", "history"] {
+                    panel(html, name, Html::default());
+                }
+                html.leaf("noscript", "", "Without a script, the page shows the graph and its mistakes.");
+            });
+        });
+    });
+    Some(html.into_string())
+}
+
+fn panel(html: &mut Html, name: &str, content: Html) {
+    html.element("div", &[("id", name), ("class", "panel")], |html| html.append(content));
+}
+
+fn files(html: &mut Html, state: &State, index: usize) {
+    if state.files.len() < 2 {
+        return;
+    }
+    html.element("nav", &[("aria-label", "Files")], |html| {
+        for (at, file) in state.files.iter().enumerate() {
+            let href = format!("/file/{at}");
+            let current = if at == index { "page" } else { "false" };
+            html.element("a", &[("href", &href), ("aria-current", current)], |html| html.text(file.name()));
+        }
+    });
+}
+
+fn graph(index: usize, file: &GraphFile, run: Option<&Running>) -> Html {
+    let mut html = Html::default();
+    html.section("Graph", |html| {
+        let faults = file.mistakes.iter().filter(|mistake| !mistake.is_warning).count();
+        let (class, word) = match (&file.problem, faults) {
+            (Some(_), _) => ("pill bad", "cannot be read".to_owned()),
+            (None, 0) => ("pill good", "no mistakes".to_owned()),
+            (None, 1) => ("pill bad", "1 mistake".to_owned()),
+            (None, faults) => ("pill bad", format!("{faults} mistakes")),
+        };
+        html.element("p", &[("role", "status")], |html| html.leaf("span", class, word));
+        file.problem.iter().for_each(|problem| html.leaf("p", "banner", problem));
+        drawn(html, index, file, run);
+        if file.is_old {
+            html.leaf("p", "more", "The picture is that of the last text that could be read.");
+        }
+        mistakes(html, index, file);
+        nodes(html, index, file);
+    });
+    html
+}
+
+fn drawn(html: &mut Html, index: usize, file: &GraphFile, run: Option<&Running>) {
+    // A run goes on with the graph that it began with.
+    let outline = run.map(|run| run.graph.outline()).or_else(|| file.outline.clone());
+    let Some(outline) = outline else { return };
+    let mut marks = Marks::default();
+    for (at, node) in file.nodes.iter().enumerate() {
+        marks.titles.insert(node.id.clone(), node.label.clone());
+        marks.links.insert(node.id.clone(), format!("#node-{index}-{at}"));
+        if file.mistakes.iter().any(|mistake| mistake.node == Some(at) && !mistake.is_warning) {
+            marks.faulty.insert(node.id.clone());
+        }
+    }
+    let class = if file.is_old { "scroll old" } else { "scroll" };
+    match picture(&outline, &marks, run.map(|run| &run.recording)) {
+        Some(svg) => html.element(
+            "div",
+            &[("class", class), ("tabindex", "0"), ("role", "region"), ("aria-label", "Picture")],
+            |html| html.append(svg),
+        ),
+        None => {
+            let steps = if let Outline::Flow(_, steps) = &outline { steps.len() } else { 0 };
+            html.leaf("p", "more", format!("The graph has {steps} nodes, too many to draw."));
+        }
+    }
+}
+
+fn mistakes(html: &mut Html, index: usize, file: &GraphFile) {
+    if file.mistakes.is_empty() {
+        return;
+    }
+    html.element("ul", &[("class", "mistakes")], |html| {
+        for mistake in &file.mistakes {
+            let class = if mistake.is_warning { "warning" } else { "fault" };
+            html.element("li", &[("class", class)], |html| {
+                let line = format!("line {}", mistake.line);
+                match mistake.node {
+                    Some(node) => {
+                        let href = format!("#node-{index}-{node}");
+                        html.element("a", &[("href", &href)], |html| html.text(line));
+                    }
+                    None => html.text(line),
+                }
+                html.text(if mistake.is_warning { " · warning: " } else { " · " });
+                html.text(&mistake.text);
+            });
+        }
+    });
+    if file.unlisted > 0 {
+        html.leaf("p", "more", format!("and {} more", file.unlisted));
+    }
+}
+
+fn nodes(html: &mut Html, index: usize, file: &GraphFile) {
+    for (at, node) in file.nodes.iter().enumerate() {
+        let id = format!("node-{index}-{at}");
+        html.element("details", &[("class", "callbox"), ("id", &id)], |html| {
+            html.element("summary", &[], |html| {
+                html.leaf("span", "n", &node.label);
+                html.leaf("span", "tag", &node.kind);
+                html.leaf("span", "num", format!("line {}", node.line));
+                if file.mistakes.iter().any(|mistake| mistake.node == Some(at) && !mistake.is_warning) {
+                    html.leaf("span", "pill bad", "has a mistake");
+                }
+            });
+            html.verbatim(&node.data);
+        });
+    }
+}
+
+fn run(run: Option<&Running>) -> Html {
+    let mut html = Html::default();
+    let Some(run) = run else { return html };
+    html.section("Run", |html| {
+        html.element("p", &[("role", "status")], |html| {
+            let (class, word) =
+                ("pill wait", if run.waiting.is_some() { "waits for you" } else { "running" });
+            html.leaf("span", class, word);
+            html.text(" ");
+            html.text(in_words(&figures(&run.recording)));
+            html.text(format!(" · at most {} requests", run.requests));
+        });
+        let attributes = [("type", "button"), ("id", "stop"), ("data-post", "/api/stop")];
+        html.element("button", &attributes, |html| html.text("Stop"));
+    });
+    html
+}
+
+/// Without the time, which goes on.
+fn in_words(figures: &Figures) -> String {
+    format!("{} steps, {} requests, {}", figures.steps, figures.requests, figures.tokens)
+}
+
+fn waiting(run: Option<&Running>) -> Html {
+    let mut html = Html::default();
+    let Some(waiting) = run.and_then(|run| run.waiting.as_ref()) else { return html };
+    html.section("Waits for you", |html| {
+        for call in waiting.paused.waiting() {
+            html.element("form", &[("data-decide", &call.id)], |html| {
+                html.element("p", &[], |html| {
+                    html.leaf("strong", "", &call.tool);
+                    html.text(format!(" of {}", call.node));
+                });
+                let label = if call.wants_result { "Its arguments, and the result" } else { "Arguments" };
+                form::area(html, &format!("values-{}", call.id), label, "values", &pretty(&call.arguments));
+                if call.wants_result {
+                    form::area(html, &format!("result-{}", call.id), "Result, as JSON or text", "result", "");
+                    form::button(html, "result", "Give the result");
+                } else {
+                    form::line(html, &format!("why-{}", call.id), "Why not", "why");
+                    form::button(html, "yes", "Yes");
+                    form::button(html, "no", "No");
+                    form::button(html, "edit", "Yes, as edited");
+                }
+            });
+        }
+    });
+    html
+}
+
+fn pretty(json: &str) -> String {
+    let value: Result<serde_json::Value, _> = serde_json::from_str(json);
+    value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.to_owned())
+}
+
+fn class(outcome: &str) -> &'static str {
+    match outcome {
+        "completed" => "pill good",
+        "stopped" | "paused" => "pill wait",
+        _ => "pill bad",
+    }
+}
+
+/// Of the last run.
+fn outcome(state: &State) -> Html {
+    let mut html = Html::default();
+    let Some(last) = state.history.runs.front() else { return html };
+    html.section("Outcome", |html| {
+        html.element("p", &[("role", "status")], |html| {
+            html.leaf("span", class(&last.outcome), &last.outcome);
+            html.text(format!(" Run {} of {}", last.number, last.graph));
+        });
+        last.error.iter().for_each(|error| html.leaf("p", "banner", error));
+        html.verbatim(&last.values);
+        let source = format!("/pages/{}", last.page_key);
+        html.element("p", &[], |html| save(html, last, "Save the page of this run"));
+        let attributes =
+            [("name", "page"), ("title", "The page of the run"), ("sandbox", ""), ("src", &*source)];
+        html.element("iframe", &attributes, |_| {});
+    });
+    html
+}
+
+fn save(html: &mut Html, run: &Ended, word: &str) {
+    let (href, name) = (format!("/pages/{}", run.page_key), format!("run-{}.html", run.number));
+    html.element("a", &[("href", &href), ("download", &name)], |html| html.text(word));
+}
+
+fn history(state: &State) -> Html {
+    let mut html = Html::default();
+    if state.history.runs.is_empty() {
+        return html;
+    }
+    html.section("Runs", |html| {
+        html.element("div", &[("class", "scroll"), ("tabindex", "0")], |html| {
+            html.element("table", &[], |html| {
+                html.element("tr", &[], |html| {
+                    for name in
+                        ["Run", "Graph", "Outcome", "Time", "Steps", "Requests", "Tokens", "Cost", "", "", ""]
+                    {
+                        html.leaf("th", "", name);
+                    }
+                });
+                state.history.runs.iter().for_each(|run| row(html, run, state.run.is_some()));
+            });
+        });
+    });
+    html
+}
+
+fn row(html: &mut Html, run: &Ended, is_busy: bool) {
+    html.element("tr", &[], |html| {
+        html.leaf("td", "", run.number.to_string());
+        html.leaf("td", "", &run.graph);
+        html.element("td", &[], |html| html.leaf("span", class(&run.outcome), &run.outcome));
+        let Figures { time, steps, requests, tokens, cost } = &run.figures;
+        [time, steps, requests, tokens, cost].iter().for_each(|figure| html.leaf("td", "", figure));
+        html.element("td", &[], |html| {
+            let href = format!("/pages/{}", run.page_key);
+            html.element("a", &[("href", &href), ("target", "page")], |html| html.text("Show"));
+        });
+        html.element("td", &[], |html| save(html, run, "Save"));
+        html.element("td", &[], |html| {
+            if !is_busy {
+                let number = run.number.to_string();
+                html.element("button", &[("type", "button"), ("data-again", &number)], |html| {
+                    html.text("Again");
+                });
+            }
+        });
+    });
+}

@@ -1,0 +1,234 @@
+//! The run of a graph, for the pages that are open.
+
+use std::sync::Arc;
+
+use llmnode_flow::flow::{Position, RunExt};
+use llmnode_graph::{Graph, State};
+use llmnode_model::internal::Redactor;
+use llmnode_page::Recording;
+use llmnode_runtime::{Event, Limits, NodeError, Paused, Run};
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+
+use crate::access::Key;
+use crate::app::App;
+use crate::decision::Waiting;
+use crate::history::{Ended, of_recording};
+
+/// Of the text of one call that is shown while it is written; the page of the run has all.
+const SHOWN: usize = 64 * 1024;
+/// Of calls whose text is shown at once; the oldest go.
+const CALLS: usize = 64;
+
+/// The run that is under way.
+pub(crate) struct Running {
+    pub(crate) number: u64,
+    pub(crate) file: usize,
+    pub(crate) graph: Graph,
+    pub(crate) inputs: Value,
+    pub(crate) requests: u64,
+    pub(crate) recording: Recording,
+    pub(crate) texts: Vec<CallText>,
+    pub(crate) waiting: Option<Waiting>,
+    stop: Option<oneshot::Sender<()>>,
+}
+
+/// What a call writes.
+#[derive(Default)]
+pub(crate) struct CallText {
+    pub(crate) position: String,
+    /// Its panel: older ones may be gone.
+    pub(crate) index: usize,
+    pub(crate) text: String,
+}
+
+impl Running {
+    pub(crate) fn stop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // It has just ended.
+            let _ = stop.send(());
+        }
+    }
+
+    fn has(&self, position: &str) -> bool {
+        self.texts.iter().any(|text| text.position == position)
+    }
+
+    fn begin(&mut self, position: &str) {
+        let index = self.texts.last().map_or(0, |text| text.index + 1);
+        if self.texts.len() == CALLS {
+            self.texts.remove(0);
+        }
+        self.texts.push(CallText { position: position.to_owned(), index, text: String::new() });
+    }
+
+    fn write(&mut self, position: &str, event: &Event) -> Option<(usize, String)> {
+        let call = self.texts.iter_mut().find(|text| text.position == position)?;
+        let more = match event {
+            Event::Text(more) => more.clone(),
+            Event::ToolCalls(calls) => {
+                let calls = calls.iter().map(|call| format!("\n→ {} {}", call.name, call.arguments));
+                calls.collect::<String>() + "\n"
+            }
+            Event::ToolResult { id, outcome, .. } => format!("← {id}: {outcome}\n"),
+            Event::Restarted { category, .. } => format!("\n({category}: asked again)\n"),
+            _ => return None,
+        };
+        let room = SHOWN.saturating_sub(call.text.len());
+        let end = (0..=more.len().min(room)).rev().find(|end| more.is_char_boundary(*end))?;
+        call.text.push_str(&more[..end]);
+        Some((call.index, more[..end].to_owned()))
+    }
+}
+
+/// Starts a run. The message says why there is none.
+pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Value, requests: u64) -> Result<u64, String> {
+    if !app.options.can_run {
+        return Err("this server draws and checks graphs, but runs none".to_owned());
+    }
+    let loaded = app.read(|state| state.files.get(file).and_then(|file| file.loaded.clone()));
+    let (graph, registry) = loaded.ok_or("the graph has mistakes: mend them first")?;
+    let start = graph.start(inputs.clone()).map_err(|error| error.to_string())?;
+    let requests = requests.min(app.options.requests);
+    let run = registry.run(Arc::clone(&app.options.model)).with_limits(Limits::new().requests(requests));
+    let run = run.with_state(start);
+    let recording = Recording::new().with_content(true);
+    let (stop, stopped) = oneshot::channel();
+    let number = app.change(|state| {
+        if state.run.is_some() {
+            return Err("a run is under way: stop it first");
+        }
+        let number = state.history.next_number();
+        state.run = Some(Running {
+            number,
+            file,
+            graph: graph.clone(),
+            inputs,
+            requests,
+            recording: recording.clone(),
+            texts: Vec::new(),
+            waiting: None,
+            stop: Some(stop),
+        });
+        Ok(number)
+    })?;
+    let app = Arc::clone(app);
+    tokio::spawn(async move {
+        // In a task of its own, so that a panic of it ends the run and not this.
+        let driven = tokio::spawn(drive(Arc::clone(&app), graph, run, recording, stopped));
+        let ending = driven.await.unwrap_or_else(|_| Ending::of("panic", String::new()));
+        ended(&app, ending);
+    });
+    Ok(number)
+}
+
+struct Ending {
+    outcome: String,
+    error: Option<String>,
+    values: String,
+}
+
+impl Ending {
+    fn of(outcome: &str, values: String) -> Self {
+        Ending { outcome: outcome.to_owned(), error: None, values }
+    }
+}
+
+async fn drive(
+    app: Arc<App>,
+    graph: Graph,
+    mut run: Run<State>,
+    recording: Recording,
+    stopped: oneshot::Receiver<()>,
+) -> Ending {
+    let outcome = tokio::select! {
+        outcome = until_decided(&app, &graph, &mut run, &recording) => Some(outcome),
+        _ = stopped => None,
+    };
+    let own = run.state().values.iter().filter(|(name, _)| !name.starts_with('_'));
+    let values: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let redactor = Redactor::from_env();
+    // Values of JSON always serialize.
+    let values = redactor.text(&serde_json::to_string_pretty(&values).unwrap_or_default());
+    match outcome {
+        None => Ending::of("stopped", values),
+        Some(Ok(_)) => Ending::of("completed", values),
+        Some(Err(error)) => {
+            let (outcome, error) = (error.category().to_string(), Some(redactor.text(&error.to_string())));
+            Ending { outcome, error, values }
+        }
+    }
+}
+
+async fn until_decided(
+    app: &App,
+    graph: &Graph,
+    run: &mut Run<State>,
+    recording: &Recording,
+) -> Result<String, NodeError> {
+    let mut decided: Option<Paused> = None;
+    loop {
+        let outcome = once(app, graph, run, recording, decided.take()).await;
+        let Some(paused) = outcome.as_ref().err().and_then(NodeError::paused) else { return outcome };
+        let (waiting, decision) = Waiting::new(paused);
+        app.change(|state| {
+            if let Some(run) = &mut state.run {
+                run.waiting = Some(waiting);
+            }
+        });
+        match decision.await {
+            Ok(paused) => decided = Some(paused),
+            // Nobody can decide any more.
+            Err(_) => return outcome,
+        }
+    }
+}
+
+async fn once(
+    app: &App,
+    graph: &Graph,
+    run: &mut Run<State>,
+    recording: &Recording,
+    decided: Option<Paused>,
+) -> Result<String, NodeError> {
+    let mut call = run
+        .flow(graph)
+        .on_step(|_| app.change(|_| ()))
+        .on_event(|position, event| written(app, position, event))
+        .record(recording);
+    if let Some(paused) = decided {
+        call = call.approve(paused);
+    }
+    call.await
+}
+
+fn written(app: &App, position: &Position, event: &Event) {
+    let position = position.to_string();
+    if !app.read(|state| state.run.as_ref().is_some_and(|run| run.has(&position))) {
+        app.change(|state| state.run.as_mut().map(|run| run.begin(&position)));
+    }
+    app.append(|run| run.write(&position, event));
+}
+
+fn ended(app: &App, ending: Ending) {
+    let recording = app.read(|state| state.run.as_ref().map(|run| run.recording.clone()));
+    let Some((figures, page)) = recording.as_ref().map(of_recording) else { return };
+    // Without random numbers the page can be reached by nobody.
+    let page_key = Key::random().map(|key| key.text().to_owned()).unwrap_or_default();
+    app.change(|state| {
+        let Some(run) = state.run.take() else { return };
+        state.history.add(Ended {
+            number: run.number,
+            file: run.file,
+            graph: state.files.get(run.file).map_or(String::new(), |file| file.name().into_owned()),
+            inputs: run.inputs,
+            requests: run.requests,
+            outcome: ending.outcome,
+            error: ending.error,
+            values: ending.values,
+            figures,
+            page,
+            page_key,
+        });
+    });
+}

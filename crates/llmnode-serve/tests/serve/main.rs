@@ -1,0 +1,8 @@
+//! The page for graphs, over sockets.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod access;
+mod client;
+mod files;
+mod runs;

@@ -1,0 +1,126 @@
+//! Runs: text as it comes, approvals, stops, history.
+
+use llmnode_runtime::{Reply, ScriptedModel};
+use llmnode_serve::Served;
+use serde_json::{Value, json};
+
+use crate::client::{Events, Folder, get, post, served};
+
+fn question() -> Value {
+    json!({"file": 0, "inputs": {"question": "Where is the key?"}, "requests": 9})
+}
+
+async fn decide(served: &Served, answer: &Value) -> (u16, String) {
+    post(served, "/api/decide", answer).await
+}
+
+fn link(panel: &str) -> String {
+    let from = panel.find("/pages/").unwrap();
+    panel[from..].split('"').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_run_is_followed_to_its_page() {
+    let folder = Folder::new("run");
+    let model = ScriptedModel::new()
+        .reply(Reply::text("").call("pay", json!(5)))
+        .reply("Under the <i>mat</i>.")
+        .reply("It is under the mat.");
+    let served = served(&folder, model).await;
+    let mut events = Events::open(&served).await;
+    let form = events.panel("form-0", "Run").await;
+    assert!(form.contains("data-name=\"question\""), "{form}");
+    assert_eq!(post(&served, "/api/run", &question()).await.0, 200);
+    assert_eq!(post(&served, "/api/run", &question()).await.0, 409, "one at a time");
+    events.until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("→ pay")).await;
+    events.until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("Under")).await;
+
+    let waiting = events.panel("waiting", "data-decide=\"write\"").await;
+    assert!(waiting.contains("Yes, as edited"), "{waiting}");
+    // A page that is opened now has all of it.
+    let mut late = Events::open(&served).await;
+    late.panel("run", "waits for you").await;
+    late.panel("waiting", "data-decide=\"write\"").await;
+    late.until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("<i>mat")).await;
+
+    let wrong = json!({"id": "other", "answer": "yes"});
+    assert_eq!(decide(&served, &wrong).await.0, 409);
+    assert_eq!(decide(&served, &json!({"id": "write", "answer": "perhaps"})).await.0, 422);
+    assert_eq!(decide(&served, &json!({"id": "write", "answer": "yes"})).await.0, 200);
+    assert_eq!(decide(&served, &json!({"id": "write", "answer": "yes"})).await.0, 409, "once");
+    let outcome = events.panel("outcome", "completed").await;
+    assert!(outcome.contains("\"answer\": \"It is under the mat.\""), "{outcome}");
+    let (status, page) = get(&served, &link(&outcome), "").await;
+    assert_eq!(status, 200);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Under the &lt;i&gt;mat"), "{page}");
+    let history = events.panel("history", "completed").await;
+    assert!(history.contains("3") && history.contains("data-again=\"1\""), "{history}");
+}
+
+#[tokio::test]
+async fn a_person_says_no_or_edits() {
+    let folder = Folder::new("decided");
+    let model = ScriptedModel::new().reply("a").reply("b").reply("edited");
+    let served = served(&folder, model.clone()).await;
+    let mut events = Events::open(&served).await;
+    post(&served, "/api/run", &question()).await;
+    events.panel("waiting", "data-decide").await;
+    decide(&served, &json!({"id": "write", "answer": "no", "why": "not today"})).await;
+    events.panel("outcome", "Run 1").await;
+
+    assert_eq!(post(&served, "/api/run", &json!({"again": 1})).await.0, 200);
+    events.panel("waiting", "data-decide").await;
+    let edit = json!({"id": "write", "answer": "edit", "values": {"facts": "what I know"}});
+    assert_eq!(decide(&served, &edit).await.0, 200, "{:?}", decide(&served, &edit).await);
+    events.panel("outcome", "edited").await;
+    let last = model.requests().pop().unwrap();
+    assert!(last.messages.iter().any(|message| message.content.contains("what I know")));
+}
+
+#[tokio::test]
+async fn a_run_is_stopped() {
+    let folder = Folder::new("stopped");
+    let model = ScriptedModel::new().reply(Reply::never());
+    let served = served(&folder, model).await;
+    let mut events = Events::open(&served).await;
+    post(&served, "/api/run", &question()).await;
+    events.panel("run", "running").await;
+    events.panel("graph-0", "node wait").await;
+    assert_eq!(post(&served, "/api/stop", &json!({})).await.0, 200);
+    let outcome = events.panel("outcome", "stopped").await;
+    let (_, page) = get(&served, &link(&outcome), "").await;
+    assert!(page.contains("cancelled"), "{page}");
+}
+
+#[tokio::test]
+async fn wrong_inputs_and_limits_are_said() {
+    let folder = Folder::new("inputs");
+    let served = served(&folder, ScriptedModel::new().reply(Reply::text("").call("pay", json!(5)))).await;
+    let (status, message) = post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
+    assert_eq!(status, 409);
+    assert!(message.contains("question"), "{message}");
+    let mut events = Events::open(&served).await;
+    let one = json!({"file": 0, "inputs": {"question": "?"}, "requests": 1});
+    post(&served, "/api/run", &one).await;
+    events.panel("outcome", "limit_exceeded").await;
+}
+
+#[tokio::test]
+async fn twenty_runs_are_kept() {
+    let folder = Folder::new("kept");
+    let mut model = ScriptedModel::new();
+    for _ in 0..100 {
+        model = model.reply("facts");
+    }
+    let served = served(&folder, model).await;
+    let mut events = Events::open(&served).await;
+    for run in 1..=100 {
+        post(&served, "/api/run", &question()).await;
+        events.panel("waiting", "data-decide").await;
+        post(&served, "/api/stop", &json!({})).await;
+        events.panel("outcome", &format!("Run {run} ")).await;
+    }
+    let history = Events::open(&served).await.panel("history", "stopped").await;
+    assert_eq!(history.matches("data-again").count(), 20);
+    assert_eq!(post(&served, "/api/run", &json!({"again": 1})).await.0, 404);
+}
