@@ -18,6 +18,7 @@ macro_rules! links {
 [mcp.md]: self::mcp
 [observability.md]: self::observability
 [optimising.md]: self::optimising
+[graph-page.md]: self::graph_page
 [pages.md]: self::pages
 [providers.md]: self::providers
 [reading.md]: self::reading
@@ -55,6 +56,7 @@ page!(durability, feature = "journal");
 page!(endpoints, feature = "openai");
 page!(errors, any());
 page!(flows, doctest);
+page!(graph_page, "graph-page", all(doctest, feature = "serve"));
 page!(graphs, all(doctest, feature = "graph"));
 page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);

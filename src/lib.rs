@@ -40,6 +40,7 @@
 //! | `prices` | [`Prices::catalog`], a dated list of what models cost |
 //! | `rag` | [stores of documents, embeddings, search](guide::retrieval) |
 //! | `rag-sqlite`, `rag-chroma` | a store in one SQLite file (needs a C compiler), and one behind Chroma's server |
+//! | `serve` | [a local page for graphs](guide::graph_page): drawn, checked while they are edited, run |
 //! | `smart` | [nodes with a goal](guide::smart_nodes) in place of a prompt, and their optimisers |
 //! | `cassette` | [recorded answers](guide::cassettes) for tests |
 //! | `stub-server` | [`StubServer`], an OpenAI-compatible server for tests |
@@ -761,6 +762,9 @@ pub use llmnode_macros::flow;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 
+#[cfg(feature = "graph")]
+pub mod graph;
+
 #[cfg(feature = "cassette")]
 #[doc(inline)]
 pub use llmnode_cassette::{Cassette, CassetteMode};
@@ -771,9 +775,6 @@ pub use llmnode_flow::flow::Action;
 #[cfg(feature = "journal")]
 #[doc(inline)]
 pub use llmnode_flow::journal;
-#[cfg(feature = "graph")]
-#[doc(inline)]
-pub use llmnode_graph as graph;
 /// The version of async-openai whose configuration [`OpenAiBuilder::config`] takes.
 #[cfg(feature = "async-openai")]
 #[doc(no_inline)]

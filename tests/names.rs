@@ -30,6 +30,7 @@ const MODULES: &[&str] = &[
     "crates/llmnode-mcp/src/lib.rs",
     "crates/llmnode-page/src/lib.rs",
     "crates/llmnode-rag/src/lib.rs",
+    "crates/llmnode-serve/src/lib.rs",
     "crates/llmnode-smart/src/lib.rs",
     "crates/llmnode-smart/src/evaluate/mod.rs",
     "crates/llmnode-smart/src/optimise/mod.rs",

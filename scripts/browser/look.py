@@ -147,4 +147,5 @@ def main(folder):
     print(f"{len(names)} pages; screenshots are in {folder}")
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -125,7 +125,6 @@ const SMART: &[&str] = &[
     "optimise",
 ];
 const CLI: &[&str] = &[
-    "locate",
     "location",
     "args",
     "report",
@@ -137,6 +136,7 @@ const CLI: &[&str] = &[
     "check",
     "page",
     "run",
+    "serve",
 ];
 const CASSETTE: &[&str] = &["diff", "request_key", "entry", "mismatch", "sink", "file", "cassette"];
 const MCP: &[&str] =
@@ -155,7 +155,10 @@ const PAGE: &[&str] = &[
     "calls",
     "page",
     "recording",
+    "internal",
 ];
+const SERVE: &[&str] =
+    &["decision", "file", "history", "app", "access", "form", "panels", "run", "api", "serve"];
 const STUB: &[&str] = &[
     "sample",
     "form",
@@ -213,6 +216,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("crates/llmnode-page", PAGE),
     ("crates/llmnode-rag", RAG),
     ("crates/llmnode-reader", READER),
+    ("crates/llmnode-serve", SERVE),
     ("crates/llmnode-smart", SMART),
     ("crates/llmnode-stub", STUB),
     ("crates/llmnode-testkit", &["bin"]),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use serde_json::Value;
 
@@ -14,11 +15,14 @@ Usage:
   llmnode-graph run FILE [--input NAME=VALUE]... [--approve [NAME=]ANSWER]... [--profiles FILE]
                          [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER] [--picture mermaid]
                          [--page FILE]
+  llmnode-graph serve FILE... [--profiles FILE] [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER]
+                           [--mcp COMMAND]... [--requests N] [--port N] [--no-run]
   llmnode-graph page FILE [--output FILE]
   llmnode-graph schema
 
 check   lists every fault of a graph. It exits with 0 if there is none, with 1 if there are some.
 run     runs a graph on the model of OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, and prints what it wrote.
+serve   prints the address of a local page: the graphs drawn, checked while they are edited, run and approved there.
 page    makes the page of a recording (`Recording::to_json`): run.html of run.json, if --output names no other file.
 schema  prints the JSON Schema of graph files, for editors.
 
@@ -36,6 +40,10 @@ Options:
   --types NAMES       the node types that the program adds; their settings are not checked
   --folder FOLDER     where subgraphs are; by default the folder of the file
   --picture FORM      print the graph as Mermaid when it has run
+  --mcp COMMAND       an MCP server, started as a program, whose tools the graphs may use (feature `mcp`)
+  --requests N        how many requests a run of the page may make at most; 50 by default
+  --port N            the port of the page; a free one by default
+  --no-run            draw and check only; tools, stores and profiles need not exist then
   --page FILE         write the run as a page, with prompts and answers, whatever comes of it";
 
 #[derive(Debug, PartialEq)]
@@ -44,7 +52,19 @@ pub(crate) enum Command {
     Schema,
     Check(Options),
     Run(Options),
+    Serve(ServeOptions),
     Page { file: PathBuf, output: Option<PathBuf> },
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct ServeOptions {
+    /// Their file is the first one.
+    pub(crate) options: Options,
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) mcp: Vec<String>,
+    pub(crate) requests: Option<u64>,
+    pub(crate) port: u16,
+    pub(crate) no_run: bool,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -90,9 +110,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
         Some("check") => false,
         Some("run") => true,
         Some("page") => return page(args),
+        Some("serve") => return serve(args),
         Some(other) => {
             return Err(format!(
-                "there is no command {other:?}; there are \"check\", \"run\", \"page\" and \"schema\""
+                "there is no command {other:?}; there are \"check\", \"run\", \"serve\", \"page\" and \"schema\""
             ));
         }
     };
@@ -154,6 +175,35 @@ impl Options {
         }
         Ok(())
     }
+}
+
+fn serve(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
+    let mut serve = ServeOptions::default();
+    while let Some(arg) = args.next() {
+        let (name, given) = match arg.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
+            _ => (arg, None),
+        };
+        let value = || given.or_else(|| args.next()).ok_or(format!("{name} needs a value"));
+        match name.as_str() {
+            "--help" | "-h" => return Ok(Command::Help),
+            "--no-run" => serve.no_run = true,
+            "--mcp" => serve.mcp.push(value()?),
+            "--requests" => serve.requests = Some(number(&name, &value()?)?),
+            "--port" => serve.port = number(&name, &value()?)?,
+            "--input" | "--approve" | "--picture" | "--page" => {
+                return Err(format!("there is no option {name} here"));
+            }
+            option if option.starts_with("--") => serve.options.set(option, true, value)?,
+            _ => serve.files.push(PathBuf::from(name)),
+        }
+    }
+    serve.options.file = serve.files.first().cloned().ok_or("which file?")?;
+    Ok(Command::Serve(serve))
+}
+
+fn number<N: FromStr>(option: &str, text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| format!("{option} {text:?}: write a number"))
 }
 
 fn page(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
@@ -235,6 +285,19 @@ mod tests {
     }
 
     #[test]
+    fn arguments_of_the_page_are_read() {
+        let Ok(Command::Serve(serve)) =
+            read("serve a.json b.json --port 80 --requests=7 --mcp server --no-run --folder f")
+        else {
+            panic!()
+        };
+        assert_eq!(serve.files, [PathBuf::from("a.json"), "b.json".into()]);
+        assert_eq!((serve.port, serve.requests, serve.no_run), (80, Some(7), true));
+        assert_eq!((serve.options.file, serve.options.folder), ("a.json".into(), Some("f".into())));
+        assert_eq!(serve.mcp, ["server"]);
+    }
+
+    #[test]
     fn mistakes_are_reported() {
         for (line, told) in [
             ("chek a.json", "no command \"chek\""),
@@ -250,6 +313,9 @@ mod tests {
             ("run a --store docs", "write NAME=FILE"),
             ("check a --store =docs.db", "write NAME=FILE"),
             ("check a --approve yes", "no option --approve"),
+            ("serve", "which file?"),
+            ("serve a --port x", "write a number"),
+            ("serve a --input x=1", "no option --input"),
         ] {
             assert!(read(line).unwrap_err().contains(told), "{line}");
         }

@@ -56,6 +56,13 @@ pub(crate) fn read(file: &Path) -> Result<String, Box<dyn Error>> {
         .map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
 }
 
+/// The registry that a check of this text needs.
+#[cfg(feature = "serve")]
+pub(crate) fn registry_for(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>> {
+    let file = serde_json::from_str(text).unwrap_or(Value::Null);
+    registry(placeholders::named(file, &folder(options)), options)
+}
+
 /// What the program of the graph would register, as far as the command knows: its tools and models are never called.
 fn registry(named: Named, options: &Options) -> Result<Registered, Box<dyn Error>> {
     let stores = stores::placeholders(&named, &options.stores);

@@ -9,6 +9,8 @@ mod page;
 mod placeholders;
 mod report;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod stores;
 mod table;
 
@@ -29,6 +31,12 @@ fn main() -> ExitCode {
         Command::Schema => check::schema(),
         Command::Check(options) => check::check(&options),
         Command::Run(options) => run::run(&options),
+        #[cfg(feature = "serve")]
+        Command::Serve(options) => serve::serve(options),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) => {
+            Err("`serve` is not in this build: install llmnode-cli with its default features".into())
+        }
         Command::Page { file, output } => page::page(&file, output.as_deref()),
     };
     match done {

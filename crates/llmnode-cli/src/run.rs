@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write, stderr, stdin};
 use std::sync::Arc;
 
 use llmnode_flow::flow::{FlowWatch, RunExt};
-use llmnode_graph::{Graph, Profiles, State};
+use llmnode_graph::{Graph, Profiles, Registry, State};
 use llmnode_http::OpenAi;
 use llmnode_page::Recording;
 use llmnode_runtime::{Approval, Category, ChatModel, FnModel, ModelError, NodeError, Paused, Run};
@@ -19,11 +19,7 @@ use crate::table::Table;
 use crate::{hints, node_types, page, stores};
 
 pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
-    let mut registry = stores::open(node_types::registry(options), &options.stores)?.folder(folder(options));
-    if let Some(file) = &options.profiles {
-        registry = registry.profiles(Profiles::open(file)?);
-    }
-    let registry = registry.build()?;
+    let registry = registry(options)?.build()?;
     let text = read(&options.file)?;
     let file = options.file.display().to_string();
     let styled = stderr().is_terminal();
@@ -44,6 +40,15 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     let run = registry.run(model(options)?).with_state(state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(driven(&graph, run, options))
+}
+
+/// What a graph may use in a run.
+pub(crate) fn registry(options: &Options) -> Result<Registry, Box<dyn Error>> {
+    let registry = stores::open(node_types::registry(options), &options.stores)?.folder(folder(options));
+    Ok(match &options.profiles {
+        Some(file) => registry.profiles(Profiles::open(file)?),
+        None => registry,
+    })
 }
 
 /// Profiles have keys of their own: without one in the environment, only nodes without a profile fail.

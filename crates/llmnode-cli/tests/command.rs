@@ -482,3 +482,26 @@ async fn a_run_is_written_as_a_page_and_a_recording_becomes_one() {
     assert!(told.contains("run.json: malformed llmnode/recording"), "{told}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Without a key and without the tools that the graph uses; a key that is there is on no page.
+#[cfg(feature = "serve")]
+#[test]
+fn a_page_is_served() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
+
+    let file = data("good/fork_nested.json");
+    let mut command = command(&["serve", file.to_str().unwrap(), "--no-run"]);
+    let mut served = command.env("OPENAI_API_KEY", "sk-planted-1234").stdout(Stdio::piped()).spawn().unwrap();
+    let mut url = String::new();
+    BufReader::new(served.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    let host = url.strip_prefix("http://").and_then(|url| url.split('/').next()).unwrap();
+    let mut page = String::new();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(stream, "GET / HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
+    stream.read_to_string(&mut page).unwrap();
+    served.kill().unwrap();
+    served.wait().unwrap();
+    assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("no mistakes"), "{page}");
+    assert!(page.contains("<svg") && !page.contains("planted"), "{page}");
+}

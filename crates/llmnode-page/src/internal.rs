@@ -40,17 +40,22 @@ pub struct Figures {
     pub tokens: String,
     /// Money.
     pub cost: String,
+    /// Steps, requests and tokens.
+    pub sentence: String,
 }
 
 /// Returns what a recorded run took so far.
 pub fn figures(recording: &Recording) -> Figures {
     let Totals { started_unix_ms, ended_unix_ms, steps, usage, .. } = recording.lock().document().totals;
     let elapsed = ended_unix_ms.saturating_sub(started_unix_ms.unwrap_or(ended_unix_ms));
+    let (visits, requests, tokens) =
+        (words::count(steps, "step"), words::count(usage.requests, "request"), words::tokens(&usage.total));
     Figures {
+        sentence: format!("{visits}, {requests}, {tokens}"),
         time: words::time(Duration::from_millis(elapsed)),
         steps: words::number(steps),
         requests: words::number(usage.requests),
-        tokens: words::tokens(&usage.total),
+        tokens,
         cost: words::cost(&usage).0,
     }
 }

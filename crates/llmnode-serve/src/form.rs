@@ -119,6 +119,11 @@ pub(crate) fn line(html: &mut Html, id: &str, name: &str, field: &'static str) {
     html.void("input", &[("id", id), ("name", field), ("type", "text")]);
 }
 
-pub(crate) fn button(html: &mut Html, answer: &'static str, text: &'static str) {
-    html.element("button", &[("type", "submit"), ("value", answer)], |html| html.text(text));
+/// By the answers that they send.
+pub(crate) fn buttons(html: &mut Html, all: &[(&'static str, &'static str)]) {
+    html.element("div", &[("class", "buttons")], |html| {
+        for (answer, text) in all {
+            html.element("button", &[("type", "submit"), ("value", answer)], |html| html.text(text));
+        }
+    });
 }

@@ -19,5 +19,5 @@ pub use serve::{Serve, Served, serve};
 pub mod internal {
     //! For the command `llmnode-graph`.
 
-    pub use crate::serve::serve_with;
+    pub use crate::serve::{Registries, serve_with};
 }

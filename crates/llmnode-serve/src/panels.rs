@@ -60,8 +60,8 @@ pub(crate) fn page(state: &State, index: usize) -> Option<String> {
             });
             html.element("main", &[], |html| {
                 panel(html, &format!("graph-{index}"), graph(index, file, None));
-                panel(html, &format!("form-{index}"), Html::default());
-                for name in ["run", "waiting", "texts", "outcome", "history"] {
+                let form = format!("form-{index}");
+                for name in ["run", "waiting", "texts", &form, "outcome", "history"] {
                     panel(html, name, Html::default());
                 }
                 html.leaf("noscript", "", "Without a script, the page shows the graph and its mistakes.");
@@ -188,18 +188,14 @@ fn run(run: Option<&Running>) -> Html {
                 ("pill wait", if run.waiting.is_some() { "waits for you" } else { "running" });
             html.leaf("span", class, word);
             html.text(" ");
-            html.text(in_words(&figures(&run.recording)));
-            html.text(format!(" · at most {} requests", run.requests));
+            // Without the time, which goes on.
+            html.text(figures(&run.recording).sentence);
+            html.text(format!(" · at most {}", run.requests));
         });
         let attributes = [("type", "button"), ("id", "stop"), ("data-post", "/api/stop")];
         html.element("button", &attributes, |html| html.text("Stop"));
     });
     html
-}
-
-/// Without the time, which goes on.
-fn in_words(figures: &Figures) -> String {
-    format!("{} steps, {} requests, {}", figures.steps, figures.requests, figures.tokens)
 }
 
 fn waiting(run: Option<&Running>) -> Html {
@@ -210,18 +206,18 @@ fn waiting(run: Option<&Running>) -> Html {
             html.element("form", &[("data-decide", &call.id)], |html| {
                 html.element("p", &[], |html| {
                     html.leaf("strong", "", &call.tool);
-                    html.text(format!(" of {}", call.node));
+                    if call.tool != call.node {
+                        html.text(format!(" of {}", call.node));
+                    }
                 });
                 let label = if call.wants_result { "Its arguments, and the result" } else { "Arguments" };
                 form::area(html, &format!("values-{}", call.id), label, "values", &pretty(&call.arguments));
                 if call.wants_result {
                     form::area(html, &format!("result-{}", call.id), "Result, as JSON or text", "result", "");
-                    form::button(html, "result", "Give the result");
+                    form::buttons(html, &[("result", "Give the result")]);
                 } else {
                     form::line(html, &format!("why-{}", call.id), "Why not", "why");
-                    form::button(html, "yes", "Yes");
-                    form::button(html, "no", "No");
-                    form::button(html, "edit", "Yes, as edited");
+                    form::buttons(html, &[("yes", "Yes"), ("no", "No"), ("edit", "Yes, as edited")]);
                 }
             });
         }
@@ -294,7 +290,7 @@ fn row(html: &mut Html, run: &Ended, is_busy: bool) {
         html.leaf("td", "", run.number.to_string());
         html.leaf("td", "", &run.graph);
         html.element("td", &[], |html| html.leaf("span", class(&run.outcome), &run.outcome));
-        let Figures { time, steps, requests, tokens, cost } = &run.figures;
+        let Figures { time, steps, requests, tokens, cost, .. } = &run.figures;
         [time, steps, requests, tokens, cost].iter().for_each(|figure| html.leaf("td", "", figure));
         html.element("td", &[], |html| {
             let href = format!("/pages/{}", run.page_key);

@@ -25,7 +25,7 @@ const HEAD: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What a file may use: its text decides, since a check needs no tools and stores that exist.
-pub(crate) type Registries = Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sync>;
+pub type Registries = Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sync>;
 
 /// Serves a local page for graphs: each file is drawn, checked while it is edited, and run with the tools, stores and models of
 /// `registry`.
@@ -53,7 +53,7 @@ pub fn serve(registry: Registered) -> Serve {
 }
 
 /// Serves graphs whose registry depends on their text.
-pub fn serve_with(registries: Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sync>) -> Serve {
+pub fn serve_with(registries: Registries) -> Serve {
     let message =
         "a node without a profile asks the model of the program, and it has none: `Serve::model` sets it";
     let missing = FnModel::new(move |_| ModelError::unsent(Category::ConfigError, message));

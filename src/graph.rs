@@ -1,0 +1,14 @@
+//! [Graphs](crate::guide::graphs) from JSON (feature `graph`): a file names nodes and edges, and a [`Registry`] decides what they may
+//! use.
+
+#[doc(inline)]
+pub use llmnode_graph::{
+    Fault, FaultKind, Graph, GraphFaults, GraphNode, MissingName, NodeLoader, NodeType, Registered, Registry,
+    State, Template, Turn, Update, Visit,
+};
+#[cfg(feature = "openai")]
+#[doc(inline)]
+pub use llmnode_graph::{ProfileRules, Profiles};
+#[cfg(feature = "serve")]
+#[doc(inline)]
+pub use llmnode_serve::{Serve, Served, serve};
