@@ -16,6 +16,7 @@ mod snapshot;
 /// The files of the public modules.
 const MODULES: &[&str] = &[
     "src/lib.rs",
+    "src/graph.rs",
     "llmnode-runtime/src/lib.rs",
     "llmnode-runtime/src/dyn_node/mod.rs",
     "llmnode-runtime/src/prompt/mod.rs",
@@ -40,7 +41,6 @@ const MODULES: &[&str] = &[
 
 /// Modules that are exported as one, and foreign crates.
 const NO_ITEMS: &[&str] = &[
-    "graph",
     "journal",
     "media",
     "dyn_node",
@@ -147,7 +147,7 @@ fn public() -> Exports {
 #[test]
 fn the_public_names_are_these() {
     let names = public().names;
-    assert!(names.len() <= 242, "{} names are more than anybody reads", names.len());
+    assert!(names.len() <= 245, "{} names are more than anybody reads", names.len());
     assert_snapshot(&names.into_iter().collect::<Vec<_>>().join("\n"), "public_names");
 }
 

@@ -30,7 +30,7 @@ fn collect(folder: &Path, module: &mut Module, to: &mut Sources) {
         module.extend(own.iter().cloned());
         if path.is_dir() {
             collect(&path, module, to);
-        } else {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             to.insert(module.clone(), fs::read_to_string(&path).unwrap());
         }
         module.truncate(module.len() - own.len());

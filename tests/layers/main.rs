@@ -157,8 +157,10 @@ const PAGE: &[&str] = &[
     "recording",
     "internal",
 ];
-const SERVE: &[&str] =
-    &["decision", "file", "history", "app", "access", "form", "panels", "run", "api", "serve"];
+const SERVE: &[&str] = &[
+    "options", "key", "decision", "file", "history", "running", "state", "form", "panels", "app", "access",
+    "run", "api", "serve",
+];
 const STUB: &[&str] = &[
     "sample",
     "form",

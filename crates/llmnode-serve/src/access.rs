@@ -1,7 +1,5 @@
 //! Who may ask: any web page that the user has open can send requests to a local server.
 
-use std::fmt::Write;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +8,6 @@ use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use subtle::ConstantTimeEq;
 
 use crate::app::App;
 
@@ -20,30 +17,6 @@ pub(crate) const KEY: &str = "x-llmnode-key";
 const REQUEST: Duration = Duration::from_secs(10);
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/// What only the person who started the server has: it stands in the fragment of the URL, which browsers do not send.
-pub(crate) struct Key(String);
-
-impl Key {
-    pub(crate) fn random() -> io::Result<Self> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        let mut text = String::new();
-        for byte in bytes {
-            // Writing to a `String` never fails.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(Key(text))
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.0
-    }
-
-    pub(crate) fn is(&self, other: &[u8]) -> bool {
-        self.0.as_bytes().ct_eq(other).into()
-    }
-}
 
 /// Refuses what does not come from the page itself, before anything else is looked at.
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, broadcast};
 
-use crate::access::Key;
 use crate::file::GraphFile;
 use crate::history::History;
+use crate::key::Key;
+use crate::options::Options;
 use crate::panels;
-use crate::run::Running;
-use crate::serve::Options;
+use crate::running::Running;
+use crate::state::State;
 
 /// How often files are looked at.
 const LOOK: Duration = Duration::from_millis(500);
@@ -26,16 +27,13 @@ pub(crate) struct App {
     pub(crate) options: Options,
     pub(crate) key: Key,
     hosts: [String; 2],
-    state: Mutex<State>,
+    inner: Mutex<Inner>,
     events: broadcast::Sender<Arc<str>>,
     pub(crate) pages: Arc<Semaphore>,
 }
 
-/// All that the page shows.
-pub(crate) struct State {
-    pub(crate) files: Vec<GraphFile>,
-    pub(crate) run: Option<Running>,
-    pub(crate) history: History,
+struct Inner {
+    state: State,
     /// Of each panel, the event that the pages were sent last.
     shown: BTreeMap<String, String>,
 }
@@ -43,12 +41,8 @@ pub(crate) struct State {
 impl App {
     pub(crate) fn new(options: Options, key: Key, port: u16) -> io::Result<Self> {
         let files = options.files.iter().map(|file| GraphFile::new(Path::new(file)));
-        let mut state = State {
-            files: files.collect::<io::Result<_>>()?,
-            run: None,
-            history: History::default(),
-            shown: BTreeMap::new(),
-        };
+        let mut state =
+            State { files: files.collect::<io::Result<_>>()?, run: None, history: History::default() };
         for file in &mut state.files {
             file.look(&options.registries);
         }
@@ -56,7 +50,7 @@ impl App {
             options,
             key,
             hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
-            state: Mutex::new(state),
+            inner: Mutex::new(Inner { state, shown: BTreeMap::new() }),
             events: broadcast::Sender::new(BEHIND),
             pages: Arc::new(Semaphore::new(PAGES)),
         };
@@ -69,22 +63,22 @@ impl App {
     }
 
     /// A panic elsewhere leaves the state as it was.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
-        read(&self.lock())
+        read(&self.lock().state)
     }
 
     /// Changes the state, and sends the panels that look otherwise now.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let mut state = self.lock();
-        let changed = change(&mut state);
-        for (panel, event) in panels::all(&state, &self.options) {
-            if state.shown.get(&panel) != Some(&event) {
+        let Inner { state, shown } = &mut *self.lock();
+        let changed = change(state);
+        for (panel, event) in panels::all(state, &self.options) {
+            if shown.get(&panel) != Some(&event) {
                 self.send(event.clone());
-                state.shown.insert(panel, event);
+                shown.insert(panel, event);
             }
         }
         changed
@@ -92,8 +86,8 @@ impl App {
 
     /// Adds text to what a node writes, without drawing the panels anew.
     pub(crate) fn append(&self, write: impl FnOnce(&mut Running) -> Option<(usize, String)>) {
-        let mut state = self.lock();
-        if let Some((index, text)) = state.run.as_mut().and_then(write) {
+        let mut inner = self.lock();
+        if let Some((index, text)) = inner.state.run.as_mut().and_then(write) {
             self.send(panels::append(index, &text));
         }
     }
@@ -105,8 +99,9 @@ impl App {
 
     /// All panels as they are, and what changes from then on.
     pub(crate) fn follow(&self) -> (Vec<Arc<str>>, broadcast::Receiver<Arc<str>>) {
-        let state = self.lock();
-        let panels = panels::all(&state, &self.options).into_iter().map(|(_, event)| event);
+        let inner = self.lock();
+        let state = &inner.state;
+        let panels = panels::all(state, &self.options).into_iter().map(|(_, event)| event);
         let texts = state.run.iter().flat_map(|run| &run.texts);
         let texts = texts.map(|text| panels::append(text.index, &text.text));
         (panels.chain(texts).map(Arc::from).collect(), self.events.subscribe())

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::serve::Registries;
+use crate::options::Registries;
 
 /// Of the longest file that is read; a graph is smaller.
 const BYTES: u64 = 1 << 22;

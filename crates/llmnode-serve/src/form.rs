@@ -4,7 +4,7 @@ use llmnode_page::internal::Html;
 use serde_json::Value;
 
 use crate::file::GraphFile;
-use crate::serve::Options;
+use crate::options::Options;
 
 pub(crate) fn panel(index: usize, file: &GraphFile, is_busy: bool, options: &Options) -> Html {
     let mut html = Html::default();

@@ -9,9 +9,13 @@ mod decision;
 mod file;
 mod form;
 mod history;
+mod key;
+mod options;
 mod panels;
 mod run;
+mod running;
 mod serve;
+mod state;
 
 pub use serve::{Serve, Served, serve};
 
@@ -19,5 +23,6 @@ pub use serve::{Serve, Served, serve};
 pub mod internal {
     //! For the command `llmnode-graph`.
 
-    pub use crate::serve::{Registries, serve_with};
+    pub use crate::options::Registries;
+    pub use crate::serve::serve_with;
 }

@@ -4,12 +4,12 @@ use llmnode_flow::flow::Outline;
 use llmnode_page::internal::{Figures, Html, Marks, figures, picture};
 use serde_json::json;
 
-use crate::app::State;
 use crate::file::GraphFile;
 use crate::form;
 use crate::history::Ended;
-use crate::run::Running;
-use crate::serve::Options;
+use crate::options::Options;
+use crate::running::Running;
+use crate::state::State;
 
 /// Each panel's name, and the event that shows it.
 pub(crate) fn all(state: &State, options: &Options) -> Vec<(String, String)> {

@@ -15,17 +15,15 @@ use llmnode_runtime::{Category, ChatModel, FnModel, ModelError};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use crate::access::Key;
 use crate::api;
 use crate::app::App;
+use crate::key::Key;
+use crate::options::{Options, Registries};
 
 /// How long a client may take for the head of a request, and a connection may idle.
 const HEAD: Duration = Duration::from_secs(10);
 /// After a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// What a file may use: its text decides, since a check needs no tools and stores that exist.
-pub type Registries = Arc<dyn Fn(&str) -> Result<Registered, String> + Send + Sync>;
 
 /// Serves a local page for graphs: each file is drawn, checked while it is edited, and run with the tools, stores and models of
 /// `registry`.
@@ -67,14 +65,6 @@ pub fn serve_with(registries: Registries) -> Serve {
         },
         port: 0,
     }
-}
-
-pub(crate) struct Options {
-    pub(crate) registries: Registries,
-    pub(crate) files: Vec<PathBuf>,
-    pub(crate) model: Arc<dyn ChatModel>,
-    pub(crate) requests: u64,
-    pub(crate) can_run: bool,
 }
 
 /// A page for graphs that is not served yet: see [`serve`].

@@ -1,0 +1,30 @@
+//! Names that cannot be guessed.
+
+use std::fmt::Write;
+use std::io;
+
+use subtle::ConstantTimeEq;
+
+/// What only the person who started the server has: it stands in the fragment of the URL, which browsers do not send.
+pub(crate) struct Key(String);
+
+impl Key {
+    pub(crate) fn random() -> io::Result<Self> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let mut text = String::new();
+        for byte in bytes {
+            // Writing to a `String` never fails.
+            let _ = write!(text, "{byte:02x}");
+        }
+        Ok(Key(text))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn is(&self, other: &[u8]) -> bool {
+        self.0.as_bytes().ct_eq(other).into()
+    }
+}
