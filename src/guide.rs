@@ -4,7 +4,7 @@
 /// Where the pages' links lead in rustdoc. In the repository they lead to files, by the definitions at the end of each page.
 macro_rules! links {
     () => {
-        "[../README.md#categories]: crate#categories
+        "[../README.md#errors]: crate#errors
 [agents.md]: self::agents
 [approval.md]: self::approval
 [calls.md#reasoning]: self::calls#reasoning
