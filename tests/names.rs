@@ -40,17 +40,8 @@ const MODULES: &[&str] = &[
 ];
 
 /// Modules that are exported as one, and foreign crates.
-const NO_ITEMS: &[&str] = &[
-    "journal",
-    "media",
-    "dyn_node",
-    "rag",
-    "smart",
-    "stub_server",
-    "testing",
-    "reqwest",
-    "async_openai",
-];
+const NO_ITEMS: &[&str] =
+    &["journal", "media", "dyn_node", "rag", "smart", "stub_server", "testing", "reqwest", "async_openai"];
 
 /// Crates whose names the facade has through the runtime.
 const BELOW: &[&str] = &["crates/llmnode-model/src/lib.rs", "crates/llmnode-reader/src/lib.rs"];
@@ -147,7 +138,7 @@ fn public() -> Exports {
 #[test]
 fn the_public_names_are_these() {
     let names = public().names;
-    assert!(names.len() <= 245, "{} names are more than anybody reads", names.len());
+    assert!(names.len() <= 250, "{} names are more than anybody reads", names.len());
     assert_snapshot(&names.into_iter().collect::<Vec<_>>().join("\n"), "public_names");
 }
 

@@ -9,6 +9,8 @@ mod approval;
 mod carried;
 #[cfg(all(feature = "anthropic", feature = "cassette", feature = "gemini", feature = "openai"))]
 mod cassettes;
+#[cfg(feature = "journal")]
+mod engine;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod extra_on;
 mod flows;

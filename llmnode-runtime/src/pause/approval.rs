@@ -3,6 +3,7 @@
 use std::fmt;
 
 use llmnode_model::BoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::call_state::Decision;
@@ -12,7 +13,10 @@ use super::waiting::WaitingCall;
 ///
 /// It goes to [`Paused::decide`](crate::Paused::decide), or is the answer of the handler of
 /// [`Run::with_approval`](crate::Run::with_approval).
-#[derive(Clone, PartialEq)]
+///
+/// As JSON it is `"yes"`, `{"no": "why"}`, `{"edit": arguments}`, or `null` for later, so that a decision can come from elsewhere.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Approval(pub(super) Option<Decision>);
 
 impl Approval {

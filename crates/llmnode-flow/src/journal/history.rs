@@ -8,6 +8,8 @@ use llmnode_model::internal::is_old_hash;
 use llmnode_runtime::internal::{LedgerImport, NodeKey, PriorSpend, RunCore, cut_short};
 use llmnode_runtime::{AttemptId, AttemptRecord, CallId, CallRecord, Category, Ledger, Usage};
 
+use super::error::JournalError;
+use super::journal::Journal;
 use super::record::{Answered, AttemptBegan, CallEnded, Entry, Json, Record, Started, Stepped, ToolEnded};
 use super::replay::{ReplayEntry, ReplayStore};
 use crate::flow::{Outline, Position};
@@ -73,6 +75,17 @@ struct OpenCall {
 }
 
 impl History {
+    /// Reads a journal of any kind.
+    ///
+    /// # Errors
+    /// Those of the journal.
+    pub async fn of(journal: &mut dyn Journal) -> Result<Self, JournalError> {
+        let mut history = History::default();
+        journal.read(&mut |record| history.take(record)).await?;
+        history.close();
+        Ok(history)
+    }
+
     /// A history that will count for a run, except for what the run's ledger has already.
     pub(super) fn counting(core: &RunCore) -> Self {
         let counting = UsageImport {

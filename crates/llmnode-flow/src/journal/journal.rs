@@ -14,17 +14,7 @@ use super::record::Record;
 /// - **If an `append` is dropped before its end**, the record may be kept or not. The flow does not append it again.
 /// - **After an error**, the flow ends with `aborted`, so nothing happens that the journal does not know.
 ///
-/// # Engines that replay
-/// An engine such as Restate keeps the results of each `ctx.run(..)` and restarts the handler after a crash: each
-/// `ctx.run` then returns its earlier result. Such an engine needs no journal. Requests must not be made twice, so
-/// the handler makes each of them in a `ctx.run`: a [`ChatModel`](llmnode_runtime::ChatModel) around the model whose
-/// `complete` is `ctx.run(|| inner.complete(request))`, named by node and attempt. Then every attempt is one entry of
-/// the engine's own journal, flows and loops run as they are. Since prep, post and validators return the same results
-/// for the same answers, a replay reaches the place of the crash without a request. Waits go through a
-/// [`Clock`](llmnode_runtime::Clock) around `ctx.sleep`. The ledger of the process that ends the flow has each
-/// attempt once. Nodes with side effects of their own put these into a `ctx.run`, too. If such an engine only holds
-/// data, as Restate's virtual objects do, implement this trait with a handler `append` that adds a record to the
-/// object's state, and a handler `read` that returns them.
+/// On an engine that replays, such as Restate, [`Replay`](super::Replay) is the journal.
 pub trait Journal: Send {
     /// Reads all records that were appended, oldest first.
     ///

@@ -20,6 +20,7 @@
 mod changes;
 mod compact;
 mod durable;
+mod engine;
 mod error;
 mod file;
 mod finite;
@@ -38,6 +39,7 @@ mod resume_check;
 mod sidecar;
 mod value;
 
+pub use engine::{Entry, Replay, ReplayStart, Settlement, Turn};
 pub use error::JournalError;
 pub use file::JournalFile;
 pub use history::{History, PendingStep};

@@ -92,6 +92,10 @@ impl<'r, S, A> Resume<'r, S, A> {
         self.with(|durable| durable.happened = Some(ReplayedOutput::of::<N>(output)))
     }
 
+    pub(super) fn happened_as(self, output: ReplayedOutput) -> Self {
+        self.with(|durable| durable.happened = Some(output))
+    }
+
     /// Continues a conversation that [paused](Paused) in the step under way. The journal has what was asked and done so far.
     /// Without this, the step pauses once more with the same calls, and makes no request.
     pub fn approve(mut self, paused: Paused) -> Self {
