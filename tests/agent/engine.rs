@@ -131,7 +131,9 @@ fn answer(request: &Request) -> Reply {
     let results = request.messages.iter().filter(|message| message.role == Role::Tool).count();
     match (first.as_str(), results) {
         ("Advise.", 0) => Reply::text("").call("stock", json!({"article": "lamp"})),
-        ("Advise.", 1) => Reply::text("").call("stock", json!({"article": "rope"})).call("reserve", json!({"count": 2})),
+        ("Advise.", 1) => {
+            Reply::text("").call("stock", json!({"article": "rope"})).call("reserve", json!({"count": 2}))
+        }
         ("Advise.", _) => Reply::text("Take the lamp."),
         (line, _) if line.starts_with("Line") => Reply::text(format!("{line} is ready")),
         _ => Reply::text("9"),
