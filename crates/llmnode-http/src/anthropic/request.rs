@@ -124,7 +124,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             system,
             messages,
         };
-    serde_json::to_vec(&body).map_err(|error| format!("the request cannot be written as JSON: {error}"))
+    prepared.json(&body)
 }
 
 /// `None`: `extra` has it. What a model may think comes on top of the default.

@@ -6,6 +6,7 @@ use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
 use llmnode_model::{FinishReason, Message, Request, ResponseFormat};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::without_choices;
+use serde::Serialize;
 
 use super::expected_calls::ExpectedCalls;
 use crate::http::capabilities::RequestShape;
@@ -89,6 +90,17 @@ impl PreparedRequest<'_> {
         function && self.shape.tools && !self.shape.quirks.no_forced_tool
     }
 
+    pub(crate) fn json(&self, body: &impl Serialize) -> Result<Vec<u8>, String> {
+        let Request { messages, tools, output, .. } = self.request;
+        let listed = tools.iter().map(|tool| tool.schema.plain().get().len() + tool.description.len() + 96);
+        let schema = output.as_deref().map_or(0, |schema| schema.plain().get().len());
+        let most = messages.iter().map(estimated_bytes).chain(listed).sum::<usize>() + schema + 320;
+        let mut bytes = Vec::with_capacity(most);
+        serde_json::to_writer(&mut bytes, body)
+            .map_err(|error| format!("the request cannot be written as JSON: {error}"))?;
+        Ok(bytes)
+    }
+
     /// Redacts the known secrets only, not whatever looks like a key: a model may well be called `pplx-7b`.
     pub(crate) fn clean(&self, word: Option<String>) -> Option<String> {
         word.map(|word| redact_secrets(word, &self.secrets))
@@ -100,4 +112,10 @@ impl PreparedRequest<'_> {
             known => known,
         }
     }
+}
+
+fn estimated_bytes(message: &Message) -> usize {
+    let attached: usize = message.attachments().map(|one| one.sent_bytes() + 64).sum();
+    let calls: usize = message.calls().iter().map(|call| call.arguments.len() + call.name.len() + 96).sum();
+    message.content.len() + attached + calls + 64
 }

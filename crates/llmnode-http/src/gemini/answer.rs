@@ -61,7 +61,6 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     let finish = answer.finish.as_deref().map(finish);
     let (model, id) = (answer.model, answer.id);
     let (mut completion, mut parts) = parts(answer.parts);
-    let called = !completion.calls.is_empty();
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     if malformed || (unexpected && completion.calls.is_empty()) {
@@ -73,7 +72,7 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     }
     // With calls, even a turn without signatures has to be known as this model's own.
     let bare = |part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. });
-    if parts.iter().all(bare) || (called && completion.calls.is_empty()) {
+    if parts.iter().all(bare) || (has_call && completion.calls.is_empty()) {
         parts.clear();
     }
     (completion.finish, completion.usage) = (finish, usage);

@@ -9,12 +9,12 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::usage::UsageMetadata;
-use crate::http::lenient::{Count, Lenient, LenientVisitor, object, set_if_changed, text, tokens};
+use crate::http::lenient::{Count, Lenient, LenientVisitor, object, objects, set_if_changed, text, tokens};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Response<'a> {
-    #[serde(borrow, deserialize_with = "candidates")]
+    #[serde(borrow, deserialize_with = "objects")]
     candidates: Option<Vec<Candidate<'a>>>,
     #[serde(deserialize_with = "object")]
     prompt_feedback: Option<PromptFeedback>,
@@ -111,27 +111,6 @@ impl Gathered {
             }
         }
     }
-}
-
-struct Candidates;
-
-impl<'de> LenientVisitor<'de> for Candidates {
-    type Value = Option<Vec<Candidate<'de>>>;
-
-    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        #[derive(Deserialize)]
-        struct Element<'a>(#[serde(borrow, deserialize_with = "object")] Option<Candidate<'a>>);
-
-        let mut all = Vec::new();
-        while let Some(Element(candidate)) = list.next_element()? {
-            all.extend(candidate);
-        }
-        Ok(Some(all))
-    }
-}
-
-fn candidates<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<Candidate<'de>>>, D::Error> {
-    Lenient(Candidates).deserialize(from)
 }
 
 struct RawParts;

@@ -88,12 +88,10 @@ const GENERATE: Wire = Wire {
 fn url(base: &Url, model: &str, streams: bool) -> Result<Url, String> {
     let method = if streams { "streamGenerateContent" } else { "generateContent" };
     let model = segment_encoded(model.strip_prefix("models/").unwrap_or(model));
-    let url = base.with_path(&format!("{}/{model}:{method}", base.path().trim_end_matches('/')))?;
-    if !streams {
-        return Ok(url);
-    }
-    let sign = if url.query().is_some() { '&' } else { '?' };
-    Url::parse(&format!("{url}{sign}alt=sse"))
+    let path = format!("{}/{model}:{method}", base.path().trim_end_matches('/'));
+    let (given, alt) = (base.query().into_iter(), streams.then_some("alt=sse").into_iter());
+    let query: Vec<&str> = given.chain(alt).collect();
+    base.at(&if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) })
 }
 
 #[cfg(test)]

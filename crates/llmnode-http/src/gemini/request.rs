@@ -96,7 +96,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
         contents,
     };
-    serde_json::to_vec(&body).map_err(|error| format!("the request cannot be written as JSON: {error}"))
+    prepared.json(&body)
 }
 
 fn generation_config<'a>(

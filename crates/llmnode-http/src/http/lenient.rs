@@ -132,6 +132,20 @@ impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Object<T> {
     }
 }
 
+struct Objects<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Objects<T> {
+    type Value = Option<Vec<T>>;
+
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(element) = list.next_element_seed(Lenient(Object(PhantomData)))? {
+            all.extend(element);
+        }
+        Ok(Some(all))
+    }
+}
+
 /// Each event of a stream repeats some words.
 pub(crate) fn set_if_changed(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
     if let Some(word) = word.filter(|word| slot.as_deref() != Some(word)) {
@@ -149,4 +163,13 @@ pub(crate) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Count, D::Err
 
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     Lenient(Object(PhantomData)).deserialize(from)
+}
+
+/// Those elements of a list that are objects.
+pub(crate) fn objects<'de, D, T>(from: D) -> Result<Option<Vec<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Lenient(Objects(PhantomData)).deserialize(from)
 }

@@ -51,6 +51,14 @@ impl Url {
         Url::parse(&format!("{}://{}{path}{query}", self.scheme(), self.authority()))
     }
 
+    /// Another place on the same server: a normalised path, and perhaps a query.
+    pub(crate) fn at(&self, path_and_query: &str) -> Result<Url, String> {
+        let fault = |error: &dyn fmt::Display| format!("cannot be read ({error})");
+        let mut parts = self.to_uri().into_parts();
+        parts.path_and_query = Some(path_and_query.parse().map_err(|error| fault(&error))?);
+        http::Uri::from_parts(parts).map(Url).map_err(|error| fault(&error))
+    }
+
     pub(crate) fn scheme(&self) -> &str {
         self.0.scheme_str().unwrap_or_default()
     }

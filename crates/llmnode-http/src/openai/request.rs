@@ -165,20 +165,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             .then_some(StreamOptions { include_usage: true }),
         extra: &request.extra,
     };
-    let text: usize = request.messages.iter().map(estimated_bytes).sum();
-    let listed =
-        request.tools.iter().map(|tool| tool.schema.plain().get().len() + tool.description.len() + 96);
-    let schema = typed.map_or(0, |(_, schema)| schema.plain().get().len()) + listed.sum::<usize>();
-    let mut bytes = Vec::with_capacity(text + schema + 256);
-    serde_json::to_writer(&mut bytes, &body)
-        .map_err(|error| format!("the request cannot be written as JSON: {error}"))?;
-    Ok(bytes)
-}
-
-fn estimated_bytes(message: &Message) -> usize {
-    let attached: usize = message.attachments().map(|one| one.sent_bytes() + 64).sum();
-    let calls: usize = message.calls().iter().map(|call| call.arguments.len() + call.name.len() + 96).sum();
-    message.content.len() + attached + calls + 64
+    prepared.json(&body)
 }
 
 /// With a function for the answer, a model that has to answer now is offered nothing else. Else prompt caches stay valid.

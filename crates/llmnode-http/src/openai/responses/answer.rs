@@ -16,7 +16,7 @@ use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{json_of, no_answer, no_json};
 use crate::http::error_body;
-use crate::http::lenient::{object, text};
+use crate::http::lenient::{object, objects, text};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -60,7 +60,8 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
 
 fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
     let (usage, impossible) = response.usage.as_ref().map(ResponseUsage::figures).unwrap_or_default();
-    let reason = response.incomplete_details.and_then(|details| word(&members(details), "reason"));
+    let details = response.incomplete_details.filter(|details| details.get() != "null");
+    let reason = details.and_then(|details| Some(word(&members(details), "reason")?.into_owned()));
     let finish = match (response.status.as_deref(), reason.as_deref()) {
         (Some("incomplete"), Some("max_output_tokens")) => Some(FinishReason::Length),
         (Some("incomplete"), Some("content_filter")) => {
@@ -78,20 +79,14 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
         (Some(other), _) => Some(FinishReason::Other(one_line(other, 40).to_string())),
         (None, _) => None,
     };
+    let items = list(response.output);
     let mut read = Items::default();
-    list(response.output).into_iter().for_each(|item| read.add(item));
-    let Items { mut completion, refusal, reasoning, mut parts, says } = read;
-    let called = !completion.calls.is_empty();
+    items.iter().for_each(|item| read.add(serde_json::from_str(item.get()).unwrap_or_default()));
+    let Items { mut completion, refusal, reasoning, says } = read;
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
-    // Reasoning without an item behind it is refused.
-    while matches!(parts.last(), Some(CarriedPart::Other(item)) if kind(&members(item.raw())) == "reasoning")
-    {
-        parts.pop();
-    }
-    if !says || (called && completion.calls.is_empty()) {
-        parts.clear();
-    }
+    let goes_back = says && !(has_call && completion.calls.is_empty());
+    let parts = if goes_back { parts(&items) } else { Vec::new() };
     completion.refusal = Some(refusal).filter(|refusal| !refusal.is_empty());
     completion.reasoning = Some(reasoning).filter(|reasoning| !reasoning.is_empty());
     completion.finish = finish;
@@ -111,14 +106,98 @@ fn is_cut(output: Option<u64>, limit: Option<u32>, has_details: bool) -> bool {
 
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Item<'a> {
+    #[serde(borrow, rename = "type", deserialize_with = "text")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    phase: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    call_id: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow, deserialize_with = "objects")]
+    summary: Option<Vec<ItemPart<'a>>>,
+    #[serde(borrow, deserialize_with = "objects")]
+    content: Option<Vec<ItemPart<'a>>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ItemPart<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    refusal: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    annotations: Option<&'a RawValue>,
+}
+
 #[derive(Default)]
 struct Items {
     completion: Completion,
     refusal: String,
     reasoning: String,
-    parts: Vec<CarriedPart>,
     /// Something stands beside text.
     says: bool,
+}
+
+impl Items {
+    fn add(&mut self, item: Item<'_>) {
+        match kind(item.kind.as_deref(), item.phase.as_deref()) {
+            Kind::Message => self.message(item.content.unwrap_or_default()),
+            Kind::Call => {
+                let id = item.call_id.or(item.id).unwrap_or_default();
+                let arguments = item.arguments.map(arguments).unwrap_or_default();
+                let call = ToolCall::new(id, item.name.unwrap_or_default(), arguments);
+                self.completion.calls.push(call);
+                self.says = true;
+            }
+            Kind::Other => {
+                for part in item.summary.into_iter().flatten().chain(item.content.into_iter().flatten()) {
+                    self.reasoning += part.text.as_deref().unwrap_or_default();
+                }
+                self.says = true;
+            }
+        }
+    }
+
+    fn message(&mut self, content: Vec<ItemPart<'_>>) {
+        for part in content {
+            match part {
+                ItemPart { refusal: Some(refusal), .. } => self.refusal += &refusal,
+                ItemPart { text: Some(text), annotations, .. } => {
+                    self.says |= annotations.is_some_and(|notes| notes.get() != "[]");
+                    self.completion.text += &text;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+enum Kind {
+    Message,
+    Call,
+    Other,
+}
+
+fn kind(kind: Option<&str>, phase: Option<&str>) -> Kind {
+    match kind {
+        Some("message") if phase != Some("commentary") => Kind::Message,
+        Some("function_call") => Kind::Call,
+        _ => Kind::Other,
+    }
+}
+
+/// A string that has JSON in it, or the JSON itself.
+fn arguments(raw: &RawValue) -> String {
+    serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
 }
 
 /// What stands beside a piece of text: beside its message, if it is the first one of it, and in its own part.
@@ -129,47 +208,42 @@ struct TextBeside<'a> {
     part: Members<'a>,
 }
 
-impl Items {
-    fn add(&mut self, raw: &RawValue) {
+/// What goes back. Reasoning without an item behind it is refused.
+fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
+    let (mut parts, mut calls, mut end) = (Vec::new(), 0, 0);
+    for raw in items {
         let item = members(raw);
-        match &*kind(&item) {
-            "message" if word(&item, "phase").as_deref() != Some("commentary") => self.message(&item),
-            "function_call" => {
-                let id = word(&item, "call_id").or_else(|| word(&item, "id")).unwrap_or_default();
-                let name = word(&item, "name").unwrap_or_default();
-                let arguments = word(&item, "arguments")
-                    .or_else(|| item.get("arguments").map(|arguments| arguments.get().to_owned()));
+        match kind(word(&item, "type").as_deref(), word(&item, "phase").as_deref()) {
+            Kind::Message => message(item, &mut parts),
+            Kind::Call => {
                 let beside = Json::of(&rest(item, &["type", "call_id", "name", "arguments"]));
-                self.parts.push(CarriedPart::Call { at: self.completion.calls.len(), beside });
-                self.completion.calls.push(ToolCall::new(id, name, arguments.unwrap_or_default()));
-                self.says = true;
+                parts.push(CarriedPart::Call { at: calls, beside });
+                calls += 1;
             }
-            _ => {
-                for part in
-                    list(item.get("summary").copied()).into_iter().chain(list(item.get("content").copied()))
-                {
-                    self.reasoning += &word(&members(part), "text").unwrap_or_default();
+            Kind::Other => {
+                parts.push(CarriedPart::Other(Json::new(raw)));
+                if word(&item, "type").as_deref() == Some("reasoning") {
+                    continue;
                 }
-                self.parts.push(CarriedPart::Other(Json::new(raw)));
-                self.says = true;
             }
         }
+        end = parts.len();
     }
+    parts.truncate(end);
+    parts
+}
 
-    fn message(&mut self, item: &Members<'_>) {
-        let mut own = Some(rest(item.clone(), &["type", "role", "content"]));
-        for raw in list(item.get("content").copied()) {
-            let part = members(raw);
-            if let Some(refusal) = word(&part, "refusal") {
-                self.refusal += &refusal;
-                continue;
-            }
-            let Some(text) = word(&part, "text") else { continue };
-            self.says |= part.get("annotations").is_some_and(|notes| !matches!(notes.get(), "[]" | "null"));
-            let beside = TextBeside { item: own.take(), part: rest(part, &["type", "text"]) };
-            self.parts.push(CarriedPart::Text { bytes: text.len(), beside: Json::of(&beside) });
-            self.completion.text += &text;
+fn message(mut item: Members<'_>, parts: &mut Vec<CarriedPart>) {
+    let content = list(item.remove("content"));
+    let mut own = Some(rest(item, &["type", "role"]));
+    for raw in content {
+        let part = members(raw);
+        if word(&part, "refusal").is_some() {
+            continue;
         }
+        let Some(text) = word(&part, "text") else { continue };
+        let beside = TextBeside { item: own.take(), part: rest(part, &["type", "text"]) };
+        parts.push(CarriedPart::Text { bytes: text.len(), beside: Json::of(&beside) });
     }
 }
 
@@ -186,10 +260,6 @@ fn list(raw: Option<&RawValue>) -> Vec<&RawValue> {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
-fn word(members: &Members<'_>, name: &str) -> Option<String> {
-    serde_json::from_str(members.get(name)?.get()).ok()
-}
-
-fn kind(members: &Members<'_>) -> String {
-    word(members, "type").unwrap_or_default()
+fn word<'a>(members: &Members<'a>, name: &str) -> Option<Cow<'a, str>> {
+    text(&mut serde_json::Deserializer::from_str(members.get(name)?.get())).ok()?
 }

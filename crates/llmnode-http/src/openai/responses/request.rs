@@ -115,7 +115,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         instructions,
         input,
     };
-    serde_json::to_vec(&body).map_err(|error| format!("the request cannot be written as JSON: {error}"))
+    prepared.json(&body)
 }
 
 /// What the program sets goes before ours.
