@@ -4,7 +4,10 @@ use std::sync::Mutex;
 
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
-use llmnode::{Anthropic, BoxError, Cache, Category, Message, NodeError, ResponseFormat, ToolError};
+use llmnode::{
+    Anthropic, BoxError, Cache, Category, ChatModel, Message, NodeError, Reasoning, Request, ResponseFormat,
+    ToolError, Wire,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -463,4 +466,65 @@ async fn arguments_and_failures_are_sent_as_the_api_wants_them() {
     let result = &server.bodies()[1]["messages"][2]["content"][0];
     assert_eq!(result["is_error"], true);
     assert!(!result["content"][0]["text"].as_str().unwrap().trim().is_empty(), "{result}");
+}
+
+/// W4: learned for calls that think.
+#[tokio::test]
+async fn a_forced_call_that_is_refused_while_it_thinks_is_forced_without_thoughts() {
+    let refused = || {
+        refusal(400, "invalid_request_error", "Thinking may not be enabled when tool_choice forces tool use.")
+    };
+    let colour =
+        json!({"type": "tool_use", "id": "toolu_2", "name": "Colour", "input": {"name": "tea", "red": 7}});
+    let answer = || json(message(json!([colour]), "tool_use"));
+    let said = || json(message(json!([text(r#"{"name": "tea", "red": 7}"#)]), "end_turn"));
+
+    #[llm_node(prompt = "A colour?", output = Colour, tools = [Stock], retries = 1)]
+    struct Choose;
+
+    let (server, run) = shop([refused(), answer(), answer(), said(), said(), answer()]).await;
+    for reasoning in [Reasoning::Low, Reasoning::Off] {
+        assert_eq!(run.call(&Choose).reasoning(reasoning).await.unwrap().red, 7);
+    }
+    let choices =
+        |bodies: &[Value]| bodies.iter().map(|body| body["tool_choice"].clone()).collect::<Vec<_>>();
+    let any = json!({"type": "any"});
+    assert_eq!(choices(&server.bodies()), [any.clone(), Value::Null, any]);
+
+    let tool = || run.call(&Pick).response_format(ResponseFormat::Tool);
+    assert_eq!(tool().reasoning(Reasoning::Low).await.unwrap().red, 7);
+    assert_eq!(tool().reasoning(Reasoning::Low).await.unwrap().red, 7);
+    assert_eq!(tool().await.unwrap().red, 7);
+    let named = json!({"type": "tool", "name": "Colour", "disable_parallel_tool_use": true});
+    assert_eq!(choices(&server.bodies()[3..]), [Value::Null, Value::Null, named]);
+}
+
+/// Limits reserve what is sent where nobody sets `max_tokens`.
+#[tokio::test]
+async fn the_tokens_that_are_reserved_are_those_that_are_sent() {
+    let server = Recorded::start((0..4).map(|_| json(message(json!([text("Hello.")]), "end_turn")))).await;
+    let model = Anthropic::builder().base_url(&server.url).api_key(KEY).model("claude-x").build().unwrap();
+    let run = Run::new(model.clone());
+    let greet = || run.call(&Greet);
+    for call in [
+        greet(),
+        greet().reasoning(Reasoning::Low),
+        greet().max_tokens(100),
+        greet().extra_on(Wire::Anthropic, "max_tokens", 9),
+    ] {
+        call.await.unwrap();
+    }
+    let mut request = Request::new(vec![Message::user("Greet.")]);
+    let mut reserved = vec![model.max_tokens(&request)];
+    request.reasoning = Some(Reasoning::Low);
+    reserved.push(model.max_tokens(&request));
+    request.reasoning = None;
+    request.max_tokens = Some(100);
+    reserved.push(model.max_tokens(&request));
+    request.max_tokens = None;
+    request.extra.insert("max_tokens".to_owned(), json!(9));
+    reserved.push(model.max_tokens(&request));
+    assert_eq!(reserved, [8_192, 9_216, 100, 9].map(Some));
+    let sent: Vec<_> = server.bodies().iter().map(|body| body["max_tokens"].as_u64()).collect();
+    assert_eq!(sent, [8_192, 9_216, 100, 9].map(Some));
 }

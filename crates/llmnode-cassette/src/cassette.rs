@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use llmnode_model::Wire;
 use llmnode_model::internal::Redactor;
 use llmnode_runtime::{
     BoxFuture, Category, ChatModel, Completion, ModelError, NodeError, Request, RetryBudget, Sink,
@@ -276,6 +277,14 @@ impl ChatModel for Recorder {
 
     fn calls_in_text(&self, request: &Request) -> bool {
         self.opened_model().is_none_or(|model| model.calls_in_text(request))
+    }
+
+    fn wire(&self) -> Option<Wire> {
+        self.opened_model()?.wire()
+    }
+
+    fn max_tokens(&self, request: &Request) -> Option<u32> {
+        self.opened_model().map_or(request.max_tokens, |model| model.max_tokens(request))
     }
 
     fn retry_budget(&self) -> Option<&RetryBudget> {

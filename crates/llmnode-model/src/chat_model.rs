@@ -12,6 +12,7 @@ use super::response_format::ResponseFormat;
 use super::retry_budget::{BudgetedRetries, RetryBudget};
 use crate::BoxFuture;
 use crate::usage::TokenUsage;
+use crate::wire::Wire;
 
 /// A language model of any provider.
 ///
@@ -77,6 +78,18 @@ pub trait ChatModel: Send + Sync {
     fn calls_in_text(&self, request: &Request) -> bool {
         let _ = request;
         true
+    }
+
+    /// The API that it speaks. Default: unknown.
+    #[doc(hidden)]
+    fn wire(&self) -> Option<Wire> {
+        None
+    }
+
+    /// The most tokens of an answer that this request is sent with. Default: what it says.
+    #[doc(hidden)]
+    fn max_tokens(&self, request: &Request) -> Option<u32> {
+        request.max_tokens
     }
 
     /// Returns the retries that all calls of the endpoint share. Default: no such limit.
@@ -184,6 +197,14 @@ macro_rules! forward {
 
             fn calls_in_text(&self, request: &Request) -> bool {
                 (**self).calls_in_text(request)
+            }
+
+            fn wire(&self) -> Option<Wire> {
+                (**self).wire()
+            }
+
+            fn max_tokens(&self, request: &Request) -> Option<u32> {
+                (**self).max_tokens(request)
             }
 
             fn retry_budget(&self) -> Option<&RetryBudget> {

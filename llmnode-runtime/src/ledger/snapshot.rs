@@ -66,13 +66,19 @@ pub struct LedgerSnapshot {
     pub nodes: BTreeMap<String, NodeStats>,
     /// The calls that the ledger kept, oldest first. Read from JSON, they have no content.
     pub calls: Vec<Arc<CallRecord>>,
+    /// The day of the list of prices that the costs are by, where [the list](crate::Prices::made) says so.
+    pub prices_made: Option<String>,
 }
 
 impl LedgerSnapshot {
-    pub(super) fn new(nodes: BTreeMap<String, NodeStats>, calls: Vec<Arc<CallRecord>>) -> Self {
+    pub(super) fn new(
+        nodes: BTreeMap<String, NodeStats>,
+        calls: Vec<Arc<CallRecord>>,
+        prices_made: Option<String>,
+    ) -> Self {
         let mut total = Usage::default();
         nodes.values().for_each(|stats| total.merge(&stats.usage));
-        LedgerSnapshot { total, nodes, calls }
+        LedgerSnapshot { total, nodes, calls, prices_made }
     }
 
     /// Reads a report that this version of llmnode or an older one wrote.
@@ -85,19 +91,25 @@ impl LedgerSnapshot {
             total: Usage,
             nodes: BTreeMap<String, NodeStats>,
             calls: Vec<CallRecord>,
+            #[serde(default)]
+            prices_made: Option<String>,
         }
-        let Body { total, nodes, calls } = format::read(json, FORMAT, VERSION)?;
-        Ok(LedgerSnapshot { total, nodes, calls: calls.into_iter().map(Arc::new).collect() })
+        let Body { total, nodes, calls, prices_made } = format::read(json, FORMAT, VERSION)?;
+        Ok(LedgerSnapshot { total, nodes, calls: calls.into_iter().map(Arc::new).collect(), prices_made })
     }
 }
 
 impl Serialize for LedgerSnapshot {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut report = to.serialize_struct("LedgerSnapshot", 5)?;
+        let mut report =
+            to.serialize_struct("LedgerSnapshot", 5 + usize::from(self.prices_made.is_some()))?;
         report.serialize_field("format", FORMAT)?;
         report.serialize_field("version", &VERSION)?;
         report.serialize_field("total", &self.total)?;
         report.serialize_field("nodes", &self.nodes)?;
+        if let Some(made) = &self.prices_made {
+            report.serialize_field("prices_made", made)?;
+        }
         report.serialize_field("calls", &self.calls.iter().map(Arc::as_ref).collect::<Vec<_>>())?;
         report.end()
     }

@@ -90,6 +90,7 @@ pub(super) struct Store {
     pub(super) journals: HashMap<String, u64>,
     pub(super) calls: VecDeque<Arc<CallRecord>>,
     remembered: usize,
+    prices_made: Option<String>,
 }
 
 impl Default for Store {
@@ -101,6 +102,7 @@ impl Default for Store {
             journals: HashMap::new(),
             calls: VecDeque::new(),
             remembered: REMEMBERED,
+            prices_made: None,
         }
     }
 }
@@ -152,7 +154,12 @@ impl Ledger {
     pub fn snapshot(&self) -> LedgerSnapshot {
         let calls = self.calls();
         // The figures are read under one lock, so that the total is the sum of the nodes also while calls run.
-        LedgerSnapshot::new(self.by_name(|stats| *stats), calls)
+        let nodes = self.by_name(|stats| *stats);
+        LedgerSnapshot::new(nodes, calls, self.lock().prices_made.clone())
+    }
+
+    pub(crate) fn set_prices_made(&self, made: Option<&str>) {
+        self.lock().prices_made = made.map(str::to_owned);
     }
 
     /// Returns the ledger as JSON, without prompts, answers and violations: the [`snapshot`](Ledger::snapshot), serialized.

@@ -49,7 +49,8 @@ pub(super) async fn attempt(
         // Pinned here: a future that is passed by value is stored in each future that it passes through.
         let asking = pin!(async {
             let prompt = PromptTokens { estimate, most: most_tokens(request) };
-            let mut reserved = match limits.reserve(prompt, request.max_tokens, target.names(request)).await {
+            let most = target.model.max_tokens(request);
+            let mut reserved = match limits.reserve(prompt, most, target.names(request)).await {
                 Ok(reserved) => reserved,
                 Err((category, why)) => return Err(Failure { sent: false, ..Failure::new(category, why) }),
             };

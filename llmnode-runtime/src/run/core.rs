@@ -1,10 +1,10 @@
 //! What runs of different states share, and which model of them is asked.
 
 use std::any::Any;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Once};
 
-use llmnode_model::{ChatModel, Request};
+use llmnode_model::{ChatModel, Request, Wire};
 
 use crate::clock::Clock;
 use crate::error::NodeError;
@@ -32,6 +32,8 @@ pub struct RunCore {
     pub(super) approver: Option<Arc<Approver>>,
     /// What crates above keep for their nodes, by the node's type.
     pub(super) node_data: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
+    /// Reported once.
+    pub(super) extra_for_all: Arc<Once>,
 }
 
 pub(super) struct Target<'r> {
@@ -58,6 +60,25 @@ impl RunCore {
         let mut core = self.clone();
         core.hooks.record(recorder);
         core
+    }
+
+    /// Its fields may mean nothing to another API.
+    pub(super) fn report_extra_for_all(&self, settings: &Resolved<'_>) {
+        if !settings.has_extra() {
+            return;
+        }
+        let models = std::iter::once(&self.model).chain(self.models.values().map(|(model, _)| model));
+        let wires: BTreeSet<Wire> = models.filter_map(|model| model.wire()).collect();
+        if wires.len() > 1 {
+            let wires: Vec<String> = wires.iter().map(Wire::to_string).collect();
+            self.extra_for_all.call_once(|| {
+                tracing::warn!(
+                    target: "llmnode::call",
+                    apis = wires.join(", "),
+                    "`extra` is sent to whichever API is asked, and the models of this run speak several; `extra_on` names one",
+                );
+            });
+        }
     }
 
     /// `None` also where the run only shows what would be asked.

@@ -80,6 +80,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
         let model = held.unwrap_or(&*plan.context.core.model);
         let target = plan.context.core.target(plan.settings.model, model);
         target.apply_to(&mut request, &plan.settings)?;
+        plan.context.core.report_extra_for_all(&plan.settings);
         let within = plan.context.origin.and_then(|origin| origin.journal.as_deref());
         let recorder = plan.context.call.recorder();
         let journal =

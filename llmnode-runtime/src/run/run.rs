@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use futures_core::Stream;
 use llmnode_model::ChatModel;
@@ -65,6 +65,7 @@ impl Run {
             limits: RunLimits::default(),
             approver: None,
             node_data: BTreeMap::new(),
+            extra_for_all: Arc::new(Once::new()),
         };
         Run { core: Arc::new(core), state: () }
     }
@@ -132,6 +133,7 @@ impl<S> Run<S> {
     /// checked.
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
+        self.core.ledger.set_prices_made(prices.made());
         Arc::make_mut(&mut self.core).limits.prices = Arc::new(prices);
         self
     }

@@ -92,6 +92,11 @@ impl<'p> Resolved<'p> {
         )
     }
 
+    /// Fields of requests that no API is named for. Those of a registered model are for that model.
+    pub(crate) fn has_extra(&self) -> bool {
+        [self.call, self.run, self.node].iter().any(|level| !level.extra.is_empty())
+    }
+
     /// For attempts whose model has no setting of its own.
     pub(crate) fn attempt_timeout(&self) -> Result<Option<Duration>, NodeError> {
         let timeout = [self.call, self.run, self.node].iter().find_map(|level| level.attempt_timeout);

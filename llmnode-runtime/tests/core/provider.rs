@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::recorder::Recorder;
 use crate::support::{BAD, GOAL, GOOD, World, busy, input_tokens, run, say, script, world};
 use llmnode_runtime::private::{Checks, Coverage, LlmNode, OutputSpec, Prompt, Segment};
 use llmnode_runtime::{
     BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Exec, Failures, Flag, Invalid, ModelError,
     Node, Recovery, Reply, Request, ResponseFormat, Retry, RetryBudget, Run, ScriptedModel, Settings, Sink,
+    Wire,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -177,4 +179,41 @@ async fn only_retries_of_the_transport_are_taken_out_of_the_budget() {
     run(&model).call(&GOAL).settings(settings).await.unwrap();
     let run = run(&script([busy()]).with_retry_budget(RetryBudget::new(0)));
     assert_eq!(run.call(&GOAL).await.unwrap_err().attempts().len(), 1);
+}
+
+struct Of(Wire);
+
+impl ChatModel for Of {
+    fn complete<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async { Ok(Completion::new("hi")) })
+    }
+
+    fn wire(&self) -> Option<Wire> {
+        Some(self.0)
+    }
+}
+
+#[tokio::test]
+async fn fields_for_whichever_api_are_reported_once_where_models_speak_several() {
+    for (other, field, reported) in [
+        (Wire::Gemini, Settings::new().extra("seed", 7), 1),
+        (Wire::Chat, Settings::new().extra("seed", 7), 0),
+        (Wire::Gemini, Settings::new().extra_on(Wire::Chat, "seed", 7), 0),
+    ] {
+        let (seen, _guard) = Recorder::start();
+        let run = Run::new(Of(Wire::Chat)).model("other", Of(other)).with_settings(field);
+        for _ in 0..2 {
+            run.call(&say("x")).await.unwrap();
+        }
+        let events = seen.events("llmnode::call");
+        assert_eq!(events.len(), reported, "{events:?}");
+        if let [event] = &events[..] {
+            assert!(event.fields["message"].contains("`extra_on` names one"), "{event:?}");
+            assert_eq!(event.fields["apis"], "chat, gemini");
+        }
+    }
 }

@@ -76,6 +76,7 @@ const MESSAGES: Wire = Wire {
     },
     url: None,
     hosts: &["api.anthropic.com"],
+    limit: Some(request::limit),
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialMessage>::default(),

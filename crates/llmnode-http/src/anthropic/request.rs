@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::turns::{Block, CacheControl, Turn, turns};
 use crate::api::messages::{instructed, temperature};
 use crate::api::prepared_request::PreparedRequest;
+use crate::http::capabilities::Quirks;
 use crate::http::reasoning::Thinking;
 
 /// The API needs a number.
@@ -106,7 +107,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let body =
         Body {
             model,
-            max_tokens: limit(prepared),
+            max_tokens: (!request.extra.contains_key("max_tokens"))
+                .then(|| limit(request, shape.quirks, prepared.thinking())),
             temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
             thinking: prepared.thinking().map(|way| match way {
                 Thinking::Effort(_) => ThinkingConfig::Adaptive,
@@ -127,21 +129,20 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
-/// `None`: `extra` has it. What a model may think comes on top of the default.
-fn limit(prepared: &PreparedRequest<'_>) -> Option<u32> {
-    let PreparedRequest { request, shape, .. } = *prepared;
-    if request.extra.contains_key("max_tokens") {
-        return None;
+/// What a model may think comes on top of the default.
+pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking>) -> u32 {
+    let tokens = |value: &Value| value.as_u64().map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX));
+    if let Some(given) = request.extra.get("max_tokens").and_then(tokens) {
+        return given;
     }
-    let budget = request.extra.get("thinking").and_then(|thinking| thinking["budget_tokens"].as_u64());
-    let budget = budget.map(|budget| u32::try_from(budget).unwrap_or(u32::MAX));
-    let budget = budget.unwrap_or_else(|| match prepared.thinking() {
+    let budget = request.extra.get("thinking").and_then(|thinking| tokens(&thinking["budget_tokens"]));
+    let budget = budget.unwrap_or_else(|| match thinking {
         Some(Thinking::Effort(effort)) => effort.tokens(),
         Some(Thinking::Budget(tokens)) => tokens,
         None => 0,
     });
     let limit = request.max_tokens.unwrap_or(MAX_TOKENS.saturating_add(budget));
-    Some(shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)))
+    quirks.most_tokens.map_or(limit, |most| limit.min(most))
 }
 
 /// With a function for the answer, a model that has to answer now is offered nothing else.

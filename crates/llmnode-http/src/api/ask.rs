@@ -44,6 +44,16 @@ impl Inner {
         !is_providers && !self.model_of(request).is_some_and(has_called)
     }
 
+    /// The most tokens of an answer that a request is sent with, its thoughts included.
+    pub(crate) fn max_tokens(&self, request: &Request) -> Option<u32> {
+        let Some(limit) = self.wire.limit else { return request.max_tokens };
+        let own = request.on(self.wire.name);
+        let request = own.as_deref().unwrap_or(request);
+        let quirks = self.capabilities.of(self.model_of(request)?, None);
+        let thinking = self.thinking(request, quirks).ok().flatten();
+        Some(limit(request, quirks, thinking.map(|(_, way)| way)))
+    }
+
     pub(crate) async fn complete(
         &self,
         request: &Request,
@@ -157,11 +167,16 @@ impl Inner {
         let leaves_out = |part| self.capabilities.leaves_out(model, call, part);
         let carries = request.messages.iter().any(shown) && !leaves_out(UnsupportedFeature::Carried);
         let no_thinking = leaves_out(UnsupportedFeature::Thinking);
-        let thinking = |quirks| Ok::<_, String>(self.thinking(request, quirks)?.filter(|_| !no_thinking));
+        let known = |schema| {
+            let quirks = self.capabilities.of(model, schema);
+            let thinking = self.thinking(request, quirks)?.filter(|_| !no_thinking);
+            let thinks = thinking.map_or(self.wire.efforts.is_in(&request.extra), |(_, way)| way.thinks());
+            let thinks = thinks && !no_thinking;
+            Ok::<_, String>((if thinks { quirks.in_thought(tools) } else { quirks }, thinking, thinks))
+        };
         let Some(schema) = request.output.as_deref().filter(|_| !own) else {
-            let quirks = self.capabilities.of(model, None);
+            let (quirks, thinking, thinks) = known(None)?;
             let choices = in_tools && !quirks.no_choices;
-            let thinking = thinking(quirks)?;
             return Ok(RequestShape {
                 quirks,
                 schema: None,
@@ -171,9 +186,10 @@ impl Inner {
                 choices,
                 call,
                 thinking,
+                thinks,
             });
         };
-        let quirks = self.capabilities.of(model, Some(schema.name()));
+        let (quirks, thinking, thinks) = known(Some(schema.name()))?;
         let schema = if quirks.no_choices { without_choices(schema) } else { schema };
         let chosen = self.chosen(request, quirks);
         self.check_chosen(chosen, schema)?;
@@ -190,8 +206,17 @@ impl Inner {
                     !matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
                 let choices = (has_schema && has_choices(schema)) || (in_tools && !quirks.no_choices);
                 let schema = Some((response_format, schema.name()));
-                let thinking = thinking(quirks)?;
-                Ok(RequestShape { quirks, schema, tools, carries, no_thinking, choices, call, thinking })
+                Ok(RequestShape {
+                    quirks,
+                    schema,
+                    tools,
+                    carries,
+                    no_thinking,
+                    choices,
+                    call,
+                    thinking,
+                    thinks,
+                })
             }
         }
     }

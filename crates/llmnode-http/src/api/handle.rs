@@ -29,6 +29,14 @@ macro_rules! chat_model {
                 self.0.calls_in_text(request)
             }
 
+            fn wire(&self) -> Option<llmnode_model::Wire> {
+                Some(self.0.wire.name)
+            }
+
+            fn max_tokens(&self, request: &llmnode_model::Request) -> Option<u32> {
+                self.0.max_tokens(request)
+            }
+
             fn retry_budget(&self) -> Option<&llmnode_model::RetryBudget> {
                 Some(&self.0.retry_budget)
             }

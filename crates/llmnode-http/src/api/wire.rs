@@ -2,19 +2,23 @@
 
 use std::ops::ControlFlow;
 
-use llmnode_model::{ModelError, Sink, TokenUsage};
+use llmnode_model::{ModelError, Request, Sink, TokenUsage};
 
 use super::expected_calls::ExpectedCalls;
 use super::prepared_request::PreparedRequest;
 use super::read_answer::ReadResult;
+use crate::http::capabilities::Quirks;
 use crate::http::endpoint::ApiPath;
-use crate::http::reasoning::Efforts;
+use crate::http::reasoning::{Efforts, Thinking};
 use crate::http::response_formats::Formats;
 use crate::http::sse::Event;
 use crate::http::url::Url;
 
 /// From a base, a model and whether it streams.
 pub(crate) type UrlOf = fn(&Url, &str, bool) -> Result<Url, String>;
+
+/// By what the model refuses, and how it is asked to think.
+pub(crate) type LimitOf = fn(&Request, Quirks, Option<Thinking>) -> u32;
 
 pub(crate) struct Wire {
     pub(crate) name: llmnode_model::Wire,
@@ -43,6 +47,8 @@ pub(crate) struct Wire {
     pub(crate) url: Option<UrlOf>,
     /// The ends of the provider's own hosts, which hand on no call as text. Other servers may, whatever API they speak.
     pub(crate) hosts: &'static [&'static str],
+    /// The most tokens that are asked for, where a request has to name them.
+    pub(crate) limit: Option<LimitOf>,
     pub(crate) encode: fn(&PreparedRequest<'_>) -> Result<Vec<u8>, String>,
     pub(crate) read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
     pub(crate) stream: fn() -> Box<dyn StreamedAnswer>,

@@ -79,6 +79,7 @@ const GENERATE: Wire = Wire {
     },
     url: Some(url),
     hosts: &["googleapis.com"],
+    limit: None,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialAnswer>::default(),

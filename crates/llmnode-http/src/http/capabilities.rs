@@ -25,6 +25,8 @@ pub(crate) struct Quirks {
     pub(crate) no_stream: bool,
     /// Refused, or ignored: the answer was a text.
     pub(crate) no_forced_tool: bool,
+    /// Refused while the model thinks.
+    pub(crate) no_forced_tool_in_thought: bool,
     pub(crate) no_stream_options: bool,
     /// Encrypted reasoning, of a model that has none.
     pub(crate) no_include: bool,
@@ -41,6 +43,19 @@ pub(crate) struct Quirks {
     pub(crate) unenforced: Option<CallId>,
 }
 
+impl Quirks {
+    /// Without tools, the function for the answer is all that could be forced.
+    pub(crate) fn in_thought(mut self, tools: bool) -> Self {
+        if self.no_forced_tool_in_thought && tools {
+            self.no_forced_tool = true;
+        } else if self.no_forced_tool_in_thought {
+            self.refused =
+                self.refused.union(ruled_out(UnsupportedFeature::ToolChoice, ResponseFormat::Tool));
+        }
+        self
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RequestShape<'a> {
     pub(crate) quirks: Quirks,
@@ -53,6 +68,7 @@ pub(crate) struct RequestShape<'a> {
     pub(crate) call: Option<CallId>,
     /// What is asked for, and how.
     pub(crate) thinking: Option<(Reasoning, Thinking)>,
+    pub(crate) thinks: bool,
     /// The schema has lists from the state.
     pub(crate) choices: bool,
 }
@@ -93,6 +109,7 @@ impl Capabilities {
             UnsupportedFeature::Carried => asked.carries && asked.call.is_some(),
             UnsupportedFeature::Thinking => !asked.no_thinking && asked.call.is_some(),
             UnsupportedFeature::JsonSchemaParameters => !asked.quirks.no_json_schema_parameters,
+            UnsupportedFeature::ToolChoice if asked.thinks => !asked.quirks.no_forced_tool_in_thought,
             UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
             UnsupportedFeature::Schema if asked.choices => true,
             _ => !response_formats.is_empty(),
@@ -107,6 +124,9 @@ impl Capabilities {
             (UnsupportedFeature::Temperature, _) => known.quirks.no_temperature = true,
             (UnsupportedFeature::Reasoning(refused), _) => {
                 known.quirks.reasoning = known.quirks.reasoning.union(refused);
+            }
+            (UnsupportedFeature::ToolChoice, _) if asked.thinks => {
+                known.quirks.no_forced_tool_in_thought = true
             }
             (UnsupportedFeature::ToolChoice, _) if asked.tools => known.quirks.no_forced_tool = true,
             (UnsupportedFeature::Carried | UnsupportedFeature::Thinking, _) => {

@@ -53,6 +53,12 @@ pub(crate) enum Thinking {
     Budget(u32),
 }
 
+impl Thinking {
+    pub(crate) fn thinks(self) -> bool {
+        !matches!(self, Thinking::Effort(Effort::None) | Thinking::Budget(0))
+    }
+}
+
 /// The ways of an API.
 #[derive(Clone, Copy)]
 pub(crate) struct Efforts {

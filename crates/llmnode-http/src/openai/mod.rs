@@ -73,6 +73,7 @@ pub(crate) const CHAT: Wire = Wire {
     efforts: Efforts { off: OFF, words: EFFORTS, budgets: false, field: ("reasoning_effort", "") },
     url: None,
     hosts: &[],
+    limit: None,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<PartialCompletion>::default(),

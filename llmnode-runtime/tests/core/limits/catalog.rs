@@ -59,6 +59,10 @@ async fn a_model_that_is_not_listed_is_refused_with_the_day_of_the_list() {
     let (category, message) = why(run.call(&DynNode::builder("say").text().build().unwrap().ask("x")).await);
     assert_eq!(category, Category::LimitUnenforceable);
     let made = Prices::catalog().made().unwrap().to_owned();
+    let ledger = run.ledger().to_json();
+    assert_eq!(ledger["prices_made"], *made);
+    let read = llmnode_runtime::LedgerSnapshot::from_json(&ledger.to_string()).unwrap();
+    assert_eq!(read.prices_made, Some(made.clone()));
     assert!(
         message.contains(&format!("\"m-9\" has no price in the list of {made}; add it to the table")),
         "{message}"

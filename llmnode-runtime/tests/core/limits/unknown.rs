@@ -1,5 +1,8 @@
 //! What was spent and is not known, or cannot be: drops, panics, silent providers, missing prices, absurd limits.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 use crate::support::{BAD, GOAL, Say, run, say, script};
 use llmnode_runtime::{BoxFuture, ChatModel, ModelError, Request, ScriptedModel, Settings, Sink};
@@ -177,4 +180,44 @@ async fn an_id_that_is_asked_for_does_not_cost_what_the_handles_own_costs() {
     assert_eq!(why(run.call(&say("")).await).0, Category::LimitExceeded, "asked until the time is up");
     let run = run.with_limits(Limits::new().money(1.0).time(SECOND));
     assert!(why(run.call(&say("")).model("large").await).1.contains(r#"the model "large" has no price"#));
+}
+
+/// Sends so many tokens as the most, whatever the request says.
+#[derive(Clone, Default)]
+struct Sends {
+    most: Option<u32>,
+    under_way: Arc<AtomicUsize>,
+    together: Arc<AtomicUsize>,
+}
+
+impl ChatModel for Sends {
+    fn complete<'a>(
+        &'a self,
+        _: &'a Request,
+        _: &'a mut dyn Sink,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        Box::pin(async {
+            let count = self.under_way.fetch_add(1, Ordering::Relaxed) + 1;
+            self.together.fetch_max(count, Ordering::Relaxed);
+            tokio::time::sleep(SECOND).await;
+            self.under_way.fetch_sub(1, Ordering::Relaxed);
+            let mut answer = Completion::new("hi");
+            answer.usage = Some(TokenUsage::new(1, 1));
+            Ok(answer)
+        })
+    }
+
+    fn max_tokens(&self, _: &Request) -> Option<u32> {
+        self.most
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_reserves_the_tokens_that_its_model_sends() {
+    for (most, together) in [(None, 3), (Some(1_000), 1)] {
+        let model = Sends { most, ..Sends::default() };
+        let run = Run::new(model.clone()).with_limits(Limits::new().tokens(1_000));
+        run.map(&[say("1"), say("2"), say("3")]).concurrency(3).try_all().await.unwrap();
+        assert_eq!(model.together.load(Ordering::Relaxed), together);
+    }
 }

@@ -35,6 +35,7 @@ const RESPONSES: Wire = Wire {
     efforts: Efforts { field: ("reasoning", "/effort"), ..CHAT.efforts },
     url: None,
     hosts: &["api.openai.com", "openai.azure.com"],
+    limit: None,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialResponse>::default(),
