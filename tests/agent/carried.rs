@@ -68,6 +68,7 @@ fn turn(tool: &str) -> Value {
     asks_for(tool)["choices"][0]["message"].clone()
 }
 
+/// W14.
 #[tokio::test]
 async fn it_goes_back_with_its_call_plain_and_streamed() {
     for streams in [false, true] {
@@ -119,6 +120,30 @@ async fn another_model_does_not_get_it() {
     assert_eq!(other, plain);
 }
 
+/// W16: a program's own edits of a history go out, with what stood beside the call.
+#[tokio::test]
+async fn edited_arguments_and_a_renamed_id_go_out_with_the_signature() {
+    #[llm_node(prompt = "Go on.")]
+    struct GoOn {
+        #[node(history)]
+        before: Vec<Message>,
+    }
+
+    let (_server, run) =
+        shop(vec![StubReply::raw(200, asks_for("stock").to_string()), StubReply::text("Three.")]).await;
+    let before = run.call(&Keep).report().await.unwrap().messages;
+    let stored = serde_json::to_string(&before).unwrap();
+    let edited = stored.replace(r#"\"pen\""#, r#"\"ink\""#).replace(r#"id":"a""#, r#"id":"b""#);
+    assert_ne!(stored, edited);
+    let (server, run) = shop(vec![StubReply::text("Go.")]).await;
+    run.call(&GoOn { before: serde_json::from_str(&edited).unwrap() }).await.unwrap();
+    let mut expected = turn("stock");
+    expected["tool_calls"][0]["id"] = "b".into();
+    expected["tool_calls"][0]["function"]["arguments"] = r#"{"item":"ink"}"#.into();
+    assert_eq!(turns(&server)[0][0], expected);
+}
+
+/// W15.
 #[tokio::test]
 async fn it_survives_a_pause_with_edited_arguments() {
     let (server, run) =
@@ -128,9 +153,11 @@ async fn it_survives_a_pause_with_edited_arguments() {
     let stored = serde_json::to_string(&paused).unwrap();
     let paused: Paused = serde_json::from_str(&stored).unwrap();
     let id = paused.waiting()[0].id.clone();
-    let decided = paused.decide(&id, Approval::yes()).unwrap();
+    let decided = paused.decide(&id, Approval::edit(json!({"item": "ink"}))).unwrap();
     assert_eq!(run.call(&Keep).approve(decided).await.unwrap(), "Sold.");
+    // What the model wrote stays; the result says what was done.
     assert_eq!(turns(&server)[1], [turn("sell")]);
+    assert!(server.requests()[1].json().unwrap().to_string().contains("sold ink"));
 }
 
 #[tokio::test]
@@ -148,6 +175,7 @@ async fn an_answer_goes_back_without_its_thoughts() {
     assert_eq!(turns[1][0].get("reasoning_content"), None);
 }
 
+/// W18.
 #[tokio::test]
 async fn what_is_refused_is_left_out_once_for_this_call() {
     let refused = || {

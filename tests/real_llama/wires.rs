@@ -1,4 +1,4 @@
-//! The same node, the same tools and the same flow over each wire, on a model that speaks. `scripts/litellm` serves it.
+//! The same node, the same tools and the same flow over each wire, on a model that speaks (W13). `scripts/litellm` serves it.
 //!
 //! What was executed is taken from the tools' own log. `LLMNODE_FLOWS=3` sets how many of the letters are read.
 

@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(of(400, &quoted), BadRequest);
     }
 
-    /// What providers, servers and gateways are known to send, one row each.
+    /// What providers, servers and gateways are known to send, one row each (W12).
     #[test]
     fn the_errors_of_many_servers() {
         for line in include_str!("errors.jsonl").lines() {

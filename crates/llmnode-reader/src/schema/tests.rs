@@ -15,12 +15,14 @@ pub(super) fn plain(schema: &OutputSchema) -> Value {
     serde_json::from_str(schema.plain().get()).unwrap()
 }
 
-/// The strict dialect, which must keep OpenAI's rules, and what Gemini gets of it must keep Google's.
+/// The strict dialect, which must keep OpenAI's rules, and what Gemini and Anthropic get of it must keep theirs (W26).
 pub(super) fn strict(schema: &OutputSchema) -> Value {
     let strict = serde_json::from_str(schema.strict().unwrap().get()).unwrap();
     assert_eq!(rules::strict(&strict), Vec::<String>::new());
     let gemini = schema.gemini().map(|schema| serde_json::from_str(schema.get()).unwrap());
     assert_eq!(gemini.as_ref().map(rules::gemini).unwrap_or_default(), Vec::<String>::new());
+    let anthropic = schema.anthropic().map(|schema| serde_json::from_str(schema.get()).unwrap());
+    assert_eq!(anthropic.as_ref().map(rules::anthropic).unwrap_or_default(), Vec::<String>::new());
     strict
 }
 

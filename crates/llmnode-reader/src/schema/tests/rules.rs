@@ -265,3 +265,54 @@ pub(super) fn gemini(schema: &Value) -> Vec<String> {
     members.chain(listed).chain(node.get("items")).for_each(|inner| found.extend(gemini(inner)));
     found
 }
+
+/// What breaks the rules of Anthropic's `output_config.format`.
+/// <https://platform.claude.com/docs/en/build-with-claude/structured-outputs>
+#[allow(dead_code, reason = "not all tests ask Anthropic")]
+pub(super) fn anthropic(schema: &Value) -> Vec<String> {
+    const WORDS: [&str; 13] = [
+        "$defs",
+        "$ref",
+        "type",
+        "format",
+        "description",
+        "title",
+        "enum",
+        "const",
+        "items",
+        "minItems",
+        "anyOf",
+        "properties",
+        "required",
+    ];
+    let Value::Object(node) = schema else { return Vec::new() };
+    let mut found = Vec::new();
+    for (word, value) in node {
+        match word.as_str() {
+            "additionalProperties" if value == false => {}
+            "minItems" if !matches!(value.as_u64(), Some(0 | 1)) => {
+                found.push(format!("minItems of {value}"))
+            }
+            "$ref" if !value.as_str().is_some_and(|to| to.starts_with("#/")) => {
+                found.push(format!("a reference to {value}"))
+            }
+            "enum"
+                if value
+                    .as_array()
+                    .is_none_or(|all| all.iter().any(|one| one.is_object() || one.is_array())) =>
+            {
+                found.push(format!("enum of {value}"));
+            }
+            word if !WORDS.contains(&word) => found.push(format!("`{word}`")),
+            _ => {}
+        }
+    }
+    if node.contains_key("properties") && node.get("additionalProperties") != Some(&Value::Bool(false)) {
+        found.push("an open object".to_owned());
+    }
+    let named = ["properties", "$defs"].iter().filter_map(|word| node.get(*word)?.as_object());
+    let members = named.flat_map(|named| named.values());
+    let listed = node.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    members.chain(listed).chain(node.get("items")).for_each(|inner| found.extend(anthropic(inner)));
+    found
+}
