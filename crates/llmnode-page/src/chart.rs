@@ -63,7 +63,9 @@ impl Axis {
     fn bar(&self, html: &mut Html, class: &str, (from, long): (u64, Duration), title: &str) {
         let share = |ms: f64| format!("{:.2}%", ms * 100.0 / self.length as f64);
         let x = share(from.saturating_sub(self.from) as f64);
-        let width = share((long.as_secs_f64() * 1000.0).max(self.length as f64 / 500.0));
+        // As exact as a recording's JSON.
+        let long = long.as_micros() as f64 / 1000.0;
+        let width = share(long.max(self.length as f64 / 500.0));
         // Form distinguishes them, too, and not only colour.
         let (y, height) = match class {
             "wait" => ("9", "4"),
