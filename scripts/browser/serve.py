@@ -3,10 +3,12 @@
 import http.server
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 from look import Driver
 
@@ -131,7 +133,60 @@ def runs(driver, url, folder):
     wait(driver, f"{text('outcome')}.includes('stopped')", "it is stopped")
 
 
+def resident(process):
+    with open(f"/proc/{process.pid}/status") as status:
+        return int(next(line for line in status if line.startswith("VmRSS")).split()[1])
+
+
+def asked(url, path, body=None):
+    address, key = url.split("#k=")
+    headers = {"x-llmnode-key": key, "content-type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(urllib.request.Request(address.rstrip("/") + path, data, headers), timeout=20) as answer:
+        return answer.read().decode()
+
+
+def many(url, server):
+    """A thousand connections that say nothing, and a hundred runs."""
+    port = int(url.split(":")[2].split("/")[0])
+    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(1000)]
+    assert "<svg" in asked(url, "/"), "the page is there beside a thousand connections"
+    [connection.close() for connection in idle]
+    after = []
+    for number in range(120):
+        asked(url, "/api/run", {"file": 0, "inputs": {"question": "?"}, "requests": 5})
+        asked(url, "/api/stop", {})
+        time.sleep(0.05)
+        if number in (19, 119):
+            after.append(resident(server))
+    print(f"resident after 20 runs {after[0]} KB, after 120 {after[1]} KB")
+    assert after[1] - after[0] < 10_000, after
+
+
+def real(program, folder):
+    """The same graph on the model of the environment, from the file to the approved answer."""
+    file = f"{folder}/real.json"
+    write(file, GRAPH)
+    server = subprocess.Popen([program, "serve", file], stdout=subprocess.PIPE, text=True)
+    driver = Driver()
+    try:
+        driver.window(1280, 900)
+        driver.open(server.stdout.readline().strip())
+        press(driver, "form[data-run] button")
+        wait(driver, "document.querySelector('form[data-decide=write]')", "the model answers, and a person is asked", 120)
+        press(driver, "form[data-decide] button[value=yes]")
+        wait(driver, f"{text('outcome')}.includes('completed')", "the answer is there", 120)
+        time.sleep(1)
+        driver.screenshot(f"{folder}/serve-real.png")
+        print(driver.run("return document.querySelector('#outcome pre').innerText"))
+    finally:
+        driver.close()
+        server.terminate()
+
+
 def main(program, folder):
+    if "OPENAI_BASE_URL" in os.environ:
+        return real(program, folder)
     file = f"{folder}/graph.json"
     write(file, GRAPH)
     model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
@@ -160,6 +215,7 @@ def main(program, folder):
             wide = driver.run("return document.documentElement.scrollWidth")
             assert wide <= width, f"the page is {wide} wide in a window of {width}"
             driver.screenshot(f"{folder}/serve-{width}{'-dark' if dark else ''}.png")
+        many(url, server)
         shown = driver.run("return document.documentElement.outerHTML")
         assert planted not in shown, "the key is on the page"
         # Without the key there is the graph, and no more.

@@ -6,6 +6,7 @@ use llmnode_flow::flow::{Position, RunExt};
 use llmnode_graph::{Graph, State};
 use llmnode_model::internal::Redactor;
 use llmnode_page::Recording;
+use llmnode_runtime::internal::{RunEvent, RunRecorder};
 use llmnode_runtime::{Event, Limits, NodeError, Paused, Run};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
@@ -126,15 +127,33 @@ async fn once(
     recording: &Recording,
     decided: Option<Paused>,
 ) -> Result<String, NodeError> {
+    let live = Live { app, recording, redactor: Redactor::from_env() };
     let mut call = run
         .flow(graph)
         .on_step(|_| app.change(|_| ()))
         .on_event(|position, event| written(app, position, event))
-        .record(recording);
+        .record(&live);
     if let Some(paused) = decided {
         call = call.approve(paused);
     }
     call.await
+}
+
+/// Records the run, and shows the results of tools.
+struct Live<'a> {
+    app: &'a App,
+    recording: &'a Recording,
+    redactor: Redactor,
+}
+
+impl RunRecorder for Live<'_> {
+    fn record(&self, event: &RunEvent<'_>) {
+        self.recording.record(event);
+        if let RunEvent::ToolEnded { tool, result: Some(result), .. } = event {
+            let result = self.redactor.text(&result.content);
+            self.app.append(|run| run.result(&tool.id, &tool.name, &result));
+        }
+    }
 }
 
 fn written(app: &App, position: &Position, event: &Event) {

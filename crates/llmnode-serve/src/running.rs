@@ -10,6 +10,8 @@ use crate::decision::Waiting;
 
 /// Of the text of one call that is shown while it is written; the page of the run has all.
 const SHOWN: usize = 64 * 1024;
+/// Of the result of a tool.
+const RESULT: usize = 4 * 1024;
 /// Of calls whose text is shown at once; the oldest go.
 const CALLS: usize = 64;
 
@@ -33,6 +35,8 @@ pub(crate) struct CallText {
     /// Its panel: older ones may be gone.
     pub(crate) index: usize,
     pub(crate) text: String,
+    /// The ids of the calls of tools in it.
+    calls: Vec<String>,
 }
 
 impl Running {
@@ -52,7 +56,7 @@ impl Running {
         if self.texts.len() == CALLS {
             self.texts.remove(0);
         }
-        self.texts.push(CallText { position: position.to_owned(), index, text: String::new() });
+        self.texts.push(CallText { position: position.to_owned(), index, ..CallText::default() });
     }
 
     pub(crate) fn write(&mut self, position: &str, event: &Event) -> Option<(usize, String)> {
@@ -60,16 +64,29 @@ impl Running {
         let more = match event {
             Event::Text(more) => more.clone(),
             Event::ToolCalls(calls) => {
+                call.calls.extend(calls.iter().map(|call| call.id.clone()));
                 let calls = calls.iter().map(|call| format!("\n→ {} {}", call.name, call.arguments));
                 calls.collect::<String>() + "\n"
             }
-            Event::ToolResult { id, outcome, .. } => format!("← {id}: {outcome}\n"),
             Event::Restarted { category, .. } => format!("\n({category}: asked again)\n"),
             _ => return None,
         };
-        let room = SHOWN.saturating_sub(call.text.len());
-        let end = (0..=more.len().min(room)).rev().find(|end| more.is_char_boundary(*end))?;
-        call.text.push_str(&more[..end]);
-        Some((call.index, more[..end].to_owned()))
+        Some(call.add(&more, SHOWN))
+    }
+
+    /// Adds the result of a tool to the text of the call that called it.
+    pub(crate) fn result(&mut self, id: &str, name: &str, result: &str) -> Option<(usize, String)> {
+        let call = self.texts.iter_mut().rev().find(|text| text.calls.iter().any(|call| call == id))?;
+        Some(call.add(&format!("← {name} {result}\n"), RESULT))
+    }
+}
+
+impl CallText {
+    /// What was added, cut to so many bytes.
+    fn add(&mut self, more: &str, most: usize) -> (usize, String) {
+        let room = SHOWN.saturating_sub(self.text.len()).min(most).min(more.len());
+        let end = (0..=room).rev().find(|end| more.is_char_boundary(*end)).unwrap_or(0);
+        self.text.push_str(&more[..end]);
+        (self.index, more[..end].to_owned())
     }
 }

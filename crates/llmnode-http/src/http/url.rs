@@ -52,6 +52,7 @@ impl Url {
     }
 
     /// Another place on the same server: a normalised path, and perhaps a query.
+    #[cfg(feature = "gemini")]
     pub(crate) fn at(&self, path_and_query: &str) -> Result<Url, String> {
         let fault = |error: &dyn fmt::Display| format!("cannot be read ({error})");
         let mut parts = self.to_uri().into_parts();

@@ -23,7 +23,7 @@ fn link(panel: &str) -> String {
 async fn a_run_is_followed_to_its_page() {
     let folder = Folder::new("run");
     let model = ScriptedModel::new()
-        .reply(Reply::text("").call("pay", json!(5)))
+        .reply(Reply::text("").call("pay", json!({"value": 5})))
         .reply("Under the <i>mat</i>.")
         .reply("It is under the mat.");
     let served = served(&folder, model).await;
@@ -33,6 +33,9 @@ async fn a_run_is_followed_to_its_page() {
     assert_eq!(post(&served, "/api/run", &question()).await.0, 200);
     assert_eq!(post(&served, "/api/run", &question()).await.0, 409, "one at a time");
     events.until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("→ pay")).await;
+    events
+        .until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("← pay 5 paid"))
+        .await;
     events.until(|event| event["append"] == 0 && event["text"].as_str().unwrap().contains("Under")).await;
 
     let waiting = events.panel("waiting", "data-decide=\"write\"").await;
@@ -95,7 +98,8 @@ async fn a_run_is_stopped() {
 #[tokio::test]
 async fn wrong_inputs_and_limits_are_said() {
     let folder = Folder::new("inputs");
-    let served = served(&folder, ScriptedModel::new().reply(Reply::text("").call("pay", json!(5)))).await;
+    let served =
+        served(&folder, ScriptedModel::new().reply(Reply::text("").call("pay", json!({"value": 5})))).await;
     let (status, message) = post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
     assert_eq!(status, 409);
     assert!(message.contains("question"), "{message}");
