@@ -215,7 +215,12 @@ def main(program, folder):
             wide = driver.run("return document.documentElement.scrollWidth")
             assert wide <= width, f"the page is {wide} wide in a window of {width}"
             driver.screenshot(f"{folder}/serve-{width}{'-dark' if dark else ''}.png")
+        logged = [entry for entry in driver.logged() if "favicon" not in entry["message"]]
+        assert not logged, logged
+        driver.open("about:blank")
         many(url, server)
+        driver.open(url)
+        wait(driver, f"{text('history')}.includes('Again')", "the history is there")
         shown = driver.run("return document.documentElement.outerHTML")
         assert planted not in shown, "the key is on the page"
         # Without the key there is the graph, and no more.

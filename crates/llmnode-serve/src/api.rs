@@ -61,11 +61,15 @@ async fn page(State(app): State<Arc<App>>, Path(index): Path<usize>) -> Result<H
     app.read(|state| panels::page(state, index)).map(Html).ok_or(StatusCode::NOT_FOUND)
 }
 
-async fn page_of_run(State(app): State<Arc<App>>, Path(key): Path<String>) -> Result<Response, StatusCode> {
-    let page = app.read(|state| state.history.page(&key).map(str::to_owned)).ok_or(StatusCode::NOT_FOUND)?;
+async fn page_of_run(State(app): State<Arc<App>>, Path(key): Path<String>) -> Response {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
-    Ok((headers, Html(page)).into_response())
+    match app.read(|state| state.history.page(&key).map(str::to_owned)) {
+        Some(page) => (headers, Html(page)).into_response(),
+        None => {
+            (StatusCode::NOT_FOUND, headers, "The page of this run is not kept any more.").into_response()
+        }
+    }
 }
 
 /// The mistakes of all files, as `llmnode-graph check` would list them.
