@@ -16,7 +16,7 @@ Usage:
                          [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER] [--picture mermaid]
                          [--page FILE]
   llmnode-graph serve FILE... [--profiles FILE] [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER]
-                           [--mcp COMMAND]... [--requests N] [--port N] [--no-run]
+                           [--mcp [NAME=]COMMAND]... [--requests N] [--port N] [--no-run]
   llmnode-graph page FILE [--output FILE]
   llmnode-graph schema
 
@@ -40,7 +40,8 @@ Options:
   --types NAMES       the node types that the program adds; their settings are not checked
   --folder FOLDER     where subgraphs are; by default the folder of the file
   --picture FORM      print the graph as Mermaid when it has run
-  --mcp COMMAND       an MCP server, started as a program, whose tools the graphs may use (feature `mcp`)
+  --mcp [NAME=]COMMAND
+                      an MCP server, started as a program, whose tools the graphs may use as NAME_TOOL (feature `mcp`)
   --requests N        how many requests a run of the page may make at most; 50 by default
   --port N            the port of the page; a free one by default
   --no-run            draw and check only; tools, stores and profiles need not exist then

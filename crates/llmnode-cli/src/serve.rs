@@ -52,11 +52,17 @@ fn model() -> Arc<dyn ChatModel> {
 #[cfg(feature = "mcp")]
 async fn with_tools(mut registry: Registry, commands: &[String]) -> Result<Registry, Box<dyn Error>> {
     for command in commands {
+        let is_name = |name: &str| !name.contains([' ', '/', '\\']);
+        let (name, command) = match command.split_once('=') {
+            Some((name, command)) if is_name(name) => (Some(name), command),
+            _ => (None, command.as_str()),
+        };
         let mut words = command.split_whitespace();
         let program = words.next().ok_or("--mcp: which program?")?;
+        let mcp = llmnode_mcp::Mcp::stdio(program, words);
+        let mcp = name.map_or(mcp.clone(), |name| mcp.clone().name(name));
         // The server lives as long as its tools.
-        let mcp = llmnode_mcp::Mcp::stdio(program, words).connect().await?;
-        registry = registry.tools(mcp.tools());
+        registry = registry.tools(mcp.connect().await?.tools());
     }
     Ok(registry)
 }
