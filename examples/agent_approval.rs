@@ -101,8 +101,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Asks about each call that waits.
 fn ask(mut paused: Paused) -> Result<Paused, Box<dyn std::error::Error>> {
-    for WaitingCall { id, tool, arguments, .. } in paused.waiting() {
-        print!("{tool}({arguments})? ");
+    for WaitingCall { id, name, arguments, .. } in paused.waiting() {
+        print!("{name}({arguments})? ");
         std::io::stdout().flush()?;
         let mut line = String::new();
         if std::io::stdin().lock().read_line(&mut line)? == 0 {

@@ -97,7 +97,7 @@ async fn what_waits_is_decided_in_another_process_and_nothing_is_repeated() {
 
     let paused = stored(&error.paused().unwrap());
     let waiting = paused.waiting();
-    let ids: Vec<_> = waiting.iter().map(|call| (&*call.id, &*call.tool, &*call.node)).collect();
+    let ids: Vec<_> = waiting.iter().map(|call| (&*call.id, &*call.name, &*call.node)).collect();
     assert_eq!(ids, [("call_1", "remove", "tidy"), ("call_3", "remove", "tidy")]);
     assert_eq!(waiting[0].arguments, r#"{"title":"Dune"}"#);
     let decided = paused.decide("call_1", Approval::yes()).unwrap();

@@ -97,7 +97,7 @@ async fn the_program_answers_a_tool_without_a_body() {
     let paused = error.paused().unwrap();
     let waiting = &paused.waiting()[0];
     assert!(waiting.wants_result);
-    assert_eq!((&*waiting.tool, &*waiting.arguments), ("ask_user", r#"{"question":"Who?"}"#));
+    assert_eq!((&*waiting.name, &*waiting.arguments), ("ask_user", r#"{"question":"Who?"}"#));
     assert_eq!(
         paused.clone().decide("call_1", Approval::yes()).unwrap_err().category(),
         Category::ConfigError

@@ -23,6 +23,7 @@ pub use registry::Registry;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use llmnode_flow::flow::{Flow, Outline};
 use llmnode_flow::private::{RunFlow, Runner};
@@ -36,21 +37,44 @@ use crate::file::schema_mismatch;
 use crate::state::State;
 use loaded::Inputs;
 
+/// What `Registry::build` returns.
+#[diagnostic::on_unimplemented(
+    message = "a graph is loaded with a registry that is built, and this is `{Self}`",
+    label = "not built",
+    note = "write `.build()?` at the end of the registry"
+)]
+pub trait BuiltRegistry {
+    /// Itself.
+    fn registered(&self) -> &Registered;
+}
+
+impl BuiltRegistry for Registered {
+    fn registered(&self) -> &Registered {
+        self
+    }
+}
+
+impl BuiltRegistry for Arc<Registered> {
+    fn registered(&self) -> &Registered {
+        self
+    }
+}
+
 impl Graph {
     /// Loads a graph from the registry's folder by the name of its file, without `.json`.
     ///
     /// # Errors
     /// All mistakes in it and in its subgraphs.
-    pub fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
-        load::open(name, registry)
+    pub fn open(name: &str, registry: &impl BuiltRegistry) -> Result<Graph, GraphFaults> {
+        load::open(name, registry.registered())
     }
 
     /// Loads a graph from the text of a file.
     ///
     /// # Errors
     /// All mistakes in it and in its subgraphs.
-    pub fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
-        load::parse(text, registry)
+    pub fn parse(text: &str, registry: &impl BuiltRegistry) -> Result<Graph, GraphFaults> {
+        load::parse(text, registry.registered())
     }
 
     pub(crate) fn facts(&self) -> &Facts {

@@ -157,6 +157,15 @@ impl Mcp {
         self
     }
 
+    #[doc(hidden)]
+    #[must_use]
+    pub fn tools<'a>(&'a self) -> Toolset
+    where
+        for<'b> &'b &'a Self: BeforeConnect,
+    {
+        Toolset::new()
+    }
+
     /// Connects, and lists the tools. Call it within a Tokio runtime.
     ///
     /// # Errors
@@ -200,6 +209,14 @@ impl Transport {
     }
 }
 
+/// The compiler's message for the tools of a server that is not connected. No type implements it.
+#[diagnostic::on_unimplemented(
+    message = "the tools of an MCP server are known when it is connected",
+    label = "not connected",
+    note = "write `let server = Mcp::stdio(..).connect().await?;`, then `server.tools()`"
+)]
+pub trait BeforeConnect {}
+
 /// A connected MCP server. Clones share the connection.
 ///
 /// If the connection is lost, the next call of one of its tools connects again. No call is ever sent twice.
@@ -213,6 +230,13 @@ struct Inner {
     only: Option<Vec<String>>,
     approval: Approval,
     tools: RwLock<Vec<ListedTool>>,
+}
+
+impl From<McpServer> for Toolset {
+    /// [`McpServer::tools`].
+    fn from(server: McpServer) -> Self {
+        server.tools()
+    }
 }
 
 impl McpServer {

@@ -205,8 +205,8 @@ fn waiting(run: Option<&Running>) -> Html {
         for call in waiting.paused.waiting() {
             html.element("form", &[("data-decide", &call.id)], |html| {
                 html.element("p", &[], |html| {
-                    html.leaf("strong", "", &call.tool);
-                    if call.tool != call.node {
+                    html.leaf("strong", "", &call.name);
+                    if call.name != call.node {
                         html.text(format!(" of {}", call.node));
                     }
                 });

@@ -58,7 +58,8 @@ fn tool(list: ParseStream<'_>) -> syn::Result<Type> {
         let made = crate::names::camel_case(&name.to_string());
         let whole = type_path(&tool, &made);
         let message = format!(
-            "`#[tool] fn {name}` makes the type `{made}`, which is listed; write `tools = [{whole}]`"
+            "`#[tool] fn {name}` makes the type `{made}`, which is listed; write `tools = [{whole}]`; tools that are known at run \
+             time, such as an MCP server's, are a field: `#[node(tools)] tools: Toolset`"
         );
         return Err(Error::new_spanned(&tool, message));
     }

@@ -75,6 +75,11 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
                 let message = format!("a tool cannot take a `&Vec`; write `&[{of}]` or `Vec<{of}>`");
                 return Err(Error::new_spanned(ty, message));
             }
+            Type::Path(path) if is_named(path, "Run") => {
+                let message = "a tool calls nodes through its context, so that they count for the agent; write `cx: &Cx<'_, State>`, \
+                               with the state of the run, or `()`";
+                return Err(Error::new_spanned(ty, message));
+            }
             other => return Ok(Parameter::State(other.clone())),
         },
         Type::ImplTrait(ty) => {

@@ -19,6 +19,17 @@ use super::waiting::WaitingCall;
 #[serde(transparent)]
 pub struct Approval(pub(super) Option<Decision>);
 
+/// What a handler of [`Run::with_approval`](crate::Run::with_approval) returns.
+#[diagnostic::on_unimplemented(
+    message = "a handler of `with_approval` returns a future of an `Approval`, and this one returns `{Self}`",
+    label = "not a future of an `Approval`",
+    note = "write `|call| async move {{ if .. {{ Approval::yes() }} else {{ Approval::no(\"why\") }} }}`"
+)]
+pub trait ApprovalFuture: Future<Output = Approval> + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future<Output = Approval> + Send + 'static> ApprovalFuture for F {}
+
 impl Approval {
     /// The tool runs. Its arguments are validated again first, with the state as it is then.
     pub fn yes() -> Self {

@@ -7,6 +7,7 @@ mod paused;
 mod waiting;
 
 pub use approval::Approval;
+pub(crate) use approval::ApprovalFuture;
 pub(crate) use approval::Approver;
 pub use call_state::Paused;
 pub(crate) use call_state::{CallState, Conversation, Decision, OpenCall};

@@ -40,7 +40,7 @@ impl Paused {
                     to.push(WaitingCall {
                         id,
                         node: self.0.node.clone(),
-                        tool: call.name.clone(),
+                        name: call.name.clone(),
                         arguments,
                         wants_result: matches!(state, CallState::Answer(_)),
                     });
@@ -230,7 +230,7 @@ impl fmt::Display for PausedError {
         let waiting = self.0.waiting();
         for (index, call) in waiting.iter().take(8).enumerate() {
             let between = if index == 0 { "" } else { ", " };
-            write!(f, "{between}`{}` ({})", call.tool, call.id)?;
+            write!(f, "{between}`{}` ({})", call.name, call.id)?;
         }
         let more = waiting.len().saturating_sub(8);
         let wait = if waiting.len() == 1 { "waits" } else { "wait" };

@@ -16,7 +16,7 @@ pub struct WaitingCall {
     /// The name of the node whose model made the call.
     pub node: String,
     /// The name of the tool.
-    pub tool: String,
+    pub name: String,
     /// The arguments as JSON text. Those of a tool that needs an approval were read and validated.
     pub arguments: String,
     /// It waits for a result ([`Paused::answer`](crate::Paused::answer)), not for an approval.
@@ -25,11 +25,11 @@ pub struct WaitingCall {
 
 impl fmt::Debug for WaitingCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WaitingCall { id, node, tool, arguments, wants_result } = self;
+        let WaitingCall { id, node, name, arguments, wants_result } = self;
         f.debug_struct("WaitingCall")
             .field("id", id)
             .field("node", node)
-            .field("tool", tool)
+            .field("name", name)
             .field("arguments", &format_args!("{} bytes", arguments.len()))
             .field("wants_result", wants_result)
             .finish()

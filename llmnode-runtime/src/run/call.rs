@@ -19,6 +19,7 @@ use super::core::RunCore;
 use super::cx::Cx;
 use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
+use super::hints::{Hinted, ToolsOfACall};
 use super::lazy::{LazyFuture, lazy};
 use super::listener::Listener;
 use super::node::Exec;
@@ -101,6 +102,15 @@ impl<'r, T> Call<'r, T> {
         let under_way =
             lazy(move |options| async move { start(core, Caller::default(), state, &node, options).await });
         Call { options: CallOptions::default(), under_way: Box::pin(under_way) }
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn tools<X>(self, _: X) -> Self
+    where
+        Hinted<X>: ToolsOfACall,
+    {
+        self
     }
 
     setters! {

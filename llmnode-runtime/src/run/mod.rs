@@ -18,6 +18,7 @@ mod extract;
 mod failure;
 mod fallback;
 mod feedback;
+mod hints;
 mod internals;
 mod lazy;
 mod listener;

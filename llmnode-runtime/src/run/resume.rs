@@ -115,7 +115,7 @@ impl<'r> Origin<'r> {
             let how = if first.wants_result { "answer" } else { "decide" };
             return refused(format!(
                 "the call {:?} of `{}` is not decided{more}; `paused.{how}(id, ..)` does that",
-                first.id, first.tool
+                first.id, first.name
             ));
         }
         self.taken.store(true, Ordering::Relaxed);

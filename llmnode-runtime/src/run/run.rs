@@ -11,13 +11,14 @@ use super::call::Call;
 use super::context::Caller;
 use super::core::RunCore;
 use super::extract::Extract;
+use super::hints::{Hinted, StepsAlone};
 use super::map::Map;
 use super::node::Exec;
 use crate::clock::{Clock, TokioClock};
 use crate::ledger::{AttemptRecord, CallInfo, CallRecord, Hooks, Ledger};
 use crate::limits::{LimitedNode, Limits, RunLimits};
 use crate::node::Node;
-use crate::pause::{Approval, WaitingCall};
+use crate::pause::{ApprovalFuture, WaitingCall};
 use crate::prices::Prices;
 use crate::settings::Settings;
 
@@ -156,7 +157,7 @@ impl<S> Run<S> {
     /// use llmnode::{Approval, Run, ScriptedModel};
     ///
     /// let run = Run::new(ScriptedModel::new()).with_approval(|call| async move {
-    ///     match call.tool.as_str() {
+    ///     match call.name.as_str() {
     ///         "remove" => Approval::no("nothing is removed at night"),
     ///         _ => Approval::later(),
     ///     }
@@ -166,7 +167,7 @@ impl<S> Run<S> {
     #[must_use]
     pub fn with_approval<F>(mut self, ask: impl Fn(WaitingCall) -> F + Send + Sync + 'static) -> Self
     where
-        F: Future<Output = Approval> + Send + 'static,
+        F: ApprovalFuture,
     {
         Arc::make_mut(&mut self.core).approver = Some(Arc::new(move |call| Box::pin(ask(call))));
         self
@@ -291,6 +292,15 @@ impl<S> Run<S> {
         N: Exec<S, Output = T>,
     {
         Call::new(&self.core, Caller::default(), &self.state, node)
+    }
+
+    #[doc(hidden)]
+    pub fn step<'r, N>(&'r self, node: &'r N) -> Call<'r, N::Output>
+    where
+        N: Exec<S>,
+        Hinted<N>: StepsAlone,
+    {
+        self.call(node)
     }
 
     /// Reads a type out of a text, without a node: `run.extract::<Invoice>(&text).retries(2).await?`. The call has the same

@@ -171,7 +171,7 @@ async fn a_tools_call_waits_under_its_node_with_or_without_an_approval_of_the_no
             let error = run.flow(&graph).approve(decided).await.unwrap_err();
             paused = error.paused().unwrap();
         }
-        let waiting: Vec<_> = paused.waiting().into_iter().map(|call| (call.id, call.tool)).collect();
+        let waiting: Vec<_> = paused.waiting().into_iter().map(|call| (call.id, call.name)).collect();
         assert_eq!(waiting, [("write/call_1".to_owned(), "pay".to_owned())]);
         assert_eq!(ran.load(Ordering::Relaxed), 0);
         let decided = paused.decide("write/call_1", Approval::yes()).unwrap();
@@ -287,7 +287,7 @@ async fn a_tool_shows_its_call_and_what_was_approved_is_what_runs() {
         let mut run = with_cents(&graph, json!(5));
         let paused = paused(&graph, &mut run).await;
         let waiting = &paused.waiting()[0];
-        let shown = (waiting.id.as_str(), waiting.tool.as_str(), waiting.arguments.as_str());
+        let shown = (waiting.id.as_str(), waiting.name.as_str(), waiting.arguments.as_str());
         assert_eq!(shown, ("write", "pay", r#"{"value":5}"#));
         assert_eq!(paid.lock().unwrap().len(), 0);
         run.flow(&graph).approve(paused.decide("write", Approval::yes()).unwrap()).await.unwrap();
@@ -326,7 +326,7 @@ async fn a_handler_is_shown_a_tools_call_and_the_tool_refuses_wrong_arguments() 
     let run = |cents: Value| {
         let seen = Arc::clone(&seen);
         with_cents(&graph, cents).with_approval(move |call| {
-            seen.lock().unwrap().push((call.tool, call.arguments));
+            seen.lock().unwrap().push((call.name, call.arguments));
             async { Approval::yes() }
         })
     };
@@ -358,7 +358,7 @@ async fn a_tool_that_an_agent_calls_shows_its_call() {
         let mut run = Run::new(model.clone()).with_state(start);
         let paused = paused(&graph, &mut run).await;
         let waiting = &paused.waiting()[0];
-        let shown = (waiting.id.as_str(), waiting.tool.as_str(), waiting.arguments.as_str());
+        let shown = (waiting.id.as_str(), waiting.name.as_str(), waiting.arguments.as_str());
         assert_eq!(shown, ("write/call_1/till", "pay", r#"{"value":9}"#));
         let decided = paused.decide("write/call_1/till", approval).unwrap();
         run.flow(&graph).approve(decided).await.unwrap();

@@ -96,7 +96,7 @@ async fn ask<S: ?Sized>(cx: &Cx<'_, S>, invocation: &Invocation<'_>) -> Result<O
     let call = WaitingCall {
         id: invocation.path().to_owned(),
         node: cx.context.call.node().to_string(),
-        tool: invocation.call.name.clone(),
+        name: invocation.call.name.clone(),
         arguments: invocation.call.arguments.clone(),
         wants_result: false,
     };

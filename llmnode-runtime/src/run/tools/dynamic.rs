@@ -11,7 +11,7 @@ use super::approval::Permit;
 use super::invocation::Invocation;
 use super::outcome::Outcome;
 use super::typed::{Execute, is_object, no_object, or_empty_object, refused};
-use super::value::{ToolFailure, ToolReply, ToolValue};
+use super::value::{ToolFuture, ToolReply};
 use crate::error::NodeError;
 use crate::node::Node;
 use crate::output::Untyped;
@@ -51,22 +51,20 @@ pub(super) type ArgumentParser =
 
 type PreparedCall = Box<dyn FnOnce() -> BoxFuture<'static, Result<ToolReply, BoxError>> + Send>;
 
-pub(super) fn function<A, T, E, F>(
+pub(super) fn function<A, F>(
     read: impl Fn(&str, &OutputSchema) -> Result<A, Vec<Violation>> + Send + Sync + 'static,
     function: impl Fn(A) -> F + Send + Sync + 'static,
 ) -> Body
 where
     A: Send + 'static,
-    T: ToolValue,
-    E: ToolFailure,
-    F: Future<Output = Result<T, E>> + Send + 'static,
+    F: ToolFuture,
 {
     let function = Arc::new(function);
     Body::Function(Arc::new(move |arguments, schema| {
         let (arguments, function) = (read(arguments, schema)?, Arc::clone(&function));
         Ok(Box::new(move || {
             let result = function(arguments);
-            Box::pin(async move { result.await.map_err(ToolFailure::failure)?.reply() })
+            Box::pin(result.replied())
         }))
     }))
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use llmnode_model::ToolSpec;
@@ -11,7 +10,7 @@ use serde_json::Value;
 
 use super::dynamic::{self, Body, Dynamic, ToolFn};
 use super::typed::{Tool, execute as typed_execute};
-use super::value::{ToolFailure, ToolValue};
+use super::value::{ToolFuture, ToolValue};
 use crate::output::{Argument, OutputSpec, Untyped};
 
 /// Tools that are known only at run time: functions, and tools whose results the program gives. Clones share them.
@@ -59,7 +58,7 @@ impl Toolset {
     /// Adds a function. Its argument is a struct whose fields are the arguments of the tool; anything else is one argument named
     /// `value`. The model reads the value, or the text of the error.
     #[must_use]
-    pub fn function<A, T, E, F>(
+    pub fn function<A, F>(
         self,
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -67,9 +66,7 @@ impl Toolset {
     ) -> Self
     where
         A: Argument,
-        T: ToolValue,
-        E: ToolFailure,
-        F: Future<Output = Result<T, E>> + Send + 'static,
+        F: ToolFuture,
     {
         let spec = ToolSpec::new(name, description, OutputSchema::of::<A>());
         self.add(spec, dynamic::function(read::<A>, function))
@@ -92,7 +89,7 @@ impl Toolset {
     /// # let _ = tools;
     /// ```
     #[must_use]
-    pub fn json_function<T, E, F>(
+    pub fn json_function<F>(
         self,
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -100,9 +97,7 @@ impl Toolset {
         function: impl Fn(Value) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        T: ToolValue,
-        E: ToolFailure,
-        F: Future<Output = Result<T, E>> + Send + 'static,
+        F: ToolFuture,
     {
         let name = name.into();
         let parser = Untyped::by_schema(&name, schema.into());

@@ -194,6 +194,29 @@ impl<E: Into<BoxError>> ToolFailure for E {
     }
 }
 
+/// What a function of a [`Toolset`](crate::Toolset) returns.
+#[diagnostic::on_unimplemented(
+    message = "a function of a `Toolset` returns a future of a `Result`, and this one returns `{Self}`",
+    label = "not a future of a `Result`",
+    note = "write `|argument: String| async move {{ Ok::<_, BoxError>(..) }}`"
+)]
+pub trait ToolFuture: Send + 'static {
+    /// What the model reads.
+    fn replied(self) -> impl Future<Output = Replied> + Send;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E, F> ToolFuture for F
+where
+    T: ToolValue,
+    E: ToolFailure,
+    F: Future<Output = Result<T, E>> + Send + 'static,
+{
+    async fn replied(self) -> Replied {
+        self.await.map_err(ToolFailure::failure)?.reply()
+    }
+}
+
 /// What a tool's function returned, as `Exec` has it.
 ///
 /// # Errors

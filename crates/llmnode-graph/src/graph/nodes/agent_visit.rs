@@ -178,13 +178,13 @@ impl Agent {
             })
         };
         let waiting = paused.waiting();
-        let first = waiting.iter().find_map(|call| Some((call, target(&call.tool)?)));
+        let first = waiting.iter().find_map(|call| Some((call, target(&call.name)?)));
         let Some((first, link)) = first else { return Err(None) };
-        if waiting.iter().any(|call| target(&call.tool).is_none()) {
+        if waiting.iter().any(|call| target(&call.name).is_none()) {
             // A person decides first; then the model may call again.
             let why = "not executed: other calls wait; call again after their results";
             let later =
-                waiting.iter().filter(|call| target(&call.tool).is_some()).map(|call| call.id.clone());
+                waiting.iter().filter(|call| target(&call.name).is_some()).map(|call| call.id.clone());
             let paused = later.into_iter().try_fold(paused.clone(), |paused, id| paused.answer(&id, why));
             return Err(Some(paused.map_or_else(|error| error, Paused::into_error)));
         }
@@ -203,7 +203,7 @@ impl Agent {
         let update = update.with_action(format!("{TOOL_CALL}:{}", link.id));
         Ok(match link.kind {
             LinkKind::Handoff => {
-                let call = ToolCall::new(&*first.id, &*first.tool, &*first.arguments);
+                let call = ToolCall::new(&*first.id, &*first.name, &*first.arguments);
                 update.with_value(handoff_key(&link.id), query_of(&call))
             }
             _ => update,
