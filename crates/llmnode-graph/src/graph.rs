@@ -23,7 +23,7 @@ pub use registry::Registry;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::ops::Deref;
 
 use llmnode_flow::flow::{Flow, Outline};
 use llmnode_flow::private::{RunFlow, Runner};
@@ -54,7 +54,8 @@ impl BuiltRegistry for Registered {
     }
 }
 
-impl BuiltRegistry for Arc<Registered> {
+#[diagnostic::do_not_recommend]
+impl<T: Deref<Target = Registered>> BuiltRegistry for T {
     fn registered(&self) -> &Registered {
         self
     }
