@@ -69,6 +69,12 @@ impl std::fmt::Debug for Embedded {
 /// Turns texts into vectors: texts with similar meanings get vectors with similar directions.
 ///
 /// [`HashEmbedder`](crate::HashEmbedder) needs no model, and `Embeddings` calls servers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an embedder",
+    label = "not an embedder",
+    note = "`Embeddings::openai_from_env()?` asks the model that the environment names, `Embeddings::new(&model, \"name\")` another one, \
+            and `HashEmbedder::new(256)` needs no model"
+)]
 pub trait Embedder: Send + Sync {
     /// Embeds the texts, with at most one request. Retries and accounting belong to the call around it. Dropping the future cancels the
     /// request.
