@@ -105,7 +105,6 @@ impl<'r, T> Call<'r, T> {
     }
 
     #[doc(hidden)]
-    #[must_use]
     pub fn tools<X>(self, _: X) -> Self
     where
         Hinted<X>: ToolsOfACall,

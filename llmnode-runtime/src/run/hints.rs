@@ -1,13 +1,5 @@
 //! The compiler's messages for methods that people look for where they are not. No type implements these traits.
 
-/// `run.step(&node)`.
-#[diagnostic::on_unimplemented(
-    message = "a run has no `step`",
-    label = "write `run.call(&node)`",
-    note = "a step runs in a flow: `flow! {{ Read(World): Fetch => end }}`, then `run.flow(Read).await`"
-)]
-pub trait StepsAlone {}
-
 /// `run.call(&node).tools(set)`.
 #[diagnostic::on_unimplemented(
     message = "tools belong to the node, not to its call",

@@ -11,7 +11,6 @@ use super::call::Call;
 use super::context::Caller;
 use super::core::RunCore;
 use super::extract::Extract;
-use super::hints::{Hinted, StepsAlone};
 use super::map::Map;
 use super::node::Exec;
 use crate::clock::{Clock, TokioClock};
@@ -292,15 +291,6 @@ impl<S> Run<S> {
         N: Exec<S, Output = T>,
     {
         Call::new(&self.core, Caller::default(), &self.state, node)
-    }
-
-    #[doc(hidden)]
-    pub fn step<'r, N>(&'r self, node: &'r N) -> Call<'r, N::Output>
-    where
-        N: Exec<S>,
-        Hinted<N>: StepsAlone,
-    {
-        self.call(node)
     }
 
     /// Reads a type out of a text, without a node: `run.extract::<Invoice>(&text).retries(2).await?`. The call has the same
