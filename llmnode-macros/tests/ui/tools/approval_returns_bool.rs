@@ -1,5 +1,5 @@
-// Cause: the handler of approvals returns a `bool`.
-// Mend: return an `Approval` from an `async` block.
+// Cause: an approval is a `bool`.
+// Mend: return `async { Approval::yes() }`.
 #![allow(unused)]
 
 use llmnode::prelude::*;

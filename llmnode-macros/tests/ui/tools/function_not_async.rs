@@ -1,5 +1,5 @@
 // Cause: the function of a `Toolset` is not `async`.
-// Mend: write `|text: String| async move { Ok::<_, BoxError>(..) }`.
+// Mend: return `async move { Ok::<_, BoxError>(..) }`.
 #![allow(unused)]
 
 use llmnode::Toolset;

@@ -1,4 +1,4 @@
-// Cause: a tool takes the run, to call nodes.
+// Cause: a tool takes the run.
 // Mend: take `cx: &Cx<'_, ()>`.
 #![allow(unused)]
 

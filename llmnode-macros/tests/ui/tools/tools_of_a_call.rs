@@ -1,4 +1,4 @@
-// Cause: tools that are known at run time go to the call, and the node has no field for them.
+// Cause: tools go to the call, not the node.
 // Mend: give the node the field `#[node(tools)] tools: Toolset`.
 #![allow(unused)]
 
