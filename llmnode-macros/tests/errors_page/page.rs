@@ -63,8 +63,7 @@ const HEAD: &str = "\
 
 <!-- Made of cases in llmnode-macros/tests/ui by: UPDATE=1 cargo test -p llmnode-macros --test errors_page -->
 
-What the compiler says about the mistakes that people make first, and what to write instead. Names are those of the examples; places and \
-notes are left out, and `Line<3>, Column<8>` in a type's name is a place in the prompt. A [category][../README.md#errors] tells what a node fails with when it runs.
+What the compiler says about the first mistakes, and what to write instead. `Line<3>, Column<8>` in a type's name is a place in the prompt. A [category][../README.md#errors] tells why a node failed.
 
 [../README.md#errors]: ../README.md#errors
 ";
