@@ -78,7 +78,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_tracked_inactivity(false);
     tracing_subscriber::registry().with(layer).init();
 
-    let desk = Desk { letter: "My lamp has not arrived, and I need it tonight!", ticket: None, answer: String::new() };
+    let desk = Desk {
+        letter: "My lamp has not arrived, and I need it tonight!",
+        ticket: None,
+        answer: String::new(),
+    };
     let mut run = Run::new(OpenAi::from_env()?).with_content_in_traces(true).with_state(desk);
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(Letters).record(&recording).await;
@@ -87,7 +91,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let spent = run.ledger().total();
     // What is left is sent from a thread that may block.
-    tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(std::time::Duration::from_secs(60))).await??;
+    tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(std::time::Duration::from_secs(60)))
+        .await??;
     let Desk { ticket, answer, .. } = run.state();
     eprintln!("{ticket:?}\n{answer}");
     let (input, output) = (spent.input.total(), spent.output.total());
