@@ -147,7 +147,7 @@ impl<S> Run<S> {
 
     /// Asks this function before a tool with `require_approval` runs. The arguments have been read and validated by then. It
     /// is not asked about other tools. The time that it takes counts for deadlines; to ask a person, answer
-    /// [`Approval::later`], which pauses the call.
+    /// [`Approval::later`](crate::Approval::later), which pauses the call.
     ///
     /// Without such a function, each call of such a tool pauses: see [`Paused`](crate::Paused).
     ///
