@@ -7,7 +7,7 @@
 //! | llmnode-graph | `ToolFn`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
 //! | llmnode-rag | `create_new`, `OtherRequest`, `temp_path`, `CxInternals` |
 //! | llmnode-smart | `AnswerForm`, `milliseconds`, `OnProgress`, `read_format`, `write_atomically`, `CxInternals`, `ErrorInternals`, `RunInternals`, `RunRecorder` |
-//! | llmnode-page | `milliseconds`, `PositionExt`, `read_format`, `RunEvent`, `RunRecorder` |
+//! | llmnode-page | `milliseconds`, `PositionExt`, `read_format`, `RunEvent`, `RunRecorder`, `RunSetup` |
 
 pub use crate::error::ErrorInternals;
 pub use crate::files::{copy_permissions, create_new, temp_path, write_atomically};
@@ -15,7 +15,7 @@ pub use crate::format::read as read_format;
 pub use crate::into_outcome::{IntoOutcome, IntoOutcomeNow};
 pub use crate::ledger::{
     JournalForm, JournaledAnswer, JournaledConversation, LedgerImport, NodeKey, Recorder, RecorderEvent,
-    RunEvent, RunRecorder, UsageSum, cut_short, milliseconds,
+    RunEvent, RunRecorder, RunSetup, UsageSum, cut_short, milliseconds,
 };
 pub use crate::limits::{CallLimits, PriorSpend};
 pub use crate::output::AnswerForm;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use llmnode_runtime::{AttemptRecord, CallRecord, Category, Degraded, TokenUsage, ToolRecord};
 
 use crate::chart::class_of;
-use crate::document::{CallEntry, Exchange, Text, ToolText};
+use crate::document::{CallEntry, Exchange, StepEntry, Text, ToolText, unix_ms};
 use crate::html::{Attributes, Html};
 use crate::view::View;
-use crate::words::{count, kind, money, optional, time, tokens};
+use crate::words::{count, kind, money, optional, time, tokens, utc};
 
 pub(crate) fn section(html: &mut Html, view: &View<'_>) {
     if view.calls.is_empty() {
@@ -19,16 +19,17 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>) {
             let shown = count(view.calls.len() as u64, "call");
             html.leaf("p", "more", format!("The newest {shown}; {} more are not shown.", view.more.1));
         }
-        view.calls.iter().for_each(|call| call_box(html, call));
+        view.calls.iter().for_each(|call| call_box(html, view, call));
     });
 }
 
-fn call_box(html: &mut Html, call: &CallEntry) {
+fn call_box(html: &mut Html, view: &View<'_>, call: &CallEntry) {
     let record = call.record.as_deref();
     let attributes: Attributes<'_> = &[("class", "callbox"), ("open", "")];
     let attributes = if is_open(call) { attributes } else { &attributes[..1] };
     html.element("details", attributes, |html| {
-        html.element("summary", &[], |html| summary(html, call));
+        let step = view.steps.iter().find(|step| call.step == Some(step.number));
+        html.element("summary", &[], |html| summary(html, call, step));
         let id = format!("c-{}", call.number);
         html.element("div", &[("class", "inner"), ("id", &id)], |html| {
             for (name, value) in &call.labels {
@@ -56,12 +57,16 @@ fn is_open(call: &CallEntry) -> bool {
     })
 }
 
-fn summary(html: &mut Html, call: &CallEntry) {
+fn summary(html: &mut Html, call: &CallEntry, step: Option<&StepEntry>) {
     html.element("span", &[("class", "n")], |html| {
         html.text(&call.node);
         call.item.iter().for_each(|item| html.text(format!("[{item}]")));
     });
     html.leaf("code", "id", call.id.to_string());
+    if let Some(StepEntry { position, visit, .. }) = step {
+        let visit = if *visit > 1 { format!(" · visit {visit}") } else { String::new() };
+        html.leaf("span", "tag", format!("step {position}{visit}"));
+    }
     let Some(record) = call.record.as_deref() else {
         html.leaf("span", "pill wait", "running");
         return;
@@ -163,16 +168,18 @@ fn line(html: &mut Html, attempt: &AttemptRecord) {
         html.leaf("span", "tag", tag);
     }
     html.leaf("span", "grow", "");
-    let asked = attempt.retry_after.map(|wait| format!("asked to wait {}", time(wait)));
+    let asked = attempt.retry_after.map(|wait| format!("server asks for a wait of {} or more", time(wait)));
     let cost = attempt.cost.map(money);
-    for figure in [waited(attempt.wait), asked, Some(used(attempt.usage)), cost, Some(time(attempt.elapsed))]
+    let first = attempt.first_chunk.map(|elapsed| format!("began to answer after {}", time(elapsed)));
+    for figure in
+        [waited(attempt.wait), asked, first, Some(used(attempt.usage)), cost, Some(time(attempt.elapsed))]
     {
         figure.into_iter().for_each(|figure| html.leaf("span", "num", figure));
     }
 }
 
 fn waited(wait: Duration) -> Option<String> {
-    (wait > Duration::ZERO).then(|| format!("waited {}", time(wait)))
+    (wait > Duration::ZERO).then(|| format!("waited {} before", time(wait)))
 }
 
 fn used(usage: Option<TokenUsage>) -> String {
@@ -192,7 +199,10 @@ fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
     let Exchange { shared, messages, answer, error, violations, .. } = exchange;
     match (*shared, messages.is_empty()) {
         (0, _) => {}
-        (_, true) => html.leaf("p", "more", "The messages above, once more."),
+        (1, true) => html.leaf("p", "more", "The first message above, again, and nothing else."),
+        (shared, true) => {
+            html.leaf("p", "more", format!("The first {shared} messages above, again, and nothing else."))
+        }
         (1, _) => html.leaf("p", "more", "After the message above:"),
         (shared, _) => html.leaf("p", "more", format!("After the first {shared} messages above:")),
     }
@@ -245,7 +255,8 @@ fn tools(html: &mut Html, records: &[ToolRecord], texts: &[ToolText]) {
             };
             html.leaf("span", class, &record.outcome);
             if record.decided && record.outcome != "denied" {
-                html.leaf("span", "tag", "approved");
+                let at = record.started.map_or(String::new(), |at| format!(", ran at {}", utc(unix_ms(at))));
+                html.leaf("span", "tag", format!("approved{at}"));
             }
             if record.edited {
                 html.leaf("span", "tag", "arguments edited");

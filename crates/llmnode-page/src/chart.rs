@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llmnode_runtime::{AttemptKind, AttemptRecord, ToolRecord};
+use llmnode_runtime::{AttemptKind, AttemptRecord, Category, ToolRecord};
 
 use crate::document::{CallEntry, StepEntry, unix_ms};
 use crate::html::Html;
@@ -102,7 +102,7 @@ impl Axis {
                 html.leaf("span", "visit", format!("visit {}", step.visit));
             }
             if let Some(category) = step.ended.as_ref().and_then(|ended| ended.category) {
-                html.leaf("span", "visit no", category.to_string());
+                html.leaf("span", ended_by(category), category.to_string());
             }
         };
         let long = elapsed.unwrap_or_else(|| self.rest(step.started_unix_ms));
@@ -130,7 +130,7 @@ impl Axis {
                 html.leaf("span", "visit", count(requests as u64, "request"));
             }
             if let Some(category) = call.category() {
-                html.leaf("span", "visit no", category.to_string());
+                html.leaf("span", ended_by(category), category.to_string());
             }
         };
         let bars = |html: &mut Html| match record {
@@ -139,7 +139,7 @@ impl Axis {
                 self.bar(html, "frame", (call.started_unix_ms, long), "running");
             }
             Some(record) if record.attempts.is_empty() => {
-                let title = format!("no request · {}", time(record.elapsed));
+                let title = format!("no request of its own · {}", time(record.elapsed));
                 self.bar(html, "frame", (call.started_unix_ms, record.elapsed), &title);
             }
             Some(record) => {
@@ -174,6 +174,10 @@ impl Axis {
         }
         last
     }
+}
+
+fn ended_by(category: Category) -> &'static str {
+    if category == Category::Paused { "visit" } else { "visit no" }
 }
 
 fn ms(long: Duration) -> u64 {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use llmnode_flow::flow::{Outline, Position};
-use llmnode_runtime::internal::{PositionExt, RunEvent};
+use llmnode_runtime::internal::{PositionExt, RunEvent, RunSetup};
 use llmnode_runtime::{AttemptRecord, CallId, CallInfo, CallRecord, Category, Usage};
 
 use crate::conversation::Conversation;
-use crate::document::{CallEntry, Document, Ended, FlowEntry, StepEntry, StepStats, Totals, unix_ms};
+use crate::document::{CallEntry, Document, Ended, FlowEntry, Setup, StepEntry, StepStats, Totals, unix_ms};
 use crate::texts::{MEMORY, Texts};
 
 /// Flows that are kept beside their steps and calls.
@@ -20,6 +20,7 @@ pub(crate) struct Collected {
     pub(crate) texts: Texts,
     pub(crate) with_content: bool,
     pub(crate) limit: usize,
+    setup: Option<Setup>,
     totals: Totals,
     flows: BTreeMap<u64, FlowEntry>,
     steps: VecDeque<StepEntry>,
@@ -36,6 +37,7 @@ impl Collected {
             texts,
             with_content: false,
             limit: 10_000,
+            setup: None,
             totals: Totals::default(),
             flows: BTreeMap::new(),
             steps: VecDeque::new(),
@@ -47,9 +49,10 @@ impl Collected {
     }
 
     pub(crate) fn of(document: Document, texts: Texts) -> Self {
-        let Document { with_content, totals, flows, steps, calls, .. } = document;
+        let Document { with_content, setup, totals, flows, steps, calls, .. } = document;
         Collected {
             with_content,
+            setup: Some(setup),
             totals,
             flows: flows.into_iter().map(|flow| (flow.number, flow)).collect(),
             steps: steps.into(),
@@ -74,6 +77,7 @@ impl Collected {
         Document {
             llmnode: env!("CARGO_PKG_VERSION").to_owned(),
             with_content: self.with_content,
+            setup: self.setup.clone().unwrap_or_default(),
             totals,
             flows: self.flows.values().cloned().collect(),
             steps,
@@ -87,6 +91,9 @@ impl Collected {
 
     pub(crate) fn event(&mut self, event: &RunEvent<'_>) {
         match event {
+            RunEvent::Setup(setup) => {
+                self.setup.get_or_insert_with(|| Setup::of(setup()));
+            }
             RunEvent::FlowBegan { flow, name, outline, around, started } => {
                 let outline = serde_json::from_value(outline()).unwrap_or(Outline::Parallel(Vec::new()));
                 self.flow_began(*flow, name, outline, around.clone(), *started);
@@ -294,6 +301,19 @@ fn content(call: &CallEntry) -> usize {
     let labels = call.labels.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
     let exchanges: usize = call.exchanges.iter().map(crate::conversation::size).sum();
     labels + exchanges + call.error.as_ref().map_or(0, String::len)
+}
+
+impl Setup {
+    fn of(setup: RunSetup) -> Self {
+        let model = |(name, id): (Option<String>, Option<String>)| match (name, id) {
+            (Some(name), Some(id)) if name != id => format!("{id} as {name}"),
+            (name, id) => id.or(name).unwrap_or_default(),
+        };
+        let mut models: Vec<String> =
+            setup.models.into_iter().map(model).filter(|model| !model.is_empty()).collect();
+        models.dedup();
+        Setup { models, limits: setup.limits, prices_made: setup.prices_made }
+    }
 }
 
 impl Totals {

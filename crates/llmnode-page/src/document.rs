@@ -17,10 +17,27 @@ pub(crate) const VERSION: u64 = 1;
 pub(crate) struct Document {
     pub(crate) llmnode: String,
     pub(crate) with_content: bool,
+    #[serde(default, skip_serializing_if = "Setup::is_empty")]
+    pub(crate) setup: Setup,
     pub(crate) totals: Totals,
     pub(crate) flows: Vec<FlowEntry>,
     pub(crate) steps: Vec<StepEntry>,
     pub(crate) calls: Vec<CallEntry>,
+}
+
+/// Of the run that was recorded first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Setup {
+    pub(crate) models: Vec<String>,
+    pub(crate) limits: Vec<String>,
+    /// The day that the list of prices was made, which is in US dollars.
+    pub(crate) prices_made: Option<String>,
+}
+
+impl Setup {
+    fn is_empty(&self) -> bool {
+        *self == Setup::default()
+    }
 }
 
 /// Of all that was recorded, also of what is not kept.

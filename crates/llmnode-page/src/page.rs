@@ -5,7 +5,7 @@ use std::time::Duration;
 use llmnode_flow::flow::Outline;
 use llmnode_runtime::{Category, Tokens};
 
-use crate::document::{Document, FlowEntry};
+use crate::document::{Document, FlowEntry, Setup};
 use crate::html::Html;
 use crate::view::{State, View};
 use crate::words::{cost, count, number, time, tokens, utc};
@@ -69,6 +69,7 @@ fn head(html: &mut Html, view: &View<'_>, title: &str) {
             " · figures only; prompts, answers and texts of errors were not recorded"
         });
     });
+    setup(html, view);
     if let State::Failed(_) | State::Partly(..) = state {
         html.leaf("p", banner(&state), failure(view, &state));
     }
@@ -80,6 +81,17 @@ fn head(html: &mut Html, view: &View<'_>, title: &str) {
         );
     }
     facts(html, view);
+}
+
+fn setup(html: &mut Html, view: &View<'_>) {
+    let Setup { models, limits, .. } = &view.document.setup;
+    let named =
+        |what: &str, names: &[String]| (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")));
+    let said: Vec<String> =
+        [named("Models:", models), named("May use at most", limits)].into_iter().flatten().collect();
+    if !said.is_empty() {
+        html.leaf("p", "sub", said.join(" · "));
+    }
 }
 
 fn pill(state: &State) -> (&'static str, String) {
@@ -156,9 +168,20 @@ fn facts(html: &mut Html, view: &View<'_>) {
         fact(html, "Tokens in", &known(&usage.input), &of_input);
         let of_output: Vec<String> = unreported(&usage.output);
         fact(html, "Tokens out", &known(&usage.output), &of_output);
-        let of_cost: Vec<String> = of_cost.into_iter().map(str::to_owned).collect();
+        let of_cost: Vec<String> = of_cost.map(str::to_owned).into_iter().chain(of_prices(view)).collect();
         fact(html, "Cost", &cost, &of_cost);
     });
+}
+
+/// Which prices they are, and why a cost is unknown.
+fn of_prices(view: &View<'_>) -> Vec<String> {
+    let made = view.document.setup.prices_made.as_ref().map(|made| format!("US dollars, list of {made}"));
+    let attempts =
+        view.calls.iter().filter_map(|call| call.record.as_deref()).flat_map(|record| &record.attempts);
+    let unpriced = attempts
+        .filter(|attempt| attempt.usage.is_some() && attempt.cost.is_none())
+        .find_map(|attempt| Some(format!("no price for {}", attempt.model.as_deref()?)));
+    made.into_iter().chain(unpriced).collect()
 }
 
 fn fact(html: &mut Html, name: &str, value: &str, notes: &[String]) {
@@ -188,7 +211,8 @@ fn path(html: &mut Html, view: &View<'_>) {
     html.section("Path", |html| {
         for (first, flows) in groups.iter().take(PICTURES) {
             if groups.len() > 1 {
-                let around = first.around.as_ref().map_or(String::new(), |around| format!(" within {around}"));
+                let around =
+                    first.around.as_ref().map_or(String::new(), |around| format!(" within {around}"));
                 html.leaf("h3", "", format!("{}{around}", first.name));
             }
             picture_of(html, first, flows);
@@ -196,7 +220,11 @@ fn path(html: &mut Html, view: &View<'_>) {
         if groups.len() > PICTURES {
             html.leaf("p", "more", format!("{} more flows are not drawn.", groups.len() - PICTURES));
         }
-        html.markup(r#"<p class="key"><span class="k solid"></span>taken<span class="k dashed"></span>not taken<span class="k bad"></span>failed<span class="k waits"></span>paused or running</p>"#);
+        html.element("p", &[("class", "key")], |html| {
+            html.markup(r#"<span class="k solid"></span>taken<span class="k dashed"></span>not taken"#);
+            html.text(if resumed_at(view).is_some() { " in this process" } else { "" });
+            html.markup(r#"<span class="k bad"></span>failed<span class="k waits"></span>paused or running"#);
+        });
     });
 }
 

@@ -133,6 +133,11 @@ impl<'c> OpenAttempt<'c> {
         self.span.answered(completion);
     }
 
+    pub(crate) fn begins_to_answer(&mut self) {
+        let elapsed = self.call.now().saturating_duration_since(self.started);
+        self.note(|record| record.first_chunk = Some(elapsed));
+    }
+
     pub(crate) fn note(&mut self, note: impl FnOnce(&mut AttemptRecord)) {
         if let Some(record) = &mut self.record {
             note(record);

@@ -26,7 +26,7 @@ pub(crate) use record::Labels;
 pub use record::{AttemptKind, AttemptRecord, CallRecord, Degraded, FailedTry, JournalForm, ToolRecord};
 pub use recorder::{CallInfo, JournaledAnswer, JournaledConversation, Recorder, RecorderEvent};
 pub(crate) use run_recorder::record as record_event;
-pub use run_recorder::{RunEvent, RunRecorder};
+pub use run_recorder::{RunEvent, RunRecorder, RunSetup};
 pub use snapshot::{LedgerSnapshot, NodeStats};
 pub(crate) use spans::{RequestInfo, ToolSpan};
 pub use store::{Ledger, NodeKey};

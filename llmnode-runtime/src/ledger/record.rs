@@ -111,6 +111,10 @@ pub struct AttemptRecord {
     /// The time from the start of the request to the end of validation.
     #[serde(rename = "elapsed_ms", with = "milliseconds")]
     pub elapsed: Duration,
+    /// The time until the first piece of the answer. `None`: the answer was not streamed, or had not begun.
+    #[serde(rename = "first_chunk_ms", with = "milliseconds::optional", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_chunk: Option<Duration>,
     /// The wait that the server asked for.
     #[serde(rename = "retry_after_ms", with = "milliseconds::optional", default)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,6 +166,7 @@ impl AttemptRecord {
             started,
             wait,
             elapsed: Duration::ZERO,
+            first_chunk: None,
             retry_after: None,
             model,
             response_format: None,

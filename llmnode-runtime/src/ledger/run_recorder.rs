@@ -23,9 +23,22 @@ pub trait RunRecorder: Send + Sync {
     fn record(&self, event: &RunEvent<'_>);
 }
 
+/// How a run is set up.
+#[allow(missing_docs, reason = "the fields say what they are")]
+pub struct RunSetup {
+    /// Names and ids, the default model first. A default has no name, and a model may not know its id.
+    pub models: Vec<(Option<String>, Option<String>)>,
+    /// In words, such as `"50 requests"`.
+    pub limits: Vec<String>,
+    /// The day that the list of prices was made.
+    pub prices_made: Option<String>,
+}
+
 /// What happens in a run. `flow` is the number of a flow that is recorded, unique in the process.
 #[allow(missing_docs, reason = "the fields say what they are")]
 pub enum RunEvent<'e> {
+    /// Happens with each call that is recorded by the program's own word, for who does not know it yet.
+    Setup(&'e dyn Fn() -> RunSetup),
     /// `outline`: the JSON of the flow's outline. `around`: the position of the step that it runs within, if it does.
     FlowBegan {
         flow: u64,

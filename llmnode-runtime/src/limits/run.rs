@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use llmnode_model::internal::lock;
+use llmnode_reader::internal::plural;
 
 use super::limits::Limits;
 use super::meter::Meter;
@@ -41,6 +42,16 @@ pub(crate) struct LimitedNode {
 impl RunLimits {
     pub(crate) fn set(&mut self, limits: Limits) {
         self.run = Some(Arc::new(Meter::new(Scope::Run, limits)));
+    }
+
+    /// The run's own, such as `"50 requests"`.
+    pub(crate) fn in_words(&self) -> Vec<String> {
+        let Some(meter) = &self.run else { return Vec::new() };
+        let Limits { requests, tokens, money, tool_calls, time } = meter.limits;
+        let counts = [(requests, "request"), (tokens, "token"), (tool_calls, "tool call")];
+        let counts = counts.into_iter().filter_map(|(most, one)| Some(plural(most?, one)));
+        let money = money.map(|money| format!("{money} of money"));
+        counts.chain(money).chain(time.map(|time| format!("{time:?}"))).collect()
     }
 
     pub(crate) fn set_node(&mut self, node: LimitedNode, limits: Limits) {

@@ -544,6 +544,9 @@ impl Sink for AttemptSink<'_, '_, '_> {
 
     fn delta(&mut self, delta: Delta<'_>) {
         let Some((listener, characters)) = &mut self.written else { return };
+        if *characters == 0 {
+            self.open.begins_to_answer();
+        }
         *characters = characters.saturating_add(delta.text().chars().count());
         self.open.note(|record| record.estimate_written(*characters));
         listener.delta(delta);

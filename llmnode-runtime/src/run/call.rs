@@ -25,7 +25,9 @@ use super::listener::Listener;
 use super::node::Exec;
 use super::resume::Origin;
 use crate::error::{ErrorInternals as _, NodeError};
-use crate::ledger::{CallGuard, CallRecord, NodeKey, Parent, Replayed, RunRecorder, Sinks, Usage};
+use crate::ledger::{
+    CallGuard, CallRecord, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks, Usage, record_event,
+};
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::pause::Paused;
 use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, setters};
@@ -439,6 +441,9 @@ fn begin<'r>(
     let (key, now) = catch_panic(|| (key(), clock.now())).map_err(|said| {
         NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
     })?;
+    if let Some(recorder) = recorder {
+        record_event(recorder, &RunEvent::Setup(&|| core.setup()));
+    }
     Ok(CallGuard::begin((key, now), labels, sinks, around))
 }
 

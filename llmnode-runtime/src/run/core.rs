@@ -8,7 +8,7 @@ use llmnode_model::{ChatModel, Request, Wire};
 
 use crate::clock::Clock;
 use crate::error::NodeError;
-use crate::ledger::{Hooks, Ledger, Recorder};
+use crate::ledger::{Hooks, Ledger, Recorder, RunSetup};
 use crate::limits::RunLimits;
 use crate::pause::Approver;
 use crate::settings::{Resolved, Settings};
@@ -52,6 +52,16 @@ impl RunCore {
             model: registered.map_or(own, |(model, _)| &**model),
             name: name.map(str::to_owned),
             settings: registered.map(|(_, settings)| settings),
+        }
+    }
+
+    pub(super) fn setup(&self) -> RunSetup {
+        let id = |model: &Arc<dyn ChatModel>| model.model().map(str::to_owned);
+        let named = self.models.iter().map(|(name, (model, _))| (Some(name.clone()), id(model)));
+        RunSetup {
+            models: std::iter::once((None, id(&self.model))).chain(named).collect(),
+            limits: self.limits.in_words(),
+            prices_made: self.limits.prices.made().map(str::to_owned),
         }
     }
 

@@ -251,3 +251,21 @@ async fn content_is_traced_only_where_it_is_asked_for() {
     assert_eq!(json(1, "gen_ai.output.messages")[0]["parts"][0]["content"], GOOD);
     assert_eq!(json(0, "gen_ai.output.messages")[0]["finish_reason"], "stop");
 }
+
+#[tokio::test]
+async fn a_conversation_and_the_start_of_a_stream_are_found() {
+    let (seen, _guard) = Recorder::start();
+    let run = Run::new(ScriptedModel::new().reply(Reply::pieces(["h", "i"])).reply("ho"));
+    let node = say("x");
+    let streamed = run.call(&node).label("conversation", "thread 7").stream();
+    let report = streamed.report().await.unwrap();
+    run.call(&node).await.unwrap();
+    let calls: Vec<_> =
+        seen.spans(CALL).iter().map(|call| call.get("gen_ai.conversation.id").to_owned()).collect();
+    assert_eq!(calls, ["thread 7", ""]);
+    let attempts = seen.spans(ATTEMPT);
+    let began = |index: usize| attempts[index].fields.contains_key("gen_ai.response.time_to_first_chunk");
+    assert!(began(0) && !began(1));
+    let attempt = &report.record.attempts[0];
+    assert!(attempt.first_chunk.unwrap() <= attempt.elapsed);
+}

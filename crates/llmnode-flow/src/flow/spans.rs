@@ -13,6 +13,7 @@ const ERROR_TYPE: &str = "error.type";
 const OPERATION: &str = "gen_ai.operation.name";
 const NODE: &str = "llmnode.node";
 
+const CONVERSATION: &str = "gen_ai.conversation.id";
 const AGENT_NAME: &str = "gen_ai.agent.name";
 /// Its name before version 0.1.0 of the conventions for generative AI; it goes in the next release.
 const WORKFLOW: &str = "gen_ai.workflow.name";
@@ -71,6 +72,7 @@ impl StepSpan {
             { CALL_ID } = Empty,
             { CALL_PARENT } = Empty,
             { CALL_LABELS } = Empty,
+            { CONVERSATION } = Empty,
             { CALL_DEGRADED } = Empty,
             { OPERATION } = Empty,
             { AGENT_NAME } = Empty,

@@ -70,6 +70,7 @@ impl AttemptSpan {
             { RESPONSE_ID } = Empty,
             { RESPONSE_MODEL } = Empty,
             { RESPONSE_FINISH_REASONS } = Empty,
+            { TIME_TO_FIRST_CHUNK } = Empty,
             { INPUT_TOKENS } = Empty,
             { OUTPUT_TOKENS } = Empty,
             { CACHED_TOKENS } = Empty,
@@ -120,6 +121,9 @@ impl AttemptSpan {
             if let Some(tokens) = tokens {
                 self.span.record(name, integer(tokens));
             }
+        }
+        if let Some(elapsed) = record.first_chunk {
+            self.span.record(TIME_TO_FIRST_CHUNK, elapsed.as_secs_f64());
         }
         if let Some(cost) = record.cost {
             self.span.record(ATTEMPT_COST, cost);

@@ -15,14 +15,16 @@ impl CallSpan {
     pub(crate) fn begin(
         node: &str,
         (id, parent): (CallId, Option<CallId>),
-        labels: &Labels,
+        all: &Labels,
         shared: Option<&Span>,
     ) -> Self {
         // `tracing` has no maps, so this is the JSON of one.
-        let labels = || (!labels.is_empty()).then(|| field::display(serde_json::json!(labels)));
+        let labels = || (!all.is_empty()).then(|| field::display(serde_json::json!(all)));
+        let conversation = all.get("conversation").map(String::as_str);
         if let Some(shared) = shared {
             shared.record(NODE, node).record(CALL_ID, field::display(id));
             shared.record(CALL_PARENT, parent.map(field::display)).record(CALL_LABELS, labels());
+            shared.record(CONVERSATION, conversation);
             return CallSpan(shared.clone());
         }
         CallSpan(tracing::info_span!(
@@ -33,6 +35,7 @@ impl CallSpan {
             { CALL_ID } = %id,
             { CALL_PARENT } = parent.map(field::display),
             { CALL_LABELS } = labels(),
+            { CONVERSATION } = conversation,
             { OPERATION } = Empty,
             { AGENT_NAME } = Empty,
             { CALL_DEGRADED } = Empty,

@@ -31,6 +31,7 @@ impl ToolSpan {
             { CALL_ID } = Empty,
             { CALL_PARENT } = Empty,
             { CALL_LABELS } = Empty,
+            { CONVERSATION } = Empty,
             { CALL_DEGRADED } = Empty,
             { ERROR_TYPE } = Empty,
             { STATUS } = Empty,
