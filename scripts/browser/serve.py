@@ -38,9 +38,14 @@ class Model(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        words = ("<script>document.title='ran'</script> " + body["messages"][-1]["content"] + " slowly" * 20).split(" ")
-        chunks = [{"choices": [{"index": 0, "delta": {"content": word + " "}, "finish_reason": None}]} for word in words]
-        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+        last = body["messages"][-1]
+        words = ("<script>document.title='ran'</script> " + last["content"] + " slowly" * 20).split(" ")
+        deltas, finish = [{"content": word + " "} for word in words], "stop"
+        if body.get("tools") and last["role"] != "tool":
+            function = {"name": body["tools"][0]["function"]["name"], "arguments": json.dumps({"query": "journal of a run"})}
+            deltas, finish = [{"tool_calls": [{"index": 0, "id": "call-1", "type": "function", "function": function}]}], "tool_calls"
+        chunks = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
         chunks.append({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14}})
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
@@ -163,21 +168,30 @@ def many(url, server):
     assert after[1] - after[0] < 10_000, after
 
 
-def real(program, folder):
-    """The same graph on the model of the environment, from the file to the approved answer."""
-    file = f"{folder}/real.json"
-    write(file, GRAPH)
-    server = subprocess.Popen([program, "serve", file], stdout=subprocess.PIPE, text=True)
+def researches(program, folder, name, variables):
+    """The researcher of examples/data/graphs, behind an approval, with a tool of an MCP server, from the file to the approved answer."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(f"{here}/../../examples/data/graphs/react_flow_agent.json") as example:
+        graph = json.load(example)
+    graph["nodes"][0]["data"]["require_approval"] = True
+    write(f"{folder}/researcher.json", graph)
+    profile = {"base_url": variables["OPENAI_BASE_URL"], "model": variables["OPENAI_MODEL"], "api_key_env": "OPENAI_API_KEY", "settings": {"temperature": 0.0}}
+    write(f"{folder}/profiles.json", {"format": "llmnode/profiles", "version": 1, "profiles": {"1": profile}})
+    command = [program, "serve", f"{folder}/researcher.json", "--profiles", f"{folder}/profiles.json", "--mcp", f"web={sys.executable} {here}/web.py"]
+    server = subprocess.Popen(command, env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True)
     driver = Driver()
     try:
         driver.window(1280, 900)
         driver.open(server.stdout.readline().strip())
+        wait(driver, "document.querySelector('[data-name=messages]')", "there is a field for a message")
+        driver.run("document.querySelector('[data-name=messages]').value = 'Look up llmnode journal on the web, then explain it in one sentence.'")
         press(driver, "form[data-run] button")
-        wait(driver, "document.querySelector('form[data-decide=write]')", "the model answers, and a person is asked", 120)
+        wait(driver, "document.querySelector('form[data-decide]')", "a person is asked", 120)
         press(driver, "form[data-decide] button[value=yes]")
+        wait(driver, f"{text('texts')}.includes('web_search')", "the tool is called", 120)
         wait(driver, f"{text('outcome')}.includes('completed')", "the answer is there", 120)
         time.sleep(1)
-        driver.screenshot(f"{folder}/serve-real.png")
+        driver.screenshot(f"{folder}/serve-{name}.png")
         print(driver.run("return document.querySelector('#outcome pre').innerText"))
     finally:
         driver.close()
@@ -186,7 +200,7 @@ def real(program, folder):
 
 def main(program, folder):
     if "OPENAI_BASE_URL" in os.environ:
-        return real(program, folder)
+        return researches(program, folder, "real", {name: os.environ[name] for name in ("OPENAI_BASE_URL", "OPENAI_MODEL")})
     file = f"{folder}/graph.json"
     write(file, GRAPH)
     model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
@@ -234,6 +248,7 @@ def main(program, folder):
     finally:
         driver.close()
         server.terminate()
+    researches(program, folder, "researcher", variables)
     print(f"the page for graphs works; screenshots are in {folder}")
 
 

@@ -12,9 +12,9 @@ Checks and runs graphs of llmnode.
 Usage:
   llmnode-graph check FILE [--json] [--profiles FILE] [--store NAME[=FILE]]... [--programs FOLDER] [--folder FOLDER]
                            [--tools NAMES] [--types NAMES]
-  llmnode-graph run FILE [--input NAME=VALUE]... [--approve [NAME=]ANSWER]... [--profiles FILE]
-                         [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER] [--picture mermaid]
-                         [--page FILE]
+  llmnode-graph run FILE [--input NAME=VALUE]... [--message TEXT] [--approve [NAME=]ANSWER]...
+                         [--profiles FILE] [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER]
+                         [--picture mermaid] [--page FILE]
   llmnode-graph serve FILE... [--profiles FILE] [--store NAME=FILE]... [--programs FOLDER] [--folder FOLDER]
                            [--mcp [NAME=]COMMAND]... [--requests N] [--port N] [--no-run]
   llmnode-graph page FILE [--output FILE]
@@ -29,6 +29,7 @@ schema  prints the JSON Schema of graph files, for editors.
 Options:
   --json              print faults and warnings as JSON
   --input NAME=VALUE  an input of the run; JSON if it is any, else text
+  --message TEXT      what the user says, for agents without a prompt
   --approve ANSWER    the answer to what waits for an approval: yes, no, or a JSON object of values to change first (of a
                       tool: its arguments). NAME=ANSWER is the answer for one node. Without it the terminal is asked
   --profiles FILE     the models that the graph may name; without it any name of a profile is taken when checking
@@ -73,6 +74,7 @@ pub(crate) struct Options {
     pub(crate) file: PathBuf,
     pub(crate) json: bool,
     pub(crate) inputs: BTreeMap<String, String>,
+    pub(crate) message: Option<String>,
     /// By the name of what waits; the empty name is for all else.
     pub(crate) approvals: BTreeMap<String, Answer>,
     pub(crate) profiles: Option<PathBuf>,
@@ -155,6 +157,7 @@ impl Options {
                 };
                 self.inputs.insert(name.to_owned(), text.to_owned());
             }
+            "--message" if is_run => self.message = Some(value()?),
             "--approve" if is_run => self.approvals.extend([approval(&value()?)?]),
             "--picture" if is_run => match value()?.as_str() {
                 "mermaid" => self.picture = true,

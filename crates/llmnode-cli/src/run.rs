@@ -8,7 +8,7 @@ use llmnode_flow::flow::{FlowWatch, RunExt};
 use llmnode_graph::{Graph, Profiles, Registry, State};
 use llmnode_http::OpenAi;
 use llmnode_page::Recording;
-use llmnode_runtime::{Approval, Category, ChatModel, FnModel, ModelError, NodeError, Paused, Run};
+use llmnode_runtime::{Approval, Category, ChatModel, FnModel, Message, ModelError, NodeError, Paused, Run};
 use serde_json::{Map, Value};
 
 use crate::args::{Answer, Options};
@@ -36,7 +36,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     if !graph.warnings().is_empty() {
         eprintln!("{}", report(&file, &text, graph.warnings(), true, styled));
     }
-    let state = graph.start(inputs(options))?;
+    let state = graph.start(inputs(options))?.with_messages(options.message.as_deref().map(Message::user));
     let run = registry.run(model(options)?).with_state(state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(driven(&graph, run, options))
@@ -89,9 +89,7 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
     if let Some(record) = watch.record().filter(|_| options.picture) {
         println!("{}", record.mermaid());
     } else {
-        let own = run.state().values.iter().filter(|(name, _)| !name.starts_with('_'));
-        let values: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
-        println!("{}", serde_json::to_string_pretty(&values)?);
+        println!("{}", run.state().shown());
     }
     let spent = run.ledger().total();
     let tokens =

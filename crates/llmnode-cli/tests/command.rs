@@ -146,6 +146,21 @@ async fn a_graph_runs_on_the_model_of_the_environment() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_without_a_prompt_answers_a_message() {
+    let server = StubServer::builder().script([StubReply::text("Under the mat.")]).start().await.unwrap();
+    let file = folder("message").join("chat.json");
+    let graph = json!({
+        "nodes": [{"id": "agent-1", "type": "agent", "data": {"system_prompt": "Be short."}}],
+        "edges": [{"source": "agent-1", "target": "finish_node"}],
+    });
+    std::fs::write(&file, graph.to_string()).unwrap();
+    let done = run(&server, &file, &["--message", "Where is it?"]).await;
+    assert_eq!(String::from_utf8(done.stdout).unwrap(), "Under the mat.\n");
+    let asked = server.requests();
+    assert_eq!(asked[0].json().unwrap()["messages"][1]["content"], "Where is it?");
+}
+
 /// An agent behind an approval, and one for where it is not given.
 fn approved(folder: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);

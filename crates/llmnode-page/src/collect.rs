@@ -149,7 +149,8 @@ impl Collected {
         self.totals.began(started);
         let flow = FlowEntry {
             number,
-            name: name.to_owned(),
+            // The name of a graph is its author's choice.
+            name: if name.is_empty() { "graph".to_owned() } else { name.to_owned() },
             outline,
             around,
             started_unix_ms: unix_ms(started),

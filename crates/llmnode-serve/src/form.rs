@@ -6,6 +6,9 @@ use serde_json::Value;
 use crate::file::GraphFile;
 use crate::options::Options;
 
+/// Among the inputs. No input may have this name.
+pub(crate) const MESSAGE: &str = "messages";
+
 pub(crate) fn panel(index: usize, file: &GraphFile, is_busy: bool, options: &Options) -> Html {
     let mut html = Html::default();
     let Some((graph, _)) = file.loaded.as_ref().filter(|_| options.can_run) else { return html };
@@ -17,6 +20,9 @@ pub(crate) fn panel(index: usize, file: &GraphFile, is_busy: bool, options: &Opt
             for (name, schema) in graph.inputs() {
                 input(html, index, name, schema.unwrap_or(&Value::Null));
             }
+            let id = format!("message-{index}");
+            label(html, &id, "Message of the user, for agents without a prompt");
+            text(html, &id, MESSAGE, "text", "");
             let (id, most) = (format!("requests-{index}"), options.requests.to_string());
             label(html, &id, "Requests at most");
             let attributes = [

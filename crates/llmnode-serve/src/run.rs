@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use llmnode_flow::flow::{Position, RunExt};
 use llmnode_graph::{Graph, State};
+use llmnode_model::Message;
 use llmnode_model::internal::Redactor;
 use llmnode_page::Recording;
 use llmnode_runtime::internal::{RunEvent, RunRecorder};
 use llmnode_runtime::{Event, Limits, NodeError, Paused, Run};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::decision::Waiting;
+use crate::form::MESSAGE;
 use crate::history::{Ended, of_recording};
 use crate::key::Key;
 use crate::running::Running;
@@ -24,7 +26,7 @@ pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Value, requests: u64) -
     }
     let loaded = app.read(|state| state.files.get(file).and_then(|file| file.loaded.clone()));
     let (graph, registry) = loaded.ok_or("the graph has mistakes: mend them first")?;
-    let start = graph.start(inputs.clone()).map_err(|error| error.to_string())?;
+    let start = begin(&graph, inputs.clone())?;
     let requests = requests.min(app.options.requests);
     let run = registry.run(Arc::clone(&app.options.model)).with_limits(Limits::new().requests(requests));
     let run = run.with_state(start);
@@ -58,6 +60,13 @@ pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Value, requests: u64) -
     Ok(number)
 }
 
+fn begin(graph: &Graph, mut inputs: Value) -> Result<State, String> {
+    let message = inputs.as_object_mut().and_then(|inputs| inputs.remove(MESSAGE));
+    let state = graph.start(inputs).map_err(|error| error.to_string())?;
+    let message = message.as_ref().and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    Ok(state.with_messages(message.map(Message::user)))
+}
+
 struct Ending {
     outcome: String,
     error: Option<String>,
@@ -81,11 +90,8 @@ async fn drive(
         outcome = until_decided(&app, &graph, &mut run, &recording) => Some(outcome),
         _ = stopped => None,
     };
-    let own = run.state().values.iter().filter(|(name, _)| !name.starts_with('_'));
-    let values: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
     let redactor = Redactor::from_env();
-    // Values of JSON always serialize.
-    let values = redactor.text(&serde_json::to_string_pretty(&values).unwrap_or_default());
+    let values = redactor.text(&run.state().shown());
     match outcome {
         None => Ending::of("stopped", values),
         Some(Ok(_)) => Ending::of("completed", values),

@@ -6,7 +6,7 @@ mod size;
 mod update;
 mod view;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Index;
 
@@ -43,6 +43,14 @@ pub struct State {
     size: Size,
 }
 
+/// What a node that executes tools shows of them.
+fn is_trace(value: &Value) -> bool {
+    let members = ["tools", "last_tool_input", "output"];
+    value
+        .as_object()
+        .is_some_and(|trace| trace.len() == 3 && members.iter().all(|name| trace.contains_key(*name)))
+}
+
 /// A message of the conversation, and who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
@@ -70,6 +78,18 @@ impl State {
         let history = history.into_iter().map(|message| Turn { from: None, message });
         self.turns.splice(0..0, history);
         self
+    }
+
+    /// Returns the values as JSON, and if nodes wrote none but what their tools did, the text of the newest message.
+    #[doc(hidden)]
+    pub fn shown(&self) -> String {
+        let own = self.values.iter().filter(|(name, _)| !name.starts_with('_'));
+        let values: BTreeMap<&String, &Value> = own.collect();
+        match self.messages().next_back() {
+            Some(message) if values.values().all(|value| is_trace(value)) => message.shown(),
+            // Values of JSON always serialize.
+            _ => serde_json::to_string_pretty(&values).unwrap_or_default(),
+        }
     }
 
     /// Returns the messages, oldest first.

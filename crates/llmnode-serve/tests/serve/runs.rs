@@ -1,7 +1,8 @@
 //! Runs: text as it comes, approvals, stops, history.
 
+use llmnode_graph::Registry;
 use llmnode_runtime::{Reply, ScriptedModel};
-use llmnode_serve::Served;
+use llmnode_serve::{Served, serve};
 use serde_json::{Value, json};
 
 use crate::client::{Events, Folder, get, post, served};
@@ -127,4 +128,28 @@ async fn twenty_runs_are_kept() {
     let history = Events::open(&served).await.panel("history", "stopped").await;
     assert_eq!(history.matches("data-again").count(), 20);
     assert_eq!(post(&served, "/api/run", &json!({"again": 1})).await.0, 404);
+}
+
+/// As editors write them: no inputs and no prompt, the conversation is the input.
+#[tokio::test]
+async fn an_agent_without_a_prompt_answers_a_message() {
+    let folder = Folder::new("message");
+    let model = ScriptedModel::new().reply("It is under the mat.");
+    let file = folder.0.join("chat.json");
+    let graph = json!({
+        "nodes": [{"id": "agent-1", "type": "agent", "data": {"system_prompt": "Be short.", "require_approval": true}}],
+        "edges": [{"source": "agent-1", "target": "finish_node"}],
+    });
+    std::fs::write(&file, graph.to_string()).unwrap();
+    let registry = Registry::new().build().unwrap();
+    let served = serve(registry).file(file).model(model.clone()).start().await.unwrap();
+    let mut events = Events::open(&served).await;
+    assert!(events.panel("form-0", "Run").await.contains("data-name=\"messages\""));
+    post(&served, "/api/run", &json!({"file": 0, "inputs": {"messages": "Where is it?"}, "requests": 9}))
+        .await;
+    events.panel("waiting", "data-decide").await;
+    assert_eq!(decide(&served, &json!({"id": "agent-1", "answer": "yes"})).await.0, 200);
+    let outcome = events.panel("outcome", "completed").await;
+    assert!(outcome.contains("It is under the mat."), "{outcome}");
+    assert_eq!(model.requests()[0].messages.last().unwrap().shown(), "Where is it?");
 }

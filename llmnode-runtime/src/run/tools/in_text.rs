@@ -27,6 +27,7 @@ const CLOSE: &str = "</tool_call>";
 pub(super) fn calls(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<TextCall>> {
     let text = without_thoughts(text).trim();
     let text = if typed { without_fence(text) } else { text };
+    let text = without_lone_mark(text);
     // For most answers the first character shows that they are not calls.
     match text.chars().next()? {
         '{' | '[' => listed(text, tools, typed),
@@ -105,6 +106,12 @@ fn without_fence(text: &str) -> &str {
     let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     let inner = inner.map(|inner| inner.strip_prefix("json").unwrap_or(inner)).map(str::trim);
     inner.filter(|inner| !inner.contains("```")).unwrap_or(text)
+}
+
+/// Qwen2.5-Coder on llama.cpp closes a fence that it has not opened.
+fn without_lone_mark(text: &str) -> &str {
+    let inner = text.strip_suffix("```").filter(|_| text.starts_with(['{', '[']));
+    inner.filter(|inner| !inner.contains("```")).map_or(text, str::trim_end)
 }
 
 fn listed(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<TextCall>> {
@@ -198,8 +205,11 @@ mod tests {
         assert_eq!(count(&format!("<think>so</think>\n{call}"), false), 1);
         let fenced = format!("```json\n{call}\n```");
         assert_eq!((count(&fenced, true), count(&fenced, false)), (1, 0));
+        let closed = format!("{call}\n```");
+        assert_eq!((count(&closed, true), count(&closed, false)), (1, 1));
         for text in [
             format!("{tagged} now"),
+            format!("{call}\n```\n```"),
             "<tool_call>".to_owned(),
             r#"{"name": "search", "name": "other", "arguments": {}}"#.to_owned(),
             r#"{"name": "search", "arguments": {},}"#.to_owned(),
