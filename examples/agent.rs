@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use llmnode::prelude::*;
 use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
-use llmnode::{Event, Recording, StubServer};
+use llmnode::{Recording, StubServer};
 use serde_json::json;
 
 mod common;

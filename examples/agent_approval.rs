@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
-use llmnode::{Approval, Paused, StubServer, WaitingCall};
+use llmnode::{Paused, StubServer, WaitingCall};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

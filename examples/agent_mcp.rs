@@ -11,7 +11,7 @@ use std::io::{BufRead, Write};
 
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
-use llmnode::{Mcp, StubServer, Toolset};
+use llmnode::{Mcp, StubServer};
 use serde_json::{Value, json};
 
 mod common;

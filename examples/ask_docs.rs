@@ -14,11 +14,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use llmnode::StubServer;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use llmnode::rag::{Collection, Document, Embeddings, Hits, Search, SqliteStore, Written};
 use llmnode::stub_server::{StubReply, StubServerBuilder};
-use llmnode::{Cx, StubServer};
 use serde_json::json;
 
 mod common;

@@ -10,7 +10,7 @@ use std::io::BufRead;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
-use llmnode::{BoxError, Cx, StubServer};
+use llmnode::{BoxError, StubServer};
 
 mod common;
 

@@ -8,7 +8,6 @@
 use std::path::PathBuf;
 
 use llmnode::BoxError;
-use llmnode::Cx;
 use llmnode::StubServer;
 use llmnode::flow::{Batch, Step};
 use llmnode::prelude::*;

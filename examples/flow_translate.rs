@@ -7,7 +7,6 @@
 use std::path::PathBuf;
 
 use llmnode::BoxError;
-use llmnode::Cx;
 use llmnode::StubServer;
 use llmnode::flow::Step;
 use llmnode::prelude::*;

@@ -10,12 +10,12 @@
 
 use std::io::Write;
 
+use llmnode::StubServer;
 use llmnode::prelude::*;
 use llmnode::smart::Program;
 use llmnode::smart::evaluate::{Dataset, evaluate};
 use llmnode::smart::optimise::{Bootstrap, OptimiseProgress, Reflect};
 use llmnode::stub_server::{LoggedRequest, StubReply, StubServerBuilder};
-use llmnode::{Limits, StubServer};
 
 mod common;
 

@@ -11,9 +11,9 @@
 
 use std::process::ExitCode;
 
+use llmnode::StubServer;
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
-use llmnode::{Price, Prices, StubServer};
 
 mod common;
 

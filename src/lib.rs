@@ -525,7 +525,7 @@ pub use llmnode_macros::Action;
 /// itself does not change. [Agents](guide::agents) is the guide.
 ///
 /// ```
-/// use llmnode::{Reply, prelude::*};
+/// use llmnode::prelude::*;
 /// use serde_json::json;
 ///
 /// struct Library {
@@ -615,7 +615,7 @@ pub use llmnode_macros::tool;
 ///
 /// use llmnode::flow::Step;
 /// use llmnode::prelude::*;
-/// use llmnode::{Settings, Backoff, Cx};
+/// use llmnode::{Settings, Backoff};
 ///
 /// #[derive(Default)]
 /// struct World {
@@ -677,7 +677,7 @@ pub use llmnode_macros::step;
 /// ```
 /// use llmnode::flow::Step;
 /// use llmnode::prelude::*;
-/// use llmnode::{Cx, Exec, Node};
+/// use llmnode::{Exec, Node};
 ///
 /// struct World {
 ///     questions: Vec<&'static str>,
@@ -859,8 +859,8 @@ pub mod prelude {
     #[cfg(feature = "openai")]
     pub use crate::OpenAi;
     pub use crate::{
-        Action, AttemptInfo, BoxError, Category, Invalid, Message, NodeError, Run, ScriptedModel, Settings,
-        llm_node, llm_output, tool, validate,
+        Action, Approval, AttemptInfo, BoxError, Category, Cx, Event, Invalid, Limits, Message, NodeError,
+        Price, Prices, Reply, Run, ScriptedModel, Settings, Toolset, llm_node, llm_output, tool, validate,
     };
     #[doc(inline)]
     pub use llmnode_flow::flow::{CxExt, RunExt};

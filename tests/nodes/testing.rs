@@ -209,8 +209,6 @@ async fn both_requests_are_counted() {
     assert_eq!(run.ledger().tokens_used()["choose_item"], 155);
 }
 
-use llmnode::{Limits, Price, Prices};
-
 /// At these prices a short greeting costs more than this.
 #[llm_node(prompt = "Greet {name}.", model = "small", limits(money = 0.000_03))]
 struct Greet {

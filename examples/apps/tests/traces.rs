@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use llmnode::prelude::*;
 use llmnode::stub_server::StubReply;
-use llmnode::{Price, Prices, StubServer, Usage};
+use llmnode::{StubServer, Usage};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;

@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::{ProgressBar, ProgressStyle};
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
-use llmnode::{ChatModel, Price, Prices, StubServer};
+use llmnode::{ChatModel, StubServer};
 
 use options::Options;
 use rate::rate_all;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
-use llmnode::{ChatModel, Event, Price, Prices, StubServer};
+use llmnode::{ChatModel, StubServer};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event as Input, KeyCode};
 

@@ -3,7 +3,6 @@
 use std::sync::{Mutex, PoisonError};
 
 use llmnode::BoxError;
-use llmnode::Cx;
 use llmnode::flow::Step;
 use llmnode::prelude::*;
 use rusqlite::types::ValueRef;

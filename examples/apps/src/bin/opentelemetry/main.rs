@@ -9,7 +9,7 @@ mod tests;
 mod tree;
 
 use llmnode::prelude::*;
-use llmnode::{BoxError, Cx, Exec, Node};
+use llmnode::{BoxError, Exec, Node};
 
 use telemetry::Telemetry;
 

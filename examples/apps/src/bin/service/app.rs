@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use llmnode::prelude::*;
-use llmnode::{CallRecord, ChatModel, Cost, Degraded, Exec, Price, Prices};
+use llmnode::{CallRecord, ChatModel, Cost, Degraded, Exec};
 use serde::Serialize;
 
 use crate::desk::{Desk, Tenant};
