@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The call of a tool that waits for an [`Approval`](crate::Approval), or for the result of a tool without a body.
 ///
 /// Its texts come from a model: escape them before they are shown in a page. Its `Debug` form does not show the arguments.
-#[derive(Clone, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WaitingCall {
     /// The id of the call, for [`Paused::decide`](crate::Paused::decide). For a tool of an agent that is a tool itself, the

@@ -1,0 +1,6 @@
+//! Flows on a real Restate: `scripts/restate` installs it and runs these.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+mod approval;
+mod support;
