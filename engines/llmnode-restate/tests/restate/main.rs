@@ -3,4 +3,8 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 mod approval;
+mod decisions;
+mod failures;
+mod kills;
 mod support;
+mod work;

@@ -1,14 +1,17 @@
 //! Restate's server, workers as processes, and a model whose log is the truth.
 
+use std::future::Future;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 use llmnode::StubServer;
+use llmnode_restate::Client;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 /// A port that was free a moment ago.
 pub(crate) fn port() -> u16 {
@@ -17,6 +20,25 @@ pub(crate) fn port() -> u16 {
 
 /// A process that does not outlive its test.
 pub(crate) struct Process(Child);
+
+impl Process {
+    pub(crate) fn signal(&self, name: &str) {
+        let status =
+            Command::new("kill").args([&format!("-{name}"), &self.0.id().to_string()]).status().unwrap();
+        assert!(status.success(), "SIG{name}");
+    }
+
+    pub(crate) fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    /// Asks it to end, and waits for that.
+    pub(crate) fn terminate(mut self) -> bool {
+        self.signal("TERM");
+        self.0.wait().unwrap().success()
+    }
+}
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -46,7 +68,7 @@ impl Restate {
         restate
     }
 
-    /// Starts the server.
+    /// Starts the server, also after [`Restate::kill`].
     pub(crate) async fn up(&mut self) {
         let program = std::env::var("LLMNODE_RESTATE_SERVER").expect("scripts/restate sets it");
         let log = std::fs::File::options().append(true).create(true).open(self.folder.join("log")).unwrap();
@@ -87,8 +109,16 @@ impl Restate {
         panic!("Restate does not start: {}", std::fs::read_to_string(self.folder.join("log")).unwrap());
     }
 
+    pub(crate) fn kill(&mut self) {
+        self.process.take().unwrap().kill();
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.ingress)
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.url()).unwrap()
     }
 
     pub(crate) async fn admin(&self, method: &str, path: &str, body: Option<Value>) -> Option<(u16, Value)> {
@@ -105,6 +135,12 @@ impl Restate {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         panic!("the worker cannot be registered: {:?}", self.admin("POST", "/deployments", Some(body)).await)
+    }
+
+    pub(crate) async fn query(&self, sql: &str) -> Vec<Value> {
+        let (status, answer) = self.admin("POST", "/query", Some(json!({"query": sql}))).await.unwrap();
+        assert_eq!(status, 200, "{answer}");
+        answer["rows"].as_array().unwrap().clone()
     }
 }
 
@@ -149,4 +185,57 @@ pub(crate) fn example(name: &str, arguments: &[&str], model: &StubServer, restat
 
 pub(crate) fn spawn(mut command: Command) -> Process {
     Process(command.spawn().unwrap())
+}
+
+/// What stands before the workers: each connection goes to the next of those that are listed.
+#[derive(Clone)]
+pub(crate) struct Balancer {
+    pub(crate) port: u16,
+    workers: Arc<Mutex<Vec<u16>>>,
+}
+
+impl Balancer {
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let balancer = Balancer { port: listener.local_addr().unwrap().port(), workers: Arc::default() };
+        let workers = Arc::clone(&balancer.workers);
+        tokio::spawn(async move {
+            for turn in 0.. {
+                let (mut outer, _) = listener.accept().await.unwrap();
+                let mut ports = workers.lock().unwrap().clone();
+                let first = turn % ports.len().max(1);
+                ports.rotate_left(first);
+                tokio::spawn(async move {
+                    for port in ports {
+                        if let Ok(mut inner) = TcpStream::connect(("127.0.0.1", port)).await {
+                            let _ = (outer.set_nodelay(true), inner.set_nodelay(true));
+                            let _ = tokio::io::copy_bidirectional(&mut outer, &mut inner).await;
+                            break;
+                        }
+                    }
+                });
+            }
+        });
+        balancer
+    }
+
+    pub(crate) fn list(&self, ports: &[u16]) {
+        *self.workers.lock().unwrap() = ports.to_vec();
+    }
+}
+
+/// Asks until it is so.
+pub(crate) async fn until<T, F: Future<Output = Option<T>>>(what: &str, ask: impl Fn() -> F) -> T {
+    for _ in 0..1500 {
+        if let Some(found) = ask().await {
+            return found;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never: {what}")
+}
+
+pub(crate) fn unix_ms() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    u64::try_from(now.as_millis()).unwrap()
 }
