@@ -21,6 +21,8 @@ mod graph;
 mod held_model;
 #[cfg(feature = "openai")]
 mod http;
+#[cfg(all(feature = "cassette", feature = "journal", feature = "openai"))]
+mod narrowed;
 mod nested;
 mod node;
 #[cfg(all(feature = "journal", feature = "openai", feature = "smart"))]

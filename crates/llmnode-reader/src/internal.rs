@@ -58,9 +58,48 @@ pub fn is_met_by(schema: &OutputSchema, text: &str) -> bool {
 /// A place that the schema does not have once, or values that do not fit it.
 pub fn with_choices(
     schema: &Arc<OutputSchema>,
-    lists: &[ChoiceList],
+    lists: Vec<ChoiceList>,
 ) -> Result<Arc<OutputSchema>, ChoicesError> {
+    let lists = lists.into_iter().map(|list| (list, true)).collect();
     OutputSchema::with_choices(schema, lists).map(Arc::new)
+}
+
+/// A copy of the schema that allows only the list's values at its place. `None`: the schema allows no others already, or
+/// cannot say so.
+pub fn narrowed(schema: &Arc<OutputSchema>, list: &ChoiceList) -> Option<Arc<OutputSchema>> {
+    OutputSchema::narrowed(schema, list).map(Arc::new)
+}
+
+/// Closes the list of allowed values: a correction's schema may have it.
+pub fn allow_only(violation: &mut Violation) {
+    violation.allow_only();
+}
+
+/// As [`allow_only`], with the list of a place that may be in items.
+pub fn close(violation: &mut Violation, list: &ChoiceList) {
+    if choices::fits_in_schema(list) {
+        violation.closed = Some(Box::new(list.clone()));
+    }
+}
+
+/// The closed list of a violation, with a JSON pointer to the value that was refused.
+pub fn take_closed(violation: &mut Violation, schema: &OutputSchema) -> Option<(String, ChoiceList)> {
+    let mut list = violation.closed.take().filter(|_| !violation.warning)?;
+    let path = violation.path.as_str();
+    if list.path.is_empty() {
+        // The schema of the items is one for all.
+        if path.contains('[') {
+            return None;
+        }
+        let own = path.strip_prefix(WRAPPER).filter(|_| schema.is_wrapped());
+        list.path = own.map_or(path, |own| own.trim_start_matches('.')).to_owned().into();
+        if list.path.is_empty() {
+            list.path = "self".into();
+        }
+    }
+    let steps = path.split(['.', '[']).filter(|step| !step.is_empty());
+    let steps = steps.map(|step| step.trim_end_matches(']').replace('~', "~0").replace('/', "~1"));
+    Some((steps.map(|step| format!("/{step}")).collect(), *list))
 }
 
 /// The type's own schema, without what the state allows.

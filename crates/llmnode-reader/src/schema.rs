@@ -222,10 +222,10 @@ impl OutputSchema {
         self.anthropic.get_or_init(write).as_deref()
     }
 
-    /// A copy that allows only these values at their places.
+    /// A copy that allows only these values at their places. The flag: the values may stand in the schema.
     pub(crate) fn with_choices(
         own: &Arc<OutputSchema>,
-        lists: &[ChoiceList],
+        lists: Vec<(ChoiceList, bool)>,
     ) -> Result<OutputSchema, ChoicesError> {
         let WithLists { tree, mut lists } = with_lists(&own.tree, own.wrapped, lists)?;
         let mut schema = Self::like(own, tree);
@@ -235,6 +235,14 @@ impl OutputSchema {
         }
         (schema.lists, schema.own) = (Some(Box::new(lists)), Some(Arc::clone(own)));
         Ok(schema)
+    }
+
+    /// `None`: it would allow the same, or cannot express the list.
+    pub(crate) fn narrowed(this: &Arc<OutputSchema>, list: &ChoiceList) -> Option<OutputSchema> {
+        let others = this.lists().map_or(Some(Vec::new()), |lists| lists.besides(list))?;
+        let all = others.into_iter().chain([(list.clone(), true)]).collect();
+        let narrowed = Self::with_choices(this.own.as_ref().unwrap_or(this), all).ok()?;
+        narrowed.lists().is_some_and(Lists::has_last_in_schema).then_some(narrowed)
     }
 
     /// The tree of a type's schema cannot say whether it was wrapped or cut.

@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 
 use serde::Serialize;
 
+use crate::schema::choices::ChoiceList;
 use crate::text::{one_line, one_line_shortened};
 
 /// One thing that is wrong with an answer.
@@ -28,6 +29,9 @@ pub struct Violation {
     /// What the model is asked to do about it; empty if that is obvious.
     #[serde(skip)]
     pub(crate) remedy: Cow<'static, str>,
+    /// The values that a correction's schema allows here. Without a path: at the violation's own.
+    #[serde(skip)]
+    pub(crate) closed: Option<Box<ChoiceList>>,
 }
 
 const MAX_LISTED: usize = 100;
@@ -43,6 +47,7 @@ impl Violation {
             warning: false,
             more: false,
             remedy: Cow::Borrowed(""),
+            closed: None,
         }
     }
 
@@ -50,6 +55,15 @@ impl Violation {
         let mut values = values.into_iter();
         self.allowed = values.by_ref().take(MAX_LISTED).collect();
         self.more = values.next().is_some();
+        self.closed = None;
+    }
+
+    /// Does nothing if the list is empty or cut.
+    pub(crate) fn allow_only(&mut self) {
+        if !self.more && !self.allowed.is_empty() {
+            let values = self.allowed.iter().cloned().collect();
+            self.closed = Some(Box::new(ChoiceList { path: "".into(), source: "".into(), values }));
+        }
     }
 
     /// On one line of about a kilobyte. The allowed values have their own share of it, so that a long quotation before them

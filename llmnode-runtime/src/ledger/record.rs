@@ -125,10 +125,14 @@ pub struct AttemptRecord {
     #[serde(default, alias = "dialect", skip_serializing_if = "Option::is_none")]
     pub response_format: Option<ResponseFormat>,
     /// The settings that were not sent as they are, because the model refused them in this call or an earlier one:
-    /// `temperature` is left out, `max_tokens` is renamed to `max_completion_tokens`, a response format such as `strict` is
+    /// `temperature` is left out, `choices` stay in words, `max_tokens` is renamed to `max_completion_tokens`, a response format such as `strict` is
     /// replaced by the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
+    /// JSON pointers to the places where the schema of this correction allowed only what a check had listed, such as `/item`:
+    /// see [`Invalid::only`](crate::Invalid::only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub narrowed: Vec<String>,
     /// Why the answer ended, in the provider's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
@@ -171,6 +175,7 @@ impl AttemptRecord {
             model,
             response_format: None,
             refused: Vec::new(),
+            narrowed: Vec::new(),
             finish_reason: None,
             status: None,
             request_id: None,

@@ -32,6 +32,9 @@ use crate::validate::AttemptInfo;
 /// In bytes: a provider may report a name or an id of any length.
 const WORD: usize = 200;
 
+/// What a model says that accepts no lists in schemas.
+const CHOICES: &str = "choices";
+
 /// An answer that calls tools may have no text.
 const CALLS_PLACEHOLDER: &str = "(calls)";
 
@@ -526,7 +529,12 @@ impl Sink for AttemptSink<'_, '_, '_> {
     }
 
     fn refused(&mut self, part: &str) {
-        self.open.note(|record| record.refused.push(one_line(part, WORD)));
+        self.open.note(|record| {
+            if part == CHOICES {
+                record.narrowed.clear();
+            }
+            record.refused.push(one_line(part, WORD));
+        });
     }
 
     fn unsent(&mut self) {

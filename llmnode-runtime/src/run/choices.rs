@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use llmnode_model::Category;
 use llmnode_reader::internal::{
-    ChoiceList, ChoicesError, in_json_names, not_listed, same_letters, with_choices,
+    ChoiceList, ChoicesError, close, in_json_names, not_listed, same_letters, with_choices,
 };
 use llmnode_reader::{OutputSchema, Violation};
 use serde_json::{Map, Value};
@@ -54,7 +54,7 @@ impl<T: ?Sized> Choices<T> {
             ChoicesError::Path(message) => NodeError::new(Category::ConfigError, message),
             ChoicesError::Values(message) => NodeError::new(Category::PrepError, message),
         };
-        let schema = with_choices(schema, &lists).map_err(fault)?;
+        let schema = with_choices(schema, lists).map_err(fault)?;
         Ok(Some(schema))
     }
 
@@ -69,13 +69,18 @@ impl<T: ?Sized> Choices<T> {
             let mut chosen =
                 ChosenValues { path: list.path.clone(), indexes: Vec::new(), values: Vec::new() };
             walk(value, &mut chosen);
+            let before = violations.len();
             for (path, value) in chosen.values {
                 if violations.len() >= MOST {
                     return violations;
                 }
                 if !list.values.contains(&value) {
                     let path = schema.map_or(path.clone(), |schema| in_json_names(path, schema, wrapped));
-                    violations.push(not_listed(path, &value, &list.values));
+                    let mut violation = not_listed(path, &value, &list.values);
+                    if violations.len() == before {
+                        close(&mut violation, list);
+                    }
+                    violations.push(violation);
                 }
             }
         }

@@ -27,6 +27,7 @@ mod map;
 mod map_hint;
 mod model_attempts;
 mod name;
+mod narrowed;
 mod node;
 mod other_request;
 mod parallel;

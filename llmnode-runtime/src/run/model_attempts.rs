@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use llmnode_model::internal::{BudgetedRetries, catch_panic_async};
-use llmnode_model::{Carried, Category, ChatModel, Group, Message, Request, Retry, Role, ToolCall};
+use llmnode_model::{
+    Carried, Category, ChatModel, Group, Message, Request, ResponseFormat, Retry, Role, ToolCall,
+};
 use llmnode_reader::internal::{form, is_repetition, one_line, repeated_form, repeats_form};
 use llmnode_reader::{Flag, OutputSchema, Violation};
 
@@ -13,6 +15,7 @@ use super::core::Target;
 use super::erased_node::{ErasedNode, judge};
 use super::failure::Failure;
 use super::feedback;
+use super::narrowed::Narrowed;
 use super::repetition::Repetition;
 use super::resume::{Origin, fingerprint};
 use super::tools::{ConversationId, Executor, Round};
@@ -49,6 +52,7 @@ pub(super) struct ModelAttempts<'r, 'n> {
     target: Target<'r>,
     retries: BudgetedRetries<'r>,
     answers: Repetition,
+    narrowed: Option<Box<Narrowed>>,
     round: Option<Box<Round>>,
     /// The limit, and the responses so far.
     turns: (u32, u32),
@@ -101,6 +105,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             target,
             retries,
             answers: Repetition::default(),
+            narrowed: None,
             round: None,
             turns: (turns, 0),
             unknown: 0,
@@ -234,6 +239,7 @@ impl ModelAttempts<'_, '_> {
         // Messages before a round never change: feedback and other models leave them as they are.
         self.prompt = self.request.messages.len();
         self.answers = Repetition::default();
+        Narrowed::end(&mut self.narrowed, &mut self.request);
     }
 
     fn is_last_turn(&self) -> bool {
@@ -252,6 +258,17 @@ impl ModelAttempts<'_, '_> {
         }
         let is_no_answer = matches!(failure.category, Category::SchemaError | Category::TruncatedOutput);
         self.request.answer_now |= is_free && self.turns.1 > 0 && is_no_answer;
+    }
+
+    /// A model that sees no schema has the list in the feedback.
+    fn narrow(&mut self, failure: &mut Failure) {
+        let mut format = self.request.response_format;
+        if let Some(open) = &mut self.open {
+            open.note(|record| format = record.response_format.or(format));
+        }
+        if !matches!(format, Some(ResponseFormat::JsonObject | ResponseFormat::Prompt)) {
+            Narrowed::add(&mut self.narrowed, &mut self.request, &mut failure.violations);
+        }
     }
 
     /// A model that could call tools may have lost itself in text. It gets one more try, out of `retries`.
@@ -361,9 +378,12 @@ impl Attempts for ModelAttempts<'_, '_> {
             return Ok(());
         }
         let Some(journal_key) = self.replayed(&one.attempt).await? else { return Ok(()) };
-        let ModelAttempts { plan, node, request, target, retries, .. } = self;
+        let ModelAttempts { plan, node, request, target, retries, narrowed, .. } = self;
         let open = self.open.insert(plan.context.call.attempt(one.kind, one.wait, target.name.clone()));
         open.journal_key = journal_key;
+        if let Some(narrowed) = narrowed {
+            open.note(|record| record.narrowed = narrowed.places());
+        }
         request.correlation = Some(open.id);
         // A panic is caught, so an attempt that is dropped was always cancelled.
         let outcome =
@@ -448,11 +468,14 @@ impl Attempts for ModelAttempts<'_, '_> {
                 schema.and_then(form),
             );
         }
-        if let Some(listener) = plan.context.listener {
+        if matches!(next, Next::Again { kind: AttemptKind::Correction, .. }) {
+            self.narrow(failure);
+        }
+        if let Some(listener) = self.plan.context.listener {
             listener.failed(failure.category);
         }
         self.open.take().into_iter().for_each(|open| record_failure(open, failure));
-        plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
+        self.plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
     fn model(&self) -> Option<String> {
@@ -465,6 +488,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.retries = BudgetedRetries::of(self.target.model);
         self.answers = Repetition::default();
         self.request.messages.truncate(self.prompt);
+        Narrowed::end(&mut self.narrowed, &mut self.request);
         self.request.answer_now = !self.request.tools.is_empty() && self.is_last_turn();
         self.target.apply_to(&mut self.request, &self.plan.settings)
     }

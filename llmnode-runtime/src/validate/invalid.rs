@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::{self, Display};
 
 use llmnode_reader::Violation;
-use llmnode_reader::internal::{list_allowed, write_joined};
+use llmnode_reader::internal::{allow_only, list_allowed, write_joined};
 
 /// Why a validator rejects an answer.
 ///
@@ -69,6 +69,33 @@ impl Invalid {
             && let Some(last) = violations.last_mut()
         {
             list_allowed(last, values);
+        }
+        self
+    }
+
+    /// Closes the list that [`allowed`](Invalid::allowed) has added: where the server enforces schemas, the next answer has one
+    /// of its values at this path, or `null` for an `Option`. The record of that attempt says so
+    /// ([`narrowed`](crate::AttemptRecord::narrowed)).
+    ///
+    /// It is for values that a model *chooses*. Where it *reads* a fact, a closed list makes a wrong one look right.
+    ///
+    /// The list stays in words alone if it has more than a hundred values, if the path has an index (`steps[2].item`), leads
+    /// through a map or into several variants, or if the value is neither a text nor a whole number. A list that is refused
+    /// again is not closed again in this call.
+    ///
+    /// ```
+    /// # use llmnode_runtime as llmnode;
+    /// use llmnode::Invalid;
+    ///
+    /// let invalid = Invalid::at("item", "is not here").allowed(["key", "lamp"]).only();
+    /// assert_eq!(invalid.to_string(), r#"item: is not here; allowed: "key", "lamp""#);
+    /// ```
+    #[must_use]
+    pub fn only(mut self) -> Self {
+        if let Inner::Answer(violations) = &mut self.0
+            && let Some(last) = violations.last_mut()
+        {
+            allow_only(last);
         }
         self
     }

@@ -295,7 +295,10 @@ impl Inner {
         let best = |reasoning| self.wire.efforts.way(reasoning, limit(request, quirks), Refused::default());
         let reasoning = request.reasoning.filter(|_| !self.wire.efforts.is_in(&request.extra));
         let reasoning = reasoning.is_some_and(|reasoning| best(reasoning) != asked.thinking());
+        let has_lists = request.output.as_deref().is_some_and(has_choices)
+            || request.tools.iter().any(|tool| has_choices(&tool.schema));
         let fields = [
+            ("choices", quirks.no_choices && has_lists),
             ("temperature", temperature),
             ("max_tokens", max_tokens),
             ("reasoning", reasoning),

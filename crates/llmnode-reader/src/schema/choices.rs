@@ -19,7 +19,7 @@ const LISTED_LENGTH: usize = 200;
 pub(crate) const MARK: &str = "x-llmnode-listed";
 
 /// Which values a place of an answer may have.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceList {
     /// The place in Rust's names: `steps[].tool`; a variant is `Action::Use`, the whole answer `self`.
     pub path: Cow<'static, str>,
@@ -41,6 +41,7 @@ pub enum ChoicesError {
 /// What a request says of one list.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
+    list: ChoiceList,
     /// In the JSON's names, with `[]` for items.
     path: String,
     values: Vec<Value>,
@@ -60,23 +61,27 @@ pub(crate) struct WithLists {
     pub(crate) lists: Lists,
 }
 
-/// `tree` is that of a type, `wrapped` in an object or not.
+pub(crate) fn fits_in_schema(list: &ChoiceList) -> bool {
+    list.values.len() <= MOST_IN_SCHEMA
+}
+
+/// `tree` is that of a type, `wrapped` in an object or not. The flag of a list: its values may stand in the schema.
 pub(crate) fn with_lists(
     tree: &Value,
     wrapped: bool,
-    lists: &[ChoiceList],
+    lists: Vec<(ChoiceList, bool)>,
 ) -> Result<WithLists, ChoicesError> {
     let (mut with, mut form, mut listed) = (tree.clone(), tree.clone(), Vec::new());
     let defs = tree.get("$defs").and_then(Value::as_object);
-    for list in lists {
-        let (path, values) = set(defs, wrapped, &mut form, list, &|_, node| {
+    for (list, may_be_in_schema) in lists {
+        let (path, values) = set(defs, wrapped, &mut form, &list, &|_, node| {
             node.insert(MARK.to_owned(), json!(true));
         })?;
-        let in_schema = values.len() <= MOST_IN_SCHEMA;
+        let in_schema = may_be_in_schema && fits_in_schema(&list);
         if in_schema {
-            set(defs, wrapped, &mut with, list, &set_enum)?;
+            set(defs, wrapped, &mut with, &list, &set_enum)?;
         }
-        listed.push(Listed { path, values, in_schema });
+        listed.push(Listed { list, path, values, in_schema });
     }
     Ok(WithLists { tree: with, lists: Lists { form, listed } })
 }
@@ -106,6 +111,21 @@ impl Lists {
     /// Beyond the limits of the strict dialect, the lists stay in words.
     pub(crate) fn leave_schema(&mut self) {
         self.listed.iter_mut().for_each(|one| one.in_schema = false);
+    }
+
+    pub(crate) fn has_last_in_schema(&self) -> bool {
+        self.listed.last().is_some_and(|one| one.in_schema)
+    }
+
+    /// The lists of other places. `None`: the schema has this very list.
+    pub(crate) fn besides(&self, list: &ChoiceList) -> Option<Vec<(ChoiceList, bool)>> {
+        let is_there = |one: &&Listed| one.list.path == list.path || one.path == list.path;
+        let is_same = |one: &Listed| one.in_schema && one.list.values == list.values;
+        if self.listed.iter().filter(is_there).any(is_same) {
+            return None;
+        }
+        let others = self.listed.iter().filter(|one| !is_there(one));
+        Some(others.map(|one| (one.list.clone(), one.in_schema)).collect())
     }
 
     pub(crate) fn are_in_schema(&self) -> bool {

@@ -202,7 +202,7 @@ fn of_five_hundred_random_types_a_list_binds_its_path_and_no_other() {
         let names = if is_whole { ["71", "72"] } else { ["in", "also"] };
         let values: BTreeSet<String> = names.map(str::to_owned).into();
         let list = ChoiceList { path: path.clone().into(), source: "x".into(), values };
-        let with = with_choices(&own, &[list]).unwrap_or_else(|error| panic!("{path}: {error:?}"));
+        let with = with_choices(&own, vec![list]).unwrap_or_else(|error| panic!("{path}: {error:?}"));
         assert!(own.strict().is_err() || with.strict().is_ok(), "{path}");
         if !has_choices(&with) {
             // Beyond the levels of the strict dialect.
@@ -226,7 +226,7 @@ fn of_five_hundred_random_types_a_list_binds_its_path_and_no_other() {
 
 fn listing(own: &Arc<OutputSchema>, path: &'static str) -> Arc<OutputSchema> {
     let list = ChoiceList { path: path.into(), source: "x".into(), values: ["lamp".to_owned()].into() };
-    with_choices(own, &[list]).unwrap()
+    with_choices(own, vec![list]).unwrap()
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! Corrections whose schema allows only what a check listed.
+
+use std::sync::Arc;
+
+use llmnode_model::Request;
+use llmnode_reader::internal::{ChoiceList, narrowed, take_closed};
+use llmnode_reader::{OutputSchema, Violation};
+
+pub(super) struct Narrowed {
+    /// As the call began with it.
+    schema: Arc<OutputSchema>,
+    lists: Vec<(String, ChoiceList)>,
+    /// Where a narrowed answer was refused again: from then on in words.
+    given_up: Vec<ChoiceList>,
+    /// JSON pointers, for the record.
+    places: Vec<String>,
+}
+
+impl Narrowed {
+    /// Puts the closed lists of the violations into the schema of the next request.
+    pub(super) fn add(this: &mut Option<Box<Self>>, request: &mut Request, violations: &mut [Violation]) {
+        let Some(schema) = &request.output else { return };
+        for (place, list) in violations.iter_mut().filter_map(|one| take_closed(one, schema)) {
+            let this = this.get_or_insert_with(|| {
+                let (lists, given_up, places) = <(Vec<_>, Vec<_>, Vec<_>)>::default();
+                Box::new(Narrowed { schema: Arc::clone(schema), lists, given_up, places })
+            });
+            this.take(place, list);
+        }
+        if let Some(this) = this {
+            request.output = Some(this.narrow());
+        }
+    }
+
+    fn take(&mut self, place: String, list: ChoiceList) {
+        let known = self.lists.iter().position(|(_, known)| known.path == list.path);
+        match known {
+            // A list of `choices` that changes.
+            Some(at) if !list.source.is_empty() => self.lists[at] = (place, list),
+            Some(at) => self.given_up.push(self.lists.remove(at).1),
+            None if self.given_up.iter().any(|one| one.path == list.path) => {}
+            None => self.lists.push((place, list)),
+        }
+    }
+
+    fn narrow(&mut self) -> Arc<OutputSchema> {
+        let mut schema = Arc::clone(&self.schema);
+        self.places.clear();
+        for (place, list) in &self.lists {
+            if let Some(with) = narrowed(&schema, list) {
+                schema = with;
+                self.places.push(place.clone());
+            }
+        }
+        schema
+    }
+
+    /// For what is no correction.
+    pub(super) fn end(this: &mut Option<Box<Self>>, request: &mut Request) {
+        if let Some(this) = this.take() {
+            request.output = Some(this.schema);
+        }
+    }
+
+    pub(super) fn places(&self) -> Vec<String> {
+        self.places.clone()
+    }
+}
