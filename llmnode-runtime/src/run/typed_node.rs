@@ -61,27 +61,24 @@ fn boxed<'a>(
 }
 
 async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Result<(), NodeError> {
-    let levels = [context.settings, &context.core.settings, asked.settings()];
-    let mut settings = Resolved::new(levels, asked.node_kind())?;
-    let held = context.core.held_model(asked.model());
-    if held.is_some() {
-        settings.ignore_run_model();
-    }
-    let schema = asked.build_schema()?;
-    if let Some(listener) = context.listener {
-        listener.set_schema(asked.schema())?;
-    }
-    let (tools, turns) = asked.tools()?;
-    let mut request = Request::new(render(asked)?);
-    let question = request.messages.iter().rposition(|message| message.role == Role::User);
-    request.question = question.and_then(|at| u16::try_from(at).ok());
-    (request.output, request.tools) = (schema, tools);
-    let of_agent = (!request.tools.is_empty()).then(|| context.limits.of_agent(context.call.node().clone()));
-    let limits = of_agent.as_ref().unwrap_or(context.limits);
-    let own = settings.deadline.and_then(|given| Deadline::of_call(context.call, given));
-    let plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
+    let (of_agent, own, plan);
     let outcome = {
-        let mut asking = ModelAttempts::new(&plan, held, request, turns, asked)?;
+        // In a block of its own: what is moved away would keep its room in the future.
+        let mut asking = {
+            let levels = [context.settings, &context.core.settings, asked.settings()];
+            let mut settings = Resolved::new(levels, asked.node_kind())?;
+            let held = context.core.held_model(asked.model());
+            if held.is_some() {
+                settings.ignore_run_model();
+            }
+            let (request, turns) = prepare(asked, context)?;
+            of_agent =
+                (!request.tools.is_empty()).then(|| context.limits.of_agent(context.call.node().clone()));
+            let limits = of_agent.as_ref().unwrap_or(context.limits);
+            own = settings.deadline.and_then(|given| Deadline::of_call(context.call, given));
+            plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
+            ModelAttempts::new(&plan, held, request, turns, asked)?
+        };
         asking.resume()?;
         let outcome = attempt_loop::run(&plan, &mut asking).await;
         asking.finish();
@@ -93,6 +90,20 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
         Some(outcome) => outcome,
         None => Err(error.without_record()),
     }
+}
+
+/// The request, and the maximum number of responses.
+fn prepare(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Result<(Request, u32), NodeError> {
+    let schema = asked.build_schema()?;
+    if let Some(listener) = context.listener {
+        listener.set_schema(asked.schema())?;
+    }
+    let (tools, turns) = asked.tools()?;
+    let mut request = Request::new(render(asked)?);
+    let question = request.messages.iter().rposition(|message| message.role == Role::User);
+    request.question = question.and_then(|at| u16::try_from(at).ok());
+    (request.output, request.tools) = (schema, tools);
+    Ok((request, turns))
 }
 
 async fn fall_back(
