@@ -8,12 +8,13 @@ pub use crate::answer::{Answer, CheckJson, ReadResult, check_by, read, read_into
 pub use crate::check::target;
 pub use crate::marks::{MARK, marks_in};
 pub use crate::schema::Uncovered;
-pub use crate::schema::choices::{ChoiceList, ChoicesError};
+pub use crate::schema::choices::ChoicesError;
 pub use crate::text::{
     bounded_regex, floor_char_boundary, misspelling_of, nearest, one_line, one_line_shortened, plural,
     same_letters, same_name, write_joined,
 };
 pub use crate::tree::{WRAPPER, is_annotation};
+pub use crate::violation::ChoiceList;
 
 use crate::check;
 use crate::schema::choices::{self, Lists};

@@ -24,11 +24,12 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use self::choices::{ChoiceList, ChoicesError, Lists, WithLists, with_lists};
+use self::choices::{ChoicesError, Lists, WithLists, with_lists};
 use self::form::Form;
 use super::check::{CheckMode, Rules, faults, states_bounds};
 use crate::marks::{marks_of, schema_with_marks};
 use crate::tree::WRAPPER;
+use crate::violation::ChoiceList;
 
 pub use strict_error::StrictError;
 

@@ -1,11 +1,11 @@
 //! What is wrong with an answer.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 use serde::Serialize;
 
-use crate::schema::choices::ChoiceList;
 use crate::text::{one_line, one_line_shortened};
 
 /// One thing that is wrong with an answer.
@@ -32,6 +32,17 @@ pub struct Violation {
     /// The values that a correction's schema allows here. Without a path: at the violation's own.
     #[serde(skip)]
     pub(crate) closed: Option<Box<ChoiceList>>,
+}
+
+/// Which values a place of an answer may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChoiceList {
+    /// The place in Rust's names: `steps[].tool`; a variant is `Action::Use`, the whole answer `self`.
+    pub path: Cow<'static, str>,
+    /// Where the values come from, as the program writes it.
+    pub source: Cow<'static, str>,
+    /// Each once, in order.
+    pub values: BTreeSet<String>,
 }
 
 const MAX_LISTED: usize = 100;

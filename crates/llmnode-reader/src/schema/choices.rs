@@ -1,6 +1,5 @@
 //! The values that the state allows at a place of an answer, put into a copy of the type's schema.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -8,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::text::{nearest, one_line, same_letters};
 use crate::tree::{Node, WRAPPER, def_name};
+use crate::violation::ChoiceList;
 
 /// Of OpenAI's strict mode, for one place; longer lists stay in words.
 const MOST_IN_SCHEMA: usize = 500;
@@ -17,17 +17,6 @@ const LISTED_LENGTH: usize = 200;
 
 /// In the schema of which a form is made, at a place whose values are listed elsewhere.
 pub(crate) const MARK: &str = "x-llmnode-listed";
-
-/// Which values a place of an answer may have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChoiceList {
-    /// The place in Rust's names: `steps[].tool`; a variant is `Action::Use`, the whole answer `self`.
-    pub path: Cow<'static, str>,
-    /// Where the values come from, as the program writes it.
-    pub source: Cow<'static, str>,
-    /// Each once, in order.
-    pub values: BTreeSet<String>,
-}
 
 /// Why a list cannot be used.
 #[derive(Debug)]
