@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use llmnode::prelude::*;
-use llmnode::{AttemptRecord, CallStream, Event, Exec};
+use llmnode::{AttemptRecord, CallStream, Event, Exec, OpenAi};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::support::run;
+use crate::support::{key, run, server_url};
 use crate::types::*;
 
 const SEEDS: u64 = 5;
@@ -141,4 +141,19 @@ async fn a_stream_comes_to_the_same_as_a_plain_call() {
     ask!(SayNumber, AskRenamed, AskList, AskTagged, AskSide, AskRanges);
     ask!(AskOwn, AskFlag, AskMap, AskPair, AskNumber, AskRows);
     assert!(values.iter().sum::<usize>() > values.len(), "{values:?}");
+}
+
+/// The server closes a connection behind each stream, and does not say so.
+#[tokio::test]
+#[ignore = "needs scripts/real-components"]
+async fn requests_behind_streams_are_answered() {
+    let model = OpenAi::builder().base_url(server_url()).api_key(key()).model("tiny-random").build();
+    let run = Run::new(model.unwrap());
+    for number in 0..40 {
+        let node = SayNumber { number };
+        run.call(&node).stream().report().await.unwrap();
+        run.call(&node).await.unwrap();
+    }
+    let total = run.ledger().total();
+    assert_eq!((total.requests, total.total.unreported_calls), (80, 0));
 }

@@ -21,6 +21,7 @@ use crate::http::capabilities::{Quirks, RequestShape};
 use crate::http::client::Response;
 use crate::http::headers::RequestHeaders;
 use crate::http::reasoning::{Refused, Thinking};
+use crate::http::service::Outgoing;
 use crate::http::unsupported::UnsupportedFeature;
 use crate::http::url::Url;
 use crate::http::{endpoint, response_formats};
@@ -88,9 +89,9 @@ impl Inner {
                 .map_err(|why| unsent(format!("the URL for the model {:?} {why}", asked.model)))?,
             None => base,
         };
-        let PreparedRequest { request, deadline, .. } = asked;
-        let mut response =
-            self.service.send(&url, headers, body, request.correlation, *deadline, sink).await?;
+        let PreparedRequest { request, deadline, streams, .. } = asked;
+        let outgoing = Outgoing { url: &url, headers, body, id: request.correlation, streams: *streams };
+        let mut response = self.service.send(outgoing, *deadline, sink).await?;
         if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::Method;
-use http::header::{HeaderMap, HeaderValue};
+use http::header::{HeaderMap, HeaderValue, SERVER};
+use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
 use llmnode_model::{AttemptId, Category, ModelError, Retry, Sink};
 use tokio::time::{Instant, timeout_at};
 
@@ -33,6 +34,14 @@ pub(crate) struct Service {
     pub(crate) body_cap: usize,
 }
 
+pub(crate) struct Outgoing<'u> {
+    pub(crate) url: &'u Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+    pub(crate) id: Option<AttemptId>,
+    pub(crate) streams: bool,
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline {
     end: Instant,
@@ -57,21 +66,23 @@ impl Service {
     /// Not an `async fn`, whose future would have room for each argument until it ends.
     pub(crate) fn send(
         &self,
-        url: &Url,
-        headers: HeaderMap,
-        body: Vec<u8>,
-        id: Option<AttemptId>,
+        outgoing: Outgoing<'_>,
         deadline: Deadline,
         sink: &mut dyn Sink,
     ) -> impl Future<Output = Result<Response, ModelError>> {
         let sending = UnsentGuard { sink, begun: Arc::default() };
-        let body = RequestBody::new(body.into(), Arc::clone(&sending.begun));
-        let response = timeout_at(deadline.end, self.client.send(self.request(url, headers, body, id)));
+        let streams = outgoing.streams;
+        let mut request = self.request(outgoing, &sending.begun);
+        let connection = streams.then(|| capture_connection(&mut request));
+        let response = timeout_at(deadline.end, self.client.send(request));
         async move {
             match response.await {
                 // A server may answer before it reads the body.
                 Ok(Ok(response)) => {
                     sending.begun.store(true, Ordering::Relaxed);
+                    if let Some(connection) = connection {
+                        close_if_unannounced(&response, &connection);
+                    }
                     Ok(response)
                 }
                 Ok(Err(error)) => Err(self.send_failure(&error, sending.has_begun())),
@@ -85,7 +96,9 @@ impl Service {
         }
     }
 
-    fn request(&self, url: &Url, headers: HeaderMap, body: RequestBody, id: Option<AttemptId>) -> Request {
+    fn request(&self, outgoing: Outgoing<'_>, begun: &Arc<AtomicBool>) -> Request {
+        let Outgoing { url, headers, body, id, .. } = outgoing;
+        let body = RequestBody::new(body.into(), Arc::clone(begun));
         let mut request = Request::new(body);
         *request.method_mut() = Method::POST;
         *request.uri_mut() = url.to_uri();
@@ -212,6 +225,16 @@ impl Service {
             error.cause()
         );
         ModelError::new(category, message)
+    }
+}
+
+/// llama.cpp closes a connection behind each stream, though it promises to keep it (`Keep-Alive: timeout=5, max=100`): a
+/// request that is sent just then is lost, and nobody knows whether it was processed.
+fn close_if_unannounced(response: &Response, connection: &CaptureConnection) {
+    let is_llama =
+        response.headers().get(SERVER).is_some_and(|server| server.as_bytes().starts_with(b"llama.cpp"));
+    if let Some(connection) = connection.connection_metadata().as_ref().filter(|_| is_llama) {
+        connection.poison();
     }
 }
 

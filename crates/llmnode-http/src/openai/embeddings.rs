@@ -20,7 +20,7 @@ use crate::http::error_body;
 use crate::http::headers::RequestHeaders;
 use crate::http::lenient::{object, text};
 use crate::http::redirects::Redirects;
-use crate::http::service::Service;
+use crate::http::service::{Outgoing, Service};
 use crate::http::usage::Usage;
 
 /// The embeddings endpoint of a model's server. The other crates of llmnode give it its public form.
@@ -137,7 +137,8 @@ impl Inner {
         let body = serde_json::to_vec(body)
             .map_err(|error| unsent(format!("the request cannot be written as JSON: {error}")))?;
         let url = self.redirects.current(&self.service.endpoint.url);
-        let mut response = self.service.send(&url, headers, body, id, asked.deadline, sink).await?;
+        let outgoing = Outgoing { url: &url, headers, body, id, streams: false };
+        let mut response = self.service.send(outgoing, asked.deadline, sink).await?;
         if let Some(target) = self.service.redirect_target(&url, &response) {
             return Err(self.redirected(&url, &target?, response.status()));
         }

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use llmnode_http::OpenAi;
-use llmnode_runtime::Category;
+use llmnode_runtime::{Category, Run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::support::{ask, builder, model, sends};
+use crate::support::{Greet, ask, builder, model, sends};
 
 const ANSWER: &str =
     "HTTP/1.1 200 OK\r\ncontent-length: 46\r\n\r\n{\"choices\":[{\"message\":{\"content\":\"hello\"}}]}\n";
@@ -82,6 +82,26 @@ async fn a_connection_that_the_server_has_closed_costs_nothing() {
     }
     use Event::{Opened, Request};
     assert_eq!(events(&mut seen, 6).await, [Opened, Request, Opened, Request, Opened, Request]);
+}
+
+/// llama.cpp closes it behind each stream, though it promises to keep it.
+#[tokio::test]
+async fn a_connection_of_llama_cpp_is_not_used_again_after_a_stream() {
+    const STREAM: &str = "HTTP/1.1 200 OK\r\nserver: llama.cpp\r\ncontent-type: text/event-stream\r\n\
+        keep-alive: timeout=5, max=100\r\ncontent-length: 102\r\n\r\n\
+        data: {\"choices\":[{\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}],\"usage\":null}\n\ndata: [DONE]\n\n\n";
+    const LOST: &str = "";
+    let (model, mut seen) = model_of(&[STREAM, LOST]).await;
+    let run = Run::new(model);
+    for _ in 0..2 {
+        assert_eq!(run.call(&Greet).stream().finish().await.unwrap(), "hello");
+    }
+    use Event::{Closed, Opened, Request};
+    let seen =
+        [seen.recv().await, seen.recv().await, seen.recv().await, seen.recv().await, seen.recv().await];
+    let seen: Vec<_> = seen.into_iter().flatten().filter(|event| *event != Closed).collect();
+    assert_eq!(seen[..4], [Opened, Request, Opened, Request]);
+    assert_eq!(run.ledger().total().requests, 2);
 }
 
 /// Each of these comes after the request, so that it may have been processed: it is sent once.
