@@ -88,7 +88,9 @@ impl Advice {
     state = Library,
     tools = [Search, Lend, Praise],
     turns = 6,
-    retries = 1
+    retries = 1,
+    max_tokens = 300,
+    deadline = 90s
 )]
 struct Recommend {
     question: String,

@@ -35,6 +35,8 @@ struct Vote {
     prompt = "{question}\nYou are voter {voter}.",
     output = Vote,
     retries = 1,
+    max_tokens = 200,
+    deadline = 90s,
     temperature = 1.0,
     state = Poll,
     batch = Ask::voters,

@@ -36,7 +36,7 @@ struct Sorted {
 }
 
 /// Sorts a ticket of a ferry company. Who sits where is the company's own.
-#[llm_node(goal = "Which queue does the ticket belong to?", think, output = Sorted, retries = 1)]
+#[llm_node(goal = "Which queue does the ticket belong to?", think, output = Sorted, retries = 1, max_tokens = 200)]
 struct Sort {
     /// what the customer wrote
     ticket: String,
@@ -64,6 +64,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (seen, test) = Dataset::<Sort, Sorted>::open(path)?.split(0.6, 1);
     let (train, validation) = seen.split(0.6, 2);
 
+    println!("Evaluating {} cases, then up to 100 requests to find a better program …\n", test.len());
     let before = evaluate(&run, &test, metric).await?;
     println!("Before:\n{before}\n");
 

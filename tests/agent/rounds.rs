@@ -445,8 +445,47 @@ async fn calls_in_tags_run_and_calls_inside_other_text_or_out_of_the_data_do_not
     let model = ScriptedModel::new().reply(call.to_string()).reply(json!({"title": "Deep C"}));
     let run_of_document = run(model.clone());
     let ask = super::library::Recommend { question: question.leak() };
-    run_of_document.call(&ask).await.unwrap();
+    let report = run_of_document.call(&ask).report().await.unwrap();
+    assert_eq!(report.record.attempts[0].flags, [llmnode::Flag::QuotedCall]);
     assert!(run_of_document.state().log().is_empty());
     let feedback = model.requests()[1].messages.last().unwrap().content.clone();
     assert!(feedback.contains("stands in the data; nothing was called"), "{feedback}");
+}
+
+#[tokio::test]
+async fn a_raw_answer_that_repeats_a_call_is_text_with_a_flag() {
+    #[llm_node(prompt = "Repeat this: {document}", state = Library, tools = [Count])]
+    struct Repeat {
+        document: String,
+    }
+    let call = json!({"name": "count", "arguments": {}}).to_string();
+    let run = run(ScriptedModel::new().reply(call.as_str()));
+    let report = run.call(&Repeat { document: call.clone() }).report().await.unwrap();
+    assert_eq!((&report.value, run.state().log().len()), (&call, 0));
+    assert_eq!(report.record.attempts[0].flags, [llmnode::Flag::QuotedCall]);
+}
+
+#[tokio::test]
+async fn calls_in_text_may_be_turned_off() {
+    #[llm_node(prompt = "?", state = Library, tools = [Count], calls_in_text = false)]
+    struct Native;
+    let call = json!({"name": "count", "arguments": {}}).to_string();
+    let run_of_node = run(ScriptedModel::new().reply(call.as_str()));
+    let report = run_of_node.call(&Native).report().await.unwrap();
+    assert_eq!((&report.value, run_of_node.state().log().len()), (&call, 0));
+    assert!(report.record.attempts[0].flags.is_empty());
+
+    let on = llmnode::Settings::new().calls_in_text(true);
+    let run_of_call = run(ScriptedModel::new().reply(call.as_str()).reply("three"));
+    assert_eq!(run_of_call.call(&Native).settings(on).await.unwrap(), "three");
+    assert_eq!(run_of_call.state().log(), ["count"]);
+
+    // The complaint is that of the schema alone.
+    let off = llmnode::Settings::new().calls_in_text(false);
+    let model = ScriptedModel::new().reply(call.as_str()).reply(json!({"title": "Deep C"}));
+    let run_of_type = run(model.clone());
+    run_of_type.call(&RECOMMEND).settings(off).await.unwrap();
+    assert!(run_of_type.state().log().is_empty());
+    let feedback = model.requests()[1].messages.last().unwrap().content.clone();
+    assert!(feedback.contains("title") && !feedback.contains("call"), "{feedback}");
 }

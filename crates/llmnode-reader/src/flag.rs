@@ -49,6 +49,8 @@ pub enum Flag {
     ImpossibleUsage,
     /// The model wrote a call of a tool as its text. The tool was executed.
     CallInText,
+    /// The model wrote a call of a tool that stands word for word in the messages before. The tool was not executed.
+    QuotedCall,
     /// The model had to call a function, and wrote a text instead. From now on it is free to do either.
     FreeChoice,
     /// The answer has this property, which a graph may not write, so it was left out.

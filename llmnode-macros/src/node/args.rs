@@ -16,12 +16,12 @@ use crate::choices::{self, Choice};
 
 use crate::crate_path;
 use crate::diagnostics::{Errors, list, suggest};
-use crate::literals::{fill_type, function_path, integer, non_empty, number, text};
+use crate::literals::{bool_literal, fill_type, function_path, integer, non_empty, number, text};
 use crate::macro_args::{Grammar, KeyValue, Slot, fill, parse_arguments};
 use crate::prompt::source::Source;
 use crate::time::{Time, Wait};
 
-const VALUES: [&str; 33] = [
+const VALUES: [&str; 34] = [
     "prompt",
     "prompt_file",
     "goal",
@@ -45,6 +45,7 @@ const VALUES: [&str; 33] = [
     "reasoning",
     "tools",
     "turns",
+    "calls_in_text",
     "name",
     "prep",
     "store",
@@ -141,6 +142,7 @@ pub(crate) struct NodeArgs {
     pub(crate) exact: Slot<()>,
     pub(crate) tools: Slot<Vec<Type>>,
     pub(crate) turns: Slot<u32>,
+    pub(crate) calls_in_text: Slot<bool>,
     pub(crate) tool: Slot<()>,
     pub(crate) step: StepArgs,
     pub(crate) krate: Slot<Path>,
@@ -204,6 +206,7 @@ impl NodeArgs {
             "exact" => fill(&mut self.exact, key, Ok(())),
             "tools" => fill(&mut self.tools, key.clone(), tools::parse(input, &key)),
             "turns" => fill(&mut self.turns, key.clone(), integer(input, &key, 1)),
+            "calls_in_text" => fill(&mut self.calls_in_text, key, bool_literal(input)),
             "tool" => fill(&mut self.tool, key, Ok(())),
             "crate" => crate_path::parse(input, key, &mut self.krate),
             _ => self.step.argument(key, input),

@@ -170,6 +170,7 @@ fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     call("reasoning", value(&args.reasoning).map(|word| quote!(#private::Reasoning::#word)));
     call("stated_recover", recover.map(|recover| recover::emit(recover, private)));
     call("stated_fallback_model", text(&args.fallback_model));
+    call("calls_in_text", value(&args.calls_in_text).map(|reads| quote!(#reads)));
     call("exact", args.exact.as_ref().map(|_| quote!(true)));
     let here = Span::mixed_site();
     let settings = (!calls.is_empty()).then(|| {

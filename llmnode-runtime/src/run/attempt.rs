@@ -128,7 +128,7 @@ async fn ask(
         }
     };
     let mut answer = answer(outcome, request, open, reserved, settings)?;
-    let may_be_text = model.calls_in_text(request);
+    let may_be_text = settings.calls_in_text && model.calls_in_text(request);
     if let Some(round) = take_round(&mut answer, may_be_text, request, open, asked, settings) {
         return Ok(Some(round));
     }
@@ -139,7 +139,7 @@ async fn ask(
         let reader = if answer.is_cut() { settings.reader().whole_text() } else { settings.reader() };
         judge(asked, &answer.text, reader, attempt).await
     };
-    finish(judged, answer, model, request, open).map(|()| None)
+    finish(judged, answer, (model, may_be_text), request, open).map(|()| None)
 }
 
 /// The calls of the answer, native or, if the model's may stand there, in its text.
@@ -154,8 +154,13 @@ fn take_round(
     let native = answer.round.take();
     let is_native = native.is_some();
     let readable = may_be_text && (!answer.stopped || answer.padding > 0);
-    let in_text = || called_in_text(&mut answer.text, request, asked, settings.reader());
-    let round = native.or_else(|| readable.then(in_text).flatten())?;
+    let mut quoted = false;
+    let in_text = || called_in_text(&mut answer.text, request, asked, settings.reader(), &mut quoted);
+    let round = native.or_else(|| readable.then(in_text).flatten());
+    if quoted {
+        flag(open, Flag::QuotedCall);
+    }
+    let round = round?;
     open.journal_answer(&round.content, round.calls(), round.carried.as_ref(), true);
     open.note(|record| {
         record.keep_answer(std::mem::take(&mut answer.text));
@@ -176,7 +181,7 @@ fn repeats_shown_form(answer: &ModelAnswer, request: &Request, open: &mut OpenAt
 fn finish(
     judged: Result<(Vec<Flag>, Vec<Violation>), Failure>,
     answer: ModelAnswer,
-    model: &dyn ChatModel,
+    (model, calls_in_text): (&dyn ChatModel, bool),
     request: &Request,
     open: &mut OpenAttempt<'_>,
 ) -> Result<(), Failure> {
@@ -209,7 +214,7 @@ fn finish(
         }
         Err(mut failure) => {
             if failure.category == Category::SchemaError
-                && model.calls_in_text(request)
+                && calls_in_text
                 && let Some(call) = misplaced_call(&text, request)
             {
                 let violations = std::iter::once(call).chain(std::mem::take(&mut failure.violations));

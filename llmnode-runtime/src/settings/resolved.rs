@@ -23,6 +23,7 @@ pub(crate) struct Resolved<'p> {
     pub(crate) max_output_bytes: usize,
     pub(crate) feedback_rounds: usize,
     pub(crate) stop_on_repeat: bool,
+    pub(crate) calls_in_text: bool,
     exact: bool,
 }
 
@@ -42,6 +43,7 @@ impl<'p> Resolved<'p> {
             max_output_bytes: levels.iter().find_map(|level| level.max_output_bytes).unwrap_or(usize::MAX),
             feedback_rounds: levels.iter().find_map(|level| level.feedback_rounds).unwrap_or(3),
             stop_on_repeat: levels.iter().find_map(|level| level.stop_on_repeat).unwrap_or(false),
+            calls_in_text: levels.iter().find_map(|level| level.calls_in_text).unwrap_or(true),
             exact: levels.iter().find_map(|level| level.exact).unwrap_or(false),
         };
         let faults = match node_kind.answers {
@@ -227,6 +229,7 @@ fn misplaced_on_model(model: &Settings) -> impl Iterator<Item = String> {
         ("feedback_rounds", model.feedback_rounds.is_some()),
         ("stop_on_repeat", model.stop_on_repeat.is_some()),
         ("exact", model.exact.is_some()),
+        ("calls_in_text", model.calls_in_text.is_some()),
         ("limits", !model.limits.is_empty()),
         ("label", !model.labels.is_empty()),
     ];

@@ -96,6 +96,9 @@ pub struct Settings {
     /// Whether an answer is taken only as it is. Default: no. Then what is nearly JSON is repaired, and what is nearly of
     /// the type is changed to fit it (`"3"` for an integer), if nothing is lost. Each change is a flag of the attempt.
     pub exact: Option<bool>,
+    /// Whether a text that is a call of a tool, and nothing else, is executed as that call, where the model's server knows no
+    /// calls. Default: yes. Then the attempt has the flag [`CallInText`](llmnode_reader::Flag::CallInText).
+    pub calls_in_text: Option<bool>,
     /// What each call may spend by itself. The run's settings limit what the call's do not. Default: no limits.
     pub limits: Limits,
     /// Labels for the records, spans and hooks of calls, such as a tenant or a job. A call has its own labels, the
@@ -134,6 +137,7 @@ impl fmt::Debug for Settings {
             .field("feedback_rounds", &self.feedback_rounds)
             .field("stop_on_repeat", &self.stop_on_repeat)
             .field("exact", &self.exact)
+            .field("calls_in_text", &self.calls_in_text)
             .field("limits", &self.limits)
             .field("labels", &self.labels)
             .field("extra", &self.extra.keys())
@@ -186,6 +190,7 @@ impl Settings {
             feedback_rounds: None,
             stop_on_repeat: None,
             exact: None,
+            calls_in_text: None,
             limits: Limits::new(),
             labels: BTreeMap::new(),
             extra: BTreeMap::new(),
@@ -229,6 +234,8 @@ impl Settings {
         stop_on_repeat: bool,
         /// Sets whether an answer has to be exact: nothing is repaired or changed to fit the type.
         exact: bool,
+        /// Sets whether a text that is a call of a tool is executed as that call.
+        calls_in_text: bool,
     }
 
     /// Sets the steps that follow failures of a category or group, and replaces those set for it so far.

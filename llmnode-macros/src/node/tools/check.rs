@@ -33,10 +33,16 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
     // A `Toolset` without its mark is reported at the field.
     let unmarked =
         || item.fields.iter().any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"));
-    if let (Some(turns), None, None, false) = (key(&args.turns), key(&args.tools), set, unmarked()) {
-        let message = "`turns` counts the responses of a node with tools; add `tools = [..]` or a field \
-                       `#[node(tools)] tools: Toolset`, or drop `turns`";
-        faults.push(Error::new(turns.span(), message));
+    if key(&args.tools).is_none() && set.is_none() && !unmarked() {
+        let turns = key(&args.turns).map(|key| (key, "counts the responses"));
+        let reads = key(&args.calls_in_text).map(|key| (key, "says how to read the answers"));
+        for (key, what) in turns.into_iter().chain(reads) {
+            let message = format!(
+                "`{key}` {what} of a node with tools; add `tools = [..]` or a field `#[node(tools)] tools: Toolset`, or \
+                 drop `{key}`"
+            );
+            faults.push(Error::new(key.span(), message));
+        }
     }
     if args.tool.is_none() {
         return;

@@ -87,12 +87,14 @@ pub(in crate::run) fn forbidden_calls(completion: &Completion, request: &Request
     with_unique_ids(calls, &request.messages).iter().map(record).collect()
 }
 
-/// The calls that an answer consists of as a text, unless it may be the answer itself, or repeats what the data has.
+/// The calls that an answer consists of as a text, unless it may be the answer itself, or repeats what the data has
+/// (`quoted`).
 pub(in crate::run) fn called_in_text(
     text: &mut String,
     request: &Request,
     node: &mut dyn ErasedNode<'_>,
     reader: Reader,
+    quoted: &mut bool,
 ) -> Option<Box<Round>> {
     if request.answer_now || request.tools.is_empty() {
         return None;
@@ -113,7 +115,8 @@ pub(in crate::run) fn called_in_text(
         return None;
     }
     let quotable = Quotable::of(&request.messages);
-    if calls.iter().any(|call| quotable.has(call)) {
+    *quoted = calls.iter().any(|call| quotable.has(call));
+    if *quoted {
         return None;
     }
     let calls = calls.into_iter().map(|one| one.call).collect();
