@@ -15,6 +15,7 @@ macro_rules! links {
 [errors.md]: self::errors
 [flows.md]: self::flows
 [graphs.md]: self::graphs
+[many-machines.md]: self::many_machines
 [mcp.md]: self::mcp
 [observability.md]: self::observability
 [optimising.md]: self::optimising
@@ -58,6 +59,7 @@ page!(errors, any());
 page!(flows, doctest);
 page!(graph_page, "graph-page", all(doctest, feature = "serve"));
 page!(graphs, all(doctest, feature = "graph"));
+page!(many_machines, "many-machines", any());
 page!(mcp, all(doctest, feature = "mcp"));
 page!(observability, doctest);
 page!(optimising, all(doctest, feature = "smart"));

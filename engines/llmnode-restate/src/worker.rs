@@ -154,8 +154,9 @@ impl Worker {
         self
     }
 
-    /// Sets how long one entry may take, which is a request or a tool: Restate takes a silent run from its worker after this time, and five
-    /// minutes later at the latest gives it to another. The default is 15 minutes. It should be twice the longest `attempt_timeout`.
+    /// Sets how long one entry may take, which is a request or a tool. What takes five minutes longer is taken from this worker and made again.
+    /// The default is 15 minutes. It should be twice the longest `attempt_timeout`. A run that waits for people leaves its worker after
+    /// this time.
     #[must_use]
     pub fn entry_timeout(mut self, most: Duration) -> Self {
         self.inactivity = most;

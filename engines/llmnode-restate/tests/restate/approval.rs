@@ -8,6 +8,12 @@ use serde_json::{Value, json};
 
 use crate::support::{Restate, example, port, spawn};
 
+#[test]
+fn the_documentation_shows_the_example() {
+    let (_, example) = include_str!("../../examples/approval.rs").split_once("\n\n").unwrap();
+    assert!(include_str!("../../../../docs/many-machines.md").contains(example));
+}
+
 fn reply(request: &LoggedRequest) -> StubReply {
     match request.messages().iter().any(|(role, _)| role == "tool") {
         false => StubReply::call("refund", json!({"euros": 20})),

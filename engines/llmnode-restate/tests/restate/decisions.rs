@@ -6,7 +6,7 @@ use llmnode::{Approval, Category};
 use llmnode_restate::{Client, Decision, Outcome, Status, Taken, Worker};
 use serde_json::{Value, json};
 
-use crate::support::{Restate, http, until};
+use crate::support::{Restate, until};
 use crate::work::{NEEDED, Site, World, counts, model};
 
 pub(crate) async fn waits(runs: &Client, flow: &str, id: &str) -> Status {
@@ -186,19 +186,25 @@ async fn a_worker_refuses_names_that_do_not_fit() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Restate's server: scripts/restate"]
-async fn with_an_identity_key_an_unsigned_request_is_refused() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let worker = Worker::new().identity_key("publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f");
-    let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    let served = tokio::spawn(worker.serve_until(listener, async { drop(ended.await) }));
+async fn with_an_identity_key_only_its_restate_is_served() {
     let restate = Restate::start().await;
-    let body = json!({"uri": format!("http://127.0.0.1:{port}")});
-    let (status, answer) = restate.admin("POST", "/deployments", Some(body)).await.unwrap();
-    assert!(status >= 400 && answer.to_string().contains("401"), "{status} {answer}");
-    assert!(http(port, "GET", "/discover", None).await.is_none(), "HTTP/1 is not served");
-    end.send(()).unwrap();
-    served.await.unwrap().unwrap();
+    let another = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f".to_owned();
+    for (key, is_served) in [(another, false), (restate.identity_key(), true)] {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (end, ended) = tokio::sync::oneshot::channel::<()>();
+        let worker = Worker::new().identity_key(key);
+        let served = tokio::spawn(worker.serve_until(listener, async { drop(ended.await) }));
+        let body = json!({"uri": format!("http://127.0.0.1:{port}")});
+        let (status, answer) = restate.admin("POST", "/deployments", Some(body)).await.unwrap();
+        assert_eq!(
+            (status < 300, answer.to_string().contains("401")),
+            (is_served, !is_served),
+            "{status} {answer}"
+        );
+        end.send(()).unwrap();
+        served.await.unwrap().unwrap();
+    }
 }
 
 fn world() -> llmnode::Run<World> {

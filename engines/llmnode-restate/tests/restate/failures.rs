@@ -30,6 +30,28 @@ async fn a_pause_is_decided_while_no_worker_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Restate's server: scripts/restate"]
+async fn a_run_waits_without_a_process() {
+    let (model, asked) = model(0, Duration::ZERO).await;
+    let (restate, site) = (Restate::start().await, Site::new("waits", model.base_url()));
+    let port = port();
+    let mut command = site.command(port);
+    command.env("LLMNODE_ENTRY_SECONDS", "1");
+    let worker = spawn(command);
+    restate.register(port).await;
+    let runs = restate.client();
+    runs.start("draft", "w1", &World::on("w1")).await.unwrap();
+    let status = waits(&runs, "draft", "w1").await;
+    let sql = "SELECT id FROM sys_invocation WHERE status = 'suspended'";
+    until("suspended", async || (restate.query(sql).await.len() == 1).then_some(())).await;
+    worker.kill();
+    let _worker = spawn(site.command(port));
+    runs.decide("draft", "w1", &Decision::all(&status, Approval::yes())).await.unwrap();
+    let outcome: Outcome<World> = runs.result("draft", "w1").await.unwrap();
+    assert_eq!((outcome.unknown, counts(&asked, "w1")), (0, (5, 0)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Restate's server: scripts/restate"]
 async fn a_frozen_worker_is_replaced_and_keeps_nothing_when_it_wakes() {
     let (model, asked) = model(0, Duration::from_millis(1500)).await;
     let (restate, site) = (Restate::start().await, Site::new("frozen", model.base_url()));

@@ -83,7 +83,9 @@ async fn whenever_workers_are_killed_the_runs_end_as_without() {
         assert_eq!(outcome.state.notes.len(), 4);
         assert!(again <= outcome.unknown, "{id}: {again} again, {} unknown", outcome.unknown);
         assert_eq!(requests - again, NEEDED, "{id}");
-        assert_eq!(outcome.usage.requests, NEEDED + outcome.unknown, "{id}");
+        // The ledger is the model's log, up to what is listed as unknown: not sent, or answered and its figures lost.
+        let known = outcome.usage.requests - outcome.unknown;
+        assert!(known <= NEEDED && requests <= outcome.usage.requests, "{id}: {requests}, {outcome:?}");
         (repeats, unknown) = (repeats + again, unknown + outcome.unknown);
     }
     approver.await.unwrap();

@@ -5,6 +5,8 @@
 mod approval;
 mod decisions;
 mod failures;
+mod figures;
 mod kills;
+mod many;
 mod support;
 mod work;

@@ -63,9 +63,21 @@ impl Restate {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("llmnode-restate-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
+        // A key for these tests alone.
+        let key = "MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----\n");
+        std::fs::write(folder.join("key.pem"), key).unwrap();
         let mut restate = Restate { process: None, folder, ingress: port(), admin: port(), node: port() };
         restate.up().await;
         restate
+    }
+
+    /// The public half of the key that it signs with, as it says at its start.
+    pub(crate) fn identity_key(&self) -> String {
+        let log = std::fs::read_to_string(self.folder.join("log")).unwrap();
+        let (_, key) = log.split_once("publickeyv1_").unwrap();
+        let key: String = key.chars().take_while(char::is_ascii_alphanumeric).collect();
+        format!("publickeyv1_{key}")
     }
 
     /// Starts the server, also after [`Restate::kill`].
@@ -88,6 +100,10 @@ impl Restate {
             .env("RESTATE_BIND_PORT", self.node.to_string())
             .env("RESTATE_INGRESS__BIND_PORT", self.ingress.to_string())
             .env("RESTATE_ADMIN__BIND_PORT", self.admin.to_string())
+            .env(
+                "RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE",
+                self.folder.join("key.pem"),
+            )
             .env("RESTATE_DEFAULT_NUM_PARTITIONS", "2")
             .env("RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_INTERVAL", "2s")
             .env("RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_TIMEOUT", "1s")
@@ -99,7 +115,7 @@ impl Restate {
         for _ in 0..600 {
             let ready = (
                 self.admin("GET", "/health", None).await,
-                http(self.ingress, "GET", "/restate/health", None).await,
+                self.ingress("GET", "/restate/health", None).await,
             );
             if let (Some((200, _)), Some((200, _))) = ready {
                 return;
@@ -119,6 +135,15 @@ impl Restate {
 
     pub(crate) fn client(&self) -> Client {
         Client::new(&self.url()).unwrap()
+    }
+
+    pub(crate) async fn ingress(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> Option<(u16, Value)> {
+        http(self.ingress, method, path, body).await
     }
 
     pub(crate) async fn admin(&self, method: &str, path: &str, body: Option<Value>) -> Option<(u16, Value)> {

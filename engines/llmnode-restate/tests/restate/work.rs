@@ -121,7 +121,7 @@ impl Count {
     }
 }
 
-flow! { Counting(World): Count => match { Go::On => Count, Go::Done => end } }
+flow! { pub(crate) Counting(World): Count => match { Go::On => Count, Go::Done => end } }
 
 /// Writes a state of so many bytes, as often as it says.
 struct Grow {
@@ -148,7 +148,7 @@ impl Step<World> for Grow {
     }
 }
 
-flow! { Growing(World): Grow => match { Go::On => Grow, Go::Done => end } }
+flow! { pub(crate) Growing(World): Grow => match { Go::On => Grow, Go::Done => end } }
 
 /// Takes the money, at most once; the first time, the bank never answers.
 struct Charge {
@@ -217,6 +217,8 @@ fn worker() -> Worker {
         .settles::<Charge>();
     let registry = Registry::new().build().unwrap();
     let graph = Graph::parse(GRAPH, &registry).unwrap();
+    let seconds = std::env::var("LLMNODE_ENTRY_SECONDS").map_or(900, |seconds| seconds.parse().unwrap());
+    let worker = worker.entry_timeout(Duration::from_secs(seconds));
     let worker = worker.graph("desk", || async { Ok(Run::new(OpenAi::from_env()?)) }, graph);
     match std::env::var("LLMNODE_CHANGED") {
         Ok(_) => worker.flow("draft", world, || changed::Draft),
