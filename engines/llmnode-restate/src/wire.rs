@@ -29,7 +29,7 @@ pub struct Status {
     /// Why the last decision could not be used, so that the run waits again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// What it spent by the last completed step, or by the wait.
+    /// What it spent by the wait, or by one of the last steps: by the last one up to 16 steps, by one of the last seven of 100.
     pub usage: Usage,
     /// Of `usage`, the requests whose outcome is unknown, because a worker died.
     pub unknown: u64,
