@@ -127,6 +127,9 @@ impl Settled {
 }
 
 fn not_now(wait: u64, status: &Status, nothing: bool, what: &str) -> Option<String> {
+    if status.ended {
+        return Some("the run has ended".to_owned());
+    }
     if nothing {
         return Some(format!("the run does not wait for {what}; it is at {}", status.at));
     }
