@@ -19,7 +19,7 @@ pub use crate::ledger::{
 };
 pub use crate::limits::{CallLimits, PriorSpend};
 pub use crate::output::AnswerForm;
-pub use crate::pause::NodePause;
+pub use crate::pause::{IntoPaused, NodePause};
 pub use crate::position::{Label, Position, PositionExt};
 pub use crate::run::{
     Batch, BoundedFutures, CONCURRENCY, Caller, CxInternals, FlowContext, ItemOutcome, MAX_RESULT, Observer,

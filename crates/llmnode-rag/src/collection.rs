@@ -7,7 +7,7 @@ use llmnode_runtime::{Category, NodeError};
 
 use crate::chunks::Chunker;
 use crate::collection_config::CollectionConfig;
-use crate::document::Document;
+use crate::document::IntoDocument;
 use crate::embed::Embedder;
 use crate::search::Search;
 use crate::store::{Count, DocumentStore, Space};
@@ -53,14 +53,15 @@ impl Collection {
 
     /// Returns a node that writes a document. A source that was written before loses its old text in the same transaction; one
     /// that has not changed is left as it is, and nothing is embedded.
-    pub fn write(&self, document: Document) -> Write {
+    pub fn write(&self, document: impl IntoDocument) -> Write {
         self.write_all([document])
     }
 
     /// Returns a node that writes documents. Their chunks are embedded together, and they are written in groups, each in one
     /// transaction: after a failure, the same call continues with the missing sources.
-    pub fn write_all(&self, documents: impl IntoIterator<Item = Document>) -> Write {
-        Write::new(Arc::clone(&self.0), documents.into_iter().collect())
+    pub fn write_all(&self, documents: impl IntoIterator<Item: IntoDocument>) -> Write {
+        let documents = documents.into_iter().map(IntoDocument::into_document).collect();
+        Write::new(Arc::clone(&self.0), documents)
     }
 
     /// Deletes a source, and returns how many chunks were deleted with it.
@@ -119,6 +120,14 @@ impl CollectionBuilder {
         self
     }
 
+    #[doc(hidden)]
+    pub fn search<'a>(&'a self, query: impl Into<String>) -> Search
+    where
+        for<'b> &'b &'a Self: BeforeOpen,
+    {
+        Search::new(Arc::new(self.0.clone()), query.into())
+    }
+
     /// Opens the collection, and creates it if it does not exist.
     ///
     /// # Errors
@@ -152,6 +161,14 @@ impl CollectionBuilder {
         Ok(Collection(Arc::new(docs)))
     }
 }
+
+/// The compiler's message for a collection that is not open. No type implements it.
+#[diagnostic::on_unimplemented(
+    message = "a collection is searched when it is open",
+    label = "not open",
+    note = "write `.open().await?` at the end of the builder"
+)]
+pub trait BeforeOpen {}
 
 impl fmt::Debug for CollectionBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,6 +6,7 @@ use crate::chunks::Chunker;
 use crate::embed::Embedder;
 use crate::store::DocumentStore;
 
+#[derive(Clone)]
 pub(crate) struct CollectionConfig {
     pub(crate) name: String,
     pub(crate) store: Arc<dyn DocumentStore>,

@@ -28,6 +28,23 @@ pub struct Document {
     pub metadata: Metadata,
 }
 
+/// What a collection writes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a document",
+    label = "not a document",
+    note = "write `Document::new(source, text)`, with the name under which the text is replaced and cited"
+)]
+pub trait IntoDocument {
+    /// Itself.
+    fn into_document(self) -> Document;
+}
+
+impl IntoDocument for Document {
+    fn into_document(self) -> Document {
+        self
+    }
+}
+
 impl Document {
     /// Creates a document without metadata.
     pub fn new(source: impl Into<String>, text: impl Into<String>) -> Self {

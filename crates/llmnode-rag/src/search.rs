@@ -119,12 +119,14 @@ impl Search {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Node for Search {
     type Output = Hits;
     const NAME: &'static str = "search";
     const DESCRIPTION: &'static str = "Finds pieces of documents.";
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for Search {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Hits, BoxError> {
         let by = self.check()?;

@@ -107,12 +107,14 @@ impl Write {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Node for Write {
     type Output = Written;
     const NAME: &'static str = "write";
     const DESCRIPTION: &'static str = "Writes documents into a store.";
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized + Sync> Exec<S> for Write {
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Written, BoxError> {
         self.check()?;

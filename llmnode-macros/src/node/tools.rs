@@ -14,7 +14,8 @@ pub(crate) use check::{check, refuse_attribute};
 pub(crate) use emit::{as_tool, emit, item, strip_derive_attributes};
 
 pub(super) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Type>> {
-    const EXAMPLE: &str = "`tools` takes a list of tools, such as `tools = [Search, Summarize]`";
+    const EXAMPLE: &str = "`tools` takes a list of types, such as `tools = [Search, Summarize]`; tools that are known at run time are a \
+         field: `#[node(tools)] tools: Toolset`";
     if !input.peek(token::Bracket) {
         return Err(Error::new(if input.is_empty() { key.span() } else { input.span() }, EXAMPLE));
     }

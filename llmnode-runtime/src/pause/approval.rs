@@ -6,7 +6,7 @@ use llmnode_model::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::call_state::Decision;
+use super::call_state::{Decision, Paused};
 use super::waiting::WaitingCall;
 
 /// What is decided about the call of a tool that needs an approval.
@@ -29,6 +29,23 @@ pub trait ApprovalFuture: Future<Output = Approval> + Send + 'static {}
 
 #[diagnostic::do_not_recommend]
 impl<F: Future<Output = Approval> + Send + 'static> ApprovalFuture for F {}
+
+/// What `approve` takes: a conversation that paused, with its decisions.
+#[diagnostic::on_unimplemented(
+    message = "`approve` takes the decided `Paused`, and this is `{Self}`",
+    label = "not a `Paused`",
+    note = "decide each call that waits: `let paused = paused.decide(&id, Approval::yes())?;`, then `approve(paused)`"
+)]
+pub trait IntoPaused {
+    /// Itself.
+    fn into_paused(self) -> Paused;
+}
+
+impl IntoPaused for Paused {
+    fn into_paused(self) -> Paused {
+        self
+    }
+}
 
 impl Approval {
     /// The tool runs. Its arguments are validated again first, with the state as it is then.

@@ -9,6 +9,7 @@ mod waiting;
 pub use approval::Approval;
 pub(crate) use approval::ApprovalFuture;
 pub(crate) use approval::Approver;
+pub use approval::IntoPaused;
 pub use call_state::Paused;
 pub(crate) use call_state::{CallState, Conversation, Decision, OpenCall};
 pub use dynamic::NodePause;

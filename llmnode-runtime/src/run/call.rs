@@ -29,7 +29,7 @@ use crate::ledger::{
     CallGuard, CallRecord, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks, Usage, record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
-use crate::pause::Paused;
+use crate::pause::{IntoPaused, Paused};
 use crate::settings::{Backoff, EMPTY_SETTINGS, Failures, Recovery, Settings, setters};
 use crate::text::impl_debug;
 use crate::validate::AttemptInfo;
@@ -179,8 +179,8 @@ impl<'r, T> Call<'r, T> {
     ///
     /// If something is undecided, or if the node, its prompt, its tools or its output have changed since the pause, the call
     /// fails with `config_error` and nothing runs.
-    pub fn approve(mut self, paused: Paused) -> Self {
-        self.options.paused = Some(paused);
+    pub fn approve(mut self, paused: impl IntoPaused) -> Self {
+        self.options.paused = Some(paused.into_paused());
         self
     }
 

@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use llmnode_runtime::internal::{Caller, FlowContext, Position, RunInternals as _, RunRecorder, UsageSum};
-use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Paused, Run};
+use llmnode_runtime::internal::{Caller, FlowContext, IntoPaused, Position, RunInternals as _, RunRecorder, UsageSum};
+use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Run};
 use tracing::Instrument;
 
 use super::cursor::{FlowCursor, Progress};
@@ -103,11 +103,11 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         self
     }
 
-    /// Continues a conversation that [paused](Paused) in a step of the flow, at that step, once everything that
+    /// Continues a conversation that [paused](llmnode_runtime::Paused) in a step of the flow, at that step, once everything that
     /// waited is decided. No request and no tool is repeated. The state must be as it was before the step; a flow
     /// that pauses leaves it like this.
-    pub fn approve(mut self, paused: Paused) -> Self {
-        self.options.paused = Some(paused);
+    pub fn approve(mut self, paused: impl IntoPaused) -> Self {
+        self.options.paused = Some(paused.into_paused());
         self
     }
 

@@ -21,7 +21,8 @@ const MAX_STEPS: u64 = 1000;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a flow over `{S}`",
     label = "not a flow of this state",
-    note = "`flow! {{ Name(State): .. }}` declares one; the state of the run, `Run::new(model).with_state(state)`, must be the same type"
+    note = "`flow! {{ Name(State): .. }}` declares one; the state of the run, `Run::new(model).with_state(state)`, must be the same type",
+    note = "a graph from JSON has a state of its own: `registry.run(model).with_state(graph.start(inputs)?)`"
 )]
 pub trait RunFlow<'r, S> {
     /// What the flow decides in the end.

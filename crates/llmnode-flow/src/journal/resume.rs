@@ -4,7 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use llmnode_runtime::{Node, NodeError, Paused};
+use llmnode_runtime::internal::IntoPaused;
+use llmnode_runtime::{Node, NodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -96,9 +97,9 @@ impl<'r, S, A> Resume<'r, S, A> {
         self.with(|durable| durable.happened = Some(output))
     }
 
-    /// Continues a conversation that [paused](Paused) in the step under way. The journal has what was asked and done so far.
+    /// Continues a conversation that [paused](llmnode_runtime::Paused) in the step under way. The journal has what was asked and done so far.
     /// Without this, the step pauses once more with the same calls, and makes no request.
-    pub fn approve(mut self, paused: Paused) -> Self {
+    pub fn approve(mut self, paused: impl IntoPaused) -> Self {
         self.call = self.call.approve(paused);
         self
     }

@@ -127,12 +127,16 @@ impl<N: Node, E> Dataset<N, E> {
     }
 }
 
-impl<N: Smart, E: DeserializeOwned> Dataset<N, E> {
+impl<N: Node, E> Dataset<N, E> {
     /// Reads a file with one JSON object per line: the inputs of the node, and the expected output. Blank lines are skipped.
     ///
     /// # Errors
     /// A [`DataError`], which names every bad line and every mistake in its inputs.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, DataError> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, DataError>
+    where
+        N: Smart,
+        E: DeserializeOwned,
+    {
         Dataset::open_with(path, |row| match (N::read(row), jsonl::expected(row)) {
             (Ok(input), Ok(expected)) => Ok((input, expected)),
             (Err(faults), Ok(_)) => Err(faults.to_string()),

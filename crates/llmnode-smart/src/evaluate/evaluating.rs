@@ -41,27 +41,31 @@ use super::report::{EvaluatedCase, Evaluation};
 /// println!("{report}"); // double: 0.833 (95 %: 0.116 to 1.000), 3 cases ..
 /// # Ok::<(), NodeError>(()) }).unwrap();
 /// ```
-pub fn evaluate<'r, S, N, E, M>(
-    run: &'r Run<S>,
-    data: &'r Dataset<N, E>,
-    metric: M,
-) -> Evaluate<'r, S, N, E, M>
+pub fn evaluate<'r, S, N, E, M>(run: &'r Run<S>, data: &'r Dataset<N, E>, metric: M) -> Evaluate<'r>
 where
-    N: Exec<S, Output: Serialize>,
-    M: Metric<N, E, S>,
+    S: Send + Sync,
+    N: Exec<S, Output: Serialize> + Send + Sync,
+    E: Send + Sync,
+    M: Metric<N, E, S> + 'r,
 {
-    Evaluate { run, data, metric, options: EvaluateOptions::default() }
+    Evaluate {
+        node: N::NAME,
+        start: Box::new(move |options| Box::pin(evaluated(run, data, metric, options))),
+        options: EvaluateOptions::default(),
+    }
 }
+
+type Start<'r> =
+    dyn FnOnce(EvaluateOptions<'r>) -> BoxFuture<'r, Result<Evaluation, NodeError>> + Send + 'r;
 
 /// An evaluation that starts when it is awaited. [`evaluate`] creates it.
 ///
 /// # Errors
 /// A [`NodeError`], if a limit is reached, a setting is wrong or there is no case.
 #[must_use = "an evaluation does nothing until it is awaited"]
-pub struct Evaluate<'r, S, N, E, M> {
-    run: &'r Run<S>,
-    data: &'r Dataset<N, E>,
-    metric: M,
+pub struct Evaluate<'r> {
+    node: &'static str,
+    start: Box<Start<'r>>,
     options: EvaluateOptions<'r>,
 }
 
@@ -76,7 +80,7 @@ struct EvaluateOptions<'r> {
     journal: Option<Box<dyn llmnode_flow::journal::Journal>>,
 }
 
-impl<'r, S, N, E, M> Evaluate<'r, S, N, E, M> {
+impl<'r> Evaluate<'r> {
     /// Sets how many cases run at once. Default 8; 0 counts as 1.
     pub fn concurrency(mut self, cases: usize) -> Self {
         self.options.concurrency = Some(cases);
@@ -123,46 +127,51 @@ impl<'r, S, N, E, M> Evaluate<'r, S, N, E, M> {
     }
 }
 
-impl<'r, S, N, E, M> IntoFuture for Evaluate<'r, S, N, E, M>
-where
-    S: Send + Sync,
-    N: Exec<S, Output: Serialize> + Send + Sync,
-    E: Send + Sync,
-    M: Metric<N, E, S> + 'r,
-    N: 'r,
-{
+impl<'r> IntoFuture for Evaluate<'r> {
     type Output = Result<Evaluation, NodeError>;
     type IntoFuture = BoxFuture<'r, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let Evaluate { run, data, metric, options } = self;
-            if data.is_empty() {
-                let message = "there is no case to evaluate; add one to the dataset";
-                return Err(NodeError::new(Category::ConfigError, message));
-            }
-            let settings = &options.settings;
-            let mut map = run.map(cases(data.cases.iter(), &metric, settings)).limits(options.limits);
-            if let Some(concurrency) = options.concurrency {
-                map = map.concurrency(concurrency);
-            }
-            if let Some(recorder) = options.recorder {
-                map = map.record(recorder);
-            }
-            if let Some(tell) = options.on_progress {
-                map = map.on_progress(tell);
-            }
-            #[cfg(feature = "journal")]
-            if let Some(journal) = options.journal {
-                map = llmnode_flow::journal::MapExt::resume(map, journal);
-            }
-            let (cases, ended) = scored(map).await;
-            if let Some(error) = ended {
-                return Err(error);
-            }
-            Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), cases))
-        })
+        (self.start)(self.options)
     }
+}
+
+async fn evaluated<S, N, E, M>(
+    run: &Run<S>,
+    data: &Dataset<N, E>,
+    metric: M,
+    options: EvaluateOptions<'_>,
+) -> Result<Evaluation, NodeError>
+where
+    S: Send + Sync,
+    N: Exec<S, Output: Serialize> + Send + Sync,
+    E: Send + Sync,
+    M: Metric<N, E, S>,
+{
+    if data.is_empty() {
+        let message = "there is no case to evaluate; add one to the dataset";
+        return Err(NodeError::new(Category::ConfigError, message));
+    }
+    let settings = &options.settings;
+    let mut map = run.map(cases(data.cases.iter(), &metric, settings)).limits(options.limits);
+    if let Some(concurrency) = options.concurrency {
+        map = map.concurrency(concurrency);
+    }
+    if let Some(recorder) = options.recorder {
+        map = map.record(recorder);
+    }
+    if let Some(tell) = options.on_progress {
+        map = map.on_progress(tell);
+    }
+    #[cfg(feature = "journal")]
+    if let Some(journal) = options.journal {
+        map = llmnode_flow::journal::MapExt::resume(map, journal);
+    }
+    let (cases, ended) = scored(map).await;
+    if let Some(error) = ended {
+        return Err(error);
+    }
+    Ok(Evaluation::new(N::NAME, data.fingerprint.clone(), cases))
 }
 
 pub(crate) fn cases<'a, N, E, M>(
@@ -210,8 +219,8 @@ pub(crate) fn is_fatal(category: Category) -> bool {
     category.group() == Group::Stop && !matches!(category, Category::Panic | Category::PrepError)
 }
 
-impl<S, N: Node, E, M> fmt::Debug for Evaluate<'_, S, N, E, M> {
+impl fmt::Debug for Evaluate<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Evaluate").field("node", &N::NAME).field("data", self.data).finish_non_exhaustive()
+        f.debug_struct("Evaluate").field("node", &self.node).finish_non_exhaustive()
     }
 }

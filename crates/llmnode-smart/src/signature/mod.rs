@@ -110,6 +110,12 @@ impl Signature {
 /// A node with a goal: what `#[llm_node(goal = "..")]` makes of a struct.
 ///
 /// Its fields are the inputs, their doc comments what the model reads about them. The members of its output are the outputs.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no goal",
+    label = "not a node with a `goal`",
+    note = "write `#[llm_node(goal = \"..\")]` on the struct, in place of a prompt",
+    note = "rows for a node with a prompt are read by `Dataset::open_with`"
+)]
 pub trait Smart: Node<Output: 'static> + Sized + Send + Sync + 'static {
     /// Returns the inputs and outputs of the node.
     fn signature() -> &'static Signature {

@@ -1,8 +1,7 @@
 // Cause: items of features that `Cargo.toml` does not name.
-// Mend: name the features: `llmnode = { version = "0.1", features = ["graph", "mcp", "rag"] }`.
-// Errors: 3
-use llmnode::graph::Graph;
-use llmnode::rag::Collection;
+// Mend: name the features: `llmnode = { version = "0.1", features = ["mcp", "stub-server"] }`.
+// Errors: 2
+use llmnode::stub_server::StubServer;
 use llmnode::{McpServer, OpenAi};
 
 fn main() {}

@@ -105,7 +105,8 @@ impl Toolset {
         self.add(spec, dynamic::function(move |arguments, _| parser.value(arguments), function))
     }
 
-    /// Adds a tool that `#[tool]` makes from a function without a state, or a node with the argument `tool`.
+    /// Adds a tool by its type, `.tool::<Search>()`: what `#[tool] fn search(..)` makes, or a node with the argument `tool`. It takes no
+    /// state.
     #[must_use]
     pub fn tool<N>(mut self) -> Self
     where

@@ -52,6 +52,17 @@ pub struct Registry {
     extensions: Extensions,
 }
 
+/// A node whose fields are read from JSON: what [`Registry::node`] takes.
+#[diagnostic::on_unimplemented(
+    message = "the fields of `{Self}` cannot be read from a graph's values",
+    label = "lacks `Deserialize` or `JsonSchema`",
+    note = "put `#[llm_output]` on its definition, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+)]
+pub trait FieldsFromJson: DeserializeOwned + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> FieldsFromJson for T {}
+
 impl Registry {
     /// Creates a registry with the built-in node types and nothing else.
     pub fn new() -> Self {
@@ -68,7 +79,7 @@ impl Registry {
     /// with the same names; its output is written to `save_as`, or else to the id of the node.
     pub fn node<N>(self) -> Self
     where
-        N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + JsonSchema + Send + 'static,
+        N: Node<Output: Serialize> + Exec<State> + FieldsFromJson + Send + 'static,
     {
         self.node_type(RegisteredType::<N>::new())
     }

@@ -1,0 +1,20 @@
+// Cause: an event of a stream is no `Result`: failures come from `finish`.
+// Mend: drop the `?`.
+#![allow(unused)]
+
+use llmnode::prelude::*;
+
+#[llm_node(prompt = "Plan a trip to {town}.")]
+struct Plan {
+    town: String,
+}
+
+async fn show(run: &Run, plan: Plan) -> Result<String, NodeError> {
+    let mut answer = run.call(&plan).stream();
+    while let Some(event) = answer.next().await {
+        println!("{:?}", event?);
+    }
+    answer.finish().await
+}
+
+fn main() {}
