@@ -17,6 +17,23 @@ const MAX_GROUP_CHUNKS: usize = 512;
 
 /// Writes documents into a [`Collection`](crate::Collection). It is a node: `run.call(&write)`, `cx.call(&write)`. The requests for
 /// vectors are separate calls within it, `embeddings`. If one fails, nothing of its group of documents is written.
+///
+/// ```
+/// # use llmnode_runtime as llmnode_runtime_;
+/// # mod llmnode { pub use llmnode_runtime::*; pub mod rag { pub use llmnode_rag::*; } }
+/// use llmnode::rag::{Collection, Document, MemoryStore};
+/// use llmnode::{Run, ScriptedModel};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let docs = Collection::builder(MemoryStore::new(), "docs").open().await?;
+/// let run = Run::new(ScriptedModel::new());
+/// let house = || Document::new("house.md", "The key is under the mat.");
+/// let first = run.call(&docs.write(house())).await?;
+/// let again = run.call(&docs.write(house())).await?;
+/// assert_eq!((first.chunks, again.chunks, again.kept), (1, 0, 1)); // nothing has changed
+/// # Ok::<(), llmnode_runtime::NodeError>(()) }).unwrap();
+/// ```
 #[derive(Clone)]
 #[must_use = "nothing is written until it is called"]
 pub struct Write {

@@ -121,6 +121,23 @@ impl fmt::Debug for StubServer {
 }
 
 /// Settings of a [`StubServer`].
+///
+/// ```
+/// # mod llmnode { pub use llmnode_stub::StubServer; pub mod stub_server { pub use llmnode_stub::*; } }
+/// use llmnode::{StubServer, stub_server::StubReply};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+/// # runtime.block_on(async {
+/// let busy = StubReply::error(429, "requests", "rate_limit_exceeded", "slow down").retry_after(1);
+/// let server = StubServer::builder()
+///     .script([busy, StubReply::text("Oslo")]) // one reply for each request, in order
+///     .default_reply(StubReply::text("That is all.")) // after the script
+///     .on_exchange(|request| println!("{request:?}"))
+///     .start()
+///     .await?;
+/// # drop(server);
+/// # Ok::<(), std::io::Error>(()) }).unwrap();
+/// ```
 #[must_use = "nothing is served until `start`"]
 pub struct StubServerBuilder {
     port: u16,

@@ -11,6 +11,45 @@ use super::outline::Outline;
 /// `#[llm_node]` implements it for nodes with `store`, `post`, `route`, `action`, `prep` or a field with
 /// `#[prep(..)]`. A node without a model implements it by hand, all in one impl below `#[llmnode::step]`. `prep` and
 /// `post` are never retried.
+///
+/// ```
+/// # mod llmnode { pub use llmnode_runtime::*; pub mod flow { pub use llmnode_flow::flow::*; } }
+/// use llmnode::flow::{RunExt, Step};
+/// use llmnode::{BoxError, Cx, Run, ScriptedModel};
+///
+/// struct World { text: String }
+/// struct Shout { text: String }
+///
+/// // #[llmnode::step]: it writes `Node` and `Exec`
+/// # impl llmnode::Node for Shout { type Output = String; const NAME: &'static str = "shout"; }
+/// # impl llmnode::Exec<World> for Shout {
+/// #     async fn exec(&self, _: &Cx<'_, World>) -> Result<String, BoxError> { Ok(self.text.to_uppercase()) }
+/// # }
+/// impl Step<World> for Shout {
+///     type Output = String;
+///     type Action = ();
+///
+///     async fn prep(world: &World) -> Result<Self, BoxError> {
+///         Ok(Shout { text: world.text.clone() })
+///     }
+///
+///     async fn exec(&self, _: &Cx<'_, World>) -> Result<String, BoxError> {
+///         Ok(self.text.to_uppercase())
+///     }
+///
+///     fn post(self, output: String, world: &mut World) -> Result<(), BoxError> {
+///         world.text = output;
+///         Ok(())
+///     }
+/// }
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// let mut run = Run::new(ScriptedModel::new()).with_state(World { text: "hello".into() });
+/// run.step::<Shout>().await?;
+/// assert_eq!(run.state().text, "HELLO");
+/// # Ok::<(), llmnode_runtime::NodeError>(()) }).unwrap();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of flows over `{S}`",
     label = "not a step of this state's flows",

@@ -15,6 +15,16 @@ const TOKENS: u64 = 1500;
 /// A file that a model reads, such as a PDF: its bytes, or the id that the provider gave it. Clones share the content.
 ///
 /// If a provider reports no usage, it is estimated at 1500 tokens, and a text at a quarter of a token per byte.
+///
+/// ```
+/// # use llmnode_model as llmnode;
+/// use llmnode::{File, Message};
+///
+/// let notes = File::bytes("notes.txt", "text/plain", "The key is under the mat.")?; // or `File::open("notes.txt")?`
+/// let question = Message::user("Where is the key?").attach(notes); // in a prompt: `{notes:attach}`
+/// assert_eq!(question.attachments().count(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct File {
     source: Source,
