@@ -42,7 +42,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "habits/node_by_value",
             "habits/await_left_out",
             "args/max_retries",
-            "habits/event_with_question_mark",
+            "streams/event_with_question_mark",
             "recover/step_outside_a_stack",
         ],
     ),

@@ -7,7 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use llmnode_runtime::internal::{Caller, FlowContext, IntoPaused, Position, RunInternals as _, RunRecorder, UsageSum};
+use llmnode_runtime::internal::{
+    Caller, FlowContext, IntoPaused, Position, RunInternals as _, RunRecorder, UsageSum,
+};
 use llmnode_runtime::{BoxFuture, Category, Event, NodeError, Run};
 use tracing::Instrument;
 

@@ -55,8 +55,7 @@ where
     }
 }
 
-type Start<'r> =
-    dyn FnOnce(EvaluateOptions<'r>) -> BoxFuture<'r, Result<Evaluation, NodeError>> + Send + 'r;
+type Start<'r> = dyn FnOnce(EvaluateOptions<'r>) -> BoxFuture<'r, Result<Evaluation, NodeError>> + Send + 'r;
 
 /// An evaluation that starts when it is awaited. [`evaluate`] creates it.
 ///

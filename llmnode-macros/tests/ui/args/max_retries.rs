@@ -1,5 +1,5 @@
 // Cause: the argument has the name that another framework gives it.
-// Mend: write `retries`, the calls after the first, or `transport_retries` for failures of the transport.
+// Mend: write `retries` or `transport_retries`.
 // Token: max_retries
 use llmnode::prelude::*;
 

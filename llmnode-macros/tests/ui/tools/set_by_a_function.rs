@@ -1,5 +1,5 @@
-// Cause: a tool is added to a set by its function.
-// Mend: name its type: `.tool::<Double>()`.
+// Cause: a set gets a function of `#[tool]`.
+// Mend: name its type, `.tool::<Double>()`.
 #![allow(unused)]
 
 use llmnode::prelude::*;

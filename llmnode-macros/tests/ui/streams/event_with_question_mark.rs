@@ -1,5 +1,5 @@
-// Cause: an event of a stream is no `Result`: failures come from `finish`.
-// Mend: drop the `?`.
+// Cause: an event of a stream is no `Result`.
+// Mend: drop the `?`; it is `finish` that fails.
 #![allow(unused)]
 
 use llmnode::prelude::*;
