@@ -193,7 +193,10 @@ fn serve(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
             "--help" | "-h" => return Ok(Command::Help),
             "--no-run" => serve.no_run = true,
             "--mcp" => serve.mcp.push(value()?),
-            "--requests" => serve.requests = Some(number(&name, &value()?)?),
+            "--requests" => match number(&name, &value()?)? {
+                0 => return Err("--requests 0: write 1 or more".to_owned()),
+                requests => serve.requests = Some(requests),
+            },
             "--port" => serve.port = number(&name, &value()?)?,
             "--input" | "--approve" | "--picture" | "--page" => {
                 return Err(format!("there is no option {name} here"));

@@ -43,11 +43,20 @@ pub(crate) fn named(file: Value, folder: &Path) -> Named {
         for name in nodes.filter_map(|node| node.pointer("/data/flow_id")?.as_str()) {
             // Loading reports wrong names and files as faults of the graph.
             let is_new = name == sanitised_exactly(name) && seen.insert(name.to_owned());
-            let text = is_new.then(|| std::fs::read_to_string(folder.join(format!("{name}.json"))).ok());
-            left.extend(text.flatten().and_then(|text| serde_json::from_str(&text).ok()));
+            let text = is_new.then(|| subgraph(folder, name)).flatten();
+            left.extend(text.and_then(|text| serde_json::from_str(&text).ok()));
         }
     }
     all
+}
+
+/// Nothing outside of the folder is opened, and nothing but a file of some size.
+fn subgraph(folder: &Path, name: &str) -> Option<String> {
+    const BYTES: u64 = 1 << 24;
+    let path = folder.join(format!("{name}.json")).canonicalize().ok()?;
+    let is_here = path.parent() == Some(&*folder.canonicalize().ok()?);
+    let is_small = || path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= BYTES);
+    if is_here && is_small() { std::fs::read_to_string(path).ok() } else { None }
 }
 
 /// A name of a node of the file means that node, and not a tool.

@@ -14,11 +14,19 @@ use crate::run;
 
 pub(crate) fn serve(serve: ServeOptions) -> Result<bool, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(served(serve))
+    let outcome = runtime.block_on(served(serve));
+    // A check that takes long does not keep the program.
+    runtime.shutdown_background();
+    outcome
 }
 
 async fn served(serve: ServeOptions) -> Result<bool, Box<dyn Error>> {
     let ServeOptions { options, files, mcp, requests, port, no_run } = serve;
+    let mut folders: Vec<_> = files.iter().map(|file| file.parent()).collect();
+    folders.dedup();
+    if folders.len() > 1 && options.folder.is_none() {
+        return Err("the files are in several folders: name that of the subgraphs with --folder".into());
+    }
     let registries: Registries = if no_run {
         Arc::new(move |text| registry_for(text, &options).map_err(|error| error.to_string()))
     } else {

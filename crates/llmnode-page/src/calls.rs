@@ -65,7 +65,7 @@ fn summary(html: &mut Html, call: &CallEntry, step: Option<&StepEntry>) {
     html.leaf("code", "id", call.id.to_string());
     if let Some(StepEntry { position, visit, .. }) = step {
         let visit = if *visit > 1 { format!(" · visit {visit}") } else { String::new() };
-        html.leaf("span", "tag", format!("step {position}{visit}"));
+        html.leaf("span", "tag", format!("{position}{visit}"));
     }
     let Some(record) = call.record.as_deref() else {
         html.leaf("span", "pill wait", "running");
@@ -86,7 +86,9 @@ fn summary(html: &mut Html, call: &CallEntry, step: Option<&StepEntry>) {
     let usage = record.usage();
     html.leaf("span", "num", count(usage.requests, "request"));
     if usage.requests > 0 {
-        html.leaf("span", "num", tokens(&usage.total));
+        let cost = usage.cost.known();
+        let cost = if cost > 0.0 { format!(" · {}", money(cost)) } else { String::new() };
+        html.leaf("span", "num", tokens(&usage.total) + &cost);
     }
     html.leaf("span", "num", time(record.elapsed));
 }

@@ -308,10 +308,9 @@ impl Setup {
     fn of(setup: RunSetup) -> Self {
         let model = |(name, id): (Option<String>, Option<String>)| match (name, id) {
             (Some(name), Some(id)) if name != id => format!("{id} as {name}"),
-            (name, id) => id.or(name).unwrap_or_default(),
+            (name, id) => id.or(name).unwrap_or("unnamed".to_owned()),
         };
-        let mut models: Vec<String> =
-            setup.models.into_iter().map(model).filter(|model| !model.is_empty()).collect();
+        let mut models: Vec<String> = setup.models.into_iter().map(model).collect();
         models.dedup();
         Setup { models, limits: setup.limits, prices_made: setup.prices_made }
     }

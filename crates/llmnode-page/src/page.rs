@@ -8,7 +8,7 @@ use llmnode_runtime::{Category, Tokens};
 use crate::document::{Document, FlowEntry, Setup};
 use crate::html::Html;
 use crate::view::{State, View};
-use crate::words::{cost, count, number, time, tokens, utc};
+use crate::words::{cost, count, money, number, time, tokens, utc};
 use crate::{calls, chart, picture};
 
 pub(crate) const STYLE: &str = include_str!("page.css");
@@ -53,7 +53,10 @@ fn head(html: &mut Html, view: &View<'_>, title: &str) {
     let state = view.state();
     html.element("div", &[("class", "head")], |html| {
         html.leaf("h1", "", title);
-        let (class, word) = pill(&state);
+        let (class, word) = match state {
+            State::Completed if totals.degraded > 0 => ("pill wait", "completed with fallbacks".to_owned()),
+            _ => pill(&state),
+        };
         html.leaf("span", class, word);
     });
     html.element("p", &[("class", "sub")], |html| {
@@ -138,8 +141,11 @@ fn facts(html: &mut Html, view: &View<'_>) {
         of_requests.push(format!("{} of them failed or rejected", number(totals.failed_requests)));
     }
     if totals.replayed > 0 {
-        let before = tokens(&totals.replayed_usage.total);
-        of_requests.push(format!("+ {} from a journal ({before} then)", count(totals.replayed, "answer")));
+        let then = tokens(&totals.replayed_usage.total);
+        let cost = totals.replayed_usage.cost.known();
+        let cost = if cost > 0.0 { format!(", {}", money(cost)) } else { String::new() };
+        of_requests
+            .push(format!("+ {} from a journal ({then}{cost} then)", count(totals.replayed, "answer")));
     }
     if totals.degraded > 0 {
         of_requests.push(format!("{} from a fallback", count(totals.degraded, "output")));

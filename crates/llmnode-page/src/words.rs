@@ -7,6 +7,7 @@ use llmnode_runtime::{AttemptKind, Tokens, Usage};
 pub(crate) fn time(elapsed: Duration) -> String {
     let ms = elapsed.as_millis();
     match ms {
+        0..10 if !elapsed.is_zero() => format!("{:.2} ms", elapsed.as_secs_f64() * 1000.0),
         0..1_000 => format!("{ms} ms"),
         1_000..60_000 => format!("{:.2} s", elapsed.as_secs_f64()),
         _ => format!("{} min {:02} s", ms / 60_000, ms / 1_000 % 60),

@@ -43,7 +43,7 @@ fn allowed(app: &App, request: &Request) -> Result<(), (StatusCode, &'static str
     }
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     if !matches!(site, None | Some(b"same-origin" | b"none")) {
-        return Err((StatusCode::FORBIDDEN, "another site may not ask"));
+        return Err((StatusCode::FORBIDDEN, "another site may not ask: paste the address into a new tab"));
     }
     if !request.uri().path().starts_with("/api/") {
         return Ok(());

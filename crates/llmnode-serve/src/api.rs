@@ -140,16 +140,20 @@ async fn start(State(app): State<Arc<App>>, body: Body<Start>) -> Reply {
 
 #[derive(Deserialize)]
 struct Decide {
+    pause: String,
     id: String,
     #[serde(flatten)]
     answer: Answer,
 }
 
 async fn decide(State(app): State<Arc<App>>, body: Body<Decide>) -> Reply {
-    let Decide { id, answer } = read(body)?;
+    let Decide { pause, id, answer } = read(body)?;
     let decided = app.change(|state| {
         let run = state.run.as_mut().ok_or("no run is under way".to_owned())?;
         let waiting = run.waiting.as_mut().ok_or("nothing waits".to_owned())?;
+        if waiting.number != pause {
+            return Err("that is decided; now something else waits: look at it".to_owned());
+        }
         if waiting.decide(&id, answer).map_err(|error| error.to_string())? {
             run.waiting = None;
         }

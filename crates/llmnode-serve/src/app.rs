@@ -20,8 +20,8 @@ use crate::state::State;
 const LOOK: Duration = Duration::from_millis(500);
 /// Events that a slow page may be behind before it is sent everything anew.
 const BEHIND: usize = 128;
-/// Pages that are open at once.
-const PAGES: usize = 8;
+/// Pages that are open at once: browsers make six connections to a server, and each page keeps one.
+const PAGES: usize = 5;
 
 pub(crate) struct App {
     pub(crate) options: Options,

@@ -1,13 +1,17 @@
 //! What a person decides about what waits.
 
-use llmnode_runtime::{Approval, NodeError, Paused};
+use llmnode_runtime::{Approval, Category, NodeError, Paused};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 /// A run that waits for a person.
 pub(crate) struct Waiting {
+    /// Of this pause alone: in a loop the same node waits again, and what a page shows may be old.
+    pub(crate) number: String,
     pub(crate) paused: Paused,
+    /// What was wrong with the last decision.
+    pub(crate) problem: Option<String>,
     decided: Option<oneshot::Sender<Paused>>,
 }
 
@@ -21,9 +25,13 @@ pub(crate) enum Answer {
 }
 
 impl Waiting {
-    pub(crate) fn new(paused: Paused) -> (Self, oneshot::Receiver<Paused>) {
+    pub(crate) fn new(
+        number: String,
+        paused: Paused,
+        problem: Option<String>,
+    ) -> (Self, oneshot::Receiver<Paused>) {
         let (sender, receiver) = oneshot::channel();
-        (Waiting { paused, decided: Some(sender) }, receiver)
+        (Waiting { number, paused, problem, decided: Some(sender) }, receiver)
     }
 
     /// Decides about one call. Returns whether nothing waits any more; the run goes on then.
@@ -35,6 +43,9 @@ impl Waiting {
                 paused.decide(id, Approval::no("the person who runs the graph said no"))
             }
             Answer::No { why } => paused.decide(id, Approval::no(why)),
+            Answer::Edit { values } if !values.is_object() => {
+                return Err(NodeError::new(Category::ConfigError, "an edit is a JSON object of values"));
+            }
             Answer::Edit { values } => paused.decide(id, Approval::edit(values)),
             Answer::Result { value } => paused.answer(id, value),
         }?;

@@ -1,7 +1,7 @@
 //! The file of a graph, as it is on the disk now.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
 use std::iter::repeat;
@@ -19,6 +19,8 @@ use crate::options::Registries;
 
 /// Of the longest file that is read; a graph is smaller.
 const BYTES: u64 = 1 << 22;
+/// Of a folder with subgraphs, the files that are looked at.
+const FILES: usize = 1_000;
 /// Mistakes that are listed.
 const LISTED: usize = 100;
 
@@ -48,6 +50,8 @@ pub(crate) struct GraphFile {
     /// A link that replaces the file is not followed to another place.
     canonical: PathBuf,
     seen: Option<(SystemTime, u64)>,
+    /// It has subgraphs, whose files are looked at, too.
+    has_subgraphs: bool,
     /// Why it cannot be read.
     pub(crate) problem: Option<String>,
     /// With what it may use. `None`: it has mistakes.
@@ -90,6 +94,8 @@ impl GraphFile {
             Ok(text) => {
                 self.problem = None;
                 self.check(&text, registries);
+                self.has_subgraphs = self.nodes.iter().any(|node| node.kind == "subgraph");
+                self.seen = self.stamp().ok();
             }
             Err(error) => {
                 let problem = Some(format!("It cannot be read: {error}."));
@@ -107,7 +113,17 @@ impl GraphFile {
             return Err(io::Error::other("it is a link to another file now, which is not opened"));
         }
         let metadata = fs::metadata(&self.path)?;
-        Ok((metadata.modified()?, metadata.len()))
+        let (mut changed, mut bytes) = (metadata.modified()?, metadata.len());
+        let folder = self.canonical.parent().filter(|_| self.has_subgraphs);
+        for entry in folder.map(fs::read_dir).into_iter().flatten().flatten().flatten().take(FILES) {
+            if entry.path().extension().is_some_and(|extension| extension == "json")
+                && let Ok(metadata) = entry.metadata()
+            {
+                changed = changed.max(metadata.modified().unwrap_or(changed));
+                bytes = bytes.wrapping_add(metadata.len());
+            }
+        }
+        Ok((changed, bytes))
     }
 
     fn check(&mut self, text: &str, registries: &Registries) {
@@ -140,6 +156,9 @@ impl GraphFile {
 
 /// A check waits for the end of a file that is being written: its stamp changes again.
 fn read(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
     let mut text = String::new();
     let read = fs::File::open(path)?.take(BYTES + 1).read_to_string(&mut text)?;
     if read as u64 > BYTES {
@@ -212,12 +231,15 @@ fn written_outline(file: &Value) -> Option<Outline> {
     if nodes.is_empty() {
         return None;
     }
-    let edges = list(file, "edges");
+    let mut edges: HashMap<&str, Vec<&Value>> = HashMap::new();
+    for edge in list(file, "edges") {
+        edges.entry(text(edge, "source")).or_default().push(edge);
+    }
     let steps: Vec<Value> = nodes
         .iter()
         .map(|node| {
-            let from = edges.iter().filter(|edge| text(edge, "source") == text(node, "id"));
-            let to = |edge| match text(edge, "target") {
+            let from = edges.get(text(node, "id")).into_iter().flatten();
+            let to = |edge: &Value| match text(edge, "target") {
                 "END" => json!("end"),
                 step => json!({"step": step}),
             };

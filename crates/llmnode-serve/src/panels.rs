@@ -202,8 +202,11 @@ fn waiting(run: Option<&Running>) -> Html {
     let mut html = Html::default();
     let Some(waiting) = run.and_then(|run| run.waiting.as_ref()) else { return html };
     html.section("Waits for you", |html| {
+        waiting.problem.iter().for_each(|problem| html.leaf("p", "banner", problem));
         for call in waiting.paused.waiting() {
-            html.element("form", &[("data-decide", &call.id)], |html| {
+            let form = [("data-decide", &*call.id), ("data-pause", &waiting.number)];
+            let id = |field: &str| format!("{field}-{}-{}", waiting.number, call.id);
+            html.element("form", &form, |html| {
                 html.element("p", &[], |html| {
                     html.leaf("strong", "", &call.name);
                     if call.name != call.node {
@@ -211,12 +214,12 @@ fn waiting(run: Option<&Running>) -> Html {
                     }
                 });
                 let label = if call.wants_result { "Its arguments, and the result" } else { "Arguments" };
-                form::area(html, &format!("values-{}", call.id), label, "values", &pretty(&call.arguments));
+                form::area(html, &id("values"), label, "values", &pretty(&call.arguments));
                 if call.wants_result {
-                    form::area(html, &format!("result-{}", call.id), "Result, as JSON or text", "result", "");
+                    form::area(html, &id("result"), "Result, as JSON or text", "result", "");
                     form::buttons(html, &[("result", "Give the result")]);
                 } else {
-                    form::line(html, &format!("why-{}", call.id), "Why not", "why");
+                    form::line(html, &id("why"), "Why not", "why");
                     form::buttons(html, &[("yes", "Yes"), ("no", "No"), ("edit", "Yes, as edited")]);
                 }
             });

@@ -8,7 +8,7 @@ use llmnode_model::Message;
 use llmnode_model::internal::Redactor;
 use llmnode_page::Recording;
 use llmnode_runtime::internal::{RunEvent, RunRecorder};
-use llmnode_runtime::{Event, Limits, NodeError, Paused, Run};
+use llmnode_runtime::{Category, Event, Limits, NodeError, Paused, Run};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -24,7 +24,8 @@ pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Value, requests: u64) -
     if !app.options.can_run {
         return Err("this server draws and checks graphs, but runs none".to_owned());
     }
-    let loaded = app.read(|state| state.files.get(file).and_then(|file| file.loaded.clone()));
+    let loaded = app.read(|state| state.files.get(file).map(|file| file.loaded.clone()));
+    let loaded = loaded.ok_or(format!("there is no file {file}"))?;
     let (graph, registry) = loaded.ok_or("the graph has mistakes: mend them first")?;
     let start = begin(&graph, inputs.clone())?;
     let requests = requests.min(app.options.requests);
@@ -108,22 +109,39 @@ async fn until_decided(
     run: &mut Run<State>,
     recording: &Recording,
 ) -> Result<String, NodeError> {
-    let mut decided: Option<Paused> = None;
-    loop {
+    let (mut decided, mut undecided): (Option<Paused>, Option<Paused>) = (None, None);
+    let redactor = Redactor::from_env();
+    for pause in 1_u64.. {
+        let requests = run.ledger().total().requests;
         let outcome = once(app, graph, run, recording, decided.take()).await;
-        let Some(paused) = outcome.as_ref().err().and_then(NodeError::paused) else { return outcome };
-        let (waiting, decision) = Waiting::new(paused);
-        app.change(|state| {
-            if let Some(run) = &mut state.run {
-                run.waiting = Some(waiting);
+        let Err(error) = &outcome else { return outcome };
+        let (paused, problem) = match (error.paused(), undecided.take()) {
+            (Some(paused), _) => (paused, None),
+            // A decision that cannot be followed is made anew.
+            (None, Some(before))
+                if error.category() == Category::ConfigError && run.ledger().total().requests == requests =>
+            {
+                (before, Some(redactor.text(&error.to_string())))
             }
+            _ => return outcome,
+        };
+        undecided = Some(paused.clone());
+        let decision = app.change(|state| {
+            let run = state.run.as_mut()?;
+            let (waiting, decision) = Waiting::new(format!("{}.{pause}", run.number), paused, problem);
+            run.waiting = Some(waiting);
+            Some(decision)
         });
-        match decision.await {
-            Ok(paused) => decided = Some(paused),
-            // Nobody can decide any more.
-            Err(_) => return outcome,
+        match decision {
+            Some(decision) => decided = decision.await.ok(),
+            None => return outcome,
+        }
+        // Nobody can decide any more.
+        if decided.is_none() {
+            return outcome;
         }
     }
+    Ok(String::new())
 }
 
 async fn once(

@@ -38,6 +38,9 @@ pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Folde
     if path.parent() != Some(&*folder) {
         return Err(FolderError::Outside);
     }
+    if !path.is_file() {
+        return Err(FolderError::Io(io::Error::other("it is no file")));
+    }
     let mut text = String::new();
     let file = fs::File::open(&path).map_err(FolderError::Io)?;
     file.take(LARGEST + 1).read_to_string(&mut text).map_err(FolderError::Io)?;

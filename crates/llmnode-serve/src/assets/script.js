@@ -26,19 +26,26 @@ async function post(path, body) {
   }
 }
 
-// What has the focus, and what is open, stays so.
+function isChanged(field) {
+  if (field.type === "checkbox") return field.checked !== field.defaultChecked;
+  if (field.options) return [...field.options].some((option) => option.selected !== option.defaultSelected);
+  return field.value !== field.defaultValue;
+}
+
+// What has the focus, what is open, and what was typed stays so.
 function show(panel, html) {
   const place = element(panel);
   if (!place) return;
   const focused = place.contains(document.activeElement) ? document.activeElement.id : "";
   const open = [...place.querySelectorAll("details[open]")].map((details) => details.id);
-  const typed = [...place.querySelectorAll("[data-name], [name], [data-requests]")].map((field) => [field.id, field.value, field.checked]);
+  const fields = [...place.querySelectorAll("[data-name], [name]:not(iframe), [data-requests]")].filter(isChanged);
+  const typed = fields.map((field) => [field.id, field.value, field.checked]);
   const scrolled = place.querySelector(".scroll")?.scrollLeft ?? 0;
   place.innerHTML = html;
   for (const id of open) element(id)?.setAttribute("open", "");
   for (const [id, value, checked] of typed) {
     const field = element(id);
-    if (field && place.contains(field) && field.tagName !== "IFRAME") {
+    if (field && place.contains(field)) {
       field.value = value;
       if (field.type === "checkbox") field.checked = checked;
     }
@@ -122,12 +129,12 @@ function run(form) {
 
 function decide(form, answer) {
   const field = (name) => form.querySelector(`[name=${name}]`)?.value ?? "";
-  const body = { id: form.dataset.decide, answer };
+  const body = { pause: form.dataset.pause, id: form.dataset.decide, answer };
   if (answer === "no") body.why = field("why");
   if (answer === "result") body.value = parsed(field("result"));
   if (answer === "edit") {
     body.values = parsed(field("values"));
-    if (typeof body.values !== "object") return say("The arguments are not JSON: mend them, or take Yes.");
+    if (body.values?.constructor !== Object) return say("The arguments are no JSON object: mend them, or take Yes.");
   }
   post("/api/decide", body);
 }

@@ -88,11 +88,11 @@ async fn answers_say_what_browsers_may_do_with_them() {
 }
 
 #[tokio::test]
-async fn a_page_is_open_eight_times_and_connections_are_many() {
+async fn a_page_is_open_five_times_and_connections_are_many() {
     let folder = Folder::new("many");
     let served = served(&folder, ScriptedModel::new()).await;
     let mut open = Vec::new();
-    for _ in 0..8 {
+    for _ in 0..5 {
         let mut events = Events::open(&served).await;
         events.panel("graph-0", "no mistakes").await;
         open.push(events);

@@ -1,7 +1,7 @@
 //! Runs: text as it comes, approvals, stops, history.
 
 use llmnode_graph::Registry;
-use llmnode_runtime::{Reply, ScriptedModel};
+use llmnode_runtime::{BoxError, Reply, ScriptedModel, Toolset};
 use llmnode_serve::{Served, serve};
 use serde_json::{Value, json};
 
@@ -11,8 +11,15 @@ fn question() -> Value {
     json!({"file": 0, "inputs": {"question": "Where is the key?"}, "requests": 9})
 }
 
+/// About the first pause of the first run.
 async fn decide(served: &Served, answer: &Value) -> (u16, String) {
-    post(served, "/api/decide", answer).await
+    decide_about(served, "1.1", answer).await
+}
+
+async fn decide_about(served: &Served, pause: &str, answer: &Value) -> (u16, String) {
+    let mut body = answer.clone();
+    body["pause"] = pause.into();
+    post(served, "/api/decide", &body).await
 }
 
 fn link(panel: &str) -> String {
@@ -75,7 +82,10 @@ async fn a_person_says_no_or_edits() {
     assert_eq!(post(&served, "/api/run", &json!({"again": 1})).await.0, 200);
     events.panel("waiting", "data-decide").await;
     let edit = json!({"id": "write", "answer": "edit", "values": {"facts": "what I know"}});
-    assert_eq!(decide(&served, &edit).await.0, 200, "{:?}", decide(&served, &edit).await);
+    assert_eq!(decide(&served, &edit).await.0, 409, "that was the pause of the first run");
+    let nothing = json!({"id": "write", "answer": "edit", "values": null});
+    assert_eq!(decide_about(&served, "2.1", &nothing).await.0, 409);
+    assert_eq!(decide_about(&served, "2.1", &edit).await.0, 200);
     events.panel("outcome", "edited").await;
     let last = model.requests().pop().unwrap();
     assert!(last.messages.iter().any(|message| message.content.contains("what I know")));
@@ -152,4 +162,31 @@ async fn an_agent_without_a_prompt_answers_a_message() {
     let outcome = events.panel("outcome", "completed").await;
     assert!(outcome.contains("It is under the mat."), "{outcome}");
     assert_eq!(model.requests()[0].messages.last().unwrap().shown(), "Where is it?");
+}
+
+#[tokio::test]
+async fn an_edit_that_a_tool_does_not_take_is_made_anew() {
+    let folder = Folder::new("anew");
+    let pay = Toolset::new()
+        .function("pay", "Pays.", |amount: u32| async move { Ok::<_, BoxError>(format!("{amount} paid")) });
+    let data =
+        json!({"tool_name": "pay", "arguments": {"value": 5}, "save_as": "paid", "require_approval": true});
+    let graph = json!({
+        "nodes": [{"id": "pay-it", "type": "tool", "data": data}],
+        "edges": [{"source": "pay-it", "target": "END"}],
+    });
+    let registry = Registry::new().tools(pay).build().unwrap();
+    let file = folder.write(&graph.to_string());
+    let served = serve(registry).file(file).model(ScriptedModel::new()).start().await.unwrap();
+    let mut events = Events::open(&served).await;
+    post(&served, "/api/run", &json!({"file": 0, "inputs": {}, "requests": 9})).await;
+    events.panel("waiting", "data-pause=\"1.1\"").await;
+    let edit = |values: Value| json!({"id": "pay-it", "answer": "edit", "values": values});
+    assert_eq!(decide(&served, &edit(json!({"value": "much"}))).await.0, 200);
+    let waiting = events.panel("waiting", "data-pause=\"1.2\"").await;
+    assert!(waiting.contains("decide anew"), "{waiting}");
+    assert_eq!(decide(&served, &json!({"id": "pay-it", "answer": "yes"})).await.0, 409, "an old page");
+    assert_eq!(decide_about(&served, "1.2", &edit(json!({"value": 7}))).await.0, 200);
+    let outcome = events.panel("outcome", "completed").await;
+    assert!(outcome.contains("7 paid"), "{outcome}");
 }
