@@ -1,7 +1,7 @@
 //! How often a real model answers as asked, and right: `models FORMAT [EVERY] [KIND]`.
 //!
 //! FORMAT is a response format of llmnode (`strict`, `schema`, `json_object`, `prompt`, `tool`) or `agents`, for the ten
-//! questions, `listed` or `unlisted` for choices with and without `choices(..)`. EVERY 3 takes each third task. The model is the one of `OPENAI_BASE_URL`; run by `benches/models/run`.
+//! questions, `listed`, `unlisted` or `narrowed` for choices with `choices(..)`, without, and with `.only()`. EVERY 3 takes each third task. The model is the one of `OPENAI_BASE_URL`; run by `benches/models/run`.
 //! With SHOW set, each answer is printed.
 
 mod agents;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use llmnode::prelude::*;
 use llmnode::{Call, OpenAi, ResponseFormat};
 use serde_json::Value;
-use types::{ChooseItem, ChooseListed, Classify, ReadBooking, ReadMeeting, ReadOrder, World};
+use types::{ChooseItem, ChooseListed, ChooseNarrowed, Classify, ReadBooking, ReadMeeting, ReadOrder, World};
 
 const TASKS: &str = include_str!("../tasks.json");
 const MAX_TOKENS: u32 = 200;
@@ -69,7 +69,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     if format == "agents" {
         return agents::run().await;
     }
-    if format == "listed" || format == "unlisted" {
+    if ["listed", "unlisted", "narrowed"].contains(&format.as_str()) {
         return listed(&format).await;
     }
     let asked: ResponseFormat = serde_json::from_value(Value::String(format.clone()))?;
@@ -89,7 +89,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Twenty-four choices from the state, by `choices` and by a validator alone.
+/// Twenty-four choices from the state, by `choices`, by a validator alone, and by one that closes its list.
 async fn listed(way: &str) -> Result<(), Box<dyn std::error::Error>> {
     let mut row = Row::default();
     let tasks: Vec<Value> = serde_json::from_str(include_str!("../choices.json"))?;
@@ -116,6 +116,7 @@ async fn one(
         "nested" => value(run.call(&ReadOrder { text }), asked).await,
         "meeting" => value(run.call(&ReadMeeting { text }), asked).await,
         "listed" => value(run.call(&ChooseListed { text }), asked).await,
+        "narrowed" => value(run.call(&ChooseNarrowed { text }), asked).await,
         "class" => value(run.call(&Classify { text }), asked).await,
         _ => value(run.call(&ChooseItem { text }), asked).await,
     };

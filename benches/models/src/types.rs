@@ -123,3 +123,21 @@ pub struct Listed {
 pub struct ChooseListed {
     pub text: String,
 }
+
+#[llm_node(
+    system = "You are a careful adventurer.",
+    prompt = "Goal: {text}\nAvailable items:\n{state.items:list}\nChoose one.",
+    output = Listed,
+    state = World,
+    validate = is_available
+)]
+pub struct ChooseNarrowed {
+    pub text: String,
+}
+
+fn is_available(choice: &Listed, state: &World, _: &AttemptInfo) -> Result<(), Invalid> {
+    if state.items.contains(&choice.item) {
+        return Ok(());
+    }
+    Err(Invalid::at("item", format!("{:?} is not available", choice.item)).allowed(&state.items).only())
+}
