@@ -25,7 +25,9 @@ async fn served(serve: ServeOptions) -> Result<bool, Box<dyn Error>> {
     let mut folders: Vec<_> = files.iter().map(|file| file.parent()).collect();
     folders.dedup();
     if folders.len() > 1 && options.folder.is_none() {
-        return Err("the files are in several folders: name that of the subgraphs with --folder".into());
+        return Err(
+            "the files are in different folders; name the folder of their subgraphs with --folder".into()
+        );
     }
     let registries: Registries = if no_run {
         Arc::new(move |text| registry_for(text, &options).map_err(|error| error.to_string()))

@@ -170,7 +170,7 @@ fn line(html: &mut Html, attempt: &AttemptRecord) {
         html.leaf("span", "tag", tag);
     }
     html.leaf("span", "grow", "");
-    let asked = attempt.retry_after.map(|wait| format!("server asks for a wait of {} or more", time(wait)));
+    let asked = attempt.retry_after.map(|wait| format!("server asked to wait {} or more", time(wait)));
     let cost = attempt.cost.map(money);
     let first = attempt.first_chunk.map(|elapsed| format!("began to answer after {}", time(elapsed)));
     for figure in
@@ -201,9 +201,9 @@ fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
     let Exchange { shared, messages, answer, error, violations, .. } = exchange;
     match (*shared, messages.is_empty()) {
         (0, _) => {}
-        (1, true) => html.leaf("p", "more", "The first message above, again, and nothing else."),
+        (1, true) => html.leaf("p", "more", "Only the first message above was sent again."),
         (shared, true) => {
-            html.leaf("p", "more", format!("The first {shared} messages above, again, and nothing else."))
+            html.leaf("p", "more", format!("Only the first {shared} messages above were sent again."))
         }
         (1, _) => html.leaf("p", "more", "After the message above:"),
         (shared, _) => html.leaf("p", "more", format!("After the first {shared} messages above:")),

@@ -19,7 +19,6 @@ const MAX_GROUP_CHUNKS: usize = 512;
 /// vectors are separate calls within it, `embeddings`. If one fails, nothing of its group of documents is written.
 ///
 /// ```
-/// # use llmnode_runtime as llmnode_runtime_;
 /// # mod llmnode { pub use llmnode_runtime::*; pub mod rag { pub use llmnode_rag::*; } }
 /// use llmnode::rag::{Collection, Document, MemoryStore};
 /// use llmnode::{Run, ScriptedModel};

@@ -152,7 +152,7 @@ async fn decide(State(app): State<Arc<App>>, body: Body<Decide>) -> Reply {
         let run = state.run.as_mut().ok_or("no run is under way".to_owned())?;
         let waiting = run.waiting.as_mut().ok_or("nothing waits".to_owned())?;
         if waiting.number != pause {
-            return Err("that is decided; now something else waits: look at it".to_owned());
+            return Err("that pause is over: decide about what the page shows now".to_owned());
         }
         if waiting.decide(&id, answer).map_err(|error| error.to_string())? {
             run.waiting = None;

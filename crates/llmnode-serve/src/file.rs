@@ -95,7 +95,6 @@ impl GraphFile {
                 self.problem = None;
                 self.check(&text, registries);
                 self.has_subgraphs = self.nodes.iter().any(|node| node.kind == "subgraph");
-                self.seen = self.stamp().ok();
             }
             Err(error) => {
                 let problem = Some(format!("It cannot be read: {error}."));
@@ -157,7 +156,7 @@ impl GraphFile {
 /// A check waits for the end of a file that is being written: its stamp changes again.
 fn read(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut text = String::new();
     let read = fs::File::open(path)?.take(BYTES + 1).read_to_string(&mut text)?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::file::GraphFile;
 use crate::options::Options;
 
-/// Among the inputs. No input may have this name.
+/// The name of the message among the inputs; a graph may not declare an input with this name.
 pub(crate) const MESSAGE: &str = "messages";
 
 pub(crate) fn panel(index: usize, file: &GraphFile, is_busy: bool, options: &Options) -> Html {
@@ -21,7 +21,7 @@ pub(crate) fn panel(index: usize, file: &GraphFile, is_busy: bool, options: &Opt
                 input(html, index, name, schema.unwrap_or(&Value::Null));
             }
             let id = format!("message-{index}");
-            label(html, &id, "Message of the user, for agents without a prompt");
+            label(html, &id, "User message, for agents without a prompt");
             text(html, &id, MESSAGE, "text", "");
             let (id, most) = (format!("requests-{index}"), options.requests.to_string());
             label(html, &id, "Requests at most");

@@ -111,7 +111,9 @@ async fn until_decided(
 ) -> Result<String, NodeError> {
     let (mut decided, mut undecided): (Option<Paused>, Option<Paused>) = (None, None);
     let redactor = Redactor::from_env();
-    for pause in 1_u64.. {
+    let mut pause = 0_u64;
+    loop {
+        pause += 1;
         let requests = run.ledger().total().requests;
         let outcome = once(app, graph, run, recording, decided.take()).await;
         let Err(error) = &outcome else { return outcome };
@@ -141,7 +143,6 @@ async fn until_decided(
             return outcome;
         }
     }
-    Ok(String::new())
 }
 
 async fn once(

@@ -37,7 +37,7 @@ pub struct RunSetup {
 /// What happens in a run. `flow` is the number of a flow that is recorded, unique in the process.
 #[allow(missing_docs, reason = "the fields say what they are")]
 pub enum RunEvent<'e> {
-    /// Happens with each call that is recorded by the program's own word, for who does not know it yet.
+    /// Comes with each call that a recorder is attached to: a recorder needs it once, so it is only made on demand.
     Setup(&'e dyn Fn() -> RunSetup),
     /// `outline`: the JSON of the flow's outline. `around`: the position of the step that it runs within, if it does.
     FlowBegan {

@@ -50,7 +50,7 @@ impl RunLimits {
         let Limits { requests, tokens, money, tool_calls, time } = meter.limits;
         let counts = [(requests, "request"), (tokens, "token"), (tool_calls, "tool call")];
         let counts = counts.into_iter().filter_map(|(most, one)| Some(plural(most?, one)));
-        let money = money.map(|money| format!("{money} of money"));
+        let money = money.map(|money| format!("a cost of {money}"));
         counts.chain(money).chain(time.map(|time| format!("{time:?}"))).collect()
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Folde
         return Err(FolderError::Outside);
     }
     if !path.is_file() {
-        return Err(FolderError::Io(io::Error::other("it is no file")));
+        return Err(FolderError::Io(io::Error::other("it is not a regular file")));
     }
     let mut text = String::new();
     let file = fs::File::open(&path).map_err(FolderError::Io)?;

@@ -81,7 +81,7 @@ impl Service {
                 Ok(Ok(response)) => {
                     sending.begun.store(true, Ordering::Relaxed);
                     if let Some(connection) = connection {
-                        close_if_unannounced(&response, &connection);
+                        close_after_stream(&response, &connection);
                     }
                     Ok(response)
                 }
@@ -230,7 +230,7 @@ impl Service {
 
 /// llama.cpp closes a connection behind each stream, though it promises to keep it (`Keep-Alive: timeout=5, max=100`): a
 /// request that is sent just then is lost, and nobody knows whether it was processed.
-fn close_if_unannounced(response: &Response, connection: &CaptureConnection) {
+fn close_after_stream(response: &Response, connection: &CaptureConnection) {
     let is_llama =
         response.headers().get(SERVER).is_some_and(|server| server.as_bytes().starts_with(b"llama.cpp"));
     if let Some(connection) = connection.connection_metadata().as_ref().filter(|_| is_llama) {

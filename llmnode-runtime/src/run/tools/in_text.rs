@@ -27,7 +27,7 @@ const CLOSE: &str = "</tool_call>";
 pub(super) fn calls(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<TextCall>> {
     let text = without_thoughts(text).trim();
     let text = if typed { without_fence(text) } else { text };
-    let text = without_lone_mark(text);
+    let text = without_stray_fence(text);
     // For most answers the first character shows that they are not calls.
     match text.chars().next()? {
         '{' | '[' => listed(text, tools, typed),
@@ -109,7 +109,7 @@ fn without_fence(text: &str) -> &str {
 }
 
 /// Qwen2.5-Coder on llama.cpp closes a fence that it has not opened.
-fn without_lone_mark(text: &str) -> &str {
+fn without_stray_fence(text: &str) -> &str {
     let inner = text.strip_suffix("```").filter(|_| text.starts_with(['{', '[']));
     inner.filter(|inner| !inner.contains("```")).map_or(text, str::trim_end)
 }
