@@ -145,7 +145,9 @@ fn is_prunable(record: &Record) -> bool {
 /// The record itself stays in its place: records are counted.
 fn pruned(record: Record) -> Record {
     Record(match record.0 {
-        Entry::Answered(_) => Entry::Answered(Answered::default()),
+        Entry::Answered(Answered { attempt, .. }) => {
+            Entry::Answered(Answered { attempt, ..Answered::default() })
+        }
         Entry::ToolEnded(ended) => Entry::ToolEnded(Box::new(ToolEnded {
             call: String::new(),
             result: Message::tool("", ""),

@@ -101,9 +101,16 @@ impl JournalFile {
 
     fn write(&self, record: &Record) -> Result<Option<PendingSync>, JournalError> {
         let mut open = self.opened();
-        if open.without_answers && matches!(record.0, Entry::Answered(_) | Entry::ToolEnded(_)) {
-            return Ok(None);
-        }
+        let figures;
+        let record = match &record.0 {
+            Entry::ToolEnded(_) if open.without_answers => return Ok(None),
+            Entry::Answered(answered) if open.without_answers => {
+                let Some(attempt) = &answered.attempt else { return Ok(None) };
+                figures = Entry::AttemptEnded(attempt.clone()).into();
+                &figures
+            }
+            _ => record,
+        };
         open.write(record)?;
         if let Entry::Stepped(step) = &record.0 {
             open.tidy(step.action.is_some());

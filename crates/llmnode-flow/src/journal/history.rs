@@ -117,33 +117,10 @@ impl History {
                 call.began.get_or_insert(began.unix_ms);
                 call.under_way.insert(id, *began);
             }
-            Entry::AttemptEnded(attempt) => {
-                let id = attempt.id.call();
-                let call = self.call(id, None);
-                call.under_way.remove(&attempt.id);
-                call.used += Usage::from(&*attempt);
-                call.attempts.insert(attempt.id, *attempt);
-                if std::mem::take(&mut call.answered) {
-                    let used = std::mem::take(&mut call.used);
-                    let of_call = |one: &&mut ReplayEntry| matches!(one, ReplayEntry::Answer(it, _) if it.call == Some(id));
-                    if let Some(ReplayEntry::Answer(_, usage)) =
-                        self.replay_entries.iter_mut().rev().find(of_call)
-                    {
-                        *usage = Some(Box::new(used));
-                    }
-                }
-            }
+            Entry::AttemptEnded(attempt) => self.end_attempt(*attempt),
             Entry::AttemptForgotten(id) => drop(self.call(id.call(), None).under_way.remove(&id)),
             Entry::CallEnded(ended) => self.end(*ended),
-            Entry::Answered(answered) => {
-                // No request matches an old hash any more, but what the answer cost is reported.
-                self.old_hashes.0 += usize::from(is_old_hash(&answered.request));
-                if let Some((id, call)) = answered.call.and_then(|id| Some((id, self.open.get_mut(&id)?))) {
-                    call.answered = true;
-                    self.rejected.extend(answered.rejected.then_some(id));
-                }
-                self.replay_entries.push(ReplayEntry::Answer(answered, None));
-            }
+            Entry::Answered(answered) => self.keep_answer(answered),
             // The result is not used, so a call within that must not be executed again stays in doubt.
             Entry::ToolEnded(ended) if is_old_hash(&ended.call) => {
                 self.count_tool(&ended);
@@ -187,6 +164,36 @@ impl History {
 
     fn has(&self, id: CallId) -> bool {
         self.counting.as_ref().is_some_and(|of| self.records < of.known || of.run_ledger.issued(id))
+    }
+
+    fn keep_answer(&mut self, mut answered: Answered) {
+        // No request matches an old hash any more, but what the answer cost is reported.
+        self.old_hashes.0 += usize::from(is_old_hash(&answered.request));
+        let attempt = answered.attempt.take();
+        if let Some((id, call)) = answered.call.and_then(|id| Some((id, self.open.get_mut(&id)?))) {
+            call.answered = true;
+            self.rejected.extend(answered.rejected.then_some(id));
+        }
+        self.replay_entries.push(ReplayEntry::Answer(answered, None));
+        if let Some(attempt) = attempt {
+            self.end_attempt(*attempt);
+        }
+    }
+
+    fn end_attempt(&mut self, attempt: AttemptRecord) {
+        let id = attempt.id.call();
+        let call = self.call(id, None);
+        call.under_way.remove(&attempt.id);
+        call.used += Usage::from(&attempt);
+        call.attempts.insert(attempt.id, attempt);
+        if std::mem::take(&mut call.answered) {
+            let used = std::mem::take(&mut call.used);
+            let of_call =
+                |one: &&mut ReplayEntry| matches!(one, ReplayEntry::Answer(it, _) if it.call == Some(id));
+            if let Some(ReplayEntry::Answer(_, usage)) = self.replay_entries.iter_mut().rev().find(of_call) {
+                *usage = Some(Box::new(used));
+            }
+        }
     }
 
     fn count_tool(&mut self, ended: &ToolEnded) {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::record::Record;
 
 pub(super) const FORMAT: &str = "llmnode/journal";
-/// Raised with each change that an older reader would misread: a new kind of record is one.
-pub(super) const VERSION: u64 = 4;
+/// Raised with each change that an older reader would misread: a new kind of record is one, a field that it ignores another.
+pub(super) const VERSION: u64 = 5;
 
 /// Bytes of checksum and length: eight hexadecimal digits and a space each.
 const FRAME: usize = 18;

@@ -17,7 +17,7 @@ pub struct Record(pub(super) Entry);
 impl Record {
     /// Returns what it records: `"started"`, `"map_started"`, `"resumed"`, `"call_began"`, `"attempt_began"`,
     /// `"attempt_ended"`, `"attempt_forgotten"`, `"answered"`, `"tool_ended"`, `"call_ended"` or `"stepped"`, as its
-    /// JSON names it. Further ones may come.
+    /// JSON names it. Further ones may come. The end of an attempt whose answer is kept is in `answered`.
     ///
     /// A journal that syncs some of its records to the disk needs `started`, `map_started`, `call_began` and `stepped` there:
     /// without them a step, or a node that must not be executed again, may be executed twice after a crash of the machine.
@@ -71,6 +71,7 @@ pub(super) enum Entry {
     CallBegan(CallBegan),
     /// Written before the request goes out.
     AttemptBegan(Box<AttemptBegan>),
+    /// Of an attempt without an answer that is kept.
     AttemptEnded(Box<AttemptRecord>),
     /// The request of an attempt did not go out after all.
     AttemptForgotten(AttemptId),
@@ -98,6 +99,9 @@ pub(super) struct Answered {
     pub(super) model: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) rejected: bool,
+    /// The end of the attempt that got it, in one record, so that no crash comes between. Up to version 4 it was the next record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) attempt: Option<Box<AttemptRecord>>,
 }
 
 /// Its `Debug` form shows no content.

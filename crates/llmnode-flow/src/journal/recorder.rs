@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use llmnode_runtime::internal::{
     JournalForm as _, JournaledAnswer, JournaledConversation as Conversation, Recorder, RecorderEvent,
 };
-use llmnode_runtime::{BoxError, BoxFuture, Message, Request, ToolCall, Usage};
+use llmnode_runtime::{AttemptRecord, BoxError, BoxFuture, Message, Request, ToolCall, Usage};
 
 use super::error::JournalError;
 use super::journal::Journal;
@@ -31,11 +31,14 @@ struct Notes {
     lost: Option<u64>,
     at: Position,
     replay: ReplayStore,
+    /// Of attempts whose end comes next: both are one record.
+    answers: Vec<Answered>,
 }
 
 impl JournalRecorder {
     pub(super) fn new(journal: Box<dyn Journal>, at: Position, replay: ReplayStore) -> Self {
-        let notes = Notes { waiting: VecDeque::new(), next: 0, under_way: None, lost: None, at, replay };
+        let (waiting, answers) = (VecDeque::new(), Vec::new());
+        let notes = Notes { waiting, next: 0, under_way: None, lost: None, at, replay, answers };
         JournalRecorder { notes: Mutex::new(notes), journal: tokio::sync::Mutex::new(journal) }
     }
 
@@ -86,6 +89,14 @@ impl Notes {
     fn push(&mut self, record: Record) {
         self.waiting.push_back((self.next, record));
         self.next += 1;
+    }
+
+    fn attempt_ended(&mut self, attempt: AttemptRecord) -> Entry {
+        let attempt = Box::new(attempt);
+        match self.answers.iter().position(|it| it.call == Some(attempt.id.call())) {
+            Some(at) => Entry::Answered(Answered { attempt: Some(attempt), ..self.answers.swap_remove(at) }),
+            None => Entry::AttemptEnded(attempt),
+        }
     }
 
     fn not_kept(&self) -> Range<u64> {
@@ -144,18 +155,21 @@ impl Recorder for JournalRecorder {
                     attempt: attempt.for_journal(),
                 }))
             }
-            RecorderEvent::AttemptEnded(attempt) => Entry::AttemptEnded(Box::new(attempt.for_journal())),
+            RecorderEvent::AttemptEnded(attempt) => notes.attempt_ended(attempt.for_journal()),
             RecorderEvent::AttemptForgotten(id) => Entry::AttemptForgotten(id),
-            RecorderEvent::Answered { call, conversation, request, answer } => Entry::Answered(Answered {
-                request: request.to_owned(),
-                conversation: Some(conversation.to_owned()),
-                call: Some(call),
-                answer: answer.text,
-                calls: answer.calls,
-                carried: answer.carried.as_deref().cloned(),
-                model: answer.model,
-                rejected: !answer.accepted,
-            }),
+            RecorderEvent::Answered { call, conversation, request, answer } => {
+                return notes.answers.push(Answered {
+                    request: request.to_owned(),
+                    conversation: Some(conversation.to_owned()),
+                    call: Some(call),
+                    answer: answer.text,
+                    calls: answer.calls,
+                    carried: answer.carried.as_deref().cloned(),
+                    model: answer.model,
+                    rejected: !answer.accepted,
+                    attempt: None,
+                });
+            }
             RecorderEvent::ToolEnded { of, path, conversation, call, result, by, executed } => {
                 let of = Caller { id: of.id, node: of.node.to_owned(), path: path.to_owned() };
                 Entry::ToolEnded(Box::new(ToolEnded {

@@ -124,7 +124,7 @@ fn what_is_no_journal_is_refused_and_stays_as_it_is() {
     assert!(matches!(steps(&path), Err(JournalError::Foreign { .. })));
     for (format, version, error) in [
         ("llmnode/ledger", 1, "not a llmnode/journal: its format is \"llmnode/ledger\""),
-        ("llmnode/journal", 5, "llmnode/journal version 5 is newer than version 4"),
+        ("llmnode/journal", 6, "llmnode/journal version 6 is newer than version 5"),
     ] {
         let json = format!(r#"{{"format":"{format}","version":{version},"n":0,"record":"of another kind"}}"#);
         std::fs::write(

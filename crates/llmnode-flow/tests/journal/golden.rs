@@ -4,10 +4,11 @@ use llmnode_flow::flow::RunExt;
 use llmnode_flow::journal::JournalFile;
 use llmnode_runtime::Category;
 
-use crate::support::{Research, TOKENS, model, path, run, undisturbed};
+use crate::support::{Research, STEPS, TOKENS, model, path, run, undisturbed};
 
 const WRITTEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/journal-v1.journal");
 const WRITTEN_2: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/journal-v2.journal");
+const WRITTEN_4: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/journal-v4.journal");
 
 #[tokio::test]
 async fn version_1_is_read() {
@@ -31,9 +32,23 @@ async fn version_2_is_read() {
     assert_eq!((total.requests, total.total.known), (4, 3 * TOKENS));
 }
 
+/// It ends between an answer and the end of its attempt, which were two records: the answer is used, its figures are unknown.
+#[tokio::test]
+async fn version_4_is_read() {
+    let history = JournalFile::open(WRITTEN_4).unwrap().history().unwrap();
+    assert_eq!((history.flow(), history.steps(), history.unknown().len()), ("research", 2, 1));
+    let (path, model) = (path("golden-4"), model());
+    std::fs::copy(WRITTEN_4, &path).unwrap();
+    let mut run = run(model.clone());
+    run.flow(Research).resume(JournalFile::open(&path).unwrap()).await.unwrap();
+    assert_eq!(model.requests().len() as u64, STEPS - 3);
+    let total = run.ledger().total();
+    assert_eq!((total.requests, total.total.known), (STEPS, (STEPS - 1) * TOKENS));
+}
+
 #[tokio::test]
 async fn older_versions_go_on() {
-    for written in [WRITTEN, WRITTEN_2] {
+    for written in [WRITTEN, WRITTEN_2, WRITTEN_4] {
         let path = path("golden");
         std::fs::copy(written, &path).unwrap();
         let mut run = run(model());
