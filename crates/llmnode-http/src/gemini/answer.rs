@@ -1,11 +1,11 @@
 //! Turns an answer into a completion, or the reason why there is none.
 
 use llmnode_model::internal::CarriedPart;
-use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
+use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
 use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
-use super::gathered::{AnswerPart, Gathered, Response};
+use super::gathered::{Gathered, Response};
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{json_of, no_answer, no_json};
@@ -17,8 +17,8 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let read = match body.first() {
         // A stream whose events a gateway has put into a list.
         Some(b'[') => serde_json::from_slice::<Vec<Response<'_>>>(body)
-            .map(|all| all.into_iter().fold(false, |any, one| gathered.add(one) | any)),
-        _ => serde_json::from_slice(body).map(|response| gathered.add(response)),
+            .map(|all| all.into_iter().fold(false, |any, one| gathered.add(one, &mut |_| {}) | any)),
+        _ => serde_json::from_slice(body).map(|response| gathered.add(response, &mut |_| {})),
     };
     match read {
         Err(error) => Err(no_json(&error)),
@@ -59,8 +59,10 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     );
     let mistake = format!("the call of a tool failed ({reason}): {why}");
     let finish = answer.finish.as_deref().map(finish);
-    let (model, id) = (answer.model, answer.id);
-    let (mut completion, mut parts) = parts(answer.parts);
+    let (model, id, mut parts) = (answer.model, answer.id, answer.parts);
+    let mut completion = Completion::new(answer.text);
+    completion.calls = answer.calls;
+    completion.reasoning = Some(answer.reasoning).filter(|reasoning| !reasoning.is_empty());
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     if malformed || (unexpected && completion.calls.is_empty()) {
@@ -78,43 +80,6 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     (completion.finish, completion.usage) = (finish, usage);
     (completion.model, completion.response_id) = (model, id.filter(|id| !id.is_empty()));
     Ok(ReadAnswer { completion, has_call, parts, flags })
-}
-
-fn parts(all: Vec<AnswerPart>) -> (Completion, Vec<CarriedPart>) {
-    let (mut completion, mut parts) = (Completion::new(""), Vec::new());
-    let (mut reasoning, mut is_blank) = (String::new(), false);
-    for part in all {
-        match part {
-            AnswerPart::Text { text, beside } => {
-                completion.text += &text;
-                let blank = beside.is_none() && text.trim().is_empty();
-                match parts.last_mut() {
-                    // Blank text alone is refused.
-                    Some(CarriedPart::Text { bytes, beside: None })
-                        if beside.is_none() && (blank || is_blank) =>
-                    {
-                        *bytes += text.len();
-                        is_blank &= blank;
-                    }
-                    _ => {
-                        parts.push(CarriedPart::Text { bytes: text.len(), beside });
-                        is_blank = blank;
-                    }
-                }
-            }
-            AnswerPart::Call { id, name, arguments, beside } => {
-                parts.push(CarriedPart::Call { at: completion.calls.len(), beside });
-                completion.calls.push(ToolCall::new(id, name, arguments));
-            }
-            AnswerPart::Thought { text, raw } => {
-                reasoning += &text;
-                parts.push(CarriedPart::Other(raw));
-            }
-            AnswerPart::Other(raw) => parts.push(CarriedPart::Other(raw)),
-        }
-    }
-    completion.reasoning = Some(reasoning).filter(|reasoning| !reasoning.is_empty());
-    (completion, parts)
 }
 
 fn finish(reason: &str) -> FinishReason {

@@ -2,20 +2,22 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
-use llmnode_model::internal::Json;
+use llmnode_model::ToolCall;
+use llmnode_model::internal::{CarriedPart, Json};
 use serde::de::{DeserializeSeed, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::usage::UsageMetadata;
-use crate::http::lenient::{Count, Lenient, LenientVisitor, object, objects, set_if_changed, text, tokens};
+use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, set_if_changed, text, tokens};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Response<'a> {
-    #[serde(borrow, deserialize_with = "objects")]
-    candidates: Option<Vec<Candidate<'a>>>,
+    #[serde(borrow, deserialize_with = "candidates")]
+    candidates: Option<Candidates<'a>>,
     #[serde(deserialize_with = "object")]
     prompt_feedback: Option<PromptFeedback>,
     #[serde(deserialize_with = "object")]
@@ -53,12 +55,18 @@ struct Content<'a> {
     parts: Vec<&'a RawValue>,
 }
 
-#[derive(Debug)]
-pub(super) enum AnswerPart {
-    Text { text: String, beside: Option<Json> },
-    Call { id: String, name: String, arguments: String, beside: Option<Json> },
-    Thought { text: String, raw: Json },
-    Other(Json),
+/// The first candidate with the index 0 or none, and whether there are others.
+#[derive(Debug, Default)]
+struct Candidates<'a> {
+    answer: Option<Candidate<'a>>,
+    others: bool,
+}
+
+/// A piece of an answer, as somebody who reads along sees it.
+pub(super) enum Piece<'a> {
+    Text(&'a str),
+    Thought(&'a str),
+    Call { name: &'a str, arguments: &'a str },
 }
 
 #[derive(Debug, Default)]
@@ -73,44 +81,152 @@ pub(super) struct Gathered {
     pub(super) answers: bool,
     /// There are further candidates.
     pub(super) others: bool,
-    pub(super) parts: Vec<AnswerPart>,
+    pub(super) text: String,
+    pub(super) reasoning: String,
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) parts: Vec<CarriedPart>,
+    /// The last part is text of white space alone.
+    is_blank: bool,
     /// Memory that it takes.
     pub(super) bytes: usize,
 }
 
 impl Gathered {
     /// Whether it was anything of an answer. What follows a finish reason belongs to the answer, too.
-    pub(super) fn add(&mut self, response: Response<'_>) -> bool {
+    pub(super) fn add(&mut self, response: Response<'_>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
         let Response { candidates, prompt_feedback, usage_metadata, model_version, response_id } = response;
         let is_answer = candidates.is_some() || prompt_feedback.is_some() || usage_metadata.is_some();
         set_if_changed(&mut self.model, model_version);
         set_if_changed(&mut self.id, response_id);
-        self.usage.update(usage_metadata.unwrap_or_default());
+        if let Some(usage) = usage_metadata {
+            self.usage.update(usage);
+        }
         if let Some(PromptFeedback { block_reason: Some(reason), block_reason_message }) = prompt_feedback {
             self.block = Some((reason, block_reason_message.unwrap_or_default()));
         }
-        for candidate in candidates.into_iter().flatten() {
-            match candidate.index.tokens.unwrap_or(0) {
-                0 => self.candidate(candidate),
-                _ => self.others = true,
-            }
+        let Candidates { answer, others } = candidates.unwrap_or_default();
+        self.others |= others;
+        if let Some(candidate) = answer {
+            self.candidate(candidate, show);
         }
         is_answer
     }
 
-    fn candidate(&mut self, candidate: Candidate<'_>) {
+    fn candidate(&mut self, candidate: Candidate<'_>, show: &mut dyn FnMut(Piece<'_>)) {
         self.answers = true;
         if let Some(reason) = candidate.finish_reason.filter(|reason| !reason.is_empty()) {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
         }
         for raw in candidate.content.map(|content| content.parts).unwrap_or_default() {
-            if let Some(part) = part(raw) {
-                self.bytes += raw.get().len() + size_of::<AnswerPart>();
-                self.parts.push(part);
+            self.part(raw, show);
+        }
+    }
+
+    fn part(&mut self, raw: &RawValue, show: &mut dyn FnMut(Piece<'_>)) {
+        let before = self.parts.len();
+        match serde_json::from_str(raw.get()) {
+            Ok(OnlyText { text }) => self.text(&text, None, show),
+            Err(_) => self.other_part(raw, show),
+        }
+        self.bytes += raw.get().len() + (self.parts.len() - before) * size_of::<CarriedPart>();
+    }
+
+    fn text(&mut self, text: &str, beside: Option<Json>, show: &mut dyn FnMut(Piece<'_>)) {
+        if text.is_empty() && beside.is_none() {
+            return;
+        }
+        show(Piece::Text(text));
+        self.text.push_str(text);
+        let blank = beside.is_none() && text.trim().is_empty();
+        match self.parts.last_mut() {
+            // Blank text alone is refused.
+            Some(CarriedPart::Text { bytes, beside: None })
+                if beside.is_none() && (blank || self.is_blank) =>
+            {
+                *bytes += text.len();
+                self.is_blank &= blank;
+            }
+            _ => {
+                self.parts.push(CarriedPart::Text { bytes: text.len(), beside });
+                self.is_blank = blank;
             }
         }
     }
+
+    /// A part that is more than text.
+    fn other_part(&mut self, raw: &RawValue, show: &mut dyn FnMut(Piece<'_>)) {
+        let Ok(members) = serde_json::from_str::<Members<'_>>(raw.get()) else { return };
+        if let Some(called) = members.get("functionCall") {
+            let call = called_function(called);
+            show(Piece::Call { name: &call.name, arguments: &call.arguments });
+            let beside = beside(&members, "functionCall");
+            self.parts.push(CarriedPart::Call { at: self.calls.len(), beside });
+            self.calls.push(call);
+            return;
+        }
+        let text = word(&members, "text");
+        if members.get("thought").is_some_and(|thought| thought.get() == "true") {
+            let text = text.unwrap_or_default();
+            show(Piece::Thought(&text));
+            self.reasoning += &text;
+            self.parts.push(CarriedPart::Other(Json::new(raw)));
+            return;
+        }
+        match text {
+            Some(text) => self.text(&text, beside(&members, "text"), show),
+            None => self.parts.push(CarriedPart::Other(Json::new(raw))),
+        }
+    }
+}
+
+type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+
+fn word(members: &Members<'_>, name: &str) -> Option<String> {
+    members.get(name).and_then(|value| serde_json::from_str(value.get()).ok())
+}
+
+fn beside(members: &Members<'_>, own: &str) -> Option<Json> {
+    let says = |name: &str, value: &RawValue| name != own && value.get() != "null";
+    let rest: BTreeMap<_, _> = members.iter().filter(|(name, value)| says(name, value)).collect();
+    if rest.is_empty() { None } else { Json::of(&rest) }
+}
+
+fn called_function(raw: &RawValue) -> ToolCall {
+    let called: Members<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
+    let arguments = called.get("args").map(|args| args.get()).filter(|args| *args != "null");
+    let said = |name: &str| word(&called, name).unwrap_or_default();
+    ToolCall::new(said("id"), said("name"), arguments.unwrap_or("{}"))
+}
+
+/// What most parts of a stream are.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OnlyText<'a> {
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+}
+
+struct CandidatesVisitor;
+
+impl<'de> LenientVisitor<'de> for CandidatesVisitor {
+    type Value = Option<Candidates<'de>>;
+
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut all = Candidates::default();
+        while let Some(candidate) = list.next_element_seed(Lenient(Object(PhantomData)))? {
+            let Some(candidate): Option<Candidate<'_>> = candidate else { continue };
+            match candidate.index.tokens {
+                None | Some(0) if all.answer.is_none() => all.answer = Some(candidate),
+                _ => all.others = true,
+            }
+        }
+        Ok(Some(all))
+    }
+}
+
+fn candidates<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Candidates<'de>>, D::Error> {
+    Lenient(CandidatesVisitor).deserialize(from)
 }
 
 struct RawParts;
@@ -129,48 +245,4 @@ impl<'de> LenientVisitor<'de> for RawParts {
 
 fn raw_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<&'de RawValue>, D::Error> {
     Lenient(RawParts).deserialize(from)
-}
-
-/// What most parts of a stream are.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OnlyText {
-    text: String,
-}
-
-fn part(raw: &RawValue) -> Option<AnswerPart> {
-    if let Ok(OnlyText { text }) = serde_json::from_str(raw.get()) {
-        return (!text.is_empty()).then_some(AnswerPart::Text { text, beside: None });
-    }
-    let members: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(raw.get()).ok()?;
-    let beside = |own: &str| {
-        let says = |name: &str, value: &RawValue| name != own && value.get() != "null";
-        let rest = members.iter().filter(|(name, value)| says(name, value));
-        let rest: BTreeMap<_, _> = rest.collect();
-        if rest.is_empty() { None } else { Json::of(&rest) }
-    };
-    let text = |name: &str| serde_json::from_str::<String>(members.get(name)?.get()).ok();
-    if let Some(called) = members.get("functionCall") {
-        let called: BTreeMap<Cow<'_, str>, &RawValue> =
-            serde_json::from_str(called.get()).unwrap_or_default();
-        let word =
-            |name: &str| called.get(name).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
-        let arguments = called.get("args").map(|args| args.get()).filter(|args| *args != "null");
-        return Some(AnswerPart::Call {
-            id: word("id").unwrap_or_default(),
-            name: word("name").unwrap_or_default(),
-            arguments: arguments.unwrap_or("{}").to_owned(),
-            beside: beside("functionCall"),
-        });
-    }
-    if members.get("thought").is_some_and(|thought| thought.get() == "true") {
-        return Some(AnswerPart::Thought { text: text("text").unwrap_or_default(), raw: Json::new(raw) });
-    }
-    match text("text") {
-        Some(text) => {
-            let beside = beside("text");
-            (!text.is_empty() || beside.is_some()).then_some(AnswerPart::Text { text, beside })
-        }
-        None => Some(AnswerPart::Other(Json::new(raw))),
-    }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
 
 use super::answer::completion;
-use super::gathered::{AnswerPart, Gathered, Response};
+use super::gathered::{Gathered, Piece, Response};
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
@@ -16,7 +16,8 @@ use crate::http::sse::Event;
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
     answer: Gathered,
-    text: String,
+    /// What was last reported.
+    usage: Option<TokenUsage>,
     called: bool,
     padding: PaddingWatch,
     error: Option<Vec<u8>>,
@@ -41,16 +42,17 @@ impl StreamedAnswer for PartialAnswer {
                 return ControlFlow::Break(Ok(()));
             }
         };
-        let (from, known) = (self.answer.parts.len(), self.usage());
-        if !self.answer.add(response) && crate::http::error_body::is_error(event.data) {
+        let called = &mut self.called;
+        let is_answer = self.answer.add(response, &mut |piece| show(piece, called, wanted, sink));
+        if !is_answer && crate::http::error_body::is_error(event.data) {
             self.error = Some(event.data.to_vec());
             return ControlFlow::Break(Ok(()));
         }
-        if let Some(usage) = self.usage().filter(|usage| known != Some(*usage)) {
+        if let Some(usage) = self.usage().filter(|usage| self.usage != Some(*usage)) {
+            self.usage = Some(usage);
             sink.usage(usage);
         }
-        self.report(from, wanted, sink);
-        if self.answer.finish.is_none() && self.padding.is_padded(&self.text) {
+        if self.answer.finish.is_none() && self.padding.is_padded(&self.answer.text) {
             self.answer.finish = Some("MAX_TOKENS".to_owned());
             return ControlFlow::Break(Ok(()));
         }
@@ -58,7 +60,7 @@ impl StreamedAnswer for PartialAnswer {
     }
 
     fn len(&self) -> usize {
-        self.answer.bytes + self.text.len()
+        self.answer.bytes
     }
 
     fn usage(&self) -> Option<TokenUsage> {
@@ -76,24 +78,15 @@ impl StreamedAnswer for PartialAnswer {
     }
 }
 
-impl PartialAnswer {
-    fn report(&mut self, from: usize, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
-        for part in &self.answer.parts[from..] {
-            match part {
-                AnswerPart::Text { text, .. } => {
-                    // If there is a function for the answer, this may not be the answer.
-                    if wanted.function.is_none() {
-                        sink.delta(Delta::Text(text));
-                    }
-                    self.text.push_str(text);
-                }
-                AnswerPart::Thought { text, .. } => sink.delta(Delta::Reasoning(text)),
-                AnswerPart::Call { name, arguments, .. } => {
-                    if !std::mem::replace(&mut self.called, true) && wanted.function == Some(name) {
-                        sink.delta(Delta::Text(arguments));
-                    }
-                }
-                AnswerPart::Other(_) => {}
+fn show(piece: Piece<'_>, called: &mut bool, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
+    match piece {
+        // If there is a function for the answer, text may not be the answer.
+        Piece::Text(text) if wanted.function.is_none() => sink.delta(Delta::Text(text)),
+        Piece::Text(_) => {}
+        Piece::Thought(text) => sink.delta(Delta::Reasoning(text)),
+        Piece::Call { name, arguments } => {
+            if !std::mem::replace(called, true) && wanted.function == Some(name) {
+                sink.delta(Delta::Text(arguments));
             }
         }
     }
