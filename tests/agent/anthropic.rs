@@ -113,6 +113,31 @@ async fn results_come_first_in_one_message_and_thoughts_stay_where_they_were() {
     assert_eq!((&results[1]["tool_use_id"], &results[1]["is_error"]), (&json!("toolu_2"), &json!(true)));
 }
 
+/// W3: another model of the same provider.
+#[tokio::test]
+async fn another_model_gets_the_calls_without_the_thoughts() {
+    #[llm_node(prompt = "Go on.")]
+    struct GoOn {
+        #[node(history)]
+        before: Vec<Message>,
+    }
+
+    let first = json!([thought("Look."), call("toolu_1", "pen")]);
+    let done = || json(message(json!([text("Done.")]), "end_turn"));
+    let (server, run) = shop([json(message(first.clone(), "tool_use")), done(), done(), done()]).await;
+    let before = run.call(&Keep).report().await.unwrap().messages;
+    run.call(&GoOn { before: before.clone() }).await.unwrap();
+    run.call(&GoOn { before }).model("claude-y").await.unwrap();
+    let turns: Vec<Value> = server.bodies()[2..].iter().map(called).collect();
+    assert_eq!(turns, [first, json!([call("toolu_1", "pen")])]);
+}
+
+/// The blocks of the turn that called.
+fn called(body: &Value) -> Value {
+    let turns = body["messages"].as_array().unwrap();
+    turns.iter().find(|turn| turn["role"] == "assistant").unwrap()["content"].clone()
+}
+
 fn stream(blocks: &[Value], stop: &str) -> String {
     let event = |value: Value| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
     let mut head = message(json!([]), "");
@@ -176,6 +201,20 @@ async fn a_second_start_begins_anew() {
     let (_server, run) = shop([events(half.to_owned() + &stream(&[text("Right.")], "end_turn"))]).await;
     let report = run.call(&Greet).stream().report().await.unwrap();
     assert_eq!(report.value, "Right.");
+}
+
+/// W19: the last usage counts, and a `null` in it says nothing of what was reported before. After the end comes `[DONE]`.
+#[tokio::test]
+async fn usage_is_replaced_by_what_a_later_event_reports() {
+    let end = r#""usage":{"output_tokens":9}"#;
+    let nulls = r#""usage":{"input_tokens":4,"cache_read_input_tokens":null,"cache_creation_input_tokens":null,"output_tokens":9}"#;
+    let body = stream(&[text("Hello.")], "end_turn");
+    let (_server, run) = shop([events(body.replace(end, nulls))]).await;
+    assert!(body.contains(end) && body.ends_with("data: [DONE]\n\n"), "{body}");
+    let report = run.call(&Greet).stream().report().await.unwrap();
+    let usage = report.record.attempts[0].usage.unwrap();
+    assert_eq!((usage.input, usage.output, usage.cached), (Some(14), Some(9), Some(10)));
+    assert_eq!((usage.cache_write, usage.reasoning), (Some(0), None));
 }
 
 #[tokio::test]

@@ -171,6 +171,29 @@ async fn a_stream_comes_to_the_same_as_a_plain_answer() {
     assert_eq!(asked[1].body["contents"][2]["parts"].as_array().unwrap().len(), 4);
 }
 
+/// W20: of two candidates the first one counts, and events may have no parts, no content and no candidates.
+#[tokio::test]
+async fn another_candidate_is_left_out_and_parts_may_be_absent() {
+    let mut other = piece(json!({"text": "Goodbye."}));
+    other["candidates"][0]["index"] = json!(1);
+    let pieces = [
+        json!({"candidates": [{"content": {"role": "model"}, "index": 0}]}),
+        json!({"usageMetadata": {"promptTokenCount": 13, "totalTokenCount": 13}}),
+        piece(json!({"text": "Hel"})),
+        other,
+        piece(json!({"text": "lo."})),
+        json!({"candidates": [{"finishReason": "STOP", "index": 0}, {"finishReason": "STOP", "index": 1}],
+            "usageMetadata": {"promptTokenCount": 13, "candidatesTokenCount": 4, "totalTokenCount": 17}}),
+    ];
+    let (_server, run) = shop([events(stream(&pieces))]).await;
+    let report = run.call(&Greet).stream().report().await.unwrap();
+    assert_eq!(report.value, "Hello.");
+    let attempt = &report.record.attempts[0];
+    assert!(format!("{:?}", attempt.flags).contains("other_choices"), "{:?}", attempt.flags);
+    let usage = attempt.usage.unwrap();
+    assert_eq!((usage.input, usage.output, usage.total), (Some(13), Some(4), Some(17)));
+}
+
 #[tokio::test]
 async fn types_are_asked_for_by_schema_then_as_json_then_in_the_prompt() {
     let right = || json(answer(json!([{"text": r#"{"name": "tea", "red": 7}"#}]), "STOP"));

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 #[path = "../../crates/llmnode-flow/tests/journal/killing.rs"]
-mod killing;
+pub(crate) mod killing;
 
 use killing::Killing;
 

@@ -16,8 +16,18 @@ mod extra_on;
 mod flows;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod gemini;
+#[cfg(all(
+    feature = "anthropic",
+    feature = "cassette",
+    feature = "gemini",
+    feature = "journal",
+    feature = "openai"
+))]
+mod keys;
 #[cfg(feature = "journal")]
 mod killed;
+#[cfg(all(feature = "anthropic", feature = "journal"))]
+mod killed_thoughts;
 mod library;
 mod nested;
 mod outcomes;

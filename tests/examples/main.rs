@@ -216,6 +216,70 @@ fn cases_tells_what_came_of_each_fault() {
     assert!(row("a secret that is none")["key_leaks"].as_u64() > Some(0));
 }
 
+/// What of a row's expectation the answer does not have.
+fn differences(expected: &Value, answer: &Value) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    for member in ["outcome", "text", "reasoning", "finish", "category", "retry"] {
+        if !expected[member].is_null() && expected[member] != answer[member] {
+            wrong.push(format!("{member}: {} for {}", answer[member], expected[member]));
+        }
+    }
+    if answer["wait_s"].as_f64() < expected["wait_s"].as_f64() {
+        wrong.push(format!("wait_s: {}", answer["wait_s"]));
+    }
+    // A call of which nobody recorded the id has one of ours.
+    let called = |call: &Value, with_id: bool| {
+        (call["name"].clone(), call["arguments"].clone(), with_id.then(|| call["id"].clone()))
+    };
+    let calls = list(&expected["calls"]);
+    let with_ids = calls.iter().any(|call| call.get("id").is_some());
+    let called = |calls: Vec<Value>| calls.iter().map(|call| called(call, with_ids)).collect::<Vec<_>>();
+    if called(calls) != called(list(&answer["calls"])) {
+        wrong.push(format!("calls: {}", answer["calls"]));
+    }
+    match expected["usage"].as_object() {
+        Some(usage) => {
+            let members = ["input", "output", "cached", "cache_write", "reasoning"];
+            for member in members.into_iter().chain(usage.contains_key("total").then_some("total")) {
+                if usage.get(member).unwrap_or(&Value::Null) != &answer["usage"][member] {
+                    wrong.push(format!("usage: {}", answer["usage"]));
+                }
+            }
+        }
+        None if !answer["usage"].is_null() => wrong.push(format!("usage: {}", answer["usage"])),
+        None => {}
+    }
+    let mut echo = list(&answer["echo"]).into_iter();
+    for part in list(&expected["echo"]) {
+        if !echo.any(|one| one == part) {
+            wrong.push(format!("echo: {part} is not in {}", answer["echo"]));
+        }
+    }
+    wrong
+}
+
+/// W30: recorded answers, which are kept outside of the repository.
+#[test]
+fn cases_reads_recorded_answers_as_they_were_judged() {
+    let Some(folder) = std::env::var_os("LLMNODE_CASES") else { return };
+    let file = PathBuf::from(folder).join("wires.jsonl");
+    let output = run("cases", &[file.to_str().unwrap()], &[]);
+    assert!(output.status.success(), "{}", text(&output));
+    let rows = std::fs::read_to_string(file).unwrap();
+    let answers = String::from_utf8(output.stdout).unwrap();
+    let mut wrong = Vec::new();
+    for (row, answer) in rows.lines().zip(answers.lines()) {
+        let (row, answer): (Value, Value) =
+            (serde_json::from_str(row).unwrap(), serde_json::from_str(answer).unwrap());
+        assert_eq!(row["id"], answer["id"]);
+        wrong.extend(
+            differences(&row["expect"], &answer).iter().map(|fault| format!("{}: {fault}", row["id"])),
+        );
+    }
+    assert_eq!((rows.lines().count(), wrong), (answers.lines().count(), Vec::new()));
+}
+
 #[test]
 fn cases_says_why_a_row_is_not_run_and_goes_on() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))

@@ -91,6 +91,23 @@ async fn raw_text_that_is_cut_is_returned_and_flagged() {
     assert_books_agree(&run.ledger(), &wire);
 }
 
+/// W22: its Responses say `completed` of an answer that was cut.
+#[tokio::test]
+#[ignore = "needs llama.cpp's server: run scripts/real-components"]
+async fn an_answer_of_its_responses_that_is_cut_is_flagged() {
+    let model = OpenAi::builder().base_url(server_url()).api_key(key()).model("tiny-random").responses();
+    let run = Run::new(model.build().unwrap());
+    let mut cut = 0;
+    for _ in 0..4 {
+        let report = run.call(&tell()).max_tokens(20).report().await.unwrap();
+        let attempt = report.record.attempts.last().unwrap();
+        let is_long = attempt.usage.unwrap().output == Some(20);
+        assert_eq!(attempt.flags.contains(&Flag::LengthStop), is_long, "{attempt:?}");
+        cut += usize::from(is_long);
+    }
+    assert!(cut > 0, "random weights seldom end");
+}
+
 #[tokio::test]
 #[ignore = "needs llama.cpp's server: run scripts/real-components"]
 async fn a_prompt_beyond_the_context_is_told_once() {

@@ -24,7 +24,7 @@ mod streams;
 mod support;
 mod types;
 mod wire;
-#[cfg(feature = "gemini")]
+#[cfg(all(feature = "cassette", feature = "gemini"))]
 mod wires;
 #[path = "../dialects/zoo.rs"]
 mod zoo;

@@ -1,12 +1,14 @@
 //! The same node, the same tools and the same flow over each wire, on a model that speaks (W13). `scripts/litellm` serves it.
 //!
-//! What was executed is taken from the tools' own log. `LLMNODE_FLOWS=3` sets how many of the letters are read.
+//! What was executed is taken from the tools' own log. Each wire's correspondence is recorded, and played back without a server.
+//! `LLMNODE_FLOWS=3` sets how many of the letters are read.
 
-use std::sync::Mutex;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use llmnode::prelude::*;
-use llmnode::{Anthropic, ChatModel, Gemini, OpenAi};
+use llmnode::{Anthropic, Cassette, CassetteMode, ChatModel, Gemini, OpenAi};
 
 use crate::support::{key, variable};
 
@@ -130,7 +132,7 @@ const LETTERS: [(&str, u32); 12] = [
 
 const MODEL: &str = "Qwen2.5-Coder-0.5B-Instruct";
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
     /// Answers of the node without tools.
     read: usize,
@@ -144,14 +146,27 @@ struct Tally {
     tokens: (u64, u64),
 }
 
+/// Over the wire, and once more from what was recorded of it.
+async fn correspond(wire: &str, model: impl ChatModel + 'static) -> Tally {
+    let file =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wires-{}-{wire}.json", std::process::id()));
+    let recorder = Cassette::open(&file).mode(CassetteMode::Record).around(move || Ok(model)).unwrap();
+    let tally = letters(wire, recorder).await;
+    let nowhere = || -> Result<OpenAi, _> { panic!("no server is needed") };
+    let player = Cassette::open(&file).around(nowhere).unwrap();
+    assert_eq!(letters(&format!("{wire}, played back"), player).await, tally);
+    std::fs::remove_file(&file).unwrap();
+    tally
+}
+
 /// Each letter plain and streamed.
-async fn correspond(wire: &str, model: impl ChatModel + Clone + 'static) -> Tally {
+async fn letters(wire: &str, model: Arc<dyn ChatModel>) -> Tally {
     let (mut tally, began) = (Tally::default(), Instant::now());
     let letters = std::env::var("LLMNODE_FLOWS").map_or(LETTERS.len(), |flows| flows.parse().unwrap());
     for (letter, number) in LETTERS.into_iter().take(letters) {
         for streamed in [false, true] {
             let shop = Shop { letter: letter.to_owned(), ..Shop::default() };
-            let mut run = Run::new(model.clone()).with_state(shop);
+            let mut run = Run::new(Arc::clone(&model)).with_state(shop);
             let outcome = match streamed {
                 true => run.flow(Correspondence).on_event(|_, _| {}).await,
                 false => run.flow(Correspondence).await,

@@ -35,15 +35,21 @@ pub(crate) struct Recorded {
 
 impl Recorded {
     pub(crate) async fn start(answers: impl IntoIterator<Item = Answer>) -> Recorded {
+        let mut answers = answers.into_iter().collect::<Vec<_>>().into_iter();
+        Recorded::answering(move |_| answers.next().unwrap_or((500, "text/plain", "no answer left".into())))
+            .await
+    }
+
+    /// A server whose answer depends on the request.
+    pub(crate) async fn answering(mut answer: impl FnMut(&Asked) -> Answer + Send + 'static) -> Recorded {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&asked);
-        let mut answers: std::vec::IntoIter<Answer> = answers.into_iter().collect::<Vec<_>>().into_iter();
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut read = Vec::new();
-                let body = loop {
+                let request = loop {
                     let mut piece = [0; 4096];
                     let count = stream.read(&mut piece).await.unwrap_or(0);
                     read.extend_from_slice(&piece[..count]);
@@ -57,9 +63,8 @@ impl Recorded {
                     }
                     assert!(count > 0, "not JSON: {body}");
                 };
-                kept.lock().unwrap().push(body);
-                let (status, kind, body) =
-                    answers.next().unwrap_or((500, "text/plain", "no answer left".into()));
+                let (status, kind, body) = answer(&request);
+                kept.lock().unwrap().push(request);
                 let head = format!(
                     "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                     body.len()
