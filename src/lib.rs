@@ -668,6 +668,60 @@ pub use llmnode_macros::tool;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// In a batch, `prep` makes all nodes, and `post` gets all outputs:
+///
+/// ```
+/// use llmnode::flow::{Batch, BatchStep};
+/// use llmnode::prelude::*;
+///
+/// #[derive(Default)]
+/// struct World {
+///     urls: Vec<String>,
+///     pages: Vec<String>,
+/// }
+///
+/// struct Fetch {
+///     url: String,
+/// }
+///
+/// #[llmnode::step]
+/// impl BatchStep<World> for Fetch {
+///     type Output = String;
+///     const SETTINGS: &'static Settings = &Settings::new().attempts(3); // in all
+///
+///     async fn prep(world: &World) -> Result<Vec<Self>, BoxError> {
+///         Ok(world.urls.iter().map(|url| Fetch { url: url.clone() }).collect())
+///     }
+///
+///     async fn exec(&self, cx: &Cx<'_, World>) -> Result<String, BoxError> {
+///         if self.url.contains("busy") && !cx.attempt().is_last() {
+///             return Err("no answer".into()); // executed again
+///         }
+///         Ok(format!("the page at {}", self.url)) // `cx.call(&node).await?` would ask a model
+///     }
+///
+///     async fn exec_fallback(&self, _: &Cx<'_, World>, error: NodeError) -> Result<String, BoxError> {
+///         Err(error.into()) // or a value
+///     }
+///
+///     fn post(_: Vec<Self>, pages: Vec<String>, world: &mut World) -> Result<(), BoxError> {
+///         world.pages = pages;
+///         Ok(())
+///     }
+/// }
+///
+/// flow! { FetchAll(World): Batch<Fetch> as Pages => end }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), NodeError> {
+/// let world = World { urls: vec!["a.example".into(), "busy.example".into()], ..World::default() };
+/// let mut run = Run::new(ScriptedModel::new()).with_state(world);
+/// run.flow(FetchAll).await?;
+/// assert_eq!(run.state().pages, ["the page at a.example", "the page at busy.example"]);
+/// # Ok(())
+/// # }
+/// ```
 #[doc(inline)]
 pub use llmnode_macros::step;
 

@@ -16,14 +16,14 @@ fn rows() -> Vec<Vec<&'static str>> {
 
 #[test]
 fn the_table_of_shapes_has_each_shape_and_what_strict_mode_makes_of_it() {
-    let told: BTreeMap<&str, &str> = rows()
-        .into_iter()
-        .filter_map(|row| {
-            let name = row[0].strip_prefix("[`")?.split('`').next()?;
-            assert_eq!(row[0], format!("[`{name}`](../tests/snapshots/shape.{name}.txt)"));
-            Some((name, row[1]))
-        })
-        .collect();
+    let mut listed = BTreeMap::<&str, &str>::new();
+    for row in rows().into_iter().filter(|row| ["as it is", "yes", "no"].contains(&row[0])) {
+        for link in row[1].split(", ") {
+            let name = link.split('`').nth(1).unwrap();
+            assert_eq!(link, format!("[`{name}`](../tests/snapshots/shape.{name}.txt)"));
+            listed.insert(name, row[0]);
+        }
+    }
     let shapes = zoo();
     let is: BTreeMap<&str, &str> = shapes
         .iter()
@@ -36,7 +36,7 @@ fn the_table_of_shapes_has_each_shape_and_what_strict_mode_makes_of_it() {
             (shape.name, strict)
         })
         .collect();
-    assert_eq!(told, is);
+    assert_eq!(listed, is);
 }
 
 /// Each strict-mode fault of a shape is in the table, with its remedy.

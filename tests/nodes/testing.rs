@@ -295,7 +295,7 @@ fn every_snippet_of_the_page_is_here() {
     let (page, here) = (include_str!("../../docs/testing.md"), include_str!("testing.rs"));
     let snippets: Vec<_> =
         page.split("```rust").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert!(snippets.len() > 10);
+    assert!(snippets.len() >= 10);
     for snippet in snippets {
         assert!(here.contains(snippet), "not in tests/nodes/testing.rs:{snippet}");
     }

@@ -10,11 +10,8 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "prompt/unknown_variable",
             "prompt/state_path_misspelt",
             "prompt/double_braces_around_a_field",
-            "prompt/optional_field",
             "prompt/list_field_without_filter",
-            "prompt/field_not_used",
             "prompt/method_in_braces",
-            "habits/prompt_by_format",
         ],
     ),
     (
@@ -23,18 +20,11 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "output/output_without_llm_output",
             "output/nested_type_without_llm_output",
             "output/derives_above",
-            "output/borrows",
-            "output/value_beside_a_tag",
         ],
     ),
     (
         "State and validators",
-        &[
-            "prompt/state_not_named",
-            "item/run_without_state",
-            "validate/helper_in_the_block",
-            "validate/validator_returns_text",
-        ],
+        &["prompt/state_not_named", "item/run_without_state", "validate/validator_returns_text"],
     ),
     (
         "Calls and failures",
@@ -43,18 +33,9 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "habits/await_left_out",
             "args/max_retries",
             "streams/event_with_question_mark",
-            "recover/step_outside_a_stack",
         ],
     ),
-    (
-        "Tools",
-        &[
-            "tools/name_of_the_function",
-            "tools/node_without_state",
-            "tools/optional_reference",
-            "tools/set_by_a_function",
-        ],
-    ),
+    ("Tools", &["tools/name_of_the_function", "tools/node_without_state", "tools/set_by_a_function"]),
     ("Steps and flows", &["step/prep_moves", "step/route_async", "flow/variant_missing"]),
 ];
 
@@ -63,7 +44,7 @@ const HEAD: &str = "\
 
 <!-- Made of cases in llmnode-macros/tests/ui by: UPDATE=1 cargo test -p llmnode-macros --test errors_page -->
 
-What the compiler says about the first mistakes, and what to write instead. `Line<3>, Column<8>` in a type's name is a place in the prompt. A [category][../README.md#errors] tells why a node failed.
+What the compiler says about the first mistakes, and what to write instead. `Line<3>, Column<8>` in a type's name is a place in the prompt. A [category][../README.md#errors] says why a node failed.
 
 [../README.md#errors]: ../README.md#errors
 ";

@@ -10,8 +10,8 @@ const ROWS: &str = include_str!("../../../crates/llmnode-http/src/http/errors.js
 pub(crate) const HEADING: &str = "## What providers refuse";
 
 const HEAD: &str = "
-By provider, the statuses of its errors in each category. A status alone does not decide: fields and texts of the body come first, as \
-`crates/llmnode-http/src/http/rules.rs` lists them, and an error under 200 is found, too. What is in no row goes by its status.
+The statuses of each provider's errors, by category. Fields and texts of the body come before the status, as \
+`crates/llmnode-http/src/http/rules.rs` lists them; an error under 200 is found, too. What is in no row goes by its status.
 ";
 
 const COLUMNS: &[Category] = &[

@@ -73,10 +73,9 @@ impl Failing {
         let (known, unknown) = (&draft["cost"]["known"], &draft["cost"]["unknown_calls"]);
         // Nothing that is known is no sum.
         let known = if known == 0.0 { String::new() } else { known.to_string() };
-        let (triage, reply, category) = (sorted.status.as_u16(), drafted.status.as_u16(), self.category);
+        let (reply, category) = (drafted.status.as_u16(), self.category);
         format!(
-            "| {server} | {requests} | {seconds} | {known} | {unknown} | {triage} | `fallback_value` | {reply} | \
-             `{category}` | {wait} |\n"
+            "| {server} | {requests} | {seconds} | {known} | {unknown} | {reply} | `{category}` | {wait} |\n"
         )
     }
 }
@@ -153,8 +152,8 @@ async fn each_failure_has_its_status_and_its_cost_and_quotes_nobody() {
     for failing in of_the_way().into_iter().chain(final_ones()).chain(bad_answers()) {
         rows.push(failing.row().await);
     }
-    let head = "| the server | requests | seconds | cost | unknown | `/triage` | degraded | `/reply` | `error` | \
-                `retry-after` |\n|---|---|---|---|---|---|---|---|---|---|\n";
+    let head = "| the server | requests | seconds | cost | unknown | `/reply` | `error` | `retry-after` |\n\
+                |---|---|---|---|---|---|---|---|\n";
     let table = format!("{head}{}", rows.concat());
     println!("{table}");
     is_in_the_page(&table);
