@@ -25,7 +25,7 @@ pub trait Clock: Send + Sync {
     }
 }
 
-/// `None`: the time came first. If it has passed already, the work does not begin.
+/// `None`: `end` came first. If it has passed already, the work does not begin.
 pub(crate) async fn timeout_at<F: Future>(clock: &dyn Clock, end: Instant, work: F) -> Option<F::Output> {
     if clock.now() >= end {
         return None;
@@ -147,7 +147,7 @@ impl Clock for TestClock {
     }
 }
 
-/// Keeps a time registered as long as it lives.
+/// Keeps a time registered until it is dropped.
 struct Awaited<'c> {
     shared: &'c Shared,
     time: Instant,

@@ -42,15 +42,12 @@ pub struct NodeError(Box<Inner>);
 struct Inner {
     category: Category,
     node: Cow<'static, str>,
-    /// The innermost first.
     items: Vec<usize>,
     position: Option<Position>,
     message: String,
     retry_after: Option<Duration>,
     record: Option<Arc<CallRecord>>,
-    /// Of the outermost failed call: the calls that it made, and the usage of all.
     children: ChildCalls,
-    /// The node asked models, and was retried as its settings say.
     already_retried: bool,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -89,7 +86,7 @@ impl NodeError {
         self
     }
 
-    /// An error that came from an inner call keeps its own record.
+    /// The error of an inner call keeps its own record.
     pub(crate) fn with_record(mut self, record: Arc<CallRecord>) -> Self {
         if self.0.record.is_none() {
             self.0.node = record.node.clone();
@@ -108,14 +105,13 @@ impl NodeError {
         failed_calls(self).next().is_some()
     }
 
-    /// For nested batches, the innermost item is set first.
+    /// In nested batches, the innermost item is set first.
     pub(crate) fn of_item(mut self, index: usize) -> Self {
         self.0.items.push(index);
         self
     }
 
-    /// A `NodeError` is kept. Any other error gets the category of the failed call among its sources, or else is an
-    /// `exec_error`.
+    /// Keeps a `NodeError`. Others get the category of the failed call among their sources, or else `exec_error`.
     pub(crate) fn of_execution(error: Box<dyn Error + Send + Sync>) -> Self {
         match NodeError::downcast(error) {
             Ok(error) => error,
@@ -128,7 +124,6 @@ impl NodeError {
         }
     }
 
-    /// For a node that asked models: a node that delegated to it does not repeat it.
     pub(crate) fn already_retried(mut self) -> Self {
         self.0.already_retried = true;
         self
@@ -139,7 +134,7 @@ impl NodeError {
         self
     }
 
-    /// For a call that has not ended: its end attaches the whole record.
+    /// For a call that has not ended: its end attaches the complete record.
     pub(crate) fn without_record(mut self) -> Self {
         self.0.record = None;
         self
@@ -210,7 +205,6 @@ impl NodeError {
     }
 }
 
-/// How deep calls may be nested, and flows.
 const MAX_NESTING: usize = 100;
 
 /// The inside of an error, for the crates above.
@@ -307,7 +301,7 @@ impl Error for NodeError {
     }
 }
 
-/// For what a model reports before any call, such as `OpenAi::from_env()`. The error of a request is the source, with its
+/// For what a model reports before any call, such as `OpenAi::from_env()`. The request's error is the source, with its
 /// status and usage.
 impl From<ModelError> for NodeError {
     fn from(error: ModelError) -> Self {

@@ -44,7 +44,7 @@ pub fn copy_permissions(file: &File, like: &Metadata) -> io::Result<()> {
     if is.uid() != like.uid() {
         let _ = fchown(file, Some(like.uid()), None);
     }
-    // What the other file's group may do is not for another group.
+    // Permissions of the other file's group must not go to a different group.
     let group = if file.metadata()?.gid() == like.gid() { 0o070 } else { 0 };
     file.set_permissions(fs::Permissions::from_mode(like.mode() & (0o7707 | group)))
 }

@@ -5,17 +5,15 @@ use std::fmt;
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An amount, in 10⁻¹⁵ of the unit of the prices: the price of one token, where that of a million is given to
-/// nine places, is a whole number of these.
+/// In 10⁻¹⁵ of a currency unit: a whole number for one token if the price of a million has up to nine decimals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Money(pub(crate) u128);
 
 const UNIT: f64 = 1e15;
 
 impl Money {
-    /// `None`: no number, infinite, or less than 0.
     pub(crate) fn from_f64(amount: f64) -> Option<Money> {
-        // The cast of a number too large gives the largest.
+        // The cast saturates.
         (amount.is_finite() && amount >= 0.0).then(|| Money((amount * UNIT).round() as u128))
     }
 

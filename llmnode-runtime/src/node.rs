@@ -47,7 +47,7 @@ pub trait Node {
     }
 }
 
-/// A reference is the node that it points to, in ledgers too. So `run.map(&nodes)` leaves the nodes to the program.
+/// A reference is the node that it points to, in ledgers too, so `run.map(&nodes)` does not consume the nodes.
 #[diagnostic::do_not_recommend]
 impl<N: Node + ?Sized> Node for &N {
     type Output = N::Output;

@@ -86,7 +86,6 @@ impl<A: LlmOutput> TypeReader<A> {
     }
 }
 
-/// Read as one type (the parameters), then converted to the node.
 struct Arguments<T, S: ?Sized> {
     schema: fn() -> Arc<OutputSchema>,
     read: Box<Convert<T>>,
@@ -108,13 +107,12 @@ pub(crate) struct Untyped {
 }
 
 impl Untyped {
-    /// Keywords that llmnode does not know are not checked.
+    /// Unknown keywords are not checked.
     pub(crate) fn by_schema(name: &str, schema: Value) -> Self {
         let check = check_by(&schema);
         Untyped { schema: Arc::new(OutputSchema::from_value(name, schema)), check }
     }
 
-    /// Adds `Flag::NotWritten` for each member of the answer that `is_left_out` selects.
     pub(crate) fn flagging(self, is_left_out: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         let check = move |answer: &str, sent: &OutputSchema, reader: Reader| {
             let mut read = (self.check)(answer, sent, reader)?;
@@ -239,7 +237,6 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         }
     }
 
-    /// `schema` is the result of [`schema`](OutputSpec::schema).
     pub(crate) fn read(
         &self,
         answer: &str,
@@ -285,7 +282,7 @@ impl<T, S: ?Sized> OutputSpec<T, S> {
         }
     }
 
-    /// For arguments that were refused: if they fit the type all the same, validators can report more.
+    /// For refused arguments: if they fit the type anyway, validators can report more.
     pub(crate) fn build(&self, text: &str) -> Option<T> {
         match &self.0 {
             Kind::Arguments(of) => (of.build)(text),

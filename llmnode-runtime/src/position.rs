@@ -34,7 +34,7 @@ pub enum Label {
 #[derive(Clone)]
 struct Level {
     label: Label,
-    /// The index of the step that had the label last: where to look first.
+    /// Where the label was last; only a hint.
     step: usize,
 }
 

@@ -19,19 +19,17 @@ use crate::money::Money;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     rates: Rates,
-    /// Those of requests whose prompt has more tokens than this.
     above: Option<(u64, Rates)>,
 }
 
-/// For a million tokens.
+/// Per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rates {
     input: f64,
     output: f64,
     cached: Option<f64>,
-    /// Kept for five minutes.
     cache_write: Option<f64>,
-    /// Kept for an hour.
+    /// Cached for an hour; `cache_write` is for five minutes.
     cache_write_long: Option<f64>,
 }
 
@@ -40,7 +38,7 @@ impl Rates {
         token(self.input).times(input).plus(token(self.output).times(output))
     }
 
-    /// The most that these tokens can cost: all of the prompt may be written to a cache.
+    /// All of the prompt may be written to a cache.
     fn most(&self, input: u64, output: u64) -> Money {
         let dearest = self.of_caches().fold(self.input, f64::max);
         Rates { input: dearest, ..*self }.of(input, output)
@@ -98,17 +96,17 @@ impl Price {
         self.rates(input).of(input, output)
     }
 
-    /// The most that these tokens can cost. A shorter prompt than expected may have the dearer rates.
+    /// A shorter prompt may have the higher rates.
     pub(crate) fn most_of_tokens(&self, input: u64, output: u64) -> Money {
         self.rates.most(input, output).max(self.rates(input).most(input, output))
     }
 
-    /// `None`: the usage is incomplete or impossible, or has cache writes and the price does not. Where the total is more than
-    /// prompt and answer together, the rest is reasoning, and costs as much as the answer.
+    /// `None`: the usage is incomplete or impossible, or a rate for cache writes is missing. Where the total exceeds
+    /// prompt and answer together, the difference is reasoning, priced like the answer.
     pub(crate) fn of(&self, usage: &TokenUsage) -> Option<Money> {
         let [cached, written, long] =
             [usage.cached, usage.cache_write, usage.cache_write_long].map(Option::unwrap_or_default);
-        // Some providers count cached tokens beside the prompt's, not within them.
+        // Some providers count cached tokens in addition to the prompt's.
         let beside = |input: u64| if written == 0 && cached > input { cached } else { 0 };
         let whole = |input: u64| input.saturating_add(beside(input));
         let (input, output) = match (usage.input, usage.output, usage.total) {
@@ -133,7 +131,6 @@ impl Price {
         Some(rates.of(fresh, output).plus(read).plus(written))
     }
 
-    /// Whether the usage has cache writes, and the price has none for them.
     pub(crate) fn lacks_cache_write(&self, usage: &TokenUsage) -> bool {
         let rates = self.rates(usage.input.unwrap_or(0));
         let lacks = |rate: Option<f64>, tokens| rate.is_none() && tokens > Some(0);
@@ -171,7 +168,6 @@ fn token(per_million: f64) -> Money {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
     models: BTreeMap<String, Price>,
-    /// The day of the list.
     made: Option<String>,
 }
 
@@ -195,7 +191,7 @@ impl Prices {
     }
 
     pub(crate) fn of(&self, model: &str) -> Option<&Price> {
-        // The prefixes of a name are sorted by length, so the longest is found first.
+        // Prefixes of a name are sorted by length, so this finds the longest.
         let listed =
             || self.models.iter().rev().find(|(name, _)| is_snapshot(model, name)).map(|(_, price)| price);
         self.models.get(model).or_else(listed)
@@ -211,11 +207,11 @@ impl Prices {
     }
 }
 
-/// Whether a name is the listed one with a date or a version after it: three digits or more in groups, since with fewer it
-/// is another model (`x-4` and `x-4-5`).
+/// Whether only a date or a version follows the listed name: three digits or more in groups. Fewer are another model
+/// (`x-4-5`).
 fn is_snapshot(model: &str, listed: &str) -> bool {
     let Some(rest) = model.strip_prefix(listed) else { return false };
-    // Fine-tuned models have the price of what they are made of: `ft:gpt-x:our-org::id`.
+    // Fine-tuned models cost what their base model costs: `ft:gpt-x:our-org::id`.
     if listed.starts_with("ft:") && rest.starts_with(':') {
         return true;
     }

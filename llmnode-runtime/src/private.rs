@@ -42,8 +42,7 @@ pub mod probes {
     };
 }
 
-/// The impl of `Exec` for an `Arc` of the state. The bound is for any lifetime, so that the compiler does not report a state
-/// that is not `Sync` here once more.
+/// The bound is for any lifetime, so that the compiler does not report a state that is not `Sync` here once more.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __impl_arc_state {

@@ -65,7 +65,7 @@ where
     let model = FnModel::new(|_| ModelError::unsent(Category::ConfigError, "only the request is wanted"));
     // A limit may need prices, and a deadline on tokio's clock a runtime.
     let run = Run::new(model.clone()).without_limits().with_clock(TestClock::new());
-    // Rendering never waits, and this model answers at once: one poll goes as far as the first request.
+    // Nothing waits here, so one poll reaches the first request.
     let polled = {
         let call = pin!(run.call_on(state, node));
         call.poll(&mut Context::from_waker(Waker::noop())).map(|outcome| outcome.err())

@@ -2,7 +2,7 @@
 
 use llmnode_reader::internal::{floor_char_boundary, one_line};
 
-/// A `Debug` that shows only these fields: the others are content, or of no use to a reader.
+/// A `Debug` with selected fields: the others are content, or useless to a reader.
 macro_rules! impl_debug {
     ($([$($generics:tt)*])? $name:ident $(<$($arguments:tt),*>)?: $($field:ident),*) => {
         impl<$($($generics)*)?> std::fmt::Debug for $name $(<$($arguments),*>)? {
@@ -34,7 +34,7 @@ pub(crate) fn cut(mut text: String, cap: usize) -> String {
     text
 }
 
-/// A path of names, such as `a -> b -> … -> c`; of a long one the first and the last.
+/// A path such as `a -> b -> … -> c`; a long one is cut in the middle.
 pub(crate) fn shortened(path: &[&str]) -> String {
     const SHOWN: usize = 3;
     let join =

@@ -75,7 +75,6 @@ struct Setup {
     name: Cow<'static, str>,
     system_prompt: String,
     examples: Vec<(String, Value)>,
-    /// `None`: the answer is text.
     output: Option<Untyped>,
     settings: Settings,
     tools: Toolset,

@@ -26,7 +26,6 @@ impl Payload {
     }
 }
 
-/// Shows no content.
 impl fmt::Debug for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

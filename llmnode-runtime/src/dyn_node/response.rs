@@ -13,9 +13,8 @@ use crate::error::NodeError;
 use crate::ledger::{CallRecord, Usage, milliseconds};
 use crate::run::CallReport;
 
-/// Bounds of what a failure reports: bytes of a text, items of a list.
-const TEXT: usize = 256;
-const ITEMS: usize = 25;
+const MAX_TEXT_BYTES: usize = 256;
+const MAX_ITEMS: usize = 25;
 
 /// Data, or why there is none, in a form that can be sent to another process.
 ///
@@ -69,12 +68,12 @@ impl From<Result<CallReport<Value>, NodeError>> for Response {
             Ok(report) => Response { success: true, data: Some(report.value), ..of(Some(&report.record)) },
             Err(error) => {
                 let last = error.attempts().last();
-                let violations = last.map_or(&[][..], |attempt| &attempt.violations).iter().take(ITEMS);
+                let violations = last.map_or(&[][..], |attempt| &attempt.violations).iter().take(MAX_ITEMS);
                 Response {
                     reason: Some(reason(&error)),
                     error_type: Some(error.category()),
-                    message: Some(one_line(error.message(), TEXT)),
-                    violations: violations.map(|one| one_line(one.to_string(), TEXT)).collect(),
+                    message: Some(one_line(error.message(), MAX_TEXT_BYTES)),
+                    violations: violations.map(|one| one_line(one.to_string(), MAX_TEXT_BYTES)).collect(),
                     status: last.and_then(|attempt| attempt.status),
                     retry_after_ms: error.retry_after().map(milliseconds::whole),
                     ..of(error.record().map(|record| &**record))

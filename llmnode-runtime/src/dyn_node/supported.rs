@@ -30,10 +30,9 @@ fn look(root: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// A schema that refers to itself without going deeper into the value cannot be applied. `known` has the schemas visited so
-/// far, with `false` while they are being visited.
+/// Refuses a schema that refers to itself without descending into the value. `known`: schemas visited; `false` while
+/// under way.
 fn ends(root: &Value, schema: &Value, depth: u32, known: &mut HashMap<*const Value, bool>) -> bool {
-    /// Bounds the recursion through references and unions.
     const DEEPEST: u32 = 300;
     if let Some(ends) = known.get(&std::ptr::from_ref(schema)) {
         return *ends;
@@ -89,7 +88,6 @@ fn fault(root: &Value, keyword: &str, value: &Value) -> Option<String> {
             let leads = value.as_str().and_then(|reference| target(root, reference));
             (leads.is_some_and(is_schema), "a reference to a part of this schema, such as #/$defs/item")
         }
-        // Annotations allow and forbid nothing.
         "title" | "format" | "$schema" | "$id" => (true, ""),
         keyword if is_annotation(keyword) => (true, ""),
         _ => {

@@ -26,7 +26,7 @@ impl fmt::Debug for NodeError {
             Some(last) if category.group() == Group::Answer && !last.violations.is_empty() => {
                 shown.field("violations", &violations(last));
             }
-            // Refusals quote the answer, and the panic of a validator may show what it looked at.
+            // Refusals quote the answer, and a validator's panic may show the value it checked.
             _ if category.group() == Group::Answer
                 || matches!(category, Category::Refusal | Category::Panic) =>
             {
@@ -43,7 +43,7 @@ impl fmt::Debug for NodeError {
     }
 }
 
-/// A longer answer was cut, so its words are not all known.
+/// A longer answer was cut, so not all of its words are known.
 const LONGEST: usize = 64 * 1024 - 4;
 
 fn violations(attempt: &AttemptRecord) -> Vec<String> {
@@ -67,7 +67,6 @@ fn is_separator(c: char) -> bool {
     !c.is_alphanumeric()
 }
 
-/// The text with `…` for all that is in quotation marks or backticks.
 fn unquoted(text: &str) -> String {
     let (mut kept, mut rest) = (String::new(), text.chars());
     while let Some(c) = rest.next() {
@@ -87,8 +86,8 @@ fn unquoted(text: &str) -> String {
     kept
 }
 
-/// A validator may quote the answer without quotation marks, so words of the answer are hidden, except those of up to two letters.
-/// Words of other scripts are always hidden: where they end is not known here.
+/// Validators may quote the answer without quotation marks, so its words are hidden, but for those of up to two
+/// letters. Words of other scripts always are: their boundaries are unknown here.
 fn without_words(reason: &str, answer: &HashSet<&str>) -> String {
     let small = |word: &str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
     let hidden =

@@ -11,7 +11,7 @@ use super::{Inner, NodeError};
 use crate::ledger::{AttemptKind, AttemptRecord, CallRecord, FailedTry};
 
 impl NodeError {
-    /// What the program has to fix is shown whole; other messages may quote what came from outside.
+    /// Only what the program has to fix is shown in full; other messages may quote external text.
     pub(super) fn shown(&self) -> Cow<'_, str> {
         match self.0.category {
             Category::ConfigError => Cow::Borrowed(&self.0.message),
@@ -19,7 +19,6 @@ impl NodeError {
         }
     }
 
-    /// If a step has the name of its node, the name is written once.
     fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { node, items, position, .. } = &*self.0;
         let step = position.as_ref().filter(|position| !position.is_start());
@@ -46,7 +45,7 @@ impl fmt::Display for NodeError {
         if let (true, [.., last]) = (attempts.is_empty(), self.failed_tries()) {
             return write_tries(last, self.failed_tries(), message, f);
         }
-        // A single attempt that failed like the call has nothing to add.
+        // A single attempt that failed like the call adds nothing.
         if matches!(attempts, []) || matches!(attempts, [only] if only.category == Some(*category)) {
             return write!(f, ": {}", self.shown());
         }

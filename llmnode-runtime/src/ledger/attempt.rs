@@ -17,7 +17,6 @@ use crate::prices::Price;
 pub(crate) struct JournalKey {
     pub(crate) conversation: String,
     pub(crate) request: String,
-    /// Set if a model other than the call's own answers.
     pub(crate) model: Option<String>,
 }
 
@@ -37,7 +36,7 @@ pub(crate) struct OpenAttempt<'c> {
 }
 
 impl CallGuard<'_> {
-    /// Begins an attempt: from now on it is in the book, whatever happens.
+    /// From here on, the attempt is in the ledger, whatever happens.
     pub(crate) fn attempt(
         &self,
         kind: AttemptKind,
@@ -85,7 +84,7 @@ impl<'c> OpenAttempt<'c> {
         }
     }
 
-    /// Waits until the recorder has written it: the request must not go out before.
+    /// The request must not go out before the recorder has written this.
     pub(crate) async fn record_begin(&mut self) -> Result<(), BoxError> {
         if let Some(record) = &self.record {
             self.begun = true;
@@ -173,7 +172,6 @@ impl<'c> OpenAttempt<'c> {
         });
     }
 
-    /// At the price of the name that the provider reports, or else of the name that was asked for.
     fn cost(&self, record: &AttemptRecord) -> Option<f64> {
         let reported = record.model.as_deref().and_then(|model| self.call.prices.of(model));
         let price = reported.or(self.price)?;

@@ -23,14 +23,14 @@ use crate::clock::Clock;
 use crate::position::{Position, PositionExt};
 use crate::prices::Prices;
 
-/// How many attempts keep answer and violations. This bound and the next two keep a record small however long a call runs.
+/// This bound and the next two keep a record small however long a call runs.
 const ANSWERS: usize = 8;
 
 const CALLS: usize = 64;
 
 const FAILED_TRIES: usize = 64;
 
-/// Dropped before its end, it is recorded as cancelled.
+/// Recorded as cancelled if dropped before its end.
 pub(crate) struct CallGuard<'r> {
     ledger: &'r Ledger,
     clock: &'r dyn Clock,
@@ -44,7 +44,6 @@ pub(crate) struct CallGuard<'r> {
     parent: Option<&'r CallGuard<'r>>,
     pub(crate) depth: usize,
     usage_sum: Option<&'r UsageSum<'r>>,
-    /// The position of a flow whose step made the call, and the number of the flow.
     at: Option<(&'r Position, u64)>,
     item: Option<u32>,
     recorder: Option<&'r dyn RunRecorder>,
@@ -54,27 +53,22 @@ pub(crate) struct CallGuard<'r> {
 }
 
 struct State {
-    /// Attempts begun; `attempts` holds those that have ended.
     begun: u32,
     attempts: Vec<AttemptRecord>,
     failed_tries: Vec<FailedTry>,
     resumed_tools: Vec<ToolRecord>,
-    /// Count and usage of answers from a journal.
     replayed: (u32, Replayed),
     messages: Vec<Message>,
     carried: Option<Arc<Carried>>,
     try_began: Instant,
     degraded: Option<Degraded>,
     children: ChildCalls,
-    /// The time up to here is in the ledger.
     accounted_until: Instant,
     ended: bool,
 }
 
-/// All descendants, not only the direct children.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChildCalls {
-    /// The newest, in the order in which they ended.
     pub(crate) calls: VecDeque<Arc<CallRecord>>,
     pub(crate) usage: Usage,
     pub(crate) replayed: Replayed,
@@ -99,7 +93,7 @@ impl State {
         index
     }
 
-    /// Concurrent attempts may arrive here in another order than they ended.
+    /// Attempts that run concurrently may arrive here in another order than they ended.
     fn take_busy_time(&mut self, now: Instant) -> Duration {
         let busy = now.saturating_duration_since(self.accounted_until);
         self.accounted_until = self.accounted_until.max(now);
@@ -120,7 +114,7 @@ pub(crate) struct Parent<'r> {
     pub(crate) at: Option<(&'r Position, u64)>,
     pub(crate) item: Option<u32>,
     pub(crate) recorder: Option<&'r dyn RunRecorder>,
-    /// The span of the step or tool that is this call and nothing else.
+    /// Set if the step or tool is nothing but this call, and shares its span.
     pub(crate) span: Option<&'r Span>,
 }
 
@@ -197,12 +191,11 @@ impl<'r> CallGuard<'r> {
         self.with_parents().filter_map(|call| call.recorder).for_each(|recorder| record(recorder, event));
     }
 
-    /// The number of the innermost flow.
     fn flow(&self) -> Option<u64> {
         self.with_parents().find_map(|call| call.at).map(|(_, flow)| flow).filter(|flow| *flow > 0)
     }
 
-    /// The step that it belongs to: of a flow within a node, below the step of that node.
+    /// For a flow within a node, this is below the step of that node.
     fn position(&self) -> Option<Position> {
         let around = || self.parent.map(|parent| (parent, parent.position()));
         match (self.at, around()) {
@@ -212,7 +205,7 @@ impl<'r> CallGuard<'r> {
         }
     }
 
-    /// The position that those of a flow within it are below: its step, and the calls that lead from there.
+    /// The prefix of positions in flows that this call starts: its step, and the calls below it.
     pub(crate) fn position_within(&self) -> Option<Position> {
         let calls = self.with_parents().take_while(|call| call.at.is_none()).map(Self::observed_name);
         let mut calls: Vec<String> = calls.collect();
@@ -220,13 +213,12 @@ impl<'r> CallGuard<'r> {
         Some(self.position()?.below(calls.iter().map(String::as_str)))
     }
 
-    /// The same moment by the machine's clock.
     pub(crate) fn time_of_day(&self, moment: Instant) -> SystemTime {
         let since = moment.saturating_duration_since(self.started);
         self.started_at.checked_add(since).unwrap_or(self.started_at)
     }
 
-    /// If the clock panics, time stands still: drop guards read it too, and a second panic would abort the program.
+    /// If the clock panics, time stops: drop guards read it too, and a second panic would abort the program.
     pub(crate) fn now(&self) -> Instant {
         catch_panic(|| self.clock.now()).unwrap_or(self.started)
     }
@@ -260,7 +252,7 @@ impl<'r> CallGuard<'r> {
         self.flush().await
     }
 
-    /// Waits until what has happened so far would survive a crash; does nothing without a recorder.
+    /// Waits until what has happened so far survives a crash.
     pub(crate) async fn flush(&self) -> Result<(), BoxError> {
         self.hooks.flush().await
     }
@@ -295,7 +287,6 @@ impl<'r> CallGuard<'r> {
         CallInfo { id: self.id, parent: self.parent_id(), node: &self.node.name, labels: &self.labels }
     }
 
-    /// `number` counts from 1.
     pub(crate) fn failed(&self, number: u32, wait: Duration, category: Category, message: &str) {
         let now = self.now();
         let message = one_line(message, 1000);
@@ -313,13 +304,12 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).try_began = now;
     }
 
-    /// `error`: for recorders alone.
     pub(crate) fn end(&self, category: Option<Category>, error: Option<&dyn Display>) -> Arc<CallRecord> {
         let record = self.commit_call(category);
         self.span.end(&record);
         self.hooks.note(RecorderEvent::CallEnded { path: &self.node.path, record: &record });
         self.record_event(&RunEvent::CallEnded { record: &record, error });
-        // No lock is held here: a hook may read the ledger.
+        // No lock is held here, since a hook may read the ledger.
         self.hooks.call_ended(&record);
         record
     }
@@ -350,7 +340,6 @@ impl<'r> CallGuard<'r> {
         self.parent.map(|parent| parent.id)
     }
 
-    /// From the outermost call inwards.
     pub(crate) fn path(&self) -> Vec<&str> {
         let calls = std::iter::successors(Some(self), |call| call.parent);
         let mut names: Vec<_> = calls.map(|call| &*call.node.name).collect();
@@ -375,7 +364,6 @@ impl<'r> CallGuard<'r> {
         std::iter::successors(Some(self), |call| call.parent).any(|call| call.node.path == path)
     }
 
-    /// `back` is the position in the round, counted from the end.
     pub(crate) fn tool_ended(&self, back: usize, ended: impl FnOnce(&mut ToolRecord)) {
         let mut state = lock(&self.state);
         let State { attempts, resumed_tools, .. } = &mut *state;
@@ -401,7 +389,6 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).carried.take()
     }
 
-    /// The conversation, the usage of child calls, and that of the replayed answers in them.
     pub(crate) fn take_result(&self) -> (Vec<Message>, Usage, Replayed) {
         let mut state = lock(&self.state);
         (std::mem::take(&mut state.messages), state.children.usage, state.children.replayed.clone())
@@ -413,7 +400,7 @@ impl<'r> CallGuard<'r> {
         (state.messages.clone(), state.resumed_tools.iter().chain(asked).cloned().collect())
     }
 
-    /// `usage` is what the answer used when it was asked for; `None` if the journal does not have it.
+    /// `None`: the journal does not have the usage.
     pub(crate) fn replayed(&self, usage: Option<Box<Usage>>) {
         let (count, sum) = &mut lock(&self.state).replayed;
         *count += 1;
@@ -464,7 +451,7 @@ impl<'r> CallGuard<'r> {
         }
     }
 
-    /// The lock is not held while hooks run: they may read the ledger.
+    /// Hooks run without the lock: they may read the ledger.
     pub(super) fn commit(&self, record: AttemptRecord) {
         let now = self.now();
         let busy = lock(&self.state).take_busy_time(now);
@@ -476,7 +463,7 @@ impl<'r> CallGuard<'r> {
         }
         self.hooks.attempt_ended(&self.info(), &record);
         let mut state = lock(&self.state);
-        // Most calls make one attempt, and the ledger keeps the record: `push` alone would make room for four.
+        // `push` would make room for four, but most calls make one attempt.
         state.attempts.reserve_exact(1);
         state.attempts.push(record);
         if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {

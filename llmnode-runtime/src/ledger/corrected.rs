@@ -3,10 +3,9 @@
 use llmnode_reader::Reader;
 use serde_json::Value;
 
-/// More changes than this are not listed.
 const MOST: usize = 64;
 
-/// JSON pointers to the members of the accepted answer that differ from the first answer which validators refused.
+/// JSON pointers to the members that a correction changed.
 pub(super) fn corrected(refused: &str, accepted: &str) -> Vec<String> {
     let value = |answer: &str| Some(Reader::new().value(answer).ok()?.value);
     let mut changed = Vec::new();

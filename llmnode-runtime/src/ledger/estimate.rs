@@ -36,7 +36,7 @@ pub(crate) fn text_tokens(messages: &[Message]) -> u64 {
     quarter(messages.iter().map(|message| message.content.chars().count()).sum())
 }
 
-/// An upper bound: one token per byte, a few around each part, and a flat figure per attachment.
+/// One token per byte, a few around each part, and a flat figure per attachment.
 pub(crate) fn most_tokens(request: &Request) -> u64 {
     const AROUND: usize = 16;
     let message = |message: &Message| {

@@ -26,7 +26,6 @@ fn duration<E: de::Error>(milliseconds: f64) -> Result<Duration, E> {
     if milliseconds < 0.0 {
         return Err(E::invalid_value(de::Unexpected::Float(milliseconds), &"milliseconds of 0 or more"));
     }
-    // More than a `Duration` holds becomes the longest there is.
     Ok(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))
 }
 

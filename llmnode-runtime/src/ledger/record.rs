@@ -184,7 +184,6 @@ impl AttemptRecord {
         }
     }
 
-    /// Drops answer and violations; keeps the message.
     pub(super) fn forget_content(&mut self) {
         self.answer = None;
         self.violations = Vec::new();
@@ -200,7 +199,7 @@ impl AttemptRecord {
         }
     }
 
-    /// For an answer that is still being written, before any usage is reported.
+    /// For an answer that is still being written, while no usage is reported.
     pub(crate) fn estimate_written(&mut self, characters: usize) {
         if let Some(estimate) = &mut self.estimate {
             estimate.output = Some(answer_tokens(characters));
@@ -420,7 +419,6 @@ impl JournalForm for CallRecord {
 }
 
 impl Usage {
-    /// Adds one attempt, if it was a request.
     pub(super) fn add(&mut self, request: &AttemptRecord) {
         if request.unsent {
             return;
@@ -430,7 +428,6 @@ impl Usage {
     }
 }
 
-/// What one request used.
 impl From<&AttemptRecord> for Usage {
     fn from(request: &AttemptRecord) -> Self {
         let mut usage = Usage::default();

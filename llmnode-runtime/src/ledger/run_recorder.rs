@@ -107,7 +107,7 @@ pub enum RunEvent<'e> {
     },
 }
 
-/// Lets a recorder record an event, whatever it does then.
+/// A panic of a recorder does not affect the run.
 pub(crate) fn record(recorder: &dyn RunRecorder, event: &RunEvent<'_>) {
     if let Err(said) = catch_panic(|| recorder.record(event)) {
         tracing::error!(target: "llmnode::hook", "the recording of a run panicked: {said}");

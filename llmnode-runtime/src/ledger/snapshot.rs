@@ -13,8 +13,7 @@ use super::usage::Usage;
 use crate::format::{self, FormatError};
 
 const FORMAT: &str = "llmnode/ledger";
-/// Raised with every change that a reader of this version would misread: a new variant of an enum is one, a new field is
-/// not.
+/// Raised for changes that a reader of this version would misread: a new variant of an enum, but not a new field.
 const VERSION: u64 = 2;
 
 /// The figures of one node over all its calls.

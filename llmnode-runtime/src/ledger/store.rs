@@ -17,7 +17,7 @@ use super::usage::Usage;
 
 const REMEMBERED: usize = 256;
 
-/// Only so many names that are made at run time have figures of their own, so that the ledger stays small.
+/// Further names made at run time share their figures, so that the ledger stays small.
 const NAMES: usize = 1000;
 
 /// A handle to the ledger of a run. Clones read the same ledger, also while calls run.
@@ -57,7 +57,6 @@ pub struct NodeKey {
     pub name: Cow<'static, str>,
 }
 
-/// `type_name` follows from `path`.
 impl PartialEq for NodeKey {
     fn eq(&self, other: &Self) -> bool {
         self.path == other.path && self.name == other.name
@@ -110,7 +109,6 @@ impl Default for Store {
 impl Ledger {
     pub(crate) fn of_path(&self, path: &str) -> Option<NodeStats> {
         let store = self.lock();
-        // Nodes named at run time are of one type under several names.
         let named = store.stats.iter().filter(|(node, _)| node.path == path);
         named.map(|(_, stats)| *stats).reduce(NodeStats::and)
     }
@@ -153,7 +151,7 @@ impl Ledger {
     /// Returns the ledger at this moment, which can be written as JSON and read back.
     pub fn snapshot(&self) -> LedgerSnapshot {
         let calls = self.calls();
-        // The figures are read under one lock, so that the total is the sum of the nodes also while calls run.
+        // One lock for all figures: the total is the sum of the nodes even while calls run.
         let nodes = self.by_name(|stats| *stats);
         LedgerSnapshot::new(nodes, calls, self.lock().prices_made.clone())
     }

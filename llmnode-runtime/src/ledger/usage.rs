@@ -185,14 +185,14 @@ fn with_commas(number: u64) -> String {
     head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
 }
 
-/// Adds figures of one's own choice, such as those of all calls with one label.
+/// Adds figures that you select, such as those of all calls with one label.
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Cost) {
         self.merge(other);
     }
 }
 
-/// Adds figures of one's own choice, such as those of all calls with one label.
+/// Adds figures that you select, such as those of all calls with one label.
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Usage) {
         self.merge(&other);
@@ -229,7 +229,7 @@ struct UsageJson {
     output: Tokens,
     total: Tokens,
     cached: Figure,
-    /// Usages did not always have it.
+    /// Older versions did not write it.
     cache_write: Option<Figure>,
     reasoning: Figure,
     cost: Option<Cost>,
@@ -245,8 +245,7 @@ enum Figure {
 }
 
 impl Figure {
-    /// A plain sum does not say how many requests reported nothing, so this assumes the most: all, or all but one if the sum
-    /// is not 0.
+    /// A plain sum does not say how many requests reported nothing: assumes all, or all but one if the sum is not 0.
     fn of(self, requests: u64) -> Tokens {
         match self {
             Figure::Tokens(tokens) => tokens,

@@ -15,7 +15,6 @@ use super::run::{LimitedNode, RunLimits};
 use crate::clock::{Clock, timeout_at};
 use crate::error::NodeError;
 
-/// Ceilings for the outermost call of a node with tools, if nothing else is set.
 const REQUESTS: u64 = 100;
 
 const TOOL_CALLS: u64 = 200;
@@ -110,7 +109,6 @@ impl<'r> CallLimits<'r> {
         CallLimits { meters, run, clock }
     }
 
-    /// Adds the ceilings of a node with tools where nothing else limits requests or tool calls.
     pub(crate) fn of_agent(&self, name: Cow<'static, str>) -> CallLimits<'r> {
         let stated = |figure: fn(&Limits) -> Option<u64>| {
             self.run.ignored || self.meters.iter().any(|meter| figure(&meter.limits).is_some())
@@ -146,7 +144,7 @@ impl<'r> CallLimits<'r> {
         self.meters.iter().filter_map(of).chain(prices).collect()
     }
 
-    /// Reserves with every meter, or with none because of one that has no room.
+    /// All meters or none.
     pub(super) fn holds(
         &self,
         intent: Intent<'_>,
@@ -171,7 +169,6 @@ impl<'r> CallLimits<'r> {
         }
     }
 
-    /// `Err`: the attempt was cut because the run's time was up.
     pub(crate) async fn in_time<F: Future>(&self, attempt: F) -> Result<F::Output, String> {
         let Some((left, meter)) = self.run_time() else { return Ok(attempt.await) };
         // A time beyond the range of the clock is no limit.
@@ -180,7 +177,6 @@ impl<'r> CallLimits<'r> {
         timeout_at(self.clock, end, attempt).await.ok_or_else(late)
     }
 
-    /// `None`: unlimited.
     pub(crate) fn time_left(&self, deadline: Option<&Deadline>) -> Option<TimeLeft> {
         let run = self.run_time().map(|(left, _)| TimeLeft { left, scope: Scope::Run });
         let call = deadline.map(|deadline| deadline.left(self.clock.now()));

@@ -20,12 +20,10 @@ impl Deadline {
         Some(Deadline { end: began.checked_add(duration)?, duration, call })
     }
 
-    /// The deadline of this call, which may take this long.
     pub(crate) fn of_call(call: &CallGuard<'_>, duration: Duration) -> Option<Self> {
         Deadline::new(call.node().clone(), call.started(), duration)
     }
 
-    /// Awaits what the call does. `Err`: the deadline passed first, in words.
     pub(crate) async fn limit<F: Future>(&self, clock: &dyn Clock, work: F) -> Result<F::Output, String> {
         let outcome = timeout_at(clock, self.end, work).await;
         outcome.ok_or_else(|| {
@@ -49,7 +47,6 @@ pub(crate) struct TimeLeft {
 }
 
 impl TimeLeft {
-    /// The message if this wait leaves no time for a request.
     pub(crate) fn outlasted_by(&self, wait: Duration) -> Option<String> {
         let TimeLeft { left, scope } = self;
         (wait >= *left)

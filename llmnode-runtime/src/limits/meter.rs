@@ -14,7 +14,7 @@ use super::refusal::{Refusal, Scope, Unknown};
 use crate::money::Money;
 use crate::prices::Price;
 
-/// Tokens assumed for an answer while the scope has seen none and `max_tokens` is not set.
+/// Assumed for an answer while the scope has seen none and `max_tokens` is not set.
 const ANSWER: u64 = 256;
 
 pub(super) struct Meter {
@@ -33,7 +33,6 @@ struct Counters {
     tokens: Quantity,
     money: Quantity,
     tool_calls: u64,
-    /// How many answers reported their tokens, and the sum of these.
     answers: u64,
     answered: u64,
     unknown_tokens: Option<Unknown>,
@@ -43,7 +42,6 @@ struct Counters {
 
 pub(super) enum Capacity {
     Free,
-    /// Not before requests in flight have settled.
     Later,
     Never(Refusal),
 }
@@ -51,12 +49,10 @@ pub(super) enum Capacity {
 #[derive(Clone, Copy)]
 pub(super) struct Intent<'a> {
     pub(super) prompt: PromptTokens,
-    /// Adjusted by what the model counted before.
     pub(super) expected: PromptTokens,
     pub(super) max_tokens: Option<u32>,
     pub(super) model: Option<&'a str>,
     pub(super) price: Option<&'a Price>,
-    /// When the list of prices was made.
     pub(super) made: Option<&'a str>,
 }
 
@@ -75,14 +71,17 @@ struct Amount {
 }
 
 pub(super) enum Spent {
-    /// Does not count as a request.
     Unsent,
     /// The provider answered with an error, and counted no tokens.
     Refused,
     /// Usage unknown (response cut off): keep the estimate.
     Unread,
     /// `Err`: the answer did not report the figure.
-    Read { tokens: Result<u64, Unknown>, output: Option<u64>, money: Result<Money, Unknown> },
+    Read {
+        tokens: Result<u64, Unknown>,
+        output: Option<u64>,
+        money: Result<Money, Unknown>,
+    },
 }
 
 impl Meter {
@@ -116,15 +115,14 @@ impl Meter {
         lock(&self.counters).began.get_or_insert(now);
     }
 
-    /// `None`: unlimited.
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
         let limit = self.limits.time?;
         let began = lock(&self.counters).began;
         Some(began.map_or(limit, |began| limit.saturating_sub(now.saturating_duration_since(began))))
     }
 
-    /// What is certain comes before what is unknown, and that before what a wait may change. A request that is not `queued`
-    /// does not overtake one that is.
+    /// Certain refusals come before unknown ones, and both before what a wait may change. A request that is not
+    /// `queued` does not overtake one that is.
     pub(super) fn capacity(&self, now: Instant, intent: Intent<'_>, queued: bool) -> Capacity {
         if self.left(now) == Some(Duration::ZERO) {
             return Capacity::Never(Refusal::Late(self.limits.time.unwrap_or_default()));
@@ -180,7 +178,7 @@ impl Meter {
             Spent::Unsent => (0, 0, 0),
             Spent::Refused => (1, 0, 0),
             Spent::Unread => (1, estimate.tokens.into(), estimate.money.0),
-            // Unreported usage makes the limit unenforceable, which no estimate may hide.
+            // No estimate may hide that the limit cannot be enforced.
             Spent::Read { tokens, money, .. } => {
                 let tokens = tokens.as_ref().map_or(0, |tokens| u128::from(*tokens));
                 (1, tokens, money.as_ref().map_or(0, |money| money.0))
@@ -193,7 +191,7 @@ impl Meter {
         if let Spent::Read { tokens, output, money } = spent {
             counters.learn(*output, tokens.as_ref().err(), money.as_ref().err());
         }
-        // Wakers are code of the executor: none is called under the lock.
+        // Wakers are the executor's code: none is called under the lock.
         drop(counters);
         self.capacity.notify_one();
     }
@@ -208,10 +206,9 @@ impl Meter {
     }
 }
 
-/// A place in the queue of a meter. Dropped, also by a panic, it passes its turn on.
+/// Passes its turn on when dropped, also by a panic.
 pub(super) struct QueueTicket<'m> {
     meter: &'m Meter,
-    /// Set once this is the first in the queue.
     turn: Option<SemaphorePermit<'m>>,
 }
 

@@ -14,7 +14,7 @@ use crate::prices::{Price, Prices};
 #[derive(Default)]
 pub struct PriorSpend {
     prices: Arc<Prices>,
-    /// Includes what this process spent: limits of a flow or a map count anew with each run of it.
+    /// Includes what this process spent: the limits of a flow or a map start again with each run of it.
     pub(super) all: Spending,
     pub(super) run: Spending,
     pub(super) nodes: HashMap<String, Spending>,
@@ -47,7 +47,7 @@ impl PriorSpend {
         let estimate = attempt.estimate.filter(|_| !refused).unwrap_or_default();
         let price = attempt.model.as_deref().and_then(|model| self.prices.of(model));
         let estimated = |price: &Price| price.of_tokens(estimate.input, estimate.output.unwrap_or(0));
-        // The cost may be at the price of the name that was asked for, which the record of an answer does not have.
+        // The record of an answer lacks the name that was asked for, whose price may be the one that counts.
         let cost = attempt.cost.and_then(Money::from_f64);
         let estimate_of = |price: &Price| price.of(&usage).unwrap_or_else(|| estimated(price));
         let one = Spending {
@@ -57,7 +57,6 @@ impl PriorSpend {
             unknown_money: match (&attempt.model, price) {
                 _ if cost.is_some() => None,
                 (Some(model), None) => Some(Unknown::price(model, self.prices.made())),
-                // It has no estimate.
                 (Some(model), Some(price)) if usage.total().is_some() && price.of(&usage).is_none() => {
                     Some(Unknown::cost(model, price, &usage))
                 }
@@ -76,7 +75,6 @@ impl PriorSpend {
 
     fn spent(&mut self, node: &NodeKey, one: &Spending, own: bool) {
         self.all.add(one);
-        // The meters of this process have counted what it spent.
         if !own {
             self.run.add(one);
             add(&mut self.nodes, &node.path, one);

@@ -3,11 +3,10 @@
 #[derive(Clone, Copy)]
 pub(crate) struct PromptTokens {
     pub(crate) estimate: u64,
-    /// An upper bound: no tokenizer makes more than one token of a byte.
+    /// Upper bound: no tokenizer makes more than one token of a byte.
     pub(crate) most: u64,
 }
 
-/// The prompts of a model so far, as it counted them and as they were estimated.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counted {
     counted: u128,

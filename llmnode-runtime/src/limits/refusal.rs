@@ -49,11 +49,9 @@ impl fmt::Display for Scope {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unknown {
     Usage,
-    /// Of a model, with the day on which the list was made.
     Price(String, Option<String>),
-    /// The model wrote to a cache, and its price has none for that.
+    /// The model wrote to a cache, for which its price has no rate.
     CacheWrite(String),
-    /// Neither the request nor the answer names the model.
     Model,
 }
 
@@ -62,7 +60,6 @@ impl Unknown {
         Unknown::Price(one_line(model, 200), made.map(|made| one_line(made, 40)))
     }
 
-    /// Why the price of this model does not tell what this usage cost.
     pub(super) fn cost(model: &str, price: &Price, usage: &TokenUsage) -> Self {
         if price.lacks_cache_write(usage) {
             Unknown::CacheWrite(one_line(model, 200))

@@ -12,18 +12,15 @@ use crate::money::Money;
 /// Dropped before it is settled, it counts the usage reported so far, or else the estimate.
 pub(crate) struct Reservation<'c> {
     limits: &'c CallLimits<'c>,
-    /// One for each meter; empty once they are settled.
     holds: Vec<Hold>,
-    /// The names of the model before it answers, the surest first.
     names: [Option<&'c str>; 3],
-    /// Boxed, since most requests reserve nothing, and none of those needs it.
+    /// Boxed, since most requests reserve nothing.
     seen: Option<Box<TokenUsage>>,
     unsent: bool,
 }
 
 impl CallLimits<'_> {
-    /// Reserves for one request with every meter, after those that came before it, or says why the request may not be
-    /// begun. `names` are those of the model, the surest first.
+    /// Reserves with every meter, in the order of arrival. `names`: of the model, the most reliable first.
     pub(crate) async fn reserve<'c>(
         &'c self,
         prompt: PromptTokens,
@@ -81,7 +78,7 @@ impl<'c> Reservation<'c> {
         self.seen.as_deref().copied()
     }
 
-    /// Nothing was sent so far: dropped now, it gives back what was reserved.
+    /// Until it is sent, dropping it returns the reservation.
     pub(crate) fn unsent(&mut self) {
         self.unsent = true;
     }
@@ -104,7 +101,6 @@ impl<'c> Reservation<'c> {
         self.close(&spent);
     }
 
-    /// For a request that is not begun after all.
     pub(crate) fn release(&mut self) {
         self.close(&Spent::Unsent);
     }

@@ -23,11 +23,10 @@ pub struct RunLimits {
     /// For nodes that only attributes limit; made at their first call.
     by_attributes: Arc<Mutex<HashMap<&'static str, Arc<Meter>>>>,
     pub(crate) prices: Arc<Prices>,
-    /// What earlier processes spent, by the path of the node's type, for meters that are made later.
+    /// By the path of the node's type, for meters that are created later.
     prior_spend: Arc<Mutex<HashMap<String, Spending>>>,
-    /// By the name of the model.
     pub(super) counted: Arc<Mutex<HashMap<String, Counted>>>,
-    /// Held while a request reserves, so that it reserves with all its meters or with none.
+    /// Held while a request reserves with all its meters or with none.
     pub(super) gate: Arc<Mutex<()>>,
     pub(crate) ignored: bool,
 }
@@ -44,7 +43,6 @@ impl RunLimits {
         self.run = Some(Arc::new(Meter::new(Scope::Run, limits)));
     }
 
-    /// The run's own, such as `"50 requests"`.
     pub(crate) fn in_words(&self) -> Vec<String> {
         let Some(meter) = &self.run else { return Vec::new() };
         let Limits { requests, tokens, money, tool_calls, time } = meter.limits;

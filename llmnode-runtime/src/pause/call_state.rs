@@ -40,32 +40,26 @@ use crate::position::Position;
 #[derive(Clone)]
 pub struct Paused(pub(crate) Box<Conversation>);
 
-/// What a conversation needs to continue.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Conversation {
     pub(crate) node: String,
     /// Of the prompt, the tools and the output.
     pub(crate) fingerprint: String,
-    /// What the ids of its calls begin with.
     pub(crate) root: String,
-    /// The step of the flow that it paused in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) position: Option<Position>,
-    /// The model that was asked in place of the call's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// The arguments that a person wrote for the call of a tool that it is within.
+    /// Written by a person for the tool call that contains this conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) edited: Option<String>,
-    /// How many responses there were.
     pub(crate) turns: u32,
-    /// How many rounds in a row called only tools that do not exist.
+    /// Rounds in a row that called only unknown tools.
     pub(crate) unknown: u32,
     pub(crate) messages: Vec<Message>,
-    /// The ids of the calls whose results are failures, which the JSON of a message does not say.
+    /// Ids of the calls whose results are failures: the JSON of a message does not say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) failed: Vec<String>,
-    /// What the model wrote beside the calls of the round that has not ended.
     #[serde(rename = "said")]
     pub(crate) content: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,9 +83,8 @@ pub(crate) enum CallState {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         failed: bool,
     },
-    /// `None`: it waits for a decision.
     Approval(Option<Decision>),
-    /// For a tool without a body. `None` or an edit of its arguments: it waits for the result.
+    /// For a tool without a body. `None`, or an edit of its arguments: it waits for the result.
     Answer(Option<Decision>),
     Within(Box<Paused>),
 }

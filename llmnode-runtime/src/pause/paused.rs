@@ -190,7 +190,6 @@ impl Serialize for Paused {
 
 impl<'de> Deserialize<'de> for Paused {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        // Format and version are checked before anything else is read.
         let json = Value::deserialize(from)?.to_string();
         format::read(&json, FORMAT, VERSION).map(Paused).map_err(serde::de::Error::custom)
     }

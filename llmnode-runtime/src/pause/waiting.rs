@@ -36,7 +36,7 @@ impl fmt::Debug for WaitingCall {
     }
 }
 
-/// Escaped as in JSON pointers, since ids are the provider's text.
+/// Escaped as in JSON pointers, since providers choose the ids.
 pub(crate) fn segment(id: &str) -> String {
     id.replace('~', "~0").replace('/', "~1")
 }

@@ -9,10 +9,9 @@ use serde_json::{Map, Value};
 
 use super::{Price, Prices, Rates};
 
-/// LiteLLM writes the names of these providers before a slash. No other provider has models of the same names.
+/// LiteLLM prefixes the names of these providers' models, which no other provider uses.
 const PREFIXES: [&str; 5] = ["deepseek/", "gemini/", "mistral/", "moonshot/", "xai/"];
 
-/// Names in our files, and in LiteLLM's.
 const MEMBERS: [(&str, &str); 5] = [
     ("input", "input_cost_per_token"),
     ("output", "output_cost_per_token"),
@@ -139,7 +138,6 @@ fn litellms(entry: &Value) -> Option<Price> {
     price(rates, above)
 }
 
-/// Of prompts with another price, in thousands of tokens.
 fn size(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("input").or_else(|| name.strip_prefix("output"))?;
     rest.strip_prefix("_cost_per_token_above_")?.strip_suffix("k_tokens")?.parse().ok()
@@ -153,7 +151,7 @@ fn price(rates: Rates, above: Option<(u64, impl Fn(usize) -> Option<f64>)>) -> O
     Some(Price { rates, above })
 }
 
-/// By the places of [`MEMBERS`]. `base`: the rates of shorter prompts.
+/// In the order of [`MEMBERS`]. `base`: the rates of shorter prompts.
 fn rates(member: impl Fn(usize) -> Option<f64>, base: Option<Rates>) -> Option<Rates> {
     Some(Rates {
         input: member(0).or(base.map(|base| base.input))?,

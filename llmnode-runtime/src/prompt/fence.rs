@@ -25,7 +25,7 @@ pub trait PromptFence {
 #[diagnostic::do_not_recommend]
 impl<T: Display> PromptFence for T {
     fn write_fence(&self, to: &mut dyn Write) -> fmt::Result {
-        // Formatted once, so that the text that is measured is the text that is written.
+        // Formatted once, so that the text that is measured is also the one that is written.
         let mut text = String::new();
         write!(text, "{self:-}")?;
         let fence = "`".repeat(longest_run(&text).saturating_add(1).max(3));

@@ -61,7 +61,6 @@ impl Prompt {
         &self.messages
     }
 
-    /// `Err`: why a value could not be written.
     pub(crate) fn finish(self) -> Result<Vec<Message>, String> {
         let attached: usize =
             self.messages.iter().flat_map(Message::attachments).map(Attachment::sent_bytes).sum();
@@ -94,7 +93,7 @@ impl Prompt {
         self.failed.get_or_insert_with(|| format!("{section}{fault}"));
     }
 
-    /// Leaves room for the prompt and a correction that follow, so that these move nothing.
+    /// So that the prompt and a first correction do not reallocate.
     fn reserve_messages(&mut self, messages: usize) {
         if self.messages.capacity() < self.messages.len() + messages {
             self.messages.reserve(messages + 3);
@@ -114,9 +113,10 @@ impl Prompt {
             return Message::new(role, "");
         }
         let mut message = Message::new(role, String::with_capacity(size.0));
-        // Each run ends with an attachment; without attachments there is one run.
+        // Each slice ends with an attachment.
         for run in segments.split_inclusive(|segment| segment.as_attachment().is_some()) {
-            // What could be counted can be written, unless a `Display` contradicts itself; then the text is cut there.
+            // Counting has succeeded, so writing does, unless a `Display` contradicts itself; then the text is cut
+            // there.
             if write!(message.content, "{}", Joined { segments: run, texts: true }).is_err() {
                 self.fail(&format!("a value of `{part}` could not be written as text"));
             }
@@ -128,7 +128,7 @@ impl Prompt {
     }
 }
 
-/// All segments share one formatter, which saves setting one up for each value. `texts`: with the literal texts.
+/// Shares one formatter among all segments, which is faster than one for each value. `texts`: with the literal texts.
 struct Joined<'a> {
     segments: &'a [Segment<'a>],
     texts: bool,

@@ -7,11 +7,9 @@ pub(crate) enum Section {
     #[default]
     Prompt,
     Examples,
-    /// Counts from 1.
     Example(usize),
 }
 
-/// As the beginning of a message about a fault.
 impl Display for Section {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -77,7 +77,6 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// As it appears in the prompt.
 impl Display for Segment<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

@@ -89,12 +89,11 @@ impl<T: Serialize> PromptJson for T {
     }
 }
 
-/// Adapts a text writer to serde_json, which writes bytes.
 struct Bytes<'a>(&'a mut dyn Write);
 
 impl std::io::Write for Bytes<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        // serde_json passes whole pieces of text, never half a character.
+        // serde_json never splits a character.
         let text = std::str::from_utf8(bytes).map_err(std::io::Error::other)?;
         self.0.write_str(text).map_err(std::io::Error::other)?;
         Ok(bytes.len())
@@ -118,7 +117,7 @@ fn write_items<'a, T: PromptItem + 'a>(
     if empty { to.write_str("(none)") } else { Ok(()) }
 }
 
-/// Indents the further lines of an element, so that it reads as one element.
+/// Indents continuation lines, so that an element reads as one.
 struct Indented<'a>(&'a mut dyn Write);
 
 impl Write for Indented<'_> {
@@ -143,7 +142,7 @@ lists!([] Vec<T>, [] VecDeque<T>, [] BTreeSet<T>, [] [T], [const N: usize] [T; N
 
 #[diagnostic::do_not_recommend]
 impl<T: PromptItem, H> PromptList for HashSet<T, H> {
-    /// Sorted: the set's own order differs from run to run, and a prompt should not.
+    /// Sorted: the set's own order changes between runs, and a prompt should not.
     fn write_list(&self, to: &mut dyn Write) -> fmt::Result {
         let mut items: Vec<String> = self.iter().map(|item| format!("{item}")).collect();
         items.sort_unstable();

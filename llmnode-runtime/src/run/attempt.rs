@@ -29,10 +29,9 @@ use crate::settings::Resolved;
 use crate::text::cut;
 use crate::validate::AttemptInfo;
 
-/// In bytes: a provider may report a name or an id of any length.
-const WORD: usize = 200;
+/// A provider may report names and ids of any length.
+const MAX_WORD_BYTES: usize = 200;
 
-/// What a model says that accepts no lists in schemas.
 const CHOICES: &str = "choices";
 
 /// An answer that calls tools may have no text.
@@ -49,7 +48,7 @@ pub(super) async fn attempt(
     let CallContext { core, limits, .. } = plan.context;
     let estimate = prompt_tokens(&request.messages);
     let outcome = {
-        // Pinned here: a future that is passed by value is stored in each future that it passes through.
+        // Pinned here: a future passed by value is stored again in each future that it passes through.
         let asking = pin!(async {
             let prompt = PromptTokens { estimate, most: most_tokens(request) };
             let most = target.model.max_tokens(request);
@@ -82,7 +81,6 @@ pub(super) async fn attempt(
     }
 }
 
-/// `Err`: the timeout passed first.
 pub(super) async fn in_attempt_timeout<F: Future>(
     clock: &dyn Clock,
     timeout: Option<Duration>,
@@ -122,7 +120,7 @@ async fn ask(
     let Plan { context: CallContext { listener, .. }, settings, .. } = plan;
     let outcome = match listener {
         None => model.complete(request, &mut AttemptSink { open, reserved, written: None }).await,
-        // Boxed, so that calls without a listener have no room for it.
+        // Boxed, so that calls without a listener reserve no room for it.
         Some(listener) => {
             Box::pin(complete_streamed(listener, model, request, open, reserved, settings)).await
         }
@@ -135,14 +133,14 @@ async fn ask(
     let judged = if repeats_shown_form(&answer, request, open) {
         Err(Failure::rejected(Category::SchemaError, vec![repeated_form()]))
     } else {
-        // An answer that was cut counts only if it is complete anyway.
+        // A truncated answer counts only if it happens to be complete.
         let reader = if answer.is_cut() { settings.reader().whole_text() } else { settings.reader() };
         judge(asked, &answer.text, reader, attempt).await
     };
     finish(judged, answer, (model, may_be_text), request, open).map(|()| None)
 }
 
-/// The calls of the answer, native or, if the model's may stand there, in its text.
+/// Native calls, or calls in the text if the model may write them there.
 fn take_round(
     answer: &mut ModelAnswer,
     may_be_text: bool,
@@ -177,7 +175,7 @@ fn repeats_shown_form(answer: &ModelAnswer, request: &Request, open: &mut OpenAt
     schema.is_some_and(|schema| shows_form(open) && repeats_form(schema, &answer.text))
 }
 
-/// Not part of the request's future, either.
+/// Kept out of the request's future, like `answer`.
 fn finish(
     judged: Result<(Vec<Flag>, Vec<Violation>), Failure>,
     answer: ModelAnswer,
@@ -204,7 +202,7 @@ fn finish(
             });
             Ok(())
         }
-        // A refusal to call: as after other refusals, the model is asked again at once.
+        // A refusal to call a tool: as after other refusals, the model is asked again at once.
         Err(bad) if bad.category == Category::SchemaError && has_flag(open, &Flag::FreeChoice) => {
             let bad = if cut { truncated(request) } else { bad };
             Err(Failure { answer: Some(text), retry: Some(Retry::Adapted), ..bad })
@@ -248,23 +246,21 @@ async fn complete_streamed(
 
 struct ModelAnswer {
     text: String,
-    /// It stopped at the length limit.
     stopped: bool,
-    /// How many bytes of white space were written up to that limit, behind a whole document.
+    /// White space, in bytes, written up to that limit after a complete document.
     padding: usize,
     carried: Option<Arc<Carried>>,
-    /// `Some`: the text is not the answer.
     round: Option<Box<Round>>,
 }
 
 impl ModelAnswer {
-    /// With less white space, further objects may follow on lines of their own.
+    /// With less padding, further objects may follow on lines of their own.
     fn is_cut(&self) -> bool {
         self.stopped && self.padding < PADDING
     }
 }
 
-/// Not part of the request's future, which would otherwise reserve space for it while it waits.
+/// Kept out of the request's future, which would reserve space for it while it waits.
 fn answer(
     outcome: Result<Completion, ModelError>,
     request: &Request,
@@ -286,7 +282,7 @@ fn answer(
         Some(_) => 0,
     };
     open.note(|record| {
-        record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), WORD));
+        record.finish_reason = finish.as_ref().map(|finish| one_line(finish.as_str(), MAX_WORD_BYTES));
         note_provider(record, usage, answered_by, request_id);
         match &round {
             None => record.estimate_answer(&text),
@@ -334,7 +330,7 @@ pub(super) fn settle_response(
     }
     reserved.settle(&outcome);
     if outcome.is_ok() {
-        // After a server that could not be reached, the model may have asked another one.
+        // The server was unreachable, but the model may have tried another one.
         open.note(|record| record.unsent = false);
     }
     let completion = outcome.map_err(|error| failed(error, open))?;
@@ -353,7 +349,6 @@ pub(super) fn note_provider(
     replace(&mut record.request_id, request_id);
 }
 
-/// Impossible figures become unknown.
 fn drop_impossible(usage: &mut TokenUsage, open: &mut OpenAttempt<'_>) {
     let possible = usage.possible();
     if *usage != possible {
@@ -370,7 +365,6 @@ fn flag(open: &mut OpenAttempt<'_>, flag: Flag) {
     });
 }
 
-/// Whether the model was shown a form of the answer.
 fn shows_form(open: &mut OpenAttempt<'_>) -> bool {
     let mut asked = None;
     open.note(|record| asked = record.response_format);
@@ -383,7 +377,7 @@ fn has_flag(open: &mut OpenAttempt<'_>, flag: &Flag) -> bool {
     has
 }
 
-/// If it deviates, the server did not enforce the schema.
+/// If true, the server did not enforce the schema.
 fn deviates_from_schema(judged: &Result<(Vec<Flag>, Vec<Violation>), Failure>) -> bool {
     match judged {
         // A response format does not bind the thinking before the answer.
@@ -410,8 +404,8 @@ fn accepted(
     record.violations = normalize_violations(warnings);
 }
 
-/// The failure of an answer that cannot be read at all. The finish reason comes first: an answer that was filtered,
-/// refused or cut is never "corrected".
+/// For an answer that cannot be read at all. The finish reason comes first: an answer that was filtered, refused or cut
+/// is never "corrected".
 fn unusable(
     text: &str,
     refusal: Option<String>,
@@ -451,7 +445,7 @@ fn unusable(
     }
 }
 
-/// Whether a length stop came at once: servers that do not refuse a long prompt have no room left for the answer.
+/// Servers that do not refuse a long prompt stop at once, with no room for the answer.
 fn fills_the_window(usage: Option<TokenUsage>, request: &Request) -> bool {
     /// No model's window is smaller.
     const WINDOW: u64 = 500;
@@ -485,7 +479,7 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
         }
         replace(&mut record.request_id, error.request_id);
     });
-    // Even a model that returned no choice can be reminded that an answer is required.
+    // Even a model that returned no choice can be reminded to answer.
     let fault =
         if error.answer.is_some() { &error.message } else { "there was no answer; an answer is required" };
     let violations = vec![Violation::new("", fault)];
@@ -502,25 +496,23 @@ pub(super) fn failed(error: ModelError, open: &mut OpenAttempt<'_>) -> Failure {
     }
 }
 
-/// A missing value replaces nothing.
 fn replace(slot: &mut Option<String>, word: Option<String>) {
     if let Some(word) = word {
-        *slot = Some(cut(word, WORD));
+        *slot = Some(cut(word, MAX_WORD_BYTES));
     }
 }
 
-/// What a model reports during an attempt goes into its record and its reservation, so that it is not lost if the
-/// call is dropped.
+/// Stores at once what a model reports during an attempt, so that it survives a dropped call.
 pub(super) struct AttemptSink<'a, 'o, 'c> {
     pub(super) open: &'a mut OpenAttempt<'o>,
     pub(super) reserved: &'a mut Reservation<'c>,
-    /// With the number of characters that the listener was shown.
+    /// With the number of characters already passed to the listener.
     pub(super) written: Option<(&'a Listener<'a>, usize)>,
 }
 
 impl Sink for AttemptSink<'_, '_, '_> {
     fn request_id(&mut self, id: &str) {
-        self.open.note(|record| record.request_id = Some(one_line(id, WORD)));
+        self.open.note(|record| record.request_id = Some(one_line(id, MAX_WORD_BYTES)));
     }
 
     fn usage(&mut self, mut usage: TokenUsage) {
@@ -538,7 +530,7 @@ impl Sink for AttemptSink<'_, '_, '_> {
             if part == CHOICES {
                 record.narrowed.clear();
             }
-            record.refused.push(one_line(part, WORD));
+            record.refused.push(one_line(part, MAX_WORD_BYTES));
         });
     }
 

@@ -16,7 +16,6 @@ use crate::validate::AttemptInfo;
 pub(super) struct Plan<'r> {
     pub(super) context: CallContext<'r>,
     pub(super) settings: Resolved<'r>,
-    /// The call's own deadline.
     deadline: Option<&'r Deadline>,
 }
 
@@ -29,12 +28,12 @@ impl<'r> Plan<'r> {
 
     async fn once(&self, one: &PlannedAttempt, attempts: &mut impl Attempts) -> Result<(), Failure> {
         let clock = &*self.context.core.clock;
-        // Pinned here: otherwise the future would hold it once for each branch below.
+        // Pinned here: otherwise each branch below would store the future.
         let once = pin!(async {
             if one.wait > Duration::ZERO {
                 clock.sleep(one.wait).await;
             }
-            // A model that answers at once still lets other tasks run now and then.
+            // Lets other tasks run now and then, even if the model answers at once.
             tokio::task::consume_budget().await;
             attempts.once(one).await
         });
@@ -54,12 +53,10 @@ impl<'r> Plan<'r> {
 
 pub(super) struct AttemptsError {
     error: NodeError,
-    /// The node's fallback value may take its place.
     falls_back: bool,
 }
 
 impl AttemptsError {
-    /// `Ok`, with the record so far, if a fallback value may take the error's place.
     pub(super) fn before_fallback(self, call: &CallGuard<'_>) -> Result<NodeError, NodeError> {
         let error = self.error;
         if !self.falls_back {
@@ -84,14 +81,13 @@ pub(super) struct PlannedAttempt {
 
 pub(super) enum Success {
     Output,
-    /// After them the model is asked again.
     ToolCalls,
 }
 
 pub(super) trait Attempts: Send {
     async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure>;
 
-    /// A result that came in time is not lost to a deadline that passes meanwhile.
+    /// A result that came in time is kept, even if a deadline passes meanwhile.
     async fn succeeded(&mut self) -> Result<Success, NodeError> {
         Ok(Success::Output)
     }
@@ -107,7 +103,6 @@ pub(super) trait Attempts: Send {
         next: &Next,
     ) -> Result<(), NodeError>;
 
-    /// The name of the model that is asked first.
     fn model(&self) -> Option<String> {
         None
     }
@@ -116,7 +111,7 @@ pub(super) trait Attempts: Send {
         Ok(())
     }
 
-    /// From the endpoint's retry budget. `Err`: why there is none.
+    /// `Err`: why the endpoint's retry budget grants none.
     fn grant(&mut self) -> Result<(), String> {
         Ok(())
     }
@@ -137,7 +132,7 @@ pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result
             if let Success::Output = attempts.succeeded().await? {
                 return Ok(());
             }
-            // Boxed: calls without tools should not reserve space for it.
+            // Boxed, so that calls without tools reserve no space for it.
             outcome = Box::pin(plan.in_time(attempts.run_tools())).await;
         }
         let Err(mut failure) = outcome else {

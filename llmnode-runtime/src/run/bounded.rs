@@ -14,7 +14,7 @@ use crate::error::{ErrorInternals as _, NodeError};
 /// How many items are under way at most by default.
 pub const CONCURRENCY: usize = 8;
 
-/// Gives the future of the next item; `None`: there is no further one, and it is not asked again.
+/// `None` is final: the source is not asked again.
 pub(super) type Source<'r, R> =
     Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<BoxFuture<'r, R>>> + Send + 'r>;
 
@@ -59,7 +59,6 @@ impl<T> ItemOutcome for Result<T, NodeError> {
 /// The futures of many items. An item is asked for only when there is room for it; dropping this cancels all that are
 /// under way.
 pub struct BoundedFutures<'r, R> {
-    /// `None`: all items have begun.
     source: Option<Source<'r, R>>,
     pool: Pool<'r, R>,
     begun: usize,
@@ -74,9 +73,9 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
         BoundedFutures { source: Some(source), pool: Pool::new(), begun: 0, concurrency, counter }
     }
 
-    /// `wait`: how many items have ended and are not yet taken; they count as under way.
+    /// `wait`: items that have ended and are not yet taken; they count as running.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, wait: usize) -> Poll<Option<(usize, R)>> {
-        // Lets other tasks run now and then, even if no item ever has to wait.
+        // Lets other tasks run now and then, even if no item ever waits.
         ready!(pin!(tokio::task::consume_budget()).poll(cx));
         self.counter.begin();
         while self.pool.len() + wait < self.concurrency {
@@ -88,7 +87,7 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
                 }
                 Ok(Poll::Ready(None)) => self.source = None,
                 Ok(Poll::Pending) => break,
-                // The source is not polled again: what panicked once may do so for ever.
+                // Not polled again: it may panic every time.
                 Err(said) => {
                     self.source = None;
                     self.begun += 1;
@@ -117,7 +116,6 @@ impl<'r, R: ItemOutcome> BoundedFutures<'r, R> {
             results.resize_with(results.len().max(self.begun), || None);
             results[index] = Some(result);
         }
-        // Each item that has begun has come back from the pool.
         results.into_iter().flatten().collect()
     }
 

@@ -63,7 +63,6 @@ pub struct Call<'r, T> {
 
 type UnderWay<'r, T> = Pin<Box<dyn LazyFuture<CallOptions<'r>, Outcome<T>> + Send + 'r>>;
 
-/// What is set before the first poll.
 #[derive(Default)]
 pub(super) struct CallOptions<'r> {
     overrides: Overrides,
@@ -94,7 +93,6 @@ impl<'r, T> Call<'r, T> {
         Call { options: CallOptions::default(), under_way: under_way(core, caller, state, node) }
     }
 
-    /// Of a node that the call keeps.
     pub(crate) fn owned<S, N>(core: &'r RunCore, state: &'r S, node: N) -> Self
     where
         S: ?Sized,
@@ -435,7 +433,7 @@ fn begin<'r>(
     let usage_sum = caller.flow().map(|flow| flow.usage_sum);
     let Caller { at, item, recorder, span, .. } = caller;
     let around = Parent { parent: caller.call(), usage_sum, at, item, recorder, span };
-    // The labels of a call around it already contain the run's.
+    // An outer call's labels already contain the run's.
     let mut labels = caller.call().map_or(&core.settings.labels, CallGuard::labels).clone();
     labels.extend(settings.labels.clone());
     let (key, now) = catch_panic(|| (key(), clock.now())).map_err(|said| {
@@ -463,7 +461,7 @@ fn limits<'r>(
     levels: [&Settings; 3],
     node: LimitedNode,
 ) -> Result<CallLimits<'r>, NodeError> {
-    // A node that calls itself without an end is found before the stack is used up.
+    // Finds endless recursion before the stack overflows.
     NodeError::check_nesting("calls", scope.depth, || scope.path())?;
     let own = levels.iter().fold(Limits::new(), |nearer, level| nearer.or(level.limits));
     CallLimits::begin(scope.node(), node, own, caller.limits(), &core.limits, &*core.clock)

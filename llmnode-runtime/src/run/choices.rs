@@ -14,7 +14,6 @@ use serde_json::{Map, Value};
 
 use crate::error::NodeError;
 
-/// More violations than a model is told of.
 const MOST: usize = 256;
 
 /// The lists of a node, each with the way to the values of an answer.
@@ -128,7 +127,7 @@ impl ChosenValues {
         let of_self =
             path.strip_prefix("self").filter(|rest| rest.is_empty() || rest.starts_with(['[', '.']));
         let path = of_self.map_or(path.clone(), |rest| rest.strip_prefix('.').unwrap_or(rest).to_owned());
-        // Of a variant, `Action::Use`, the paths of answers have the name alone.
+        // `Action::Use`: the paths in answers have the variant's name only.
         let path = match path.contains("::") {
             true => path
                 .split('.')
@@ -141,7 +140,6 @@ impl ChosenValues {
     }
 }
 
-/// Visits the values at the path of a list in JSON.
 pub(crate) fn walk_json(value: &Value, to: &mut ChosenValues) {
     let path = to.path.clone();
     walk_steps(value, &path, to);
@@ -158,7 +156,7 @@ fn walk_steps(value: &Value, path: &str, to: &mut ChosenValues) {
     }
 }
 
-/// As the schema finds the place of a list: the member of this name, or else those with the same letters.
+/// As the schema finds a list's place: the member of this name, or else those with the same letters.
 fn members_of<'v>(members: &'v Map<String, Value>, name: &'v str) -> impl Iterator<Item = &'v Value> {
     let named = members.get(name);
     let near = members.iter().filter(move |(known, _)| named.is_none() && same_letters(known, name));
@@ -275,7 +273,7 @@ impl<'a, T> PassList<'a> for PathValue<'a, Vec<T>> {
     }
 }
 
-/// Whatever is no `Option` and no `Vec`.
+/// Anything but `Option` and `Vec`.
 pub trait PassValue<'a> {
     /// The value's type.
     type Value: ?Sized;
@@ -296,7 +294,7 @@ impl<'a, T> PassValue<'a> for &PathValue<'a, T> {
     }
 }
 
-/// Whatever is no `Box`.
+/// Anything but `Box`.
 pub trait UnboxValue<'a> {
     /// The value's type.
     type Value: ?Sized;

@@ -12,18 +12,17 @@ use crate::position::Position;
 use crate::settings::Settings;
 use crate::validate::AttemptInfo;
 
-/// A call as its attempts, its tools and the calls within see it.
 #[derive(Clone, Copy)]
 pub(crate) struct CallContext<'r> {
     pub(super) core: &'r RunCore,
     pub(super) call: &'r CallGuard<'r>,
-    /// Only what the program set for this call, not resolved with other levels.
+    /// What the program set for this call, before other levels are merged.
     pub(super) settings: &'r Settings,
     pub(super) limits: &'r CallLimits<'r>,
-    /// When this call, or one around it, has to end.
+    /// The earliest of this call's and the outer calls' deadlines.
     pub(super) deadline: Option<&'r Deadline>,
     pub(super) flow: Option<&'r FlowContext<'r>>,
-    /// Calls within have a listener of their own, or none.
+    /// Not inherited by inner calls.
     pub(super) listener: Option<&'r Listener<'r>>,
     pub(super) attempt: AttemptInfo,
     pub(super) origin: Option<&'r Origin<'r>>,
@@ -37,11 +36,10 @@ pub struct Caller<'r> {
     pub(super) limits: Option<&'r CallLimits<'r>>,
     pub(super) flow: Option<&'r FlowContext<'r>>,
     pub(super) origin: Option<&'r Origin<'r>>,
-    /// The position of the flow, and its number.
     pub(super) at: Option<(&'r Position, u64)>,
     pub(super) item: Option<u32>,
     pub(super) recorder: Option<&'r dyn RunRecorder>,
-    /// The span of the step or tool that is this call and nothing else.
+    /// Set if the step or tool is nothing but this call, and shares its span.
     pub(super) span: Option<&'r Span>,
 }
 

@@ -28,24 +28,20 @@ pub struct RunCore {
     pub clock: Arc<dyn Clock>,
     /// What may be spent.
     pub limits: RunLimits,
-    /// Asked before a tool runs that needs an approval.
     pub(super) approver: Option<Arc<Approver>>,
-    /// What crates above keep for their nodes, by the node's type.
     pub(super) node_data: BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>,
-    /// Reported once.
     pub(super) extra_for_all: Arc<Once>,
 }
 
 pub(super) struct Target<'r> {
     pub(super) model: &'r dyn ChatModel,
-    /// A name registered on the run, or else an id; `None`: the node's or the run's own model as it is.
+    /// A registered name or an id; `None`: the node's or the run's own model as it is.
     pub(super) name: Option<String>,
-    /// `None` if the name is not registered.
     settings: Option<&'r Settings>,
 }
 
 impl RunCore {
-    /// A registered name picks the model behind it; any other is an id for `own`, the node's model or the run's.
+    /// A registered name selects its model; any other is an id for `own`, the node's model or the run's.
     pub(super) fn target<'r>(&'r self, name: Option<&str>, own: &'r dyn ChatModel) -> Target<'r> {
         let registered = name.and_then(|name| self.models.get(name));
         Target {
@@ -91,19 +87,19 @@ impl RunCore {
         }
     }
 
-    /// `None` also where the run only shows what would be asked.
+    /// `None` also if the run only shows prompts.
     pub(super) fn held_model<'r>(&self, held: Option<&'r dyn ChatModel>) -> Option<&'r dyn ChatModel> {
         held.filter(|_| !self.limits.ignored)
     }
 
-    /// The name by which the same model is found again; for `own`, its id.
+    /// The name that leads to the same model again; for `own`, its id.
     pub(super) fn model_name(&self, target: &Target<'_>, own: &dyn ChatModel) -> Option<String> {
         let own = || own.model().filter(|id| !self.models.contains_key(*id)).map(str::to_owned);
         target.name.clone().or_else(own)
     }
 
-    /// A hint for a model that was not found: its name may be misspelt. Empty if the target has no name or a registered one, or no
-    /// model is registered.
+    /// A hint that a model's name may be misspelt. Empty if the target has no name or a registered one, or no model is
+    /// registered.
     pub(super) fn unregistered_hint(&self, target: &Target<'_>) -> String {
         match &target.name {
             Some(name) if target.settings.is_none() && !self.models.is_empty() => {
@@ -119,8 +115,8 @@ impl RunCore {
 }
 
 impl Target<'_> {
-    /// The names of the model before it answers, the most reliable first. If the request names a model, the handle's id may
-    /// be that of another one.
+    /// Before the model answers, the most reliable first. If the request names a model, the handle's id may be another
+    /// one's.
     pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
         let asked = request.model.as_deref();
         [asked, self.name.as_deref(), self.model.model().filter(|_| asked.is_none())]

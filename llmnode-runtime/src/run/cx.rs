@@ -89,13 +89,13 @@ impl<'r, S: ?Sized> Cx<'r, S> {
         Caller { execution: Some(&self.context), ..Caller::default() }
     }
 
-    /// Settings that a node made of others passes on to each of them. `attempts` is one of them, since the node is not
-    /// executed again as a whole. Limits and deadline are not: they hold for all together.
+    /// What a node made of others passes on to each. `attempts` is included, since the node is not repeated as a unit;
+    /// limits and deadline are not, since they hold for all together.
     pub(crate) fn forwarded_settings(&self) -> Settings {
         Settings { limits: Limits::new(), deadline: None, ..self.context.settings.clone() }
     }
 
-    /// Bounds such a node by the deadline that this call sets. The deadline of a run or a node holds for each call within.
+    /// Applies the deadline of such a node's call. A deadline of a run or a node holds for each inner call.
     pub(crate) async fn with_call_deadline<T>(
         &self,
         calls: impl Future<Output = Result<T, NodeError>>,

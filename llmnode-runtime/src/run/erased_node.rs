@@ -14,7 +14,7 @@ use crate::prompt::generated::Prompt;
 use crate::settings::{NodeKind, Settings};
 use crate::validate::{AttemptInfo, CheckOutcome, CheckRun};
 
-/// A node that asks a model, without its types. The rest of a call is compiled once and not for every node.
+/// A node that asks a model, without its types, so that most of a call is compiled once.
 pub(super) trait ErasedNode<'n>: Send + Sync {
     fn settings(&self) -> &'n Settings;
     fn node_kind(&self) -> NodeKind;
@@ -24,23 +24,20 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
     /// Builds the schema to send, and the one to judge answers by, which has no values from the state.
     fn build_schema(&mut self) -> Result<Option<Arc<OutputSchema>>, NodeError>;
 
-    /// The schema to judge by.
     fn schema(&self) -> Option<&OutputSchema>;
 
     fn render(&self, to: &mut Prompt);
 
-    /// With the maximum number of responses.
     fn tools(&self) -> Result<(Arc<[ToolSpec]>, u32), NodeError>;
 
     fn read(&mut self, answer: &str, reader: Reader) -> Result<Answer<()>, Vec<Violation>>;
 
-    /// Runs the validators of the value that was read. `wrapped`: the model wrote `{"value": ..}`.
+    /// Runs the validators. `wrapped`: the model wrote `{"value": ..}`.
     fn check<'a>(&'a mut self, wrapped: bool, attempt: &'a AttemptInfo) -> CheckRun<'a>;
 
-    /// What of the value that was read is not in its list of `choices`. `Err`: a panic of the program.
+    /// Values outside their list of `choices`. `Err`: the program panicked.
     fn not_chosen(&self, wrapped: bool) -> Result<Vec<Violation>, String>;
 
-    /// `tool` counts in the node's list.
     fn execute<'a>(
         &'a self,
         tool: usize,
@@ -51,7 +48,7 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
 }
 
-/// Reads and checks one answer. Returns the flags and warnings of a good one; the judge keeps the value.
+/// Returns the flags and warnings of a good answer; the node keeps the value.
 pub(super) async fn judge(
     node: &mut dyn ErasedNode<'_>,
     answer: &str,
@@ -80,7 +77,6 @@ pub(super) async fn judge(
     Err(Failure::rejected(Category::ValidationError, violations))
 }
 
-/// Each kind of change once.
 fn flags(notes: &[Note]) -> Vec<Flag> {
     let mut flags: Vec<Flag> = Vec::with_capacity(notes.len());
     for note in notes {

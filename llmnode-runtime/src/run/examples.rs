@@ -177,7 +177,6 @@ impl<N> fmt::Debug for Input<N> {
     }
 }
 
-/// `Err`: why the model must not answer so.
 fn answer<T: Serialize, S: ?Sized>(
     output: &T,
     spec: &OutputSpec<T, S>,

@@ -25,7 +25,7 @@ where
     own.value.ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
 }
 
-/// The box proves once, and not for every node, that the future is `Send`.
+/// Proves once, instead of for every node, that the future is `Send`.
 trait ErasedExec: Send {
     fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
 
@@ -81,7 +81,6 @@ fn boxed<'a>(
         let mut executing = ExecAttempts { context: plan.context, node, failed: 0 };
         let Err(ended) = attempt_loop::run(&plan, &mut executing).await else { return Ok(()) };
         let error = ended.before_fallback(call)?;
-        // The call's own deadline does not apply to it.
         let last = CallContext { deadline: context.deadline, ..executing.context };
         record_fallback(call, executing.node.fall_back(error, last).await)
     })
@@ -95,13 +94,12 @@ fn record_fallback(call: &CallGuard<'_>, outcome: Result<(), BoxError>) -> Resul
         }
         Err(error) => NodeError::of_execution(error),
     };
-    // The record is complete only when the call ends, so an unfinished one of this call is removed.
+    // The record is complete only when the call ends.
     let own = error.record().is_some_and(|record| record.id == call.id);
     Err(if own { error.without_record() } else { error })
 }
 
 struct ExecAttempts<'r> {
-    /// As the last execution saw it.
     context: CallContext<'r>,
     node: &'r mut dyn ErasedExec,
     failed: u32,

@@ -42,7 +42,6 @@ impl<T: LlmOutput, S: ?Sized + Sync> LlmNode<S> for Extract<'_, T> {
     }
 
     fn output(&self) -> OutputSpec<T, S> {
-        // A type with validators is refused: its validators would never run.
         OutputSpec::json(|_| {}, |_, _| {})
     }
 }

@@ -13,16 +13,15 @@ use crate::pause::{Paused, PausedError};
 pub(super) struct Failure {
     pub(super) category: Category,
     pub(super) message: String,
-    /// The failure's own decision, if it differs from its category's.
+    /// Set if it differs from the category's default.
     pub(super) retry: Option<Retry>,
     pub(super) retry_after: Option<Duration>,
     pub(super) violations: Vec<Violation>,
     pub(super) answer: Option<String>,
     pub(super) sent: bool,
-    /// The call's deadline passed.
     pub(super) too_late: bool,
     pub(super) source: Option<BoxError>,
-    /// The error of an execution. Only its message changes.
+    /// Of an execution. Only its message changes.
     pub(super) error: Option<NodeError>,
 }
 
@@ -45,7 +44,7 @@ impl Failure {
     pub(super) fn from_exec_error(error: NodeError) -> Self {
         let mut failure = Failure::new(error.category(), error.message());
         failure.retry_after = error.retry_after();
-        // A call within was already retried, as its own settings say.
+        // The inner call was already retried, by its own settings.
         failure.retry = error.has_failed_call().then_some(Retry::No);
         failure.error = Some(error);
         failure
@@ -61,7 +60,6 @@ impl Failure {
         Failure { sent: false, source, ..Failure::new(Category::Aborted, message) }
     }
 
-    /// For a failure that is not reported to the model.
     pub(super) fn of_tool(error: NodeError) -> Self {
         let message = one_line(format!("a tool failed: {}", error.message()), 700);
         let category = error.category();
@@ -81,20 +79,19 @@ impl Failure {
             if message.len() > 1000 {
                 break;
             }
-            // Writing to a `String` does not fail.
             let _ = write!(message, "{}{violation}", if message.is_empty() { "" } else { "; " });
         }
         Failure { violations, ..Failure::new(category, one_line(message, 1000)) }
     }
 
-    /// Adds why there is no further try. Unlike the rest of the message, this part is never cut.
+    /// Unlike the rest of the message, this part is never cut.
     pub(super) fn add(&mut self, note: &str) {
         if !note.is_empty() {
             self.message = one_line(std::mem::take(&mut self.message), 700) + note;
         }
     }
 
-    /// Whether the endpoint answered, even with a bad answer. `None`: the program ended the attempt.
+    /// Also true for a bad answer. `None`: the program ended the attempt.
     pub(super) fn endpoint_answered(&self) -> Option<bool> {
         let failed = self.retry == Some(Retry::Transport) || self.category.group() == Group::Transport;
         (self.sent && self.category.group() != Group::Stop).then_some(!failed)
@@ -112,8 +109,7 @@ impl Failure {
     }
 }
 
-/// The violations, in the form and number that records keep and models see: a validator may return texts of any
-/// length, in any number. Warnings come last.
+/// Bounded in number and length, since validators may return any. Warnings come last.
 pub(super) fn normalize_violations(mut violations: Vec<Violation>) -> Vec<Violation> {
     const LISTED: usize = 256;
     violations.sort_by_key(|one| one.warning);

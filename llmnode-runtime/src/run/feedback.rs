@@ -10,10 +10,8 @@ const CAP: usize = 2048;
 const HEAD: &str = "That answer was not accepted:";
 const NO_ANSWER: &str = "(no answer)";
 
-/// Appends a bad answer, verbatim, and what was wrong with it; keeps the newest `rounds` of such pairs.
-///
-/// `form`: of the answer, for a model that repeated it. `prompt` is how many messages the original prompt has; they are never touched. `violations` are in their
-/// short form.
+/// Appends a bad answer, verbatim, and its violations; keeps the newest `rounds` of such pairs. `form`: of the answer,
+/// for a model that repeated it. `prompt`: the number of the prompt's messages, which never change.
 pub(super) fn append(
     messages: &mut Vec<Message>,
     prompt: usize,
@@ -22,7 +20,7 @@ pub(super) fn append(
     violations: &[Violation],
     form: Option<&str>,
 ) {
-    // Some providers refuse an empty turn of the assistant, so a text takes the place of a missing answer.
+    // Some providers refuse an empty turn of the assistant.
     let answer = answer.filter(|answer| !answer.trim().is_empty());
     messages.push(Message::new(Role::Assistant, answer.unwrap_or_else(|| NO_ANSWER.to_owned())));
     messages.push(Message::new(Role::User, complaint(violations, form)));
@@ -30,7 +28,7 @@ pub(super) fn append(
     messages.drain(prompt..prompt + surplus);
 }
 
-/// Text of the answer that validators quote stays on its line, so that it cannot look like a message of its own.
+/// Quoted text stays on its line, so that it cannot look like a separate message.
 fn complaint(violations: &[Violation], form: Option<&str>) -> String {
     let mut text = String::with_capacity(256);
     text.push_str(HEAD);
@@ -42,7 +40,6 @@ fn complaint(violations: &[Violation], form: Option<&str>) -> String {
     text
 }
 
-/// The lines of the complaints, each with a line break before it.
 pub(super) fn complaints(violations: &[Violation]) -> String {
     let mut text = String::new();
     add_lines(&mut text, violations);
@@ -53,8 +50,7 @@ fn add_lines(text: &mut String, violations: &[Violation]) {
     // Warnings are for the program, not for the model.
     for violation in violations.iter().filter(|one| !one.warning) {
         let (length, remedy) = (text.len(), remedy(violation));
-        // The request concerns the whole answer, but would seem to concern the place of a path. Writing to a `String`
-        // does not fail.
+        // Without a path, because the request concerns the entire answer. Writing to a `String` cannot fail.
         let _ = match (remedy.is_empty(), violation.path.is_empty()) {
             (true, _) => write!(text, "\n- {violation}"),
             (false, true) => write!(text, "\n- {violation}; {remedy}"),

@@ -25,7 +25,7 @@ pub(super) fn lazy<G: Default, F: Future>(make: impl FnOnce(G) -> F) -> impl Laz
 }
 
 impl<M, F> Lazy<M, F> {
-    /// Not inlined: what it moves would take room on the stack of each nested call.
+    /// Not inlined: what it moves would take stack space in each nested call.
     #[inline(never)]
     fn begin<G: Default>(self: Pin<&mut Self>, input: &mut G)
     where
@@ -45,7 +45,6 @@ impl<G: Default, F: Future, M: FnOnce(G) -> F> LazyFuture<G, F::Output> for Lazy
         }
         match self.project().future.as_pin_mut() {
             Some(future) => future.poll(cx),
-            // It has begun.
             None => Poll::Pending,
         }
     }

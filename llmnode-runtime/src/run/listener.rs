@@ -15,7 +15,7 @@ use super::event::{Event, FlowContext, Observer};
 use crate::error::NodeError;
 use crate::ledger::CallGuard;
 
-/// The attempt loop writes to it, the stream reads it. An observer of a flow gets each event at once instead.
+/// Written by the attempt loop, read by the stream. An observer of a flow gets each event at once instead.
 #[derive(Default)]
 pub(crate) struct Listener<'r> {
     state: Mutex<ListenerState>,
@@ -25,19 +25,15 @@ pub(crate) struct Listener<'r> {
 #[derive(Debug, Default)]
 struct ListenerState {
     events: VecDeque<Event>,
-    /// The members that lead to the JSON of the answer. `None`: the answer is text.
     json: Option<&'static [&'static str]>,
-    /// The members that lead to a list, if its items are asked for.
     list: Option<Vec<String>>,
     requests: u32,
-    /// Why the last request failed; the next one reports it as `Restarted`.
+    /// Reported with the next request, as `Restarted`.
     failed: Option<Category>,
-    /// Of the answer so far.
     bytes: usize,
 }
 
 impl<'r> Listener<'r> {
-    /// `None` if nobody observes the flow.
     pub(super) fn observed(flow: Option<&'r FlowContext<'r>>, call: &'r CallGuard<'r>) -> Option<Box<Self>> {
         let observer = flow?.observer.filter(|observer| observer.listens())?;
         Some(Box::new(Listener { state: Mutex::default(), observer: Some((observer, call)) }))
@@ -53,7 +49,6 @@ impl<'r> Listener<'r> {
         self.lock().list = Some(path.to_vec());
     }
 
-    /// Called before the first request.
     pub(super) fn set_schema(&self, schema: Option<&OutputSchema>) -> Result<(), NodeError> {
         let mut state = self.lock();
         state.json = schema.map(|schema| if schema.is_wrapped() { &[WRAPPER][..] } else { &[] });
@@ -71,7 +66,6 @@ impl<'r> Listener<'r> {
         Err(NodeError::new(Category::ConfigError, message))
     }
 
-    /// What was written before it no longer counts.
     pub(super) fn request_began(&self) {
         let mut state = self.lock();
         state.bytes = 0;
@@ -99,14 +93,12 @@ impl<'r> Listener<'r> {
         }
     }
 
-    /// For a model that gave no pieces of its answer.
     pub(super) fn emit_unstreamed(&self, answer: &str) {
         if self.lock().bytes == 0 {
             self.delta(Delta::Text(answer));
         }
     }
 
-    /// Waits for the completion, as long as what is written has at most so many bytes.
     pub(super) async fn with_max_bytes<T>(
         &self,
         cap: usize,
@@ -123,12 +115,11 @@ impl<'r> Listener<'r> {
         .await
     }
 
-    /// The text so far was not the answer.
     pub(super) fn emit_tool_calls(&self, calls: &[ToolCall]) {
         self.emit(self.lock(), Event::ToolCalls(calls.to_vec()));
     }
 
-    /// Waits until the stream has taken all events. A tool that blocks would hold them back otherwise.
+    /// Waits until the stream has taken all events; otherwise a blocking tool would hold them back.
     pub(super) async fn drained(&self) {
         poll_fn(|cx| {
             if self.is_empty() {

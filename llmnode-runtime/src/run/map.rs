@@ -29,7 +29,6 @@ type Calls<'r, T> = Box<dyn FnMut(&mut Context<'_>, &Shared<'r>) -> Poll<Option<
 struct Shared<'r> {
     settings: Settings,
     limits: Option<MapLimits>,
-    /// Takes the place of the run's.
     core: Option<Arc<RunCore>>,
     recording: Option<&'r dyn RunRecorder>,
 }
@@ -308,7 +307,7 @@ where
             .map(|limits| CallLimits::for_map_call(&limits, caller.limits(), &core.limits, &*core.clock));
         let caller = caller.limited(around.as_ref());
         let outcome = Call::new(core, caller, state, &node).settings(settings).report().await;
-        // The end of the call is recorded, too. The call's own error says more than one of its recorder.
+        // The call's own error says more than one of its recorder.
         if other.is_some()
             && let Err(fault) = core.hooks.flush().await
             && outcome.is_ok()
@@ -319,7 +318,6 @@ where
     })
 }
 
-/// The recorder of a map's calls, and what earlier processes spent on the map.
 type RecorderFuture<'r> = BoxFuture<'r, Result<(Arc<dyn Recorder>, PriorSpend), NodeError>>;
 
 /// Records the calls of a map. If the recorder fails to start, its error is the map's only result.
@@ -354,7 +352,6 @@ pub fn recorded_by<'r, T: Send + 'r>(
     Map { core, calls, total, concurrency, settings, limits, on_progress, recording }
 }
 
-/// Why a second journal is refused, and what to do instead.
 fn second_journal_fault(core: &RunCore, shared: &Shared<'_>) -> Option<&'static str> {
     if shared.core.is_some() {
         return Some("the map has more than one journal; leave out one `resume`");

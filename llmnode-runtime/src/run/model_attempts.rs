@@ -27,8 +27,7 @@ use crate::pause::{CallState, Conversation, OpenCall, Paused};
 use crate::settings::Next;
 use crate::validate::AttemptInfo;
 
-/// After this many rounds in a row with unknown tools only, the model has to answer.
-const UNKNOWN: u32 = 2;
+const MAX_UNKNOWN_ROUNDS: u32 = 2;
 
 const ANSWER_NOW: &str = "No more tools can be called. Answer now, with what you have.";
 
@@ -36,7 +35,7 @@ const CUT: &str = "was cut at the length limit; call one tool or write the answe
 
 struct ReplayKeys {
     conversation: String,
-    /// The request that the turn began with. Corrections share its name.
+    /// Fingerprint of the turn's first request; its corrections share it.
     turn: Option<String>,
 }
 
@@ -45,27 +44,22 @@ pub(super) struct ModelAttempts<'r, 'n> {
     model: &'r dyn ChatModel,
     node: &'r mut dyn ErasedNode<'n>,
     request: Request,
-    /// Messages before the first answer.
     first: usize,
-    /// Messages of the prompt and of the rounds so far; those after them are feedback.
+    /// Messages of the prompt and of earlier rounds; later ones are feedback.
     prompt: usize,
     target: Target<'r>,
     retries: BudgetedRetries<'r>,
     answers: Repetition,
     narrowed: Option<Box<Narrowed>>,
     round: Option<Box<Round>>,
-    /// The limit, and the responses so far.
+    /// Limit, and responses so far.
     turns: (u32, u32),
-    /// Rounds in a row that called unknown tools only.
     unknown: u32,
-    /// An answer stopped at the length limit and is asked for again.
     was_cut: bool,
     /// Id of the conversation across processes; `None` if nothing is journaled.
     root: Option<Box<str>>,
     around: Option<Box<str>>,
-    /// `Some` if answers are kept.
     journal: Option<Box<ReplayKeys>>,
-    /// The latest attempt, until it is recorded.
     open: Option<OpenAttempt<'r>>,
 }
 
@@ -119,8 +113,8 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
 }
 
 impl ModelAttempts<'_, '_> {
-    /// Takes the answer that an earlier process got to this request, if there is one and it is still good. Otherwise
-    /// returns how the coming answer is kept; an inner `None` means that it is not kept.
+    /// Takes the answer that an earlier process got to this request, if it is still valid. Otherwise returns the key
+    /// for the new answer; an inner `None`: it is not journaled.
     async fn replayed(&mut self, attempt: &AttemptInfo) -> Result<Option<Option<Box<JournalKey>>>, Failure> {
         let (Some(journal), Some(recorder)) = (&mut self.journal, self.plan.context.call.recorder()) else {
             return Ok(Some(None));
@@ -134,18 +128,18 @@ impl ModelAttempts<'_, '_> {
                 return Ok(Some(Some(Box::new(JournalKey { conversation, request: name, model }))));
             };
             let JournaledAnswer { text, calls, carried, accepted, model } = answer;
-            // From here on the model that gave it is asked, as it was then.
+            // The same model continues, as it did then.
             if let Some(model) = model.filter(|model| self.target.name.as_ref() != Some(model)) {
                 self.change_model(&model).map_err(Failure::from_exec_error)?;
             }
-            // A turn that the provider paused has no calls. An accepted answer carries nothing here.
+            // A turn paused by the provider has no calls. An accepted answer carries nothing here.
             if !calls.is_empty() || carried.is_some() {
                 self.take_replayed(usage, &text, &calls);
                 let open = calls.into_iter().map(|call| OpenCall { state: CallState::Approval(None), call });
                 self.resume_round(&text, carried, open.collect());
                 return Ok(None);
             }
-            // It was refused for what its form was, whatever else would be said of it.
+            // A copied form was refused for that alone.
             let copied = |schema: &OutputSchema| !accepted && repeats_form(schema, &text);
             let judged = if self.request.output.as_deref().is_some_and(copied) {
                 Err(Failure::rejected(Category::SchemaError, vec![repeated_form()]))
@@ -160,7 +154,7 @@ impl ModelAttempts<'_, '_> {
                     }
                     return Ok(None);
                 }
-                // It was accepted once. Its replacement comes next in the journal, or has to be asked for.
+                // Accepted once, but not now. Its replacement is next in the journal, or is asked for.
                 Err(failure) if accepted && failure.category.group() == Group::Answer => {}
                 Err(failure) => {
                     self.take_replayed(usage, &text, &[]);
@@ -177,12 +171,10 @@ impl ModelAttempts<'_, '_> {
         call.record_event(&RunEvent::Replayed { call: call.id, messages, text, calls });
     }
 
-    /// `Some` if it is not the call's.
     fn other_model(&self) -> Option<String> {
         self.target.name.clone().filter(|name| self.plan.settings.model != Some(name))
     }
 
-    /// Calls whose results were kept get them.
     fn resume_round(&mut self, content: &str, carried: Option<Arc<Carried>>, mut calls: Vec<OpenCall>) {
         if let (Some(journal), Some(recorder)) = (&self.journal, self.plan.context.call.recorder()) {
             for OpenCall { call, state } in calls.iter_mut().filter(|open| open.state.result().is_none()) {
@@ -231,7 +223,7 @@ impl ModelAttempts<'_, '_> {
         self.request.messages.extend(round);
         if self.is_last_turn() {
             self.request.answer_now = true;
-            // What the provider paused goes on only as it is.
+            // A turn that the provider paused must be returned unchanged.
             if self.request.messages.last().is_some_and(|message| message.answers().is_some()) {
                 self.request.messages.push(Message::user(ANSWER_NOW));
             }
@@ -243,11 +235,11 @@ impl ModelAttempts<'_, '_> {
     }
 
     fn is_last_turn(&self) -> bool {
-        self.turns.1.saturating_add(1) >= self.turns.0 || self.unknown >= UNKNOWN
+        self.turns.1.saturating_add(1) >= self.turns.0 || self.unknown >= MAX_UNKNOWN_ROUNDS
     }
 
-    /// A model that is free to call tools, has had results, and still answers something else is asked for the answer
-    /// alone. The wire then asks by a response format.
+    /// A model that may call tools, has had results and answers wrongly is asked for the answer alone. The request then
+    /// uses a response format.
     fn ask_for_the_answer(&mut self, failure: &Failure) {
         let mut is_free = false;
         if let Some(open) = &mut self.open {
@@ -260,7 +252,7 @@ impl ModelAttempts<'_, '_> {
         self.request.answer_now |= is_free && self.turns.1 > 0 && is_no_answer;
     }
 
-    /// A model that sees no schema has the list in the feedback.
+    /// A model that sees no schema gets the list as feedback.
     fn narrow(&mut self, failure: &mut Failure) {
         let mut format = self.request.response_format;
         if let Some(open) = &mut self.open {
@@ -271,7 +263,7 @@ impl ModelAttempts<'_, '_> {
         }
     }
 
-    /// A model that could call tools may have lost itself in text. It gets one more try, out of `retries`.
+    /// A model with tools may have got lost in text: one more try, out of `retries`.
     fn ask_for_less(&mut self, failure: &mut Failure) {
         if failure.category == Category::TruncatedOutput
             && failure.retry.is_none()
@@ -283,7 +275,7 @@ impl ModelAttempts<'_, '_> {
         }
     }
 
-    /// A call of a tool that the provider could not read is answered like a call, and takes a turn. In a typed node it is
+    /// A tool call that the provider could not parse is answered like a call, and takes a turn. In a typed node it is
     /// corrected, out of `retries`.
     fn answer_failed_call(&mut self, failure: &mut Failure) {
         let is_failed_call =
@@ -296,7 +288,6 @@ impl ModelAttempts<'_, '_> {
         }
     }
 
-    /// For an answer that called a tool when only an answer was allowed.
     fn explain_tool_call(&mut self, failure: &mut Failure) {
         if !self.request.answer_now || !self.is_last_turn() || failure.category.group() != Group::Answer {
             return;
@@ -306,9 +297,9 @@ impl ModelAttempts<'_, '_> {
             open.note(|record| called = record.tools.first().map(|tool| one_line(&tool.name, 200)));
         }
         let Some(called) = called else { return };
-        failure.add(&if self.unknown == UNKNOWN {
+        failure.add(&if self.unknown == MAX_UNKNOWN_ROUNDS {
             format!(
-                "; the model called `{called}` after {UNKNOWN} responses in a row without a tool that exists, where only an answer is left"
+                "; the model called `{called}` after {MAX_UNKNOWN_ROUNDS} responses in a row without a tool that exists, where only an answer is left"
             )
         } else {
             let turns = self.turns.0;
@@ -316,7 +307,6 @@ impl ModelAttempts<'_, '_> {
         });
     }
 
-    /// Snapshot of the conversation in the middle of a round.
     fn paused(&self, root: String, round: Round, calls: Vec<OpenCall>) -> Paused {
         let ModelAttempts { plan, request, .. } = self;
         let messages = request.messages.clone();
@@ -338,7 +328,6 @@ impl ModelAttempts<'_, '_> {
         }))
     }
 
-    /// For the report of a node with tools.
     pub(super) fn finish(self) {
         let ModelAttempts { plan, request, .. } = self;
         if !request.tools.is_empty() {
@@ -347,7 +336,6 @@ impl ModelAttempts<'_, '_> {
         }
     }
 
-    /// Does nothing unless an earlier call of the node paused.
     pub(super) fn resume(&mut self) -> Result<(), NodeError> {
         let Some(origin) = self.plan.context.origin.filter(|origin| origin.is_paused()) else {
             return Ok(());
@@ -373,7 +361,7 @@ impl ModelAttempts<'_, '_> {
 
 impl Attempts for ModelAttempts<'_, '_> {
     async fn once(&mut self, one: &PlannedAttempt) -> Result<(), Failure> {
-        // A round before the first request comes from a conversation that paused.
+        // There is a round before the first request only after a pause.
         if self.round.is_some() {
             return Ok(());
         }
@@ -385,7 +373,7 @@ impl Attempts for ModelAttempts<'_, '_> {
             open.note(|record| record.narrowed = narrowed.places());
         }
         request.correlation = Some(open.id);
-        // A panic is caught, so an attempt that is dropped was always cancelled.
+        // Panics are caught, so a dropped attempt was always cancelled.
         let outcome =
             catch_panic_async(|| attempt(target, request, open, &mut **node, &one.attempt, plan)).await;
         let panicked =
@@ -393,7 +381,7 @@ impl Attempts for ModelAttempts<'_, '_> {
         self.round = match outcome.unwrap_or_else(|message| Err(panicked(message))) {
             Ok(round) => round,
             Err(mut failure) => {
-                // The timeout may also have passed in the validators.
+                // The timeout may also have passed in a validator.
                 let judging = failure.category == Category::Timeout && open.has_answer();
                 retries.settle(if judging { Some(true) } else { failure.endpoint_answered() });
                 if failure.category == Category::NotFound {
@@ -409,7 +397,6 @@ impl Attempts for ModelAttempts<'_, '_> {
     }
 
     async fn succeeded(&mut self) -> Result<Success, NodeError> {
-        // `None`: the answer was kept by an earlier process.
         let success = if self.round.is_some() { Success::ToolCalls } else { Success::Output };
         let Some(mut open) = self.open.take() else { return Ok(success) };
         if let Some(round) = &self.round {
@@ -449,7 +436,6 @@ impl Attempts for ModelAttempts<'_, '_> {
         let ModelAttempts { plan, request, prompt, .. } = self;
         let is_told = match next {
             Next::Again { kind: AttemptKind::Correction, .. } => true,
-            // A call that failed.
             Next::Again { kind: AttemptKind::Adapted, .. } => {
                 request.output.is_none() && !failure.violations.is_empty()
             }
@@ -502,7 +488,7 @@ impl Attempts for ModelAttempts<'_, '_> {
     }
 }
 
-/// Nothing is recorded if no request was begun. What only the record needs is moved there.
+/// Records nothing if no request was begun. Moves what only the record needs.
 pub(super) fn record_failure(mut open: OpenAttempt<'_>, failure: &mut Failure) {
     if !failure.sent || !open.has_begun() {
         return open.forget(failure.category);

@@ -1,16 +1,14 @@
 //! Names of nodes that are made of other nodes.
 
-/// The most bytes of such a name; a longer one is cut.
 const LONGEST: usize = 200;
 
-/// A name that is put together by the compiler: a constant has no `format!`.
+/// Built at compile time, where there is no `format!`.
 pub(super) struct ConstName {
     bytes: [u8; LONGEST],
     length: usize,
 }
 
 impl ConstName {
-    /// The parts between two words, a comma between each two.
     pub(super) const fn list(open: &str, parts: &[&str], close: &str) -> Self {
         let mut name = ConstName { bytes: [0; LONGEST], length: 0 }.then(open);
         let mut index = 0;
@@ -38,7 +36,6 @@ impl ConstName {
     pub(super) const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(name) => name,
-            // It was cut within a character.
             Err(cut) => match std::str::from_utf8(self.bytes.split_at(cut.valid_up_to()).0) {
                 Ok(name) => name,
                 Err(_) => "",

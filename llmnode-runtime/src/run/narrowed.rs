@@ -7,17 +7,14 @@ use llmnode_reader::internal::{ChoiceList, narrowed, take_closed};
 use llmnode_reader::{OutputSchema, Violation};
 
 pub(super) struct Narrowed {
-    /// As the call began with it.
     schema: Arc<OutputSchema>,
     lists: Vec<(String, ChoiceList)>,
-    /// Where a narrowed answer was refused again: from then on in words.
+    /// Narrowed places that were refused again: from then on they are described in words.
     given_up: Vec<ChoiceList>,
-    /// JSON pointers, for the record.
     places: Vec<String>,
 }
 
 impl Narrowed {
-    /// Puts the closed lists of the violations into the schema of the next request.
     pub(super) fn add(this: &mut Option<Box<Self>>, request: &mut Request, violations: &mut [Violation]) {
         let Some(schema) = &request.output else { return };
         for (place, list) in violations.iter_mut().filter_map(|one| take_closed(one, schema)) {
@@ -55,7 +52,6 @@ impl Narrowed {
         schema
     }
 
-    /// For what is no correction.
     pub(super) fn end(this: &mut Option<Box<Self>>, request: &mut Request) {
         if let Some(this) = this.take() {
             request.output = Some(this.schema);

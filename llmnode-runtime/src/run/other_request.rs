@@ -78,7 +78,6 @@ struct OtherRequestAttempts<'r> {
     of: &'r dyn OtherRequest,
     timeout: Option<Duration>,
     retries: BudgetedRetries<'r>,
-    /// The latest attempt, until it is recorded.
     open: Option<OpenAttempt<'r>>,
     last: Option<NodeError>,
 }
@@ -112,7 +111,7 @@ impl Attempts for OtherRequestAttempts<'_> {
         self.plan.context.call.flush().await.map_err(|fault| Failure::unrecorded(fault).into_error())
     }
 
-    /// Fallback models are for chats only.
+    /// Only chats have fallback models.
     fn change_model(&mut self, _: &str) -> Result<(), NodeError> {
         self.last.take().map_or(Ok(()), Err)
     }

@@ -7,8 +7,8 @@ use super::name::ConstName;
 use super::node::Exec;
 use crate::node::Node;
 
-/// A tuple of nodes executes them all side by side and gives all outputs. Each is a call of its own, on one state that
-/// all of them read; the first error cancels the others.
+/// Executes a tuple of nodes concurrently, each as a call of its own, on one shared state. The first error cancels the
+/// others.
 macro_rules! side_by_side {
     ($($N:ident $n:tt),+) => {
         #[diagnostic::do_not_recommend]

@@ -1,10 +1,10 @@
-//! A turn that the provider paused: the answer that goes on with it has all of its text.
+//! A turn that the provider paused: the answer that continues it has the text of both.
 
 use std::sync::Arc;
 
 use llmnode_model::{Carried, Message, Request, Role};
 
-/// Only for an answer that is text. A typed answer is what follows the pause.
+/// Text only: a typed answer is what follows the pause.
 pub(super) fn with_paused(
     request: &Request,
     text: String,
@@ -20,7 +20,6 @@ pub(super) fn with_paused(
     (texts.concat(), joined.map(Arc::new))
 }
 
-/// The model's turns at the end of the conversation.
 fn paused(request: &Request) -> &[Message] {
     let asked = request.question.map(usize::from);
     let behind = asked.and_then(|at| request.messages.get(at + 1..)).unwrap_or_default();

@@ -7,7 +7,6 @@ use std::task::{Context, Poll, ready};
 use futures_util::stream::{FuturesUnordered, Stream as _};
 use llmnode_model::BoxFuture;
 
-/// A set of futures with tags.
 pub(super) struct Pool<'r, T>(FuturesUnordered<Tagged<'r, T>>);
 
 struct Tagged<'r, T>(usize, BoxFuture<'r, T>);
@@ -30,12 +29,11 @@ impl<'r, T> Pool<'r, T> {
         self.0.len()
     }
 
-    /// Adds a future; the next [`poll_next`](Pool::poll_next) starts it.
+    /// Started by the next [`poll_next`](Pool::poll_next).
     pub(super) fn push(&mut self, tag: usize, future: BoxFuture<'r, T>) {
         self.0.push(Tagged(tag, future));
     }
 
-    /// The next future that has ended. Pending for ever if the pool is empty.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<(usize, T)> {
         match ready!(Pin::new(&mut self.0).poll_next(cx)) {
             Some(ended) => Poll::Ready(ended),

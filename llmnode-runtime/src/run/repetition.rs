@@ -10,7 +10,7 @@ pub(super) struct Repetition(Option<[u8; 32]>);
 
 impl Repetition {
     pub(super) fn repeats(&mut self, failure: &Failure) -> bool {
-        // Without a choice (OpenAI's `choices`) there is no answer: that is a failure of the transport.
+        // Without a choice (OpenAI's `choices`) there is no answer: a failure of the transport.
         if failure.category.group() != Group::Answer || failure.retry == Some(Retry::Transport) {
             return false;
         }

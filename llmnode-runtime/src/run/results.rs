@@ -46,9 +46,8 @@ impl<I> fmt::Debug for Results<'_, I> {
 
 pub(super) struct InOrder<'r, T> {
     bounded: BoundedFutures<'r, Result<T, NodeError>>,
-    /// From the next result on, as far as calls have ended; `None`: one that is under way.
+    /// From the next result on; `None`: still running.
     ended: VecDeque<Option<Result<T, NodeError>>>,
-    /// How many of these have ended.
     waiting: usize,
     taken: usize,
 }
@@ -66,7 +65,7 @@ impl<'r, T> InOrder<'r, T> {
                 self.taken += 1;
                 return Poll::Ready(Some(result));
             }
-            // The next result is under way or has not begun, so something will end.
+            // The next result is running or has not begun, so something will end.
             match self.bounded.poll_next(cx, self.waiting) {
                 Poll::Ready(Some((index, result))) => {
                     let at = index - self.taken;

@@ -14,16 +14,12 @@ use llmnode_reader::internal::without_choices;
 /// The conversation that a call belongs to.
 #[derive(Default)]
 pub struct Origin<'r> {
-    /// Continued by the call itself, or by a call within it.
     paused: Option<&'r Paused>,
     /// Only one call continues the conversation.
     taken: AtomicBool,
-    /// How many calls are around the call that this is made for.
     depth: usize,
-    /// How many agents that call has begun.
     agents: AtomicUsize,
-    /// If the call is one of a tool or within one: the id of the conversation, and the ids of the calls around it and its
-    /// own.
+    /// In a tool: the id of the conversation, and the ids of the calls down to this one.
     pub(super) tool: Option<(&'r str, String)>,
     pub(super) journal: Option<String>,
 }
@@ -34,7 +30,6 @@ impl<'r> Origin<'r> {
         Origin { paused: Some(paused), ..Origin::default() }
     }
 
-    /// `depth`: how many calls are around it.
     pub(super) fn tool(depth: usize, tool: (&'r str, String), paused: Option<&'r Paused>) -> Self {
         Origin { paused, depth, tool: Some(tool), ..Origin::default() }
     }
@@ -46,8 +41,7 @@ impl<'r> Origin<'r> {
         }
     }
 
-    /// The ids of the calls around those of an agent that begins now. A function may call several agents, each of which
-    /// numbers its calls on its own. `~+1` cannot be an id: ids escape `~`.
+    /// Keeps several agents of one function apart: each numbers its own calls. `~+1` cannot be an id: ids escape `~`.
     pub(super) fn around(&self) -> Option<String> {
         let (_, path) = self.tool.as_ref()?;
         Some(match self.agents.fetch_add(1, Ordering::Relaxed) {
@@ -64,13 +58,12 @@ impl<'r> Origin<'r> {
         self.paused.is_some()
     }
 
-    /// The arguments that a person wrote for the call of the tool in which it paused.
     pub(super) fn edited(&self) -> Option<&'r str> {
         self.paused?.0.edited.as_deref()
     }
 
-    /// The conversation, if this call is the one that paused. `root`: the id of this call's conversation, where a journal
-    /// knows it.
+    /// Only the call that paused gets the conversation. `root`: this call's id of the conversation, if a journal knows
+    /// it.
     pub(super) fn take(
         &self,
         fingerprint: &str,
@@ -85,14 +78,14 @@ impl<'r> Origin<'r> {
         let (conversation, node) = (&*paused.0, call.node());
         let further_in = call.depth > self.depth;
         if conversation.node != *node {
-            // In a node that passes on to others, or calls them, the one that paused is further in.
+            // The call that paused is further in.
             if further_in {
                 return Ok(None);
             }
             let paused = &conversation.node;
             return refused(format!("the pause belongs to the node `{paused}`, and this is `{node}`"));
         }
-        // A function that is executed again may call one node several times, and so may a step whose answers are kept.
+        // A repeated function may call one node several times, and so may a step with journaled answers.
         let one_of_several = further_in && (self.tool.is_some() || root.is_some());
         if conversation.fingerprint != fingerprint {
             if one_of_several {
@@ -123,7 +116,6 @@ impl<'r> Origin<'r> {
     }
 }
 
-/// Fingerprint of prompt, tools and output schema.
 pub(super) fn fingerprint(request: &Request, prompt: usize) -> String {
     let Request { messages, output, tools, .. } = request;
     let output = output.as_ref().map(|output| (output.name(), without_choices(output).plain()));

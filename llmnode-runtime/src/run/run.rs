@@ -211,7 +211,7 @@ impl<S> Run<S> {
         self
     }
 
-    /// Shows what a node would ask: limits and the models that nodes hold are ignored.
+    /// To show what a node would ask. Also ignores the models that nodes hold.
     pub(crate) fn without_limits(mut self) -> Self {
         Arc::make_mut(&mut self.core).limits.ignored = true;
         self
@@ -285,7 +285,7 @@ impl<S> Run<S> {
     /// - the program is at fault: `config_error`, `prep_error`, `aborted`, `panic`.
     ///
     /// A node without a model fails with `exec_error`.
-    // The output is a parameter of its own: with `N::Output`, a type that is not a node would be two errors.
+    // `T` is a separate parameter: with `N::Output`, a type that is not a node would cause two errors.
     pub fn call<'r, N, T>(&'r self, node: &'r N) -> Call<'r, T>
     where
         N: Exec<S, Output = T>,

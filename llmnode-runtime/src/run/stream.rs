@@ -58,7 +58,6 @@ pub struct CallStream<'r, T> {
     call: Call<'r, T>,
     listener: Arc<Listener<'r>>,
     outcome: Option<Outcome<T>>,
-    /// With the part of its text that is not read yet.
     growing: IncrementalParser,
     unread: String,
 }
@@ -176,7 +175,7 @@ impl<'r, T> CallStream<'r, T> {
         }
     }
 
-    /// Parses only where somebody looks at the result.
+    /// Parses only when the result is looked at.
     fn read(&mut self) {
         self.growing.push(&self.unread);
         self.unread.clear();

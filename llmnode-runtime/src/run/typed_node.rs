@@ -45,14 +45,13 @@ where
         let spec = node.output();
         let mut asked = TypedNode { node, state: cx.state, tools, spec, schema: None, value: None };
         boxed(&mut asked, &cx.context).await.map_err(NodeError::already_retried)?;
-        // The loop succeeds only with a value: one that the judge accepted, or the fallback's.
+        // The loop succeeds only with a value: an accepted one, or the fallback's.
         Ok(asked.value.ok_or_else(|| NodeError::new(Category::SchemaError, "no value was read"))?)
     }
 }
 
-/// The box proves once, here, that the future is `Send`. Otherwise the compiler would prove it for every node, which
-/// would take it longer than everything else in a node. The box also keeps the loop in this crate: without it, every
-/// crate that calls a node would compile the loop again.
+/// Proves once that the future is `Send`, which would otherwise be most of a node's compile time. The box also keeps
+/// the loop in this crate: without it, every crate that calls a node would compile the loop again.
 fn boxed<'a>(
     asked: &'a mut dyn ErasedNode<'_>,
     context: &'a CallContext<'a>,
@@ -63,7 +62,7 @@ fn boxed<'a>(
 async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Result<(), NodeError> {
     let (of_agent, own, plan);
     let outcome = {
-        // In a block of its own: what is moved away would keep its room in the future.
+        // A block, since moved values would keep their room in the future.
         let mut asking = {
             let levels = [context.settings, &context.core.settings, asked.settings()];
             let mut settings = Resolved::new(levels, asked.node_kind())?;
@@ -92,7 +91,6 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
     }
 }
 
-/// The request, and the maximum number of responses.
 fn prepare(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Result<(Request, u32), NodeError> {
     let schema = asked.build_schema()?;
     if let Some(listener) = context.listener {
@@ -160,7 +158,7 @@ struct TypedNode<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> {
 }
 
 impl<N: LlmNode<S> + Exec<S>, S: ?Sized> TypedNode<'_, N, S> {
-    /// `Err`: what an expression of the program said when it panicked.
+    /// `Err`: the message of a panic in the program's expression.
     fn choices(&self) -> Result<Choices<N::Output>, String> {
         let mut choices = Choices::default();
         let listed = catch_panic(|| self.node.choices(self.state, &mut choices));

@@ -15,13 +15,13 @@ pub(super) fn usage_flags(request: &Request, usage: Option<TokenUsage>) -> impl 
     short.into_iter().chain(mismatch)
 }
 
-/// If a server cuts a prompt that is too long, only its count of tokens shows it. A token is about four characters,
-/// and hardly ever eight. The tokens of attachments are less certain, and left out.
+/// If a server cuts a long prompt, only its token count shows it. A token is about four characters, and hardly ever
+/// eight. Attachments are left out as too uncertain.
 fn prompt_was_cut(request: &Request, usage: TokenUsage) -> bool {
     let Some(counted) = usage.input else { return false };
-    // Some providers count cached tokens beside the rest, not within it.
+    // Some providers count cached tokens separately.
     let counted = counted.saturating_add(usage.cached.unwrap_or(0));
-    // A text has no more characters than bytes, so that hardly any prompt is counted again.
+    // Cheap bound: a text has no more characters than bytes.
     let bytes: u64 = request.messages.iter().map(|message| message.content.len() as u64).sum();
     if bytes / 4 < SHORTEST || counted >= bytes / 8 {
         return false;
@@ -30,7 +30,7 @@ fn prompt_was_cut(request: &Request, usage: TokenUsage) -> bool {
     estimate >= SHORTEST && counted < estimate / 2
 }
 
-/// The total may contain the tokens of reasoning beside those of the answer.
+/// The total may contain reasoning in addition to the answer.
 fn total_is_no_sum(usage: TokenUsage) -> bool {
     let (Some(input), Some(output), Some(total)) = (usage.input, usage.output, usage.total) else {
         return false;

@@ -28,7 +28,7 @@ pub(crate) struct Resolved<'p> {
 }
 
 impl<'p> Resolved<'p> {
-    /// Nearest level first: the first value of a field wins.
+    /// The nearest level that sets a field wins.
     pub(crate) fn new(
         levels @ [call, run, node]: [&'p Settings; 3],
         node_kind: NodeKind,
@@ -54,12 +54,12 @@ impl<'p> Resolved<'p> {
         Ok(resolved)
     }
 
-    /// The run's setting `model` is for the run's own model, but this node has another.
+    /// The run's `model` is for its own model, but this node has another.
     pub(crate) fn ignore_run_model(&mut self) {
         self.model = [self.call, self.node].into_iter().find_map(|level| level.model.as_deref());
     }
 
-    /// `model` has the settings of a registered model; `None`: the run's own is asked.
+    /// `model`: settings of a registered model; `None`: the run's own is asked.
     pub(crate) fn apply_to(
         &self,
         request: &mut Request,
@@ -94,12 +94,11 @@ impl<'p> Resolved<'p> {
         )
     }
 
-    /// Fields of requests that no API is named for. Those of a registered model are for that model.
+    /// `extra` without an API. A registered model's is for that model.
     pub(crate) fn has_extra(&self) -> bool {
         [self.call, self.run, self.node].iter().any(|level| !level.extra.is_empty())
     }
 
-    /// For attempts whose model has no setting of its own.
     pub(crate) fn attempt_timeout(&self) -> Result<Option<Duration>, NodeError> {
         let timeout = [self.call, self.run, self.node].iter().find_map(|level| level.attempt_timeout);
         NodeError::refuse(zero_duration("attempt_timeout", timeout).into_iter().collect())?;
@@ -110,7 +109,6 @@ impl<'p> Resolved<'p> {
         Reader::new().exact(self.exact)
     }
 
-    /// Ignores what the run sets and this node cannot do: the run's settings are for nodes of all kinds.
     fn exec_faults(&self, node_kind: NodeKind) -> Vec<String> {
         let Resolved { call, run, node, .. } = self;
         let none = [call, run, node].iter().find_map(|level| level.attempts) == Some(0);
@@ -175,7 +173,7 @@ impl<'p> Resolved<'p> {
         ];
         let stacks = [
             recovery_faults(call, node_kind.fallback, answers),
-            // The run's settings are for nodes of all kinds; a node ignores what it cannot do.
+            // A run's settings are for all kinds of nodes; each ignores what it cannot do.
             recovery_faults(run, true, AnswerKind::Json),
             recovery_faults(node, node_kind.fallback, answers),
         ];
@@ -284,7 +282,6 @@ fn zero_duration(name: &str, time: Option<Duration>) -> Option<String> {
     (time? == Duration::ZERO).then(|| format!("{name} is 0, so no request could be made"))
 }
 
-/// For a node with a typed answer that is set up at run time.
 pub(crate) fn faults(own: &Settings) -> Vec<String> {
     let stacks = recovery_faults(own, false, AnswerKind::Json);
     invalid_values(own.model.as_deref(), own.temperature, own.max_tokens)

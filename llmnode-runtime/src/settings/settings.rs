@@ -115,7 +115,7 @@ pub struct Settings {
 
 pub(crate) const EMPTY_SETTINGS: &Settings = &Settings::new();
 
-/// Shows the names of the extra fields, not their values.
+/// Shows the names of `extra`, but no values.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
@@ -154,7 +154,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// Setters for a type that lends its settings by `overrides`.
+/// For types that lend their settings by `overrides`.
 macro_rules! setters {
     ($($(#[$about:meta])* $setting:ident: $type:ty,)*) => {$(
         $(#[$about])*
@@ -307,7 +307,7 @@ impl Settings {
     }
 }
 
-/// For macros, which set these in constants, where nothing can be dropped.
+/// Constants of generated code cannot drop values.
 impl Settings {
     /// States the model.
     #[doc(hidden)]

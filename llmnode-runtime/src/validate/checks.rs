@@ -12,7 +12,6 @@ use super::invalid::Invalid;
 pub struct AttemptInfo {
     index: u32,
     maximum: u32,
-    /// Another model or a fallback value follows when this one's corrections are used up.
     has_fallback: bool,
 }
 
@@ -53,7 +52,6 @@ pub(super) enum Check<'a, S: ?Sized> {
 
 pub(super) struct PendingCheck<'a, S: ?Sized> {
     pub(super) path: String,
-    /// Rust names of the type's fields that differ from their JSON names.
     pub(super) names: &'static [(&'static str, &'static str)],
     pub(super) validator: &'static str,
     pub(super) check: Check<'a, S>,
@@ -131,7 +129,6 @@ impl<S: ?Sized> fmt::Debug for Checks<'_, S> {
     }
 }
 
-/// In brackets and quotes where a dot would mislead.
 fn push_key(path: &mut String, name: &str) {
     if name.is_empty() || name.contains(|c: char| matches!(c, '.' | '[' | ']' | '"') || c.is_whitespace()) {
         path.push_str(&format!("[{name:?}]"));
@@ -143,7 +140,7 @@ fn push_key(path: &mut String, name: &str) {
     }
 }
 
-/// `own` is a validator's path below `at`; its first name may be a Rust name.
+/// `own`: a validator's path below `at`; its first name may be a Rust name.
 pub(super) fn join(at: &str, names: &[(&str, &str)], own: &str) -> String {
     let end = own.find(['.', '[']).unwrap_or(own.len());
     let (head, rest) = own.split_at(end);

@@ -52,7 +52,7 @@ container!([K: Display] BTreeMap<K, T>, |value, to, traverse| {
     }
 });
 container!([K: Display, H] HashMap<K, T, H>, |value, to, traverse| {
-    // In the order of the keys, so that the same answer gives the same feedback.
+    // Sorted, so that the same answer gives the same feedback.
     let mut entries: Vec<_> = value.iter().map(|(key, item)| (key.to_string(), item)).collect();
     entries.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (key, item) in entries {
@@ -60,8 +60,8 @@ container!([K: Display, H] HashMap<K, T, H>, |value, to, traverse| {
     }
 });
 
-/// Containers of several types. Traversal treats all elements alike: where all have validators of their own, these run;
-/// where one has none, only fields are traversed, and `Coverage` reports what is missed.
+/// Traversal treats all elements alike: if all have validators, they run; if one has none, only fields are traversed,
+/// and `Coverage` reports what is missed.
 macro_rules! tuples {
     ($($($ty:ident $index:tt)*;)*) => {$(
         #[diagnostic::do_not_recommend]

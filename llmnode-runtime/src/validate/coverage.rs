@@ -31,12 +31,10 @@ pub trait ValidatedFields {
 #[derive(Debug, Default)]
 pub struct Coverage {
     marks: BTreeSet<&'static str>,
-    /// The marks of types that traversal misses somewhere, each with the first such place.
+    /// Marks of types that traversal misses, each with the first such place.
     skipped: BTreeMap<String, String>,
     owner: Option<&'static str>,
-    /// The current type is traversed as one with validators of its own.
     validated: bool,
-    /// The current type is traversed for its fields only, as an element among others.
     fields_only: bool,
 }
 
@@ -56,7 +54,7 @@ impl Coverage {
         self.descend::<T>(true, false);
     }
 
-    /// Traversal treats all elements alike: where one has no validators of its own, those of the others do not run.
+    /// Traversal treats all elements alike: if one has no validators, those of the others do not run.
     pub(super) fn element<T: ValidatedFields>(&mut self) {
         self.descend::<T>(self.validated, !self.validated);
     }
@@ -72,7 +70,7 @@ impl Coverage {
         self.skip_marks(marks_in::<T>(), field, type_name::<T>());
     }
 
-    /// Compiled once, and not for every type.
+    /// Compiled once, not for every type.
     fn skip_marks(&mut self, marks: Vec<String>, field: Option<&str>, held_as: &str) {
         for mark in marks {
             let place = self.owner.zip(field);
@@ -83,7 +81,6 @@ impl Coverage {
         }
     }
 
-    /// The first of these marks that traversal misses, with what is known of the place.
     fn missing(&self, marks: &[String]) -> Option<Uncovered> {
         marks.iter().find_map(|mark| {
             let place = self.skipped.get(mark).cloned();
@@ -94,7 +91,6 @@ impl Coverage {
     }
 }
 
-/// The first type inside an output whose validators would never run.
 pub(crate) fn uncovered(schema: &OutputSchema, coverage: fn(&mut Coverage)) -> Option<Arc<Uncovered>> {
     internal::uncovered(schema, coverage as usize, |marks| {
         let mut covered = Coverage::default();

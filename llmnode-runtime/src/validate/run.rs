@@ -20,7 +20,7 @@ pub(crate) enum CheckOutcome {
 /// Boxed only if one of the checks is async.
 pub(crate) type CheckRun<'a> = Either<Ready<CheckOutcome>, BoxFuture<'a, CheckOutcome>>;
 
-/// Runs the checks in the order of traversal. Violations do not keep later checks from running; an abort or a panic does.
+/// Violations do not keep later checks from running; an abort or a panic does.
 pub(crate) fn run<'a, S: ?Sized + Sync>(
     checks: Checks<'a, S>,
     state: &'a S,
@@ -58,7 +58,6 @@ async fn run_async<'a, S: ?Sized>(
     CheckOutcome::Completed(violations)
 }
 
-/// `Some`: no further check runs.
 fn add(
     violations: &mut Vec<Violation>,
     (path, names, validator): (&str, &'static [(&'static str, &'static str)], &str),

@@ -31,7 +31,7 @@ impl Span {
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) target: &'static str,
-    /// The span it stands in.
+    /// The span around it.
     pub(crate) span: Option<usize>,
     pub(crate) fields: Fields,
 }

@@ -15,7 +15,7 @@ const GOLDEN: &str = include_str!("../data/ledger-v2.json");
 
 const WRITTEN: &str = include_str!("../data/ledger-v2-started.json");
 
-/// The same calls in the form of version 1. It is never written anew.
+/// The same calls in the form of version 1. Never rewritten.
 const VERSION_1: &str = include_str!("../data/ledger-v1.json");
 
 /// Calls another node.

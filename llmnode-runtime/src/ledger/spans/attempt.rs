@@ -13,9 +13,8 @@ pub(crate) struct RequestInfo<'a> {
     pub(crate) operation: &'static str,
     pub(crate) provider: &'a str,
     pub(crate) server: Option<(&'a str, u16)>,
-    /// The server's name for the model, if the request names none.
+    /// The server's default, if the request names no model.
     pub(crate) model: Option<&'a str>,
-    /// `None`: not a chat.
     pub(crate) chat: Option<&'a Request>,
 }
 
@@ -97,7 +96,6 @@ impl AttemptSpan {
         self.word(RESPONSE_ID, completion.response_id.as_deref());
         self.word(RESPONSE_MODEL, completion.model.as_deref());
         if let Some(finish) = &completion.finish {
-            // `tracing` has no lists, so this is the JSON of one.
             self.span.record(RESPONSE_FINISH_REASONS, field::display(content::list(short(finish.as_str()))));
         }
         if self.content {
@@ -157,7 +155,6 @@ impl AttemptSpan {
     }
 }
 
-/// Cut to the length that records keep.
 fn short(word: &str) -> &str {
     &word[..floor_char_boundary(word, 200)]
 }
@@ -167,7 +164,6 @@ fn title(operation: &str, model: Option<&str>) -> String {
     model.map_or_else(|| operation.to_owned(), |model| format!("{operation} {model}"))
 }
 
-/// OpenTelemetry's integers are signed.
 fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

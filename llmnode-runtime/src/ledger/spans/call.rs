@@ -11,14 +11,13 @@ use crate::ledger::{CallRecord, Labels};
 pub(crate) struct CallSpan(Span);
 
 impl CallSpan {
-    /// `shared`: the span of the step or tool that is this call and nothing else.
+    /// `shared`: the span of a step or tool that is nothing but this call.
     pub(crate) fn begin(
         node: &str,
         (id, parent): (CallId, Option<CallId>),
         all: &Labels,
         shared: Option<&Span>,
     ) -> Self {
-        // `tracing` has no maps, so this is the JSON of one.
         let labels = || (!all.is_empty()).then(|| field::display(serde_json::json!(all)));
         let conversation = all.get("conversation").map(String::as_str);
         if let Some(shared) = shared {
@@ -49,7 +48,7 @@ impl CallSpan {
         &self.0
     }
 
-    /// For a node with tools. The name stays: OpenTelemetry's span has begun.
+    /// For nodes with tools. The name stays, because OpenTelemetry's span has begun.
     pub(crate) fn mark_agent(&self, node: &str) {
         self.0.record(OPERATION, "invoke_agent").record(AGENT_NAME, node);
     }

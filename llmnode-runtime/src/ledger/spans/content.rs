@@ -50,7 +50,6 @@ pub(super) fn output(completion: &Completion) -> String {
     json(&[SpanMessage { role: Role::Assistant, parts: vec![SpanPart::text(text)], finish_reason: finish }])
 }
 
-/// As much of a text as is shown.
 pub(super) fn shown(text: &str) -> &str {
     &text[..floor_char_boundary(text, SHOWN)]
 }

@@ -44,7 +44,6 @@ impl ToolSpan {
         &self.span
     }
 
-    /// `label`: the outcome in the ledger.
     pub(crate) fn end(&self, label: &str, result: Option<&Message>) {
         if self.span.is_disabled() {
             return;

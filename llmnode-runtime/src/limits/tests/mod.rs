@@ -253,7 +253,7 @@ fn a_model_without_a_price_makes_money_unenforceable() {
     assert_eq!(category, Category::LimitUnenforceable);
     assert!(message.ends_with(r#"the model "dear" has no price; add it to the table of `Run::with_prices`"#));
 
-    // An alias is priced by what it stands for, or by itself.
+    // An alias has the price of its model, or its own.
     assert!(at_once(&call, 1, None, [None, Some("small"), Some("m")]).unwrap().is_ok());
     let reported = |model: &str| {
         answer(1, 1).map(|mut answer| {

@@ -12,10 +12,9 @@ use crate::run::core::RunCore;
 use crate::run::cx::Cx;
 
 pub(super) struct Permit {
-    /// By a person, in place of the model's.
     edited: Option<String>,
     decided: bool,
-    /// Somebody decided during this execution, and not before it.
+    /// During this execution, and not before it.
     decided_now: bool,
 }
 
@@ -37,13 +36,12 @@ impl Permit {
         self.edited.as_deref()
     }
 
-    /// Adds what a person decided about the call.
     pub(super) fn applied_to(&self, outcome: Outcome) -> Outcome {
         let decided = self.decided_now || outcome.decided;
         Outcome { decided, ..outcome.edited(self.edited()) }
     }
 
-    /// `false`: a person edited the arguments, so they have to be read again.
+    /// `false`: a person edited the arguments, so they are read again.
     pub(super) async fn is_granted<S: ?Sized>(
         &mut self,
         cx: &Cx<'_, S>,
@@ -67,10 +65,6 @@ impl Permit {
     }
 }
 
-/// Lets the run's handler decide about what waits. `None`: there is no handler, or it decides later.
-///
-/// # Errors
-/// The handler panicked.
 pub(in crate::run) async fn ask_handler(
     core: &RunCore,
     mut paused: Paused,

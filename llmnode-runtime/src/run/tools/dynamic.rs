@@ -20,7 +20,6 @@ use crate::run::cx::Cx;
 use crate::run::node::Exec;
 use crate::settings::Settings;
 
-/// A tool that is known at run time only.
 #[derive(Clone)]
 pub(super) struct Dynamic {
     pub(super) spec: ToolSpec,
@@ -34,9 +33,7 @@ pub(super) enum Body {
     Function(Arc<ArgumentParser>),
     /// From `#[tool]` or a node, for any state.
     Typed(Execute<()>),
-    /// Gets the context of the agent's call, and calls nodes itself.
     ToolFn(Untyped, Arc<ToolFn>),
-    /// Its results come from the program.
     External,
 }
 
@@ -45,7 +42,6 @@ pub type ToolFn = dyn for<'c> Fn(&'c Cx<'c, ()>, Value) -> BoxFuture<'c, Result<
     + Send
     + Sync;
 
-/// `Err`: what is wrong with the arguments.
 pub(super) type ArgumentParser =
     dyn Fn(&str, &OutputSchema) -> Result<PreparedCall, Vec<Violation>> + Send + Sync;
 
@@ -91,7 +87,7 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     let parser = match &tool.body {
         Body::Function(parser) => &**parser,
         Body::ToolFn(_, calls) => {
-            // They were read before, so this does not fail.
+            // Parsed before, so this cannot fail.
             let arguments =
                 serde_json::from_str(or_empty_object(permit.arguments(invocation))).unwrap_or_default();
             return permit.applied_to(match calls(&cx.on(&()), arguments).await {
@@ -127,7 +123,6 @@ impl Dynamic {
                 parser(or_empty_object(arguments), &self.spec.schema).map_err(refused).err()
             }
             Body::ToolFn(parser, _) => parser.value(or_empty_object(arguments)).map_err(refused).err(),
-            // Its type is not known here, so only the schema is checked.
             Body::Typed(_) => {
                 let schema =
                     serde_json::from_str(self.spec.schema.plain().get()).unwrap_or(Value::Bool(true));
@@ -139,7 +134,6 @@ impl Dynamic {
     }
 }
 
-/// `AGAIN`: it may be executed again.
 struct FunctionNode<'t, const AGAIN: bool> {
     spec: &'t ToolSpec,
     arguments: &'t str,
@@ -167,7 +161,6 @@ impl<S: ?Sized + Sync, const AGAIN: bool> Exec<S> for FunctionNode<'_, AGAIN> {
     async fn exec(&self, _: &Cx<'_, S>) -> Result<ToolReply, BoxError> {
         match (self.parser)(self.arguments, &self.spec.schema) {
             Ok(function) => function().await,
-            // They were read before, so this does not happen.
             Err(_) => Err("its arguments cannot be read".into()),
         }
     }

@@ -9,26 +9,23 @@ use llmnode_reader::Reader;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The members of a call as the model wrote them.
 type Written<'t> = BTreeMap<String, &'t RawValue>;
 
 pub(super) struct TextCall {
     pub(super) call: ToolCall,
-    /// The arguments.
     written: String,
 }
 
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
-/// The calls that a text consists of: one object or a list, or several in tags; each with the name of a listed tool and its
-/// arguments. `typed`: they may stand in a fence, which in raw text is how models show JSON to people, and may name a tool
-/// that is not there.
+/// The calls that a text consists of: one object or a list, or several in tags, each naming a listed tool. `typed`:
+/// they may be fenced, which in raw text is how models show JSON to people, and may name an unknown tool.
 pub(super) fn calls(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<TextCall>> {
     let text = without_thoughts(text).trim();
     let text = if typed { without_fence(text) } else { text };
     let text = without_stray_fence(text);
-    // For most answers the first character shows that they are not calls.
+    // Most answers are ruled out by their first character.
     match text.chars().next()? {
         '{' | '[' => listed(text, tools, typed),
         '<' => {
@@ -44,7 +41,7 @@ pub(super) fn calls(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<T
     }
 }
 
-/// The name of a tool that a text seems to call, though it consists of more than the call.
+/// A tool that a text seems to call, though there is more text than the call.
 pub(super) fn attempted<'t>(text: &str, tools: &'t [ToolSpec]) -> Option<&'t str> {
     let text = plain(text);
     let mut names = tools.iter().map(|tool| &*tool.name);
@@ -55,7 +52,6 @@ pub(super) fn attempted<'t>(text: &str, tools: &'t [ToolSpec]) -> Option<&'t str
     })
 }
 
-/// Whether arguments stand before or behind the name of a call, in text without white space.
 fn has_arguments_beside(before: &str, mut behind: &str) -> bool {
     const ARGUMENTS: [&str; 2] = ["\"arguments\":", "\"parameters\":"];
     let other = |text: &str| {
@@ -74,7 +70,7 @@ fn has_arguments_beside(before: &str, mut behind: &str) -> bool {
     follow || lead()
 }
 
-/// What the messages say, as far as a call may be a repetition of it: a model that repeats a document must not execute it.
+/// The conversation's texts: a model that repeats a document must not execute a call in it.
 pub(super) struct Quotable(Vec<String>);
 
 impl Quotable {
@@ -83,7 +79,6 @@ impl Quotable {
         Quotable(messages.iter().filter(given).map(|message| plain(&message.content)).collect())
     }
 
-    /// Whether a message has the call.
     pub(super) fn has(&self, TextCall { call, written }: &TextCall) -> bool {
         let name = format!("\"name\":\"{}\"", call.name);
         let (written, read) = (plain(written), plain(&call.arguments));
@@ -92,7 +87,6 @@ impl Quotable {
     }
 }
 
-/// Without white space and backslashes.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && *c != '\\').collect()
 }
@@ -123,7 +117,7 @@ fn listed(text: &str, tools: &[ToolSpec], typed: bool) -> Option<Vec<TextCall>> 
     calls.into_iter().zip(written).map(|(call, written)| one(call, &written, tools, typed)).collect()
 }
 
-/// Nothing is repaired, and no member stands twice with two values.
+/// Repairs nothing, and refuses a duplicate member with another value.
 fn exact(text: &str) -> Option<Value> {
     let reading = Reader::new().exact(true).whole_text().value(text).ok()?;
     reading.notes.is_empty().then_some(reading.value)
@@ -139,7 +133,7 @@ fn one(call: Value, written: &Written<'_>, tools: &[ToolSpec], typed: bool) -> O
     };
     let id = call.remove("id").and_then(|id| id.as_str().map(str::to_owned));
     let is_function = call.remove("type").is_none_or(|kind| kind == "function");
-    // What ends the conversation, or asks a person, is called natively or not at all.
+    // Calls that end the conversation or ask a person must be native.
     let may_run = tools.iter().find(|tool| tool.name == name).map_or(typed, |tool| !tool.external);
     let call_of_tool = || ToolCall::new(id.unwrap_or_default(), name.as_str(), arguments.to_string());
     (may_run && is_function && arguments.is_object() && call.is_empty())

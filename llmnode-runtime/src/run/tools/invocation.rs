@@ -11,20 +11,15 @@ use crate::run::resume::Origin;
 
 pub(in crate::run) struct Invocation<'c> {
     pub(super) call: &'c ToolCall,
-    /// `Some` if it waited and was decided.
     pub(super) decision: Option<&'c Decision>,
     pub(in crate::run) origin: Origin<'c>,
-    /// Set when its tool begins.
     pub(super) span: OnceLock<ToolSpan>,
 }
 
 #[derive(Clone, Copy)]
 pub(in crate::run) struct ConversationId<'c> {
-    /// The id of the conversation, and the ids of the calls that it is within.
     pub(in crate::run) conversation: (&'c str, &'c str),
-    /// The depth of the call that holds the conversation.
     pub(in crate::run) depth: usize,
-    /// The name under which results are kept, if they are.
     pub(in crate::run) journal: Option<&'c str>,
 }
 
@@ -43,7 +38,7 @@ impl<'c> Invocation<'c> {
         Invocation { call, decision, origin, span: OnceLock::new() }
     }
 
-    /// Who calls the node of the tool. A function's call says the same as its tool, so they share a span.
+    /// A function's call says the same as its tool, so they share a span.
     pub(super) fn caller<'x>(&'x self, caller: Caller<'x>, is_function: bool) -> Caller<'x> {
         match self.span.get().filter(|_| is_function) {
             Some(span) => caller.in_span(span.span()),
@@ -51,7 +46,6 @@ impl<'c> Invocation<'c> {
         }
     }
 
-    /// The ids of the calls around it and its own.
     pub(super) fn path(&self) -> &str {
         self.origin.tool.as_ref().map_or("", |(_, path)| path)
     }

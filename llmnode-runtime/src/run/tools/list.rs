@@ -18,14 +18,13 @@ use crate::run::choices::Choices;
 use crate::run::context::CallContext;
 use crate::run::cx::Cx;
 
-/// Responses of the model, the answer included.
+/// Including the answer.
 const TURNS: u32 = 10;
 
 /// The tools that a model may call in one call of a node. Generated code fills it.
 pub struct Tools<S: ?Sized> {
     list: Vec<Entry<S>>,
     turns: u32,
-    /// Of tools that were left out of the list.
     faults: Vec<String>,
 }
 
@@ -93,7 +92,6 @@ impl<S: ?Sized> Tools<S> {
         self.turns
     }
 
-    /// With the values that the state allows as arguments. A node without tools allocates nothing for them.
     pub(in crate::run) fn listed(&self, state: &S) -> Result<Arc<[ToolSpec]>, NodeError> {
         if self.list.is_empty() {
             return Ok(Arc::default());
@@ -137,10 +135,7 @@ impl<S: ?Sized> Tools<S> {
         }))
     }
 
-    /// Checks what the compiler cannot: names.
-    ///
-    /// # Errors
-    /// A `config_error`, with everything that is wrong.
+    /// Checks names, which the compiler cannot. Reports all faults at once.
     pub(in crate::run) fn check(&self, answer: Option<&OutputSchema>) -> Result<(), NodeError> {
         let mut names = BTreeSet::new();
         let mut faults = self.faults.clone();

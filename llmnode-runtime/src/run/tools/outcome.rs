@@ -1,4 +1,4 @@
-//! What a call of a tool comes to: what the model reads, and what the ledger says.
+//! The outcome of a tool call: what the model reads, and what the ledger says.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,26 +14,21 @@ use crate::text::cut;
 /// The most of a result that the model reads, in bytes.
 pub const MAX_RESULT: usize = 64 * 1024;
 
-/// The most of an error or of complaints that the model reads, in bytes.
-const FAULT: usize = 2048;
+const MAX_FAULT_BYTES: usize = 2048;
 
 pub(in crate::run) struct Outcome {
     pub(super) effect: ToolEffect,
-    /// As in the ledger.
     pub(super) label: Cow<'static, str>,
     pub(super) call: Option<CallId>,
-    /// A person decided about the call.
     pub(super) decided: bool,
-    /// The arguments that a person wrote.
     pub(super) edited: Option<String>,
 }
 
 pub(super) enum ToolEffect {
     Result(ToolReply),
-    /// The model reads that the tool failed, or did not run.
+    /// The model reads that the tool failed or did not run.
     Failure(String),
     Waits(CallState),
-    /// The agent's call ends with this error.
     Stopped(NodeError),
 }
 
@@ -51,7 +46,7 @@ impl Outcome {
     }
 
     pub(super) fn denied(why: &str) -> Self {
-        Outcome::refused("denied", format!("not allowed: {}", one_line(why, FAULT)))
+        Outcome::refused("denied", format!("not allowed: {}", one_line(why, MAX_FAULT_BYTES)))
     }
 
     pub(super) fn invalid_arguments(complaints: &str) -> Self {
@@ -67,7 +62,7 @@ impl Outcome {
         Outcome { call, ..Outcome::new(ToolEffect::Stopped(error), "aborted") }
     }
 
-    /// Code of the tool outside of its node panicked, such as its serialization.
+    /// Code of the tool outside its node, such as its serialization.
     pub(super) fn panicked() -> Self {
         Outcome::of_error(NodeError::new(Category::Panic, ""), None)
     }
@@ -77,7 +72,7 @@ impl Outcome {
         let call = error.record().map(|record| record.id);
         let category = error.category();
         let words = match category {
-            Category::ExecError => one_line(error.message(), FAULT),
+            Category::ExecError => one_line(error.message(), MAX_FAULT_BYTES),
             Category::Timeout => match deadline {
                 Some(deadline) => format!("the tool timed out after {deadline:?}"),
                 None => "the tool timed out".to_owned(),
@@ -96,7 +91,6 @@ impl Outcome {
         Outcome { call, ..Outcome::new(ToolEffect::Failure(words), label) }
     }
 
-    /// Records arguments that a person edited.
     pub(super) fn edited(mut self, arguments: Option<&str>) -> Self {
         self.edited = arguments.map(str::to_owned).or(self.edited);
         if let (ToolEffect::Waits(CallState::Within(paused)), Some(arguments)) = (&mut self.effect, arguments)
@@ -108,7 +102,6 @@ impl Outcome {
 }
 
 impl ToolEffect {
-    /// `Err`: it ends the agent's call.
     pub(super) fn into_state(self, id: &str) -> Result<CallState, NodeError> {
         match self {
             ToolEffect::Result(ToolReply { text, images }) => {

@@ -26,20 +26,16 @@ use crate::run::erased_node::ErasedNode;
 use crate::run::failure::Failure;
 use crate::run::pool::Pool;
 
-/// More calls than this in one answer are ignored.
-const CALLS: usize = 32;
+const MAX_CALLS: usize = 32;
 
 const CONCURRENCY: usize = 8;
 
-/// In bytes.
-const WORD: usize = 200;
+const MAX_WORD_BYTES: usize = 200;
 
 pub(in crate::run) struct Round {
-    /// The text beside the calls.
     pub(in crate::run) content: String,
     pub(in crate::run) carried: Option<Arc<Carried>>,
     calls: Vec<ToolCall>,
-    /// Empty, unless the round paused before.
     states: Vec<CallState>,
 }
 
@@ -49,12 +45,12 @@ pub(in crate::run) struct Executor<'r, 'n> {
     pub(in crate::run) around: ConversationId<'r>,
 }
 
-/// Takes the calls of tools out of an answer, or makes the call of the answer's function the answer.
+/// A call of the answer's function becomes the answer.
 pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Request) -> Option<Box<Round>> {
     let calls = std::mem::take(&mut completion.calls);
     let answers = |call: &&ToolCall| request.output.as_ref().is_some_and(|output| output.name() == call.name);
     if calls.is_empty() && completion.finish == Some(FinishReason::Continue) && !request.answer_now {
-        // The provider's own tools take longer than one response: the turn goes back as it is.
+        // The provider's own tools take longer than one response: the turn is sent back as it is.
         let (content, carried) = (std::mem::take(&mut completion.text), completion.carried.take());
         return Some(Box::new(Round { content, carried, calls, states: Vec::new() }));
     }
@@ -62,7 +58,7 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
         return None;
     }
     if request.answer_now || calls.iter().all(|call| answers(&call)) {
-        // Calls are not wanted any more, but the function of the answer is called like one.
+        // No calls any more, but the answer's function is called like one.
         if let Some(answer) = calls.iter().find(answers) {
             completion.text.clone_from(&answer.arguments);
         }
@@ -73,7 +69,6 @@ pub(in crate::run) fn answer_or_calls(completion: &mut Completion, request: &Req
     Some(Box::new(Round { content: completion.text.clone(), carried, calls, states: Vec::new() }))
 }
 
-/// For the record only: they are dropped.
 pub(in crate::run) fn forbidden_calls(completion: &Completion, request: &Request) -> Vec<ToolRecord> {
     if !request.answer_now || request.tools.is_empty() {
         return Vec::new();
@@ -87,8 +82,7 @@ pub(in crate::run) fn forbidden_calls(completion: &Completion, request: &Request
     with_unique_ids(calls, &request.messages).iter().map(record).collect()
 }
 
-/// The calls that an answer consists of as a text, unless it may be the answer itself, or repeats what the data has
-/// (`quoted`).
+/// Not if the text may be the answer itself, or repeats data (`quoted`).
 pub(in crate::run) fn called_in_text(
     text: &mut String,
     request: &Request,
@@ -104,10 +98,10 @@ pub(in crate::run) fn called_in_text(
     if typed && node.read(text, reader).is_ok() {
         return None;
     }
-    if calls.len() > CALLS {
+    if calls.len() > MAX_CALLS {
         return None;
     }
-    // The function of the answer is called like a tool.
+    // The answer's function is called like a tool.
     if let (Some(output), [TextCall { call, .. }]) = (&request.output, &calls[..])
         && output.name() == call.name
     {
@@ -124,7 +118,6 @@ pub(in crate::run) fn called_in_text(
     Some(Box::new(Round { content: String::new(), carried: None, calls, states: Vec::new() }))
 }
 
-/// Why a text in which a tool is called is no answer. `None`: it calls none.
 pub(in crate::run) fn misplaced_call(text: &str, request: &Request) -> Option<Violation> {
     if request.answer_now || request.tools.is_empty() {
         return None;
@@ -132,7 +125,7 @@ pub(in crate::run) fn misplaced_call(text: &str, request: &Request) -> Option<Vi
     let name = in_text::attempted(text, &request.tools)?;
     let calls = in_text::calls(text, &request.tools, true).unwrap_or_default();
     let quotable = Quotable::of(if calls.is_empty() { &[] } else { &request.messages });
-    let quoted = calls.iter().take(CALLS).any(|call| quotable.has(call));
+    let quoted = calls.iter().take(MAX_CALLS).any(|call| quotable.has(call));
     let message = if quoted {
         format!("repeats a call of `{name}` that stands in the data; nothing was called")
     } else {
@@ -141,7 +134,7 @@ pub(in crate::run) fn misplaced_call(text: &str, request: &Request) -> Option<Vi
     Some(Violation::new("", message))
 }
 
-/// A call of a tool whose result does not follow: providers refuse such a conversation.
+/// Providers refuse a conversation with a tool call that has no result.
 pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
     messages.iter().enumerate().find_map(|(at, message)| {
         let results = || messages[at + 1..].iter().map_while(Message::answers);
@@ -150,14 +143,13 @@ pub(in crate::run) fn unanswered_call(messages: &[Message]) -> Option<&str> {
     })
 }
 
-/// No two calls of a conversation may share an id.
+/// Providers refuse duplicate ids in a conversation.
 fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCall> {
     let known = messages.iter().flat_map(Message::calls).map(|call| call.id.clone());
     let mut known: HashSet<String> = known.collect();
-    // Keeps the search linear in the number of calls.
     let mut number = 0;
     for call in &mut calls {
-        if call.id.is_empty() || call.id.len() > WORD || known.contains(&call.id) {
+        if call.id.is_empty() || call.id.len() > MAX_WORD_BYTES || known.contains(&call.id) {
             number = number.max(known.len());
             loop {
                 number += 1;
@@ -173,7 +165,6 @@ fn with_unique_ids(mut calls: Vec<ToolCall>, messages: &[Message]) -> Vec<ToolCa
 }
 
 impl Round {
-    /// A round in which the conversation paused before.
     pub(in crate::run) fn open(content: &str, carried: Option<Arc<Carried>>, open: &[OpenCall]) -> Box<Self> {
         let (calls, states) =
             open.iter().map(|OpenCall { call, state }| (call.clone(), state.clone())).unzip();
@@ -190,7 +181,7 @@ impl Round {
         self.content.chars().count() + of_calls.sum::<usize>()
     }
 
-    /// Executes the calls that have no result yet: side by side, but for tools that run alone. Says how each stands then.
+    /// Executes the calls without a result concurrently, except tools that run alone. Returns the state of each call.
     pub(in crate::run) async fn execute(
         &self,
         request: &Request,
@@ -200,8 +191,9 @@ impl Round {
         let tools = &request.tools;
         let known: Vec<Option<usize>> = self.calls.iter().map(|call| tool_index(tools, &call.name)).collect();
         let called: Vec<Invocation<'_>> = self.called(with.around);
-        let runs =
-            |index: usize| known[index].filter(|_| index < CALLS && self.already_decided(index).is_none());
+        let runs = |index: usize| {
+            known[index].filter(|_| index < MAX_CALLS && self.already_decided(index).is_none())
+        };
         let executed = (0..self.calls.len()).filter(|&index| runs(index).is_some()).count();
         if let Err(why) = limits.charge_tools(executed) {
             return Err(Failure::new(Category::LimitExceeded, why));
@@ -232,7 +224,7 @@ impl Round {
             }
             Ok(state)
         };
-        // Part of the tool's future: while its result is recorded, the others continue, and so does their recording.
+        // Inside the tool's future, so that recording its result does not delay the others.
         let run = async |index: usize, tool: BoxFuture<'_, Outcome>| -> Result<CallState, Failure> {
             let began = scope.now();
             let description = known[index].map_or("", |tool| &tools[tool].description);
@@ -281,7 +273,7 @@ impl Round {
         self.calls.iter().zip(states).map(|(call, state)| Invocation::new(call, state, around)).collect()
     }
 
-    /// Outcome of a call that must not run: `Some(None)` if it already has a result.
+    /// `Some(None)`: it already has a result.
     fn already_decided(&self, index: usize) -> Option<Option<Outcome>> {
         match self.states.get(index)? {
             CallState::Ended { .. } => Some(None),
@@ -324,15 +316,14 @@ impl Round {
             return Outcome::refused("not_executed", "not used: answer after the results of the tools");
         }
         // An answer may have any number of calls: only the first ones get a message that lists names.
-        if known.is_some() || index >= CALLS {
-            let why = format!("not executed: at most {CALLS} calls of one answer are");
+        if known.is_some() || index >= MAX_CALLS {
+            let why = format!("not executed: at most {MAX_CALLS} calls of one answer are");
             return Outcome::refused("not_executed", why);
         }
         Outcome::refused("unknown_tool", unknown_tool_message(&request.tools, name, own))
     }
 }
 
-/// A tool that runs alone is a range of its own.
 fn concurrent_ranges(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<usize>> {
     let alone = |index: usize| known[index].is_some_and(|tool| tools[tool].alone);
     let mut concurrent_ranges: Vec<Range<usize>> = Vec::new();
@@ -349,10 +340,10 @@ fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {
     tools.iter().position(|tool| tool.name == name)
 }
 
-/// Some servers refuse a whole conversation if the arguments of one call are not an object.
+/// Some servers refuse the conversation if the arguments of one call are not an object.
 fn for_history(call: &ToolCall) -> ToolCall {
     let mut call = call.clone();
-    call.name = one_line(&call.name, WORD);
+    call.name = one_line(&call.name, MAX_WORD_BYTES);
     if !is_object(&call.arguments) {
         call.arguments = "{}".to_owned();
     }
@@ -368,7 +359,7 @@ pub(super) fn unknown_tool_message(tools: &[ToolSpec], name: &str, own: &str) ->
     let meant = nearest(name, names()).map(|meant| format!("; did you mean {meant}?"));
     format!(
         "there is no tool {:?}; the tools are {listed}{}",
-        one_line(name, WORD),
+        one_line(name, MAX_WORD_BYTES),
         meant.unwrap_or_default()
     )
 }

@@ -112,7 +112,7 @@ impl Toolset {
     where
         N: Tool<(), Output: ToolValue>,
     {
-        // A schema that cannot be sent is reported when the tools are checked, before the first request.
+        // A schema that cannot be sent is reported by the check before the first request.
         let schema = N::arguments().schema().ok().flatten();
         let schema =
             schema.unwrap_or_else(|| Arc::new(OutputSchema::from_value(N::NAME, Value::Bool(false))));

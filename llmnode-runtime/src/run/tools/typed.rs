@@ -18,7 +18,6 @@ use crate::run::feedback::complaints;
 use crate::run::node::Exec;
 use crate::validate::{self, AttemptInfo, CheckOutcome, Checks};
 
-/// How deep agents may be nested.
 const DEPTH: usize = 8;
 
 /// A node that a model may call, with a state of type `S`. The model writes its fields.
@@ -62,7 +61,7 @@ pub trait StatelessTool<S: ?Sized>: Tool<S> {}
 #[diagnostic::do_not_recommend]
 impl<S: ?Sized, N: Tool<S>> StatelessTool<S> for N {}
 
-/// A plain function, so that nothing asks whether the state is `'static`.
+/// A plain function, so that the compiler does not require `S: 'static`.
 pub(super) type Execute<S> = for<'c> fn(&'c Cx<'c, S>, &'c Invocation<'c>) -> BoxFuture<'c, Outcome>;
 
 pub(super) fn execute<'c, N, S>(cx: &'c Cx<'c, S>, invocation: &'c Invocation<'c>) -> BoxFuture<'c, Outcome>
@@ -94,8 +93,8 @@ where
     })
 }
 
-/// An agent that a function calls has paused. To continue, the function would have to run once more from its start. The pause
-/// is not kept as source, because it cannot be resumed.
+/// To continue a paused agent, the function that called it would have to start again. The pause is not kept as source,
+/// because it cannot be resumed.
 fn would_run_again(name: &str) -> NodeError {
     let why = format!(
         "an agent that the tool `{name}` calls has paused, and `{name}` must not run twice (`idempotent = false`); list the agent as \
@@ -131,7 +130,6 @@ where
     let mut node = None;
     let schema = spec.schema().ok().flatten();
     let read = spec.read(or_empty_object(arguments), schema.as_deref(), Reader::new(), &mut node);
-    // Violations of the schema come first; validators add theirs if there is a value to check.
     let (node, mut found) = match (read, node) {
         (Ok(_), Some(node)) => (node, Vec::new()),
         (Ok(_), None) => return Err(Outcome::invalid_arguments("\n- there are none")),
@@ -159,7 +157,6 @@ where
     }
 }
 
-/// No arguments are an empty object.
 pub(super) fn or_empty_object(arguments: &str) -> &str {
     match arguments.trim() {
         "" | "null" => "{}",
@@ -186,7 +183,6 @@ pub(super) fn refused(violations: Vec<Violation>) -> Outcome {
     Outcome::invalid_arguments(&complaints(&violations))
 }
 
-/// Refuses an agent that is already at work on the same node, or is nested too deeply.
 fn too_deep<N, S>(cx: &Cx<'_, S>, node: &N) -> Option<Outcome>
 where
     N: Tool<S>,

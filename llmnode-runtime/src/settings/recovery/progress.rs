@@ -12,33 +12,28 @@ use crate::ledger::AttemptKind;
 use crate::limits::TimeLeft;
 use crate::validate::AttemptInfo;
 
-/// How many adapted requests a call may send. A model's handle learns from each refusal once; this bound holds even if it
-/// does not.
+/// A model's handle learns from each refusal once; this bound holds even if it does not.
 const ADAPTIONS: u32 = 8;
 
 pub(crate) struct Progress<'p> {
     stacks: &'p Stacks<'p>,
-    /// Tries taken from each stack, for the current model.
     taken: Vec<(Failures, u32)>,
-    /// Bad answers of the current model, or failed executions.
     bad_answers: u32,
     adaptions: u32,
-    /// The run's own model may have no name.
+    /// Models asked so far. The run's own may have no name.
     models: Vec<String>,
-    /// The remaining steps of the stack that led to the current model; they follow if that model fails, too.
+    /// Remaining steps of the stack that led to the current model, for when that fails, too.
     onward: VecDeque<Recovery>,
 }
 
-/// Takes a try from the endpoint's retry budget. `Err`: why there is none.
+/// `Err`: why the endpoint's retry budget grants none.
 pub(crate) type Grant<'g> = dyn FnMut() -> Result<(), String> + Send + 'g;
 
 pub(crate) struct FailedAttempt {
     pub(crate) category: Category,
-    /// Set where it differs from its category's default.
     pub(crate) decision: Option<Retry>,
     pub(crate) retry_after: Option<Duration>,
-    /// The bad answer is the same as the last one, which ends the tries of this model; another model or the fallback may
-    /// follow.
+    /// Same as the last bad answer, which ends this model's tries; another model or the fallback may follow.
     pub(crate) repeats: bool,
     pub(crate) time_left: Option<TimeLeft>,
     pub(crate) too_late: bool,
@@ -46,11 +41,7 @@ pub(crate) struct FailedAttempt {
 
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Another request to the same model, or another execution of the node.
-    Again {
-        kind: AttemptKind,
-        wait: Duration,
-    },
+    Again { kind: AttemptKind, wait: Duration },
     Model(String),
     Fallback,
     Bubble,
@@ -68,13 +59,12 @@ impl<'p> Progress<'p> {
         }
     }
 
-    /// After tools were executed: tries after bad answers keep counting, tries after failures of the transport start again.
+    /// Tries after bad answers keep counting, those after failures of the transport start again.
     pub(crate) fn next_turn(&mut self) {
         self.adaptions = 0;
         self.taken.retain(|(failures, _)| !is_transport(*failures));
     }
 
-    /// As validators see it, and nodes without a model.
     pub(crate) fn attempt(&self) -> AttemptInfo {
         if let Some(corrections) = self.stacks.only_corrections() {
             let left = corrections.saturating_sub(self.taken(Failures::Answer));
@@ -94,7 +84,6 @@ impl<'p> Progress<'p> {
         attempt.with_fallback(others)
     }
 
-    /// The note says which steps could not be taken.
     pub(crate) fn after(&mut self, failed: &FailedAttempt, grant: &mut Grant<'_>) -> (Next, String) {
         let mut note = String::new();
         if failed.decision == Some(Retry::Adapted) {
@@ -135,15 +124,15 @@ impl<'p> Progress<'p> {
         (self.onward(failed), note)
     }
 
-    /// For a failure whose own stack is used up: the step comes from the stack that led to the model.
+    /// The failure's own stack is used up: continues with the one that led to the model.
     fn onward(&mut self, failed: &FailedAttempt) -> Next {
         let category = failed.category;
-        // If a fallback model has no price, the models after it are still asked.
+        // A fallback model without a price does not keep the models after it from being asked.
         if category.group() == Group::Stop && category != Category::LimitUnenforceable {
             return Next::Bubble;
         }
         while let Some(step) = self.onward.pop_front() {
-            // Steps that repeat a request are skipped: the stacks of this model's own failures decide on that.
+            // Repetition is up to the stacks of this model's own failures.
             if let Some(next) = self.next_without_retry(step, failed) {
                 return next;
             }
@@ -171,7 +160,7 @@ impl<'p> Progress<'p> {
         Ok(Next::Again { kind: AttemptKind::Adapted, wait })
     }
 
-    /// `Err`: why there is no further try; empty if that is obvious.
+    /// `Err`: why there is no further try; empty if obvious.
     fn again(
         &mut self,
         step: &Recovery,
@@ -181,7 +170,7 @@ impl<'p> Progress<'p> {
         grant: &mut Grant<'_>,
     ) -> Result<Next, String> {
         if failed.decision == Some(Retry::No) && !self.stacks.asks_model() {
-            // A call in this node was already retried, and its error says how that ended.
+            // The inner call was already retried, and its error says how that ended.
             return Err(String::new());
         }
         if failed.decision == Some(Retry::No) {
@@ -217,7 +206,7 @@ impl<'p> Progress<'p> {
         limit.wait_before_retry(own, longest, failed.retry_after, failed.time_left.as_ref())
     }
 
-    /// No wait of ours: the request is sent at once, unless the server asks for a wait.
+    /// No backoff: only the wait that the server asks for.
     fn servers_wait(&self, failed: &FailedAttempt) -> Result<Duration, String> {
         match failed.retry_after {
             None => Ok(Duration::ZERO),

@@ -9,22 +9,18 @@ use super::wait::WaitLimit;
 use crate::output::AnswerKind;
 use crate::settings::Settings;
 
-/// Appended to the message of a failure.
 pub(super) const NOT_REPEATED: &str = "; not repeated, since the node is not idempotent";
 
 #[derive(Clone, Copy)]
 pub(crate) struct NodeKind {
     pub(crate) fallback: bool,
     pub(crate) idempotent: bool,
-    /// `None`: the node asks no model itself.
     pub(crate) answers: Option<AnswerKind>,
 }
 
 pub(crate) struct Stacks<'p> {
-    /// Nearest level first.
     levels: [&'p Settings; 3],
     node: NodeKind,
-    /// For retries of the transport group that set none.
     pub(crate) wait: Option<Backoff>,
     pub(crate) wait_limit: WaitLimit,
     pub(crate) fallback_model: Option<&'p str>,
@@ -41,8 +37,7 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    /// Returns the stack, and the key under which its tries are counted. `decision` is the failure's own, if it differs from
-    /// its category's default.
+    /// Also returns the key that counts its tries. `decision`: set if it differs from the category's default.
     pub(crate) fn of(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         let (key, mut steps) = self.chosen(category, decision);
         if !self.node.idempotent {
@@ -61,7 +56,6 @@ impl<'p> Stacks<'p> {
         (key, steps)
     }
 
-    /// Whether another request would follow if the node were idempotent.
     pub(super) fn withhold(&self, category: Category, decision: Option<Retry>) -> bool {
         let follows = |step: &Recovery| match step {
             Recovery::Model(_) => true,
@@ -70,10 +64,10 @@ impl<'p> Stacks<'p> {
         !self.node.idempotent && self.chosen(category, decision).1.iter().any(follows)
     }
 
-    /// The nearest level wins; within a level, the category comes before its group.
+    /// The nearest level wins; within a level, a category comes before its group.
     fn chosen(&self, category: Category, decision: Option<Retry>) -> (Failures, Vec<Recovery>) {
         if !self.asks_model() {
-            // The steps for requests do not apply to executions, and the stop group ends them.
+            // Request steps do not apply to executions, and stop failures end them.
             let steps = if self.counts(category) { self.exec_steps() } else { Vec::new() };
             return (Failures::Category(Category::ExecError), steps);
         }
@@ -83,7 +77,6 @@ impl<'p> Stacks<'p> {
             (Some(Retry::Feedback), _) | (_, Group::Answer) => Some(Failures::Answer),
             (_, Group::Transport) => Some(Failures::Transport),
             (_, Group::Final) => Some(Failures::Final),
-            // Nodes and what ends a call have no steps of a group.
             _ => None,
         };
         for level in self.levels {
@@ -102,7 +95,6 @@ impl<'p> Stacks<'p> {
         }
     }
 
-    /// The stack that `retries` or `transport_retries` is short for.
     fn group_steps(&self, group: Failures, times: u32) -> Vec<Recovery> {
         let mut steps = Vec::with_capacity(3);
         let again = match group {
@@ -119,7 +111,7 @@ impl<'p> Stacks<'p> {
         self.node.answers.is_some()
     }
 
-    /// Whether a failure counts in the attempt number that validators and nodes see.
+    /// Whether validators and nodes see it in the attempt number.
     pub(super) fn counts(&self, category: Category) -> bool {
         match self.node.answers {
             Some(_) => category.group() == Group::Answer,
@@ -150,7 +142,6 @@ impl<'p> Stacks<'p> {
         steps
     }
 
-    /// `None` if anything but a correction may follow a bad answer.
     pub(crate) fn only_corrections(&self) -> Option<u32> {
         let stated = self.levels.iter().any(|level| !level.recover.is_empty());
         let plain = !stated && self.node.idempotent && self.fallback_model.is_none() && !self.node.fallback;
@@ -173,7 +164,6 @@ fn default_times(group: Failures) -> u32 {
     if group == Failures::Transport { 2 } else { 0 }
 }
 
-/// These wait, and take from the retry budget.
 pub(super) fn is_transport(key: Failures) -> bool {
     match key {
         Failures::Transport => true,

@@ -7,13 +7,12 @@ use super::recovery::Backoff;
 use crate::limits::TimeLeft;
 use crate::settings::Settings;
 
-/// The default of the transport group: a random part of 0.5 s · 2ⁿ, at most of 8 s ("full jitter", as in AWS's Architecture
-/// Blog), so that clients that failed together do not come back together.
+/// A random part of 0.5 s · 2ⁿ, at most 8 s ("full jitter", AWS Architecture Blog), so that clients that failed
+/// together do not return together.
 pub(super) fn jitter(tries: u32) -> Duration {
     Duration::from_millis(500).saturating_mul(1 << tries.min(4)).mul_f64(random())
 }
 
-/// The longest wait that a server may ask for.
 #[derive(Clone, Copy)]
 pub(crate) struct WaitLimit(pub(super) Duration);
 
@@ -22,7 +21,7 @@ impl WaitLimit {
         WaitLimit(levels.iter().find_map(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT))
     }
 
-    /// The server's wait plus our own; together at most `longest`. `Err`: why there is no further try.
+    /// The server's wait plus ours, at most `longest`. `Err`: why there is no further try.
     pub(crate) fn wait_before_retry(
         self,
         own: Duration,
@@ -53,7 +52,6 @@ impl Backoff {
     }
 }
 
-/// In `0..1`, from the seeds of the standard library's hash maps.
 fn random() -> f64 {
     let bits = RandomState::new().hash_one(0_u8) >> 11;
     bits as f64 / (1_u64 << 53) as f64
