@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Exponents are clamped to this: no number that anyone writes has enough digits to compensate for it.
+/// Exponents are clamped: nobody writes enough digits to compensate for this one.
 const FAR: i64 = 1_000_000_000_000;
 
 /// `0.digits × 10^exponent`.
@@ -57,7 +57,6 @@ impl<'d> Decimal<'d> {
             || self.digits.is_empty()
     }
 
-    /// `None` if it is not an integer, or has more than 40 digits.
     pub(crate) fn plain_integer(&self) -> Option<String> {
         if self.digits.is_empty() {
             return Some("0".to_owned());
@@ -68,7 +67,6 @@ impl<'d> Decimal<'d> {
         Some(format!("{sign}{}{}", self.digits, "0".repeat(zeros)))
     }
 
-    /// In units of `10^unit`.
     pub(crate) fn scaled(&self, unit: i64) -> Option<i128> {
         if self.digits.is_empty() {
             return Some(0);
@@ -80,20 +78,17 @@ impl<'d> Decimal<'d> {
         digits.checked_mul(10_i128.checked_pow(zeros)?)
     }
 
-    /// The power of ten of its last digit.
     pub(crate) fn last(&self) -> i64 {
         self.exponent.saturating_sub(i64::try_from(self.digits.len()).unwrap_or(FAR))
     }
 }
 
 impl Decimal<'_> {
-    /// Without the sign.
     pub(crate) fn magnitude(&self) -> f64 {
         format!("0.{}e{}", self.digits, self.exponent).parse().unwrap_or(0.0)
     }
 }
 
-/// Equal numbers have equal texts.
 impl fmt::Display for Decimal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}0.{}e{}", if self.negative { "-" } else { "" }, self.digits, self.exponent)
@@ -118,7 +113,6 @@ impl PartialOrd for Decimal<'_> {
     }
 }
 
-/// By JSON's grammar.
 pub(crate) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();

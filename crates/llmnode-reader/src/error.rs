@@ -4,10 +4,8 @@ use super::repair::SyntaxError;
 use crate::text::{floor_char_boundary, one_line};
 use crate::violation::Violation;
 
-/// Characters of the text shown around a syntax error.
-const EXCERPT: usize = 30;
+const EXCERPT_CHARS: usize = 30;
 
-/// Both count from 1; columns count characters, not bytes.
 pub(super) fn line_and_column(text: &str, at: usize) -> String {
     let before = &text[..floor_char_boundary(text, at)];
     let line = before.rfind('\n').map_or(0, |end| end + 1);
@@ -18,7 +16,7 @@ pub(super) fn broken(text: &str, begin: usize, fault: &SyntaxError) -> Violation
     let Some(what) = &fault.what else {
         let end = text.trim_end();
         let from =
-            end.char_indices().rev().nth(EXCERPT - 1).map_or(0, |(at, _)| at).max(begin.min(end.len()));
+            end.char_indices().rev().nth(EXCERPT_CHARS - 1).map_or(0, |(at, _)| at).max(begin.min(end.len()));
         let excerpt = one_line(&end[floor_char_boundary(end, from)..], usize::MAX);
         let message = format!(
             "the JSON that begins at {} is not complete; it ends in `{excerpt}`",
@@ -26,8 +24,8 @@ pub(super) fn broken(text: &str, begin: usize, fault: &SyntaxError) -> Violation
         );
         return Violation::new("", message);
     };
-    let from = floor_char_boundary(text, fault.at.saturating_sub(EXCERPT));
-    let to = floor_char_boundary(text, fault.at + EXCERPT);
+    let from = floor_char_boundary(text, fault.at.saturating_sub(EXCERPT_CHARS));
+    let to = floor_char_boundary(text, fault.at + EXCERPT_CHARS);
     let excerpt = one_line(&text[from..to.max(from)], usize::MAX);
     Violation::new(
         "",

@@ -84,7 +84,7 @@ impl fmt::Display for Flag {
     }
 }
 
-/// `repaired: comma at line 2 column 5`, and how often if it was more than once: `, 3 times`.
+/// As in `repaired: comma at line 2 column 5, 3 times`.
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.flag.fmt(f)?;

@@ -88,7 +88,7 @@ pub fn take_closed(violation: &mut Violation, schema: &OutputSchema) -> Option<(
     let mut list = violation.closed.take().filter(|_| !violation.warning)?;
     let path = violation.path.as_str();
     if list.path.is_empty() {
-        // The schema of the items is one for all.
+        // Items share one schema.
         if path.contains('[') {
             return None;
         }
@@ -108,7 +108,7 @@ pub fn without_choices(schema: &OutputSchema) -> &OutputSchema {
     schema.without_choices()
 }
 
-/// Whether values from the state stand in the schema.
+/// Whether the schema has values from the state.
 pub fn has_choices(schema: &OutputSchema) -> bool {
     schema.lists().is_some_and(Lists::are_in_schema)
 }
@@ -134,7 +134,7 @@ pub fn instruction(schema: &OutputSchema) -> String {
         ),
         None => format!(
             "Answer with one JSON value that conforms to this JSON Schema, and with nothing else:\n{}",
-            // Values of the state are no instructions.
+            // Values of the state must not become instructions.
             schema.without_choices().plain().get()
         ),
     }
@@ -145,7 +145,7 @@ pub fn form(schema: &OutputSchema) -> Option<&str> {
     schema.form().map(|form| form.text.as_str())
 }
 
-/// Names the members of the form, to be said behind the question.
+/// Names the members of the form, for the end of the question.
 pub fn reminder(schema: &OutputSchema) -> Option<String> {
     schema.form()?.reminder()
 }

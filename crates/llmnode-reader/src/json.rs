@@ -10,18 +10,17 @@ use crate::decimal::Decimal;
 pub(crate) enum Json<'t> {
     Null,
     Bool(bool),
-    /// The digits as written, valid as a number of JSON.
+    /// As written, and valid in JSON.
     Number(Cow<'t, str>),
     String(Cow<'t, str>),
     Array(Vec<Json<'t>>),
-    /// In the order of the text. No two keys are equal.
+    /// In the order of the text; keys are unique.
     Object(Vec<(Cow<'t, str>, Json<'t>)>),
 }
 
-/// The members of an object.
 pub(crate) type Members<'j> = [(Cow<'j, str>, Json<'j>)];
 
-/// Equal for values that differ only in the order of members. `1.0` and `1` stay different, since not every type takes both.
+/// Ignores the order of members. `1.0` and `1` differ, since not every type takes both.
 pub(super) fn canonical(mut tree: Json<'_>) -> String {
     normalise(&mut tree);
     tree.to_string()
@@ -129,7 +128,7 @@ fn separated<T>(list: &[T], to: &mut String, each: impl Fn(&T, &mut String)) {
     }
 }
 
-/// serde_json is needed only where something must be escaped; it cannot fail on a string.
+/// serde_json only where something must be escaped.
 fn write_string(text: &str, to: &mut String) {
     if !text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
         to.push('"');
@@ -157,7 +156,7 @@ impl<'v> From<&'v serde_json::Value> for Json<'v> {
     }
 }
 
-/// Equality as in JSON Schema: `1` equals `1.0`.
+/// By JSON Schema, `1` equals `1.0`.
 pub(crate) fn json_eq(one: &Json<'_>, other: &Json<'_>) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {

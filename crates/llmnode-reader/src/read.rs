@@ -12,13 +12,12 @@ use super::target::{Slot, Target};
 use crate::flag::{Flag, Note};
 use crate::violation::Violation;
 
-/// Bytes. Only the search for JSON is limited; clean JSON may be longer.
+/// Bytes. For the search only; clean JSON may be longer.
 const MAX_SEARCHED: usize = 16 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) notes: Vec<Note>,
-    /// The model wrote `{"value": ..}`, so paths in messages to it begin with `value`.
     pub(super) wrapped: bool,
 }
 

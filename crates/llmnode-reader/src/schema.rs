@@ -65,34 +65,28 @@ pub use strict_error::StrictError;
 /// ```
 pub struct OutputSchema {
     name: String,
-    /// Everything else is derived from this one.
     tree: Value,
-    /// The rules for answers: of the type itself, without the wrapper.
     pub(super) rules: Rules,
     plain: Box<RawValue>,
     strict: OnceLock<Result<Box<RawValue>, StrictError>>,
     anthropic: OnceLock<Option<Box<RawValue>>>,
     form: OnceLock<Option<Box<Form>>>,
-    /// What the state allows, if this is the schema of one call.
     lists: Option<Box<choices::Lists>>,
-    /// The type's own schema then.
+    /// The type's schema, if `lists` is set.
     own: Option<Arc<OutputSchema>>,
     gemini: OnceLock<Option<Box<RawValue>>>,
     strict_error_was_taken: AtomicBool,
     wrapped: bool,
-    /// Levels beyond the limit of depth were cut off.
     truncated: bool,
-    /// The `x-llmnode-validated` keywords of the schema, in order and without duplicates.
+    /// Values of `x-llmnode-validated`, without duplicates.
     marks: Vec<String>,
-    /// Why no answer can ever be of this type.
     pub(super) unanswerable: Option<String>,
-    /// A range or a length, which serde does not check.
+    /// Has ranges or lengths, which serde does not check.
     pub(super) states_bounds: bool,
-    /// serde may read a part of the answer several times (nested untagged enums), so depth is limited.
+    /// For nested untagged enums, whose depth is limited.
     pub(super) may_read_again: bool,
-    /// Optional members whose `null` is read as absence.
     pub(super) absent_as_null: Vec<String>,
-    /// Results by address of the traversing function. Functions that the linker merged do the same, so they may share one.
+    /// By the address of the traversing function. Functions that the linker merged do the same.
     uncovered: Mutex<Vec<(usize, Option<Arc<Uncovered>>)>>,
 }
 
@@ -109,7 +103,7 @@ impl OutputSchema {
         if let Some(known) = cache.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Arc::clone(known);
         }
-        // Built outside the lock: the type's `JsonSchema` is foreign code. If two threads build it, the first one in wins.
+        // Not under the lock, since `JsonSchema` is foreign code. The first of two threads wins.
         let (name, schema) = make();
         let built = Arc::new(Self::from_value(&name, schema));
         let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
@@ -174,8 +168,7 @@ impl OutputSchema {
         forms.iter().any(|form| form.has_type("array"))
     }
 
-    /// The first marked type that traversal does not reach, whose validators would therefore never run. Cached per
-    /// traversal, because each caller has its own.
+    /// Cached per traversal, because each caller has its own.
     pub(crate) fn uncovered(
         &self,
         traversal: usize,
@@ -188,7 +181,7 @@ impl OutputSchema {
         if let Some((_, found)) = known().iter().find(|(one, _)| *one == traversal) {
             return found.clone();
         }
-        // Outside the lock: `find` calls foreign code.
+        // Not under the lock: `find` calls foreign code.
         let found = find(&self.marks).map(Arc::new);
         known().push((traversal, found.clone()));
         found
@@ -223,7 +216,7 @@ impl OutputSchema {
         self.anthropic.get_or_init(write).as_deref()
     }
 
-    /// A copy that allows only these values at their places. The flag: the values may stand in the schema.
+    /// The flag: the values may be part of the schema.
     pub(crate) fn with_choices(
         own: &Arc<OutputSchema>,
         lists: Vec<(ChoiceList, bool)>,
@@ -238,7 +231,6 @@ impl OutputSchema {
         Ok(schema)
     }
 
-    /// `None`: it would allow the same, or cannot express the list.
     pub(crate) fn narrowed(this: &Arc<OutputSchema>, list: &ChoiceList) -> Option<OutputSchema> {
         let others = this.lists().map_or(Some(Vec::new()), |lists| lists.besides(list))?;
         let all = others.into_iter().chain([(list.clone(), true)]).collect();
@@ -246,7 +238,7 @@ impl OutputSchema {
         narrowed.lists().is_some_and(Lists::has_last_in_schema).then_some(narrowed)
     }
 
-    /// The tree of a type's schema cannot say whether it was wrapped or cut.
+    /// The tree does not show whether it was wrapped or cut.
     fn like(own: &OutputSchema, tree: Value) -> OutputSchema {
         let mut schema = OutputSchema::from_value(&own.name, tree);
         schema.truncated |= own.truncated;
@@ -257,7 +249,6 @@ impl OutputSchema {
         schema
     }
 
-    /// The type's own schema, if this one has lists from the state.
     pub(crate) fn without_choices(&self) -> &OutputSchema {
         self.own.as_deref().unwrap_or(self)
     }
@@ -266,7 +257,6 @@ impl OutputSchema {
         self.lists.as_deref()
     }
 
-    /// `None`: the schema says what a form cannot.
     pub(crate) fn form(&self) -> Option<&Form> {
         let tree = self.lists.as_ref().map_or(&self.tree, |lists| &lists.form);
         self.form.get_or_init(|| Form::of(tree).filter(|_| !self.truncated).map(Box::new)).as_deref()
@@ -282,10 +272,9 @@ impl OutputSchema {
         self.gemini.get_or_init(write).as_deref()
     }
 
-    /// Why strict mode cannot express it; `None` from the second time on.
     pub(crate) fn take_strict_error(&self) -> Option<&StrictError> {
         let error = self.strict().err()?;
-        // A call's copy says nothing new.
+        // Copies of calls share the flag of the type.
         let taken = &self.without_choices().strict_error_was_taken;
         (!taken.swap(true, Ordering::Relaxed)).then_some(error)
     }
@@ -295,7 +284,7 @@ impl OutputSchema {
         self.wrapped
     }
 
-    /// Checks the schema only; serde may still refuse the value.
+    /// Schema only: serde may still refuse the value.
     pub(crate) fn is_met_by(&self, text: &str) -> bool {
         let met =
             |json| faults(&self.rules, self.rules.root_rule(), CheckMode::Schema, &json, false).is_empty();
@@ -334,7 +323,7 @@ fn sanitised(name: &str) -> String {
     if name.is_empty() { "output".to_owned() } else { name }
 }
 
-/// Serializing a `Value` cannot fail; `true` is the schema that allows anything.
+/// Cannot fail; `true` allows anything.
 fn raw(tree: &Value) -> Box<RawValue> {
     to_raw_value(tree).unwrap_or_else(|_| RawValue::TRUE.to_owned())
 }

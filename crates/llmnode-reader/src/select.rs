@@ -17,8 +17,7 @@ use crate::flag::{Flag, Note};
 use crate::text::same_letters;
 use crate::violation::Violation;
 
-/// Limit for types that serde may read several times at each level (an untagged enum that contains itself), which takes
-/// exponential time.
+/// For types that serde may read several times at each level, in exponential time.
 const MAX_REREAD_DEPTH: usize = 12;
 
 type Refused = Vec<Violation>;
@@ -26,7 +25,7 @@ type Refused = Vec<Violation>;
 pub(super) struct Accepted<'t> {
     pub(super) origin: Origin,
     json: Cow<'t, str>,
-    /// To compare candidates: equal for values that the type reads alike.
+    /// Equal for candidates that the type reads alike.
     canonical_json: String,
     pub(super) notes: Vec<Note>,
     pub(super) wrapped: bool,
@@ -75,7 +74,7 @@ impl<'t> Selector<'_, 't> {
         }
         let chosen = choose(self.text, &verdicts)?;
         if let Some(Verdict::Accepted(taken)) = chosen.map(|chosen| verdicts.swap_remove(chosen)) {
-            // The slot holds the candidate that was read last, which need not be the chosen one.
+            // The slot holds the candidate that was read last, which may not be the chosen one.
             if !self.only_candidate {
                 self.fill(&taken.json)?;
             }
@@ -88,8 +87,7 @@ impl<'t> Selector<'_, 't> {
         })
     }
 
-    /// Several objects (one per line, fence or numbered item) become one list if the type wants a list; otherwise each is a
-    /// candidate.
+    /// Objects from lines, fences or numbered items become a list if the type wants one, else each is a candidate.
     fn resolve_lines(&self, mut candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
         let rules = self.target.rules();
         let leaves = rules.leaves(rules.own());
@@ -124,7 +122,6 @@ impl<'t> Selector<'_, 't> {
         all
     }
 
-    /// The candidate with the fewest violations; among equals, the last.
     fn least_wrong(&self, verdicts: Vec<Verdict<'t>>) -> Refused {
         let mut broken = None;
         let mut least: Option<Refused> = None;
@@ -155,7 +152,7 @@ impl<'t> Selector<'_, 't> {
         }
     }
 
-    /// Plain text may still name an allowed value of an enum.
+    /// It may name an allowed value of an enum.
     fn bare_text(&mut self, place: Enclosure, part: Range<usize>) -> Result<Accepted<'t>, Refused> {
         let text = self.text;
         let bare_text = &text[part.clone()];
@@ -292,7 +289,7 @@ impl<'t> Selector<'_, 't> {
                         .iter()
                         .any(|told| is_within(&told.path, &one.path) || is_within(&one.path, &told.path))
                 };
-                // For a list in place of a struct, serde reports the position of the previous value.
+                // serde reports a list in place of a struct at the previous value.
                 let is_list =
                     |one: &Violation| one.message.starts_with("invalid type: sequence, expected struct");
                 let more: Vec<_> = more.into_iter().filter(|one| !is_told(one) && !is_list(one)).collect();
@@ -304,7 +301,7 @@ impl<'t> Selector<'_, 't> {
         Ok(Accepted { json, canonical_json: canonical(coerced.json), ..taken })
     }
 
-    /// serde has the last word, even on values that fit the schema.
+    /// serde has the last word, even if the schema accepts the value.
     fn take(
         &mut self,
         origin: Origin,
@@ -359,7 +356,7 @@ fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused
     if broken.is_none() && other.is_none() {
         return Ok(Some(first));
     }
-    // A single fence that the type accepts wins over everything before it.
+    // A single accepted fence wins over everything before it.
     let mut fences = taken()
         .filter(|(_, taken)| taken.origin.place == Enclosure::Fence && taken.json.starts_with(['{', '[']));
     if let (Some((fence, _)), None) = (fences.next(), fences.next()) {
@@ -375,7 +372,7 @@ fn choose(text: &str, verdicts: &[Verdict<'_>]) -> Result<Option<usize>, Refused
     }
 }
 
-/// Unchanged text is passed to serde as it is, without serializing it again.
+/// Unchanged text is not serialized again.
 fn text_for_serde<'t>(coerced: &Coerced<'_>, plain: Option<&'t str>) -> Cow<'t, str> {
     match plain {
         Some(plain) if !coerced.changed => Cow::Borrowed(plain),

@@ -46,10 +46,9 @@ fn reworded(message: &str) -> Option<String> {
     untagged.then(|| "matches none of the allowed forms".to_owned())
 }
 
-/// The path of the innermost value that contains byte `at`.
 fn path_at(json: &str, at: usize) -> String {
     let Some(end) = json.get(..at.min(json.len())) else { return String::new() };
-    // Each step is overwritten as the scan proceeds, so what remains is the path of the last value before `at`.
+    // Later steps overwrite earlier ones, which leaves the last value before `at`.
     let mut open: Vec<String> = Vec::new();
     let bytes = end.as_bytes();
     let (mut position, mut key) = (0, None::<String>);

@@ -19,12 +19,10 @@ const MAX_EXACT_F64: f64 = 9_007_199_254_740_992.0;
 
 #[derive(Debug, Default)]
 pub(super) struct Observed<'n> {
-    /// Fail where nothing can be observed.
     pub(super) strict: bool,
     json: &'n str,
     absent_as_null: &'n [String],
     pub(super) ignored: Cell<u64>,
-    /// Beyond what a float holds exactly, so that digits may be lost.
     pub(super) maybe_rounded: Cell<bool>,
     pub(super) rounded: Cell<bool>,
 }
@@ -188,7 +186,6 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Observer<'_, A> {
 struct Members<'w, A> {
     inner: A,
     observed: &'w Observed<'w>,
-    /// One bit for each of the first 64 names of `absent_as_null`.
     seen: u64,
 }
 
@@ -296,7 +293,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Float<'_, V> {
     }
 }
 
-/// A `Value`, but duplicate members and numbers that may be rounded are errors.
+/// A `Value` that refuses duplicate members and numbers that may be rounded.
 pub(super) struct LosslessValue;
 
 macro_rules! take {

@@ -9,10 +9,10 @@ use super::serde_observer::{Observed, Observer};
 use super::tree::WRAPPER;
 use crate::violation::Violation;
 
-/// Models copy this from a template of the type instead of filling it in.
+/// Copied from a template of the type.
 const PLACEHOLDER: &str = "\"string\"";
 
-/// Type-erased, so that the search for JSON is compiled once and not per type.
+/// Erases the type, so that the search for JSON is compiled once.
 pub(crate) trait Slot {
     fn fill(&mut self, json: &str, observed: &Observed<'_>) -> Result<(), serde_json::Error>;
 }
@@ -32,7 +32,7 @@ pub(super) struct Target<'a> {
     pub(super) mode: CheckMode,
     pub(super) exact: bool,
     pub(super) whole_text: bool,
-    /// More checks of a value; the flag is set if it came as `{"value": ..}`.
+    /// The flag is set for `{"value": ..}`.
     pub(super) extra_check: &'a dyn Fn(&Json<'_>, bool) -> Vec<Violation>,
 }
 
@@ -70,14 +70,13 @@ impl Target<'_> {
     }
 }
 
-/// Cheap: the result is JSON only if the text holds nothing but the wrapper.
 pub(super) fn wrapped_value(text: &str) -> Option<&str> {
     let key = text.strip_prefix('{')?.trim_ascii_start().strip_prefix('"')?.strip_prefix(WRAPPER)?;
     let value = key.strip_prefix('"')?.trim_ascii_start().strip_prefix(':')?.trim_ascii_start();
     Some(value.strip_suffix('}')?.trim_ascii_end())
 }
 
-/// Templates of types are short, which bounds this search.
+/// Templates are short, which bounds this search.
 fn is_unfilled_template(json: &str) -> bool {
     const SHORT: usize = 512;
     json.len() < SHORT && json.contains(PLACEHOLDER)
@@ -88,7 +87,7 @@ fn has_control_escape(json: &str) -> bool {
     if !json.contains("\\b") && !json.contains("\\f") {
         return false;
     }
-    // An escaped backslash does not start an escape.
+    // An escaped backslash starts no escape.
     let json = json.replace("\\\\", "");
     let is_text = |at: usize| json.as_bytes().get(at + 2).is_some_and(u8::is_ascii_alphabetic);
     ["\\b", "\\f"].iter().any(|escape| json.match_indices(escape).any(|(at, _)| is_text(at)))

@@ -59,11 +59,10 @@ pub fn same_letters(one: &str, other: &str) -> bool {
 /// The one known name of which this is a misspelling: it has the same letters, or differs by typos in at most one letter of
 /// five. `None` where two are as near: a wrong hint is worse than none.
 pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    /// Anything longer is not a typo.
-    const LONGEST: usize = 64;
+    const LONGEST_TYPO: usize = 64;
     let letters = |name: &str| name.to_lowercase().chars().collect::<Vec<_>>();
     let (given, mut near) = (letters(name), Vec::new());
-    for known in known.into_iter().filter(|known| known.len() <= LONGEST && name.len() <= LONGEST) {
+    for known in known.into_iter().filter(|known| known.len() <= LONGEST_TYPO && name.len() <= LONGEST_TYPO) {
         let other = letters(known);
         let allowed = given.len().min(other.len()) / 5;
         if same_letters(name, known) {
@@ -80,13 +79,12 @@ pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
 
 /// The known name that was most likely intended; `None`: none is near.
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    /// Anything longer is not a typo.
-    const LONGEST: usize = 64;
+    const LONGEST_TYPO: usize = 64;
     let letters: Vec<char> = name.to_lowercase().chars().collect();
-    if letters.len() > LONGEST {
+    if letters.len() > LONGEST_TYPO {
         return None;
     }
-    let near = known.into_iter().filter(|known| known.len() <= 4 * LONGEST).filter_map(|known| {
+    let near = known.into_iter().filter(|known| known.len() <= 4 * LONGEST_TYPO).filter_map(|known| {
         let other: Vec<char> = known.to_lowercase().chars().collect();
         let allowed = letters.len().max(other.len()).div_ceil(3);
         let distance = distance(&letters, &other);
@@ -95,7 +93,6 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
-/// Counts edits; two swapped neighbors are one.
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut above: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=other.len()).collect();

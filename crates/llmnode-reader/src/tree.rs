@@ -10,8 +10,7 @@ pub(crate) type Node = Map<String, Value>;
 /// The only member of the object that wraps an answer whose type is not an object.
 pub const WRAPPER: &str = "value";
 
-/// Keywords whose value is one schema.
-const ONE: [&str; 11] = [
+const SCHEMA_KEYWORDS: [&str; 11] = [
     "items",
     "additionalProperties",
     "unevaluatedProperties",
@@ -24,17 +23,16 @@ const ONE: [&str; 11] = [
     "then",
     "else",
 ];
-/// Keywords whose value is a list of schemas.
-const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-/// Keywords whose value is a map from names to schemas.
-const NAMED: [&str; 5] = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
+const SCHEMA_LIST_KEYWORDS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const SCHEMA_MAP_KEYWORDS: [&str; 5] =
+    ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
 
 pub(crate) fn children(node: &Node) -> impl Iterator<Item = &Value> {
     node.iter().flat_map(|(key, value)| -> Box<dyn Iterator<Item = &Value>> {
         match value {
-            value if ONE.contains(&key.as_str()) => Box::new(std::iter::once(value)),
-            Value::Array(list) if LIST.contains(&key.as_str()) => Box::new(list.iter()),
-            Value::Object(named) if NAMED.contains(&key.as_str()) => Box::new(named.values()),
+            value if SCHEMA_KEYWORDS.contains(&key.as_str()) => Box::new(std::iter::once(value)),
+            Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key.as_str()) => Box::new(list.iter()),
+            Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key.as_str()) => Box::new(named.values()),
             _ => Box::new(std::iter::empty()),
         }
     })
@@ -44,11 +42,11 @@ pub(crate) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut 
     node.iter_mut().flat_map(|(key, value)| -> Box<dyn Iterator<Item = (&str, &mut Value)>> {
         let key = key.as_str();
         match value {
-            value if ONE.contains(&key) => Box::new(std::iter::once((key, value))),
-            Value::Array(list) if LIST.contains(&key) => {
+            value if SCHEMA_KEYWORDS.contains(&key) => Box::new(std::iter::once((key, value))),
+            Value::Array(list) if SCHEMA_LIST_KEYWORDS.contains(&key) => {
                 Box::new(list.iter_mut().map(move |value| (key, value)))
             }
-            Value::Object(named) if NAMED.contains(&key) => {
+            Value::Object(named) if SCHEMA_MAP_KEYWORDS.contains(&key) => {
                 Box::new(named.values_mut().map(move |value| (key, value)))
             }
             _ => Box::new(std::iter::empty()),
@@ -57,9 +55,9 @@ pub(crate) fn children_mut(node: &mut Node) -> impl Iterator<Item = (&str, &mut 
 }
 
 pub(crate) fn holds_schemas(key: &str, value: &Value) -> bool {
-    ONE.contains(&key)
-        || (value.is_array() && LIST.contains(&key))
-        || (value.is_object() && NAMED.contains(&key))
+    SCHEMA_KEYWORDS.contains(&key)
+        || (value.is_array() && SCHEMA_LIST_KEYWORDS.contains(&key))
+        || (value.is_object() && SCHEMA_MAP_KEYWORDS.contains(&key))
 }
 
 pub(crate) fn def_name(reference: &str) -> Option<Cow<'_, str>> {

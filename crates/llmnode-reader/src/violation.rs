@@ -23,13 +23,12 @@ pub struct Violation {
     /// Whether the answer is accepted anyway.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub warning: bool,
-    /// More is allowed than `allowed` lists.
     #[serde(skip)]
     pub(crate) more: bool,
-    /// What the model is asked to do about it; empty if that is obvious.
+    /// For the model; empty if obvious.
     #[serde(skip)]
     pub(crate) remedy: Cow<'static, str>,
-    /// The values that a correction's schema allows here. Without a path: at the violation's own.
+    /// The values that a correction's schema allows, at the violation's path unless the list names another.
     #[serde(skip)]
     pub(crate) closed: Option<Box<ChoiceList>>,
 }
@@ -69,7 +68,6 @@ impl Violation {
         self.closed = None;
     }
 
-    /// Does nothing if the list is empty or cut.
     pub(crate) fn allow_only(&mut self) {
         if !self.more && !self.allowed.is_empty() {
             let values = self.allowed.iter().cloned().collect();
@@ -77,8 +75,8 @@ impl Violation {
         }
     }
 
-    /// On one line of about a kilobyte. The allowed values have their own share of it, so that a long quotation before them
-    /// does not push them out.
+    /// About a kilobyte, on one line. A part of it is for the allowed values, so that a long quotation does not push
+    /// them out.
     pub(crate) fn shortened(mut self) -> Self {
         let mut room = 400_usize;
         let fits = |value: &&String| {

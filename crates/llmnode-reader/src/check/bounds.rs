@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::text_format::TextFormat;
 use crate::tree::{Node, children};
 
-/// Ignores the bounds that schemars writes for integer types, since serde checks those.
+/// Without the bounds that schemars writes for integer types: serde checks those.
 pub(crate) fn any(schema: &Value) -> bool {
     let mut open = vec![schema];
     while let Some(schema) = open.pop() {
@@ -44,7 +44,7 @@ fn intrinsic_bound(format: &str, keyword: &str) -> Value {
     }
 }
 
-/// serde checks the length of a tuple.
+/// Whose length serde checks.
 fn is_tuple(node: &Node) -> bool {
     let length = node.get("prefixItems").and_then(Value::as_array).map(|items| json!(items.len()));
     length.is_some() && node.get("minItems") == length.as_ref() && node.get("maxItems") == length.as_ref()

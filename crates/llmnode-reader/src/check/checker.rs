@@ -21,7 +21,7 @@ pub(crate) fn violations(rules: &Rules, value: &Json<'_>, wrapped: bool) -> Vec<
     into_violations(faults(rules, rules.own(), CheckMode::Schema, value, wrapped))
 }
 
-/// `wrapped`: the value is the member of the wrapper, so paths begin with its name.
+/// `wrapped`: paths begin with the wrapper's member.
 pub(crate) fn faults(
     rules: &Rules,
     rule: &Rule,
@@ -42,7 +42,6 @@ pub(crate) fn faults(
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckMode {
-    /// JSON Schema alone.
     Schema,
     /// As serde reads the type: `3.0` is not an integer, optional members may be `null`, and a set may repeat an item.
     Type,
@@ -54,13 +53,12 @@ pub(crate) struct Checker<'s> {
     work: Cell<u64>,
     exhausted: Cell<bool>,
     pub(super) first_fault_only: Cell<bool>,
-    /// Drop faults that serde would not refuse.
     pub(super) type_faults_only: Cell<bool>,
     pub(super) cached: RefCell<UnionCache>,
 }
 
-/// Results for unions, keyed by the addresses of forms and value, and by what counts as a fault. Where unions nest, each form
-/// asks the next union the same again.
+/// Keyed by the addresses of forms and value, and by what counts as a fault. Nested unions would ask the same again for
+/// each form.
 pub(super) type UnionCache = HashMap<(*const usize, *const (), bool, bool), Vec<Fault>>;
 
 pub(super) const MAX_CACHED: usize = 4096;
@@ -84,7 +82,7 @@ impl<'s> Checker<'s> {
         let found = self.apply(rule, value, &Location::ROOT, 0);
         self.first_fault_only.set(first_fault_only);
         if !first_fault_only {
-            // The cache is keyed by address, and the value may be dropped before the next one is checked.
+            // The value may be dropped before the next one is checked, and its address used again.
             self.cached.borrow_mut().clear();
         }
         found.is_empty() && self.is_complete()
@@ -166,7 +164,7 @@ impl<'s> Checker<'s> {
         found
     }
 
-    /// Whether serde accepts the value as this form, even if it loses something.
+    /// Even if serde would drop something.
     pub(super) fn serde_accepts(&self, form: &'s Rule, value: &Json<'_>, depth: u32) -> bool {
         let (first_fault_only, type_faults_only) =
             (self.first_fault_only.replace(true), self.type_faults_only.replace(true));
@@ -183,7 +181,7 @@ impl<'s> Checker<'s> {
             && rule.named(name).is_some_and(|named| !named.is_required)
     }
 
-    /// Where the schema allows anything: integers that a `serde_json::Value` does not hold exactly.
+    /// Integers that a `serde_json::Value` does not hold exactly, where the schema allows anything.
     fn rounded(&self, value: &Json<'_>, place: &Location<'_>) -> Vec<Fault> {
         match value {
             _ if self.mode != CheckMode::Type => Vec::new(),

@@ -22,7 +22,7 @@ impl Rules {
     }
 }
 
-/// Follows only keywords that apply a schema. Returns the rules (that of `root` is number 0) and the number of `own`.
+/// Follows only keywords that apply a schema. Returns the rules, that of `root` first, and the number of `own`.
 fn compiled(root: &Value, own: &Value) -> (Vec<Rule>, usize) {
     let mut compiler = Compiler { root, known: HashMap::new(), found: Vec::new() };
     compiler.number(root);
@@ -110,7 +110,7 @@ impl<'v> Compiler<'v> {
         for (pattern, schema) in
             node.get("patternProperties").and_then(Value::as_object).into_iter().flatten()
         {
-            // The patterns that schemars writes for maps with integer keys.
+            // schemars writes these for maps with integer keys.
             match pattern.as_str() {
                 r"^\d+$" => rule.numeric_keys.push((false, self.number(schema))),
                 r"^-?\d+$" => rule.numeric_keys.push((true, self.number(schema))),

@@ -65,7 +65,6 @@ fn lengths(rule: &Rule, least: &str, most: &str, what: &str) -> String {
     }
 }
 
-/// The required members identify an object best.
 fn members(rule: &Rule) -> String {
     let needed = join_some(rule.required.iter().map(|name| quoted(name)), ", ");
     if !needed.is_empty() {
@@ -85,7 +84,6 @@ fn quoted(name: &str) -> String {
     format!("`{}`", excerpt(name))
 }
 
-/// Ends with an ellipsis if there are more than `MAX_NAMED`.
 pub(super) fn join_some(mut all: impl Iterator<Item = String>, between: &str) -> String {
     let mut words = all.by_ref().take(MAX_NAMED).collect::<Vec<_>>().join(between);
     if all.next().is_some() {

@@ -18,7 +18,7 @@ fn of(rules: &Rules, rule: &Rule) -> Option<String> {
     }
     match rule.types() {
         [] => variants(rules, rule),
-        // All of its members, optional ones as well: the answer had none yet.
+        // Optional members too: the answer had none yet.
         [kind] if kind == "object" && !property_list(rule).is_empty() => {
             Some(format!("an object with {}", property_list(rule)))
         }

@@ -18,7 +18,6 @@ pub(crate) struct Fault {
 pub(crate) enum Severity {
     /// serde refuses it too, or knows better (a member by its alias).
     Type,
-    /// A bound, which serde does not check.
     Bound,
     /// serde would accept it, but lose something.
     Lossy,
@@ -26,13 +25,12 @@ pub(crate) enum Severity {
     TooDeep,
 }
 
-/// The name to look up for a "did you mean". Looked up only when the fault is reported, which is rare.
+/// Resolved only when the fault is reported, which is rare.
 #[derive(Debug, Clone)]
 enum Misspelling {
     Nothing,
     Value(String),
     Unknown(String),
-    /// The missing member, and the unknown ones that were written in its place.
     Member(String, Vec<String>),
 }
 
@@ -61,7 +59,7 @@ impl Fault {
         Fault { severity: Severity::Bound, ..Fault::at(place, message) }
     }
 
-    /// Types of dates and ids refuse such a text too, with fewer words.
+    /// Types of dates and ids refuse such texts too, but say less.
     pub(super) fn format(rule: &Rule, text: &str, place: &Location<'_>) -> Option<Self> {
         let format = rule.format.filter(|format| !format.is_of(text))?;
         let message = format!("is {:?}, must be {}", excerpt(text), format.example());
@@ -80,7 +78,7 @@ impl Fault {
         Fault::at(place, message)
     }
 
-    /// `unknown`: members of the object that the schema does not know; one may be a misspelling of `name`.
+    /// `unknown`: unknown members of the object; one may be `name`, misspelt.
     pub(super) fn missing(name: &str, unknown: &[&str], place: &Location<'_>) -> Self {
         let unknown = unknown.iter().map(|name| excerpt(name)).collect();
         let misspelling = Misspelling::Member(name.to_owned(), unknown);
@@ -100,7 +98,6 @@ impl Fault {
         Fault { misspelling: Misspelling::Unknown(excerpt(name)), ..self }
     }
 
-    /// The allowed name that is close to the one written; for a missing member, the written one that is close to it.
     fn nearest(&self) -> Option<&str> {
         match &self.misspelling {
             Misspelling::Nothing => None,
@@ -112,7 +109,7 @@ impl Fault {
     }
 }
 
-/// A misspelled required member is reported once, as missing, and not as unknown as well.
+/// Reports a misspelled required member once: as missing, not also as unknown.
 pub(crate) fn into_violations(faults: Vec<Fault>) -> Vec<Violation> {
     let nearest: Vec<Option<String>> =
         faults.iter().map(|fault| fault.nearest().map(str::to_owned)).collect();
@@ -144,7 +141,6 @@ impl Fault {
     }
 }
 
-/// `const` and `enum` are reported separately.
 pub(super) fn unlisted(rule: &Rule, value: &Json<'_>, place: &Location<'_>) -> impl Iterator<Item = Fault> {
     let only = rule.only.as_ref().map(std::slice::from_ref);
     let misses = move |choices: &&[Json<'_>]| !choices.iter().any(|choice| json_eq(choice, value));
@@ -174,7 +170,6 @@ pub(super) fn name_as_object(name: &str, place: &Location<'_>) -> Fault {
     Fault::at(place, format!("is an object with `{name}`; write the string {name:?} in its place"))
 }
 
-/// `bounds`: the keywords of the minimum and the maximum.
 pub(super) fn count_fault(
     rule: &Rule,
     bounds: [&str; 2],

@@ -36,7 +36,6 @@ impl<'p> Location<'p> {
         matches!(self.step, Step::Member(_))
     }
 
-    /// Such as `steps[2].item`; empty for the root.
     pub(crate) fn path(&self) -> String {
         let mut steps = Vec::new();
         let mut place = Some(self);

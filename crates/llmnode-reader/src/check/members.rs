@@ -11,7 +11,6 @@ use crate::text::{misspelling_of, same_letters};
 
 pub(crate) const REPEATED_SCHEMA: &str = "repeats the schema instead of filling it in";
 
-/// How many unknown members are compared with a missing one.
 const MAX_UNKNOWN: usize = 16;
 
 impl<'s> Checker<'s> {
@@ -54,7 +53,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Refuses objects that serde would accept while it drops members.
+    /// serde would accept the object, and drop such members.
     fn unknown_member(&self, rule: &'s Rule, members: &Members<'_>, place: &Location<'_>) -> Option<Fault> {
         let fault = |message: String| Some(Fault::lossy(place, message));
         if let [(name, _)] = members
@@ -115,8 +114,8 @@ impl<'s> Checker<'s> {
         fault(format!("the value is inside `{}`; answer with that value alone", excerpt(name)))
     }
 
-    /// Reports the required members that are missing. Returns those that have another spelling, which is reported as such, each
-    /// with the right name.
+    /// Returns the missing members that are written with another spelling, each with the right name. They are reported
+    /// as such.
     fn missing_members<'n>(
         &self,
         rule: &'n Rule,
@@ -153,7 +152,6 @@ impl<'s> Checker<'s> {
         respelled
     }
 
-    /// Whether members were written one level too high: they are all members of this one object.
     fn would_hold(&self, number: usize, names: &[&str]) -> bool {
         let leaves = self.rules.leaves(self.rules.at(number));
         matches!(leaves[..], [rule] if !names.is_empty() && names.iter().all(|name| rule.has_property(name)))

@@ -4,11 +4,10 @@
 use super::{Rule, Rules};
 use crate::text::same_letters;
 
-/// Replaces each name that the schema does not have by the one with the same letters, if there is only one. `wrapped`: the path
-/// begins with the member that wraps the value.
+/// Corrects names that match only one of the schema's by their letters. `wrapped`: the path begins with the wrapper's
+/// member.
 pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> String {
     let start = if wrapped { rules.root_rule() } else { rules.own() };
-    // Fast path: most paths are one name, and right.
     if start.has_property(&path) || path.is_empty() {
         return path;
     }
@@ -47,7 +46,6 @@ pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> Strin
     named
 }
 
-/// A step is `name`, `.name`, `[3]` or `["a key"]`.
 fn step_length(path: &str) -> usize {
     let closing = if path.starts_with("[\"") { "\"]" } else { "]" };
     if path.starts_with('[') {

@@ -11,12 +11,10 @@ pub(crate) struct Rules {
     pub(super) own: usize,
 }
 
-/// Refers to other schemas by their number in [`Rules`].
 #[derive(Debug, Default)]
 pub(crate) struct Rule {
     /// For the schemas `true` and `false`.
     pub(super) boolean: Option<bool>,
-    /// Has keywords other than annotations.
     pub(super) is_constraining: bool,
     pub(super) types: Option<Vec<String>>,
     pub(crate) lists: bool,
@@ -33,10 +31,10 @@ pub(crate) struct Rule {
     pub(super) named: Vec<Property>,
     pub(super) property_index: BTreeMap<String, usize>,
     pub(crate) required: Vec<String>,
-    /// Members with integer names, as in maps. The flag: whether they may be negative.
+    /// As maps have. The flag: whether names may be negative.
     pub(super) numeric_keys: Vec<(bool, usize)>,
     pub(crate) additional: Option<usize>,
-    /// Unnamed members are forbidden. False if some may match a pattern, since patterns are not matched here.
+    /// Only if no member can match a pattern, since patterns are not matched here.
     pub(super) is_closed: bool,
     pub(crate) prefix: Vec<usize>,
     pub(crate) items: Option<usize>,
@@ -63,12 +61,11 @@ impl Rules {
         &self.all[number]
     }
 
-    /// The forms of a union, through references and nested unions. A schema that is not a union is its own only leaf.
+    /// Through references and nested unions. Other schemas are their own only leaf.
     pub(crate) fn leaves<'s>(&'s self, schema: &'s Rule) -> Vec<&'s Rule> {
         let (mut leaves, mut open, mut seen) = (Vec::new(), vec![schema], Vec::new());
         while let Some(rule) = open.pop() {
             if let Some(to) = rule.ref_target {
-                // A reference to itself adds nothing.
                 if !seen.contains(&to) {
                     seen.push(to);
                     open.push(self.at(to));
@@ -76,14 +73,13 @@ impl Rules {
             } else if rule.any_of.is_empty() && rule.one_of.is_empty() {
                 leaves.extend((rule.boolean.is_none()).then_some(rule));
             } else {
-                // Reversed to keep the order, since the last one is popped first.
+                // Reversed, since the last one is popped first.
                 open.extend(rule.any_of.iter().chain(&rule.one_of).rev().map(|form| self.at(*form)));
             }
         }
         leaves
     }
 
-    /// A tag: the only value that the member may have.
     pub(crate) fn tag(&self, rule: &Rule, name: &str) -> Option<&Json<'static>> {
         match self.at(rule.named(name)?.rule).values() {
             [only] => Some(only),
@@ -95,7 +91,6 @@ impl Rules {
         members.iter().any(|(name, value)| self.tag(rule, name).is_some_and(|tag| tag != value))
     }
 
-    /// Optional members that are read as absent wherever they are `null`.
     pub(crate) fn absent_as_null(&self) -> Vec<String> {
         let takes_null = |rule: &&Rule| {
             let lists_it = rule.values().is_empty() || rule.values().contains(&Json::Null);
@@ -110,8 +105,8 @@ impl Rules {
         names.into_iter().filter(|(_, always)| *always).map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether an untagged enum contains itself in more than one variant. serde tries the variants in turn, and each that
-    /// shares the member reads all of its content again, at every level.
+    /// Whether an untagged enum contains itself in several variants: serde tries them in turn, and reads shared content
+    /// again at every level.
     pub(crate) fn may_read_again(&self) -> bool {
         let contains_itself = |union: &Rule| {
             let leads_back = |form: &usize| self.reaches(*form, union);
@@ -143,7 +138,6 @@ impl Rule {
         self.types().iter().any(|one| one == name)
     }
 
-    /// Without `type`, any type is allowed.
     pub(crate) fn is_type(&self, is_one: impl Fn(&str) -> bool) -> bool {
         self.types.as_ref().is_none_or(|types| types.iter().any(|name| is_one(name)))
     }

@@ -1,12 +1,9 @@
 //! Texts with a `format`: dates, times, ids. What else a format may be is for the type or a validator to check.
 
-/// How such a text looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextFormat {
     Date,
-    /// With an offset.
     DateTime,
-    /// Without one, as `chrono::NaiveDateTime`.
     PartialDateTime,
     Uuid,
 }
@@ -43,7 +40,7 @@ impl TextFormat {
     }
 }
 
-/// Digits alone: `parse` would take a sign.
+/// Only digits: `parse` would accept a sign.
 fn number(text: &str, digits: usize) -> Option<u32> {
     let plain = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| text.parse().ok()).flatten()
@@ -64,7 +61,7 @@ fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// The types take a space for the `T`, no seconds, and offsets of other forms, so this does, too.
+/// Accepts what the types do: a space for the `T`, no seconds, other forms of offsets.
 fn is_date_time(text: &str, with_offset: bool) -> bool {
     let Some((date, time)) = text.split_once(['T', 't', ' ']) else { return false };
     let end = time.find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.'))).unwrap_or(time.len());
@@ -87,7 +84,6 @@ fn is_clock(text: &str) -> bool {
     let mut parts = clock.split(':');
     let mut below = |most| parts.next().and_then(|part| number(part, 2)).is_some_and(|value| value < most);
     let minutes = below(24) && below(60);
-    // 60 is a leap second.
     let seconds = clock.len() == 5 || below(61);
     minutes
         && seconds

@@ -70,7 +70,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// A member that serde would drop with the form it takes, although another form has it.
+    /// A member that another form has, but that serde would drop with the form it takes.
     fn dropped_member(
         &self,
         forms: &[usize],
@@ -126,7 +126,7 @@ impl<'s> Checker<'s> {
         self.nearest(forms, outcomes, value, place)
     }
 
-    /// The faults of the closest form; if several are equally close, all of them are named.
+    /// If several are equally close, all are named.
     fn nearest(
         &self,
         forms: &'s [usize],

@@ -12,7 +12,7 @@ pub(super) struct Variants<'s> {
 }
 
 impl<'s> Variants<'s> {
-    /// `None` unless the forms are those of an enum with content in some variant. `null` beside them is not a variant.
+    /// `None` unless it is an enum with content in some variant. A `null` among the forms is not a variant.
     pub(super) fn of(forms: &[&'s Rule]) -> Option<Variants<'s>> {
         let mut all = Variants { bare: Vec::new(), full: Vec::new() };
         for rule in forms {
@@ -30,7 +30,6 @@ impl<'s> Variants<'s> {
         Some(all).filter(|all| !all.full.is_empty())
     }
 
-    /// `None` if the name is right, so that only the content can be wrong.
     pub(super) fn fault(&self, rules: &Rules, value: &Json<'_>, place: &Location<'_>) -> Option<Fault> {
         let message = match value {
             Json::String(name) => match self.full.iter().find(|(full, _)| full == name) {

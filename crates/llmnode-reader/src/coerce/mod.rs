@@ -12,23 +12,20 @@ use super::json::Json;
 use crate::flag::{Flag, Note};
 use crate::text::same_letters;
 
-/// A value, made to fit.
 pub(super) struct Coerced<'j> {
     pub(super) json: Json<'j>,
     pub(super) notes: Vec<Note>,
-    /// Also set if a `null` for an absent member was removed, which is not noted.
+    /// Also for a removed `null` of an absent member, which is not noted.
     pub(super) changed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CoerceOptions {
-    /// If not set, only `null` for absent members is removed.
+    /// If not set, only such `null`s are removed.
     pub(super) changes: bool,
-    /// The whole value may be put into a list, or taken out of one.
     pub(super) lists: bool,
 }
 
-/// Coerces a value to a schema where no information is lost.
 pub(super) fn coerce<'j>(
     rules: &Rules,
     mode: CheckMode,
@@ -43,7 +40,7 @@ pub(super) fn coerce<'j>(
     Coerced { json, notes: coerce.notes, changed: coerce.changed }
 }
 
-/// Text that is not JSON may name a value that the schema knows: `Red`, `True`, `7`.
+/// Text without JSON may name a value that the schema knows: `Red`, `True`, `7`.
 pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'j>> {
     let words = without_markup(words);
     if !words.contains(char::is_alphanumeric) {
@@ -64,11 +61,10 @@ pub(super) fn coerce_text<'j>(rules: &Rules, words: &'j str) -> Option<Coerced<'
     fits.then_some(Coerced { json, notes: coerce.notes, changed: true })
 }
 
-/// Strips what Markdown and sentences put around a name.
 fn without_markup(words: &str) -> &str {
     let is_markup = |c: char| c.is_whitespace() || "*_`\"'“‘".contains(c);
     let line = words.trim_start_matches(is_markup);
-    // `#` and `>` start a Markdown line only before a space; in `#1` they belong to the value.
+    // `#` and `>` start a Markdown line only before a space: `#1` is a value.
     let behind = line.trim_start_matches(['#', '>']);
     let begin =
         if behind.starts_with(char::is_whitespace) { behind.trim_start_matches(is_markup) } else { line };
@@ -80,9 +76,8 @@ struct Coercer<'s> {
     notes: Vec<Note>,
     changed: bool,
     options: CoerceOptions,
-    /// The value is plain text that may name something, not JSON.
     bare: bool,
-    /// Set while the forms of a union are tried without adding or removing lists.
+    /// Set while a union's forms are tried without adding or removing lists.
     keeps_lists: bool,
 }
 
@@ -163,12 +158,11 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// Never for an item of a list.
     fn may_change_list(&self, place: &Location<'_>) -> bool {
         place.is_member() || (self.options.lists && !place.is_inner())
     }
 
-    /// A string is not wrapped in a list of strings, since it may hold all of the items.
+    /// Not for strings: one may hold all of the items.
     fn wrap_in_list(&mut self, items: &'s Rule, json: &mut Json<'_>, place: &Location<'_>, depth: u32) {
         let mut item = json.clone();
         let (notes, changed) = (self.notes.len(), self.changed);

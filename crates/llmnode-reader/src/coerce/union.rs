@@ -25,7 +25,7 @@ impl<'s> Coercer<'s> {
         if leaves.iter().any(|form| knows_all(form) && self.check.fits(form, json)) {
             return;
         }
-        // First without lists: a form that takes the value itself is closer than one that takes a list of it.
+        // A form that takes the value itself is closer than one that takes a list of it.
         let keeps_lists = std::mem::replace(&mut self.keeps_lists, true);
         let mut taken = self.unique_coercion(&leaves, json, place, depth);
         self.keeps_lists = keeps_lists;
@@ -39,7 +39,6 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// `Err` if several forms take the value, with different results.
     fn unique_coercion<'j>(
         &mut self,
         leaves: &[&'s Rule],

@@ -30,7 +30,7 @@ pub(super) fn begins_json(text: &str, begin: usize) -> bool {
     matches!(first, '}' | '{') || (name > 0 && behind.starts_with(':') && !behind.starts_with("::"))
 }
 
-/// A list of anything but objects is a citation in prose, and `{}` a mention.
+/// Any list without objects is a citation in prose, and `{}` a mention.
 pub(super) fn holds_members(json: &Json<'_>) -> bool {
     match json {
         Json::Object(members) => !members.is_empty(),
@@ -64,7 +64,6 @@ pub(super) fn standalone_fault(text: &str, part: Range<usize>) -> Option<SyntaxE
     None
 }
 
-/// Brackets outside of strings: the offset of each, and whether it opens.
 pub(in super::super) fn brackets(text: &str) -> impl Iterator<Item = (usize, bool)> {
     let (mut quoted, mut escaped) = (false, false);
     text.bytes().enumerate().filter_map(move |(at, byte)| {
@@ -101,7 +100,6 @@ pub(super) fn fills_tag(text: &str, part: &Range<usize>) -> bool {
     end.is_some_and(|end| end.starts_with('>'))
 }
 
-/// Returns the text before the tag, and the tag's name.
 pub(super) fn tag_before(text: &str) -> Option<(&str, &str)> {
     const LONGEST: usize = 100;
     let inner = text.trim_end().strip_suffix('>')?;

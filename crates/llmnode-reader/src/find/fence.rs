@@ -18,7 +18,7 @@ impl Fence {
         let length = text.as_bytes()[at..].iter().take_while(|byte| is_mark(byte)).count();
         let is_fence =
             length >= 3 && (mark == b'`' || (mark == b'~' && super::context::begins_line(&text[..at])));
-        // Next to a quotation mark, it is part of a string.
+        // Beside a quotation mark, it is part of a string.
         let is_text = |c: char| c == '"' || c == '\'';
         if !is_fence || text[..at].ends_with(is_text) || text[at + length..].starts_with(is_text) {
             return None;
@@ -38,7 +38,6 @@ impl Fence {
     }
 }
 
-/// The next run of at least as many marks.
 fn marks_from(text: &str, mut at: usize, marks: &str) -> Option<usize> {
     let mark = marks.chars().next()?;
     loop {
@@ -51,12 +50,11 @@ fn marks_from(text: &str, mut at: usize, marks: &str) -> Option<usize> {
     }
 }
 
-/// The content ends at a line of nothing but marks, or at marks glued to a bracket at the end of a line.
+/// Ends at a line of marks, or at marks behind a bracket at the end of a line.
 fn closed(text: &str, content: usize, marks: &str) -> Fence {
-    /// How many more lines with marks are searched for a better end than a glued one.
-    const LINES: u32 = 8;
+    const MAX_LINES: u32 = 8;
     let (mut at, mut glued, mut lines) = (content, None, 0);
-    while lines < LINES
+    while lines < MAX_LINES
         && let Some(found) = marks_from(text, at, marks)
     {
         let begin = text[at..found].rfind('\n').map_or(at, |end| at + end + 1);

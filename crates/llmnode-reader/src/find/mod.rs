@@ -17,12 +17,10 @@ use super::repair::{self, Parsed, Repairs, SyntaxError, is_quote, skip_blank};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enclosure {
-    /// Nothing surrounds it except thinking.
+    /// Except thinking.
     WholeText,
     Fence,
-    /// It is the only content of a tag.
     Tag,
-    /// Between other words, or a part of a fence.
     Prose,
 }
 
@@ -36,9 +34,9 @@ pub(super) struct Candidate<'t> {
 #[derive(Debug)]
 pub(super) enum Content<'t> {
     Json(Json<'t>, Repairs),
-    /// Objects, one per line, fence or numbered item; a list of them if the type wants one.
+    /// One per line, fence or numbered item; becomes a list if the type wants one.
     Lines(Vec<(Range<usize>, Json<'t>)>, Repairs),
-    /// Not JSON, but it may name a value: `Red`.
+    /// It may name a value: `Red`.
     Text,
     /// Does not parse, or is part of something larger.
     Broken(SyntaxError),
@@ -55,7 +53,6 @@ impl Content<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Scan<'t> {
     pub(super) candidates: Vec<Candidate<'t>>,
-    /// Where skipped thinking begins.
     pub(super) thinking: Option<usize>,
     pub(super) unclosed_thinking: Option<usize>,
 }
@@ -69,7 +66,6 @@ pub(super) fn scan(text: &str, lenient: bool) -> Scan<'_> {
     scan.found
 }
 
-/// `None` if anything else in the text may be JSON or thinking.
 pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
     let at = text.find("```")?;
     let fence = Fence::at(text, at)?;
@@ -84,16 +80,14 @@ pub(super) fn only_fence(text: &str) -> Option<Range<usize>> {
 
 /// Found in JSON and in marks of thinking, but not in words.
 const MARKS: [char; 7] = ['{', '[', '"', '\'', '`', '<', '◁'];
-/// Each scan after thinking may read all of the rest, so their number is bounded.
+/// Each may read the rest of the text.
 const MAX_WHOLE_SCANS: u32 = 32;
 
 struct Scanner<'t> {
     text: &'t str,
     lenient: bool,
     at: usize,
-    /// Where the text after thinking begins.
     start: usize,
-    /// The end of the text, or of the fence that is scanned.
     end: usize,
     whole_scans: u32,
     found: Scan<'t>,
@@ -119,7 +113,7 @@ impl<'t> Scanner<'t> {
             } else if matches!(self.text.as_bytes()[self.at], b'{' | b'[') {
                 self.bracket();
             } else {
-                // Skip the whole run, so that it is examined once.
+                // Each run of marks is examined once.
                 let byte = self.text.as_bytes()[self.at];
                 let run = self.text.as_bytes()[self.at..].iter().take_while(|one| **one == byte).count();
                 self.at += if matches!(byte, b'`' | b'~') { run } else { 1 };
@@ -128,8 +122,8 @@ impl<'t> Scanner<'t> {
         self.only_words();
     }
 
-    /// Returns whether the scan continues. A closing mark alone ends thinking as well: the template wrote the opening one into
-    /// the prompt.
+    /// Returns whether the scan continues. A closing mark alone ends thinking too, since a template may put the opening
+    /// one into the prompt.
     fn skip_thinking(&mut self, tag: &thinking::Tag) -> bool {
         self.found.thinking.get_or_insert(tag.at.start);
         let end = if tag.opens {
@@ -172,7 +166,7 @@ impl<'t> Scanner<'t> {
         self.value(begin..part.end)?.repaired(repair::kind::COMMENT, part.start)
     }
 
-    /// The part must be one value, or nothing but objects on lines of their own.
+    /// Either one value, or only objects on separate lines.
     fn value(&self, part: Range<usize>) -> Option<Content<'t>> {
         let (text, begin) = (&self.text[..part.end], part.start);
         let first = text[begin..].chars().next()?;
@@ -221,7 +215,6 @@ impl<'t> Scanner<'t> {
                 self.bracket();
                 continue;
             }
-            // JSON in the middle of code is part of the code.
             let what = "the JSON is part of code; answer with only the JSON";
             let fault = SyntaxError { at: self.at, what: Some(what.into()) };
             let end = matching_end(&self.text[..part.end], self.at).unwrap_or(part.end);
@@ -251,7 +244,6 @@ impl<'t> Scanner<'t> {
         value.repaired(repair::kind::ASSIGNMENT, part.start)
     }
 
-    /// Continues after whatever the bracket encloses.
     fn bracket(&mut self) {
         let (text, begin) = (&self.text[..self.end], self.at);
         if !begins_json(text, begin) {
@@ -290,8 +282,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Whether the first key is quoted, or only a tag or words that end in a colon precede the bracket on its line. Anything
-    /// else may not be JSON.
+    /// If the first key is quoted, or the line before the bracket has only a tag or words with a colon.
     fn is_likely_json(&self, begin: usize) -> bool {
         let inner = self.text[begin..self.end]
             .trim_start_matches(|c: char| matches!(c, '{' | '[') || c.is_whitespace());
@@ -315,7 +306,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// JSON that was escaped as a whole: `{\"a\": 1}`.
+/// As in `{\"a\": 1}`.
 fn parse_escaped(text: &str) -> Option<Json<'static>> {
     let inner = text.trim_start_matches(['{', '[', ' ', '\n', '\t', '\r']);
     let inner = inner.trim_start_matches("\\n").trim_start_matches(' ');
@@ -327,7 +318,6 @@ fn parse_escaped(text: &str) -> Option<Json<'static>> {
     repair::parse_strict(&plain).map(Json::into_owned)
 }
 
-/// JSON Lines: nothing but objects, one per line.
 fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> Option<Content<'t>> {
     let Parsed { json: Json::Object(_), .. } = first else { return None };
     let (mut objects, mut repairs, mut end) =
@@ -345,7 +335,7 @@ fn lines<'t>(text: &'t str, begin: usize, first: Parsed<'t>, lenient: bool) -> O
     Some(Content::Lines(objects, repairs))
 }
 
-/// Joins candidates that are all objects and each fill a fence, or an item of one numbered list.
+/// If each fills a fence, or an item of one numbered list.
 pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Vec<Candidate<'t>> {
     let is_object =
         |candidate: &Candidate<'_>| matches!(candidate.content, Content::Json(Json::Object(_), _));
@@ -365,7 +355,6 @@ pub(super) fn join_objects<'t>(text: &str, candidates: Vec<Candidate<'t>>) -> Ve
     vec![Candidate { place, part, content: Content::Lines(objects, all) }]
 }
 
-/// `1. {..}`, and on the next line `2. {..}`.
 fn is_numbered_list(text: &str, candidates: &[Candidate<'_>]) -> bool {
     let (mut end, mut last) = (0, None);
     for candidate in candidates {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::repair::is_quote;
 use crate::text::floor_char_boundary;
 
-/// Tags: `<think>..</think>`. `think` also with another name: `<think:name>` and `<name:think>`.
+/// Also with a second name: `<think:name>`, `<name:think>`.
 const NAMES: [&str; 10] = [
     "think",
     "thinking",
@@ -19,7 +19,6 @@ const NAMES: [&str; 10] = [
     "antthinking",
 ];
 
-/// Marks of other forms, each with those that close it.
 const PAIRS: [(&str, &[&str]); 10] = [
     ("◁think▷", &["◁/think▷"]),
     ("[THINK]", &["[/THINK]"]),
@@ -33,20 +32,17 @@ const PAIRS: [(&str, &[&str]); 10] = [
     ("<unused94>thought", &["<unused95>"]),
 ];
 
-/// Begins a message on one of several channels, of which `final` is the answer:
-/// `<|start|>assistant<|channel|>analysis<|message|>`.
+/// The header of a channel, of which `final` is the answer: `<|start|>assistant<|channel|>analysis<|message|>`.
 const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 const START: &str = "<|start|>assistant";
 #[derive(Debug)]
 pub(crate) struct Tag {
     pub(crate) at: Range<usize>,
-    /// The same for the opening and the closing mark.
     pub(super) name: &'static str,
     pub(crate) opens: bool,
 }
 
-/// `None` if the thinking never ends.
 pub(crate) fn find_closing(text: &str, open: &Tag) -> Option<usize> {
     let mut at = open.at.end;
     loop {
@@ -59,8 +55,7 @@ pub(crate) fn find_closing(text: &str, open: &Tag) -> Option<usize> {
     }
 }
 
-/// Skips marks in quotation marks, which only mention a tag. The header of a message may begin before `at`, but not before
-/// `from`.
+/// Ignores quoted marks. A header may begin before `at`, but not before `from`.
 pub(crate) fn tag_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     mark_at(text, at, from).filter(|tag| !is_quoted(text, &tag.at))
 }
@@ -83,7 +78,6 @@ fn mark_at(text: &str, at: usize, from: usize) -> Option<Tag> {
     pair.or_else(|| named(at, rest))
 }
 
-/// `<think>`, `</think>`.
 fn named(at: usize, rest: &str) -> Option<Tag> {
     const LONGEST: usize = 40;
     let inner = rest.strip_prefix('<')?;
@@ -103,7 +97,7 @@ fn named(at: usize, rest: &str) -> Option<Tag> {
     Some(Tag { at: at..end, name, opens })
 }
 
-/// The header of the answer ends thinking, any other begins it.
+/// The answer's header ends thinking, any other begins it.
 fn channel(text: &str, at: usize, from: usize, header: &str) -> Option<Tag> {
     const LONGEST: usize = 200;
     let (all, name) = (header.len(), header.trim_start_matches(' '));

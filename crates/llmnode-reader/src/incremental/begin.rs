@@ -12,7 +12,7 @@ pub(super) enum Preamble {
     #[default]
     Nothing,
     Undecided(String),
-    /// Keeps the opening mark and the end of the thinking, where a closing mark may have begun.
+    /// The text is the last part, where a closing mark may have begun.
     Thinking(String, Tag),
     Prose(Line),
     Json,
@@ -21,10 +21,10 @@ pub(super) enum Preamble {
 #[derive(Debug, Default)]
 pub(super) struct Line {
     at_start: bool,
-    /// Characters of a fence at the start of the line.
+    /// Characters of a fence at the start.
     ticks: usize,
     in_fence: bool,
-    /// The line starts with `[`, which opens a list of objects or a note.
+    /// Starts with `[`: a list of objects, or a note.
     bracket: bool,
 }
 
@@ -37,7 +37,6 @@ impl Preamble {
         !matches!(self, Preamble::Json)
     }
 
-    /// Returns the first text of the JSON, or `None` if it has not started or had started before.
     pub(super) fn push(&mut self, text: &str) -> Option<String> {
         let (mut known, mut text) = match std::mem::take(self) {
             Preamble::Json => {

@@ -15,24 +15,21 @@ use self::begin::Preamble;
 
 const MAX_DEPTH: usize = 128;
 
-/// Bytes. Keys are compared whenever something is written after them.
+/// Bytes. Keys are compared at each write below them.
 const MAX_KEY: usize = 1024;
 
-/// An escape under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Escape {
     #[default]
     None,
     Begun,
-    /// So many digits of `\u` with this value, behind the first half of a surrogate pair.
+    /// The number of digits of `\u` so far and their value, and the first half of a surrogate pair.
     Unicode {
         digits: u8,
         unit: u16,
         high: Option<u16>,
     },
-    /// The first half of a surrogate pair, whose second half follows.
     HighSurrogate(u16),
-    /// The same, and its backslash is there.
     HighSurrogateBackslash(u16),
 }
 
@@ -63,7 +60,6 @@ pub struct IncrementalParser {
 #[derive(Debug, Default)]
 struct Container {
     is_object: bool,
-    /// The member that began last.
     key: String,
 }
 
@@ -78,7 +74,6 @@ enum ParseState {
     Colon,
     InString,
     InToken,
-    /// A comma or a closing bracket.
     After,
     End,
 }
@@ -121,7 +116,7 @@ impl IncrementalParser {
         let mut rest = text;
         while let Some(c) = rest.chars().next().filter(|_| self.state != ParseState::End) {
             let length = match self.state {
-                // Plain text of a string is written at once: its place in the value is looked up once for each piece.
+                // One lookup of the value's place for each piece of plain text.
                 ParseState::InString if self.escape == Escape::None => rest
                     .find(['"', '\\'])
                     .filter(|at| *at > 0)
@@ -141,7 +136,6 @@ impl IncrementalParser {
         }
     }
 
-    /// `Some` if this was not JSON; it may still come later.
     fn take(&mut self, c: char) -> Option<Preamble> {
         match (self.state, c) {
             (ParseState::InString | ParseState::InKey, _) => self.in_string(c),
@@ -218,7 +212,6 @@ impl IncrementalParser {
         self.state = match self.open.pop() {
             Some(open) if open.is_object == is_object && !self.open.is_empty() => ParseState::After,
             Some(open) if open.is_object == is_object => ParseState::End,
-            // It stays open, since its content is not complete.
             open => {
                 self.open.extend(open);
                 ParseState::End
@@ -228,7 +221,7 @@ impl IncrementalParser {
 
     fn end_key(&mut self) {
         let key = self.open.last().map(|open| open.key.as_str()).unwrap_or_default();
-        // A second value would replace one that was already shown.
+        // A duplicate would replace a value that was already shown.
         let is_new = self.innermost().is_some_and(|object| object.get(key).is_none());
         self.state = if is_new { ParseState::Colon } else { ParseState::End };
     }

@@ -14,7 +14,6 @@ pub(super) use self::space::{is_quote, is_space, skip_blank};
 pub(super) use self::word::name_length;
 use super::json::Json;
 
-/// As in serde_json.
 const MAX_DEPTH: usize = 127;
 
 #[derive(Debug)]
@@ -27,7 +26,6 @@ pub(super) struct Parsed<'t> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SyntaxError {
     pub(super) at: usize,
-    /// `None`: the text ends inside the value.
     pub(super) what: Option<Cow<'static, str>>,
 }
 
@@ -48,7 +46,7 @@ pub(super) mod kind {
     pub(crate) const ASSIGNMENT: &str = "assignment";
 }
 
-/// Without `lenient`, the value must be valid JSON. Otherwise fails at the first place that cannot be repaired without loss.
+/// Repairs only if `lenient`, and fails where a repair could lose something.
 pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_>, SyntaxError> {
     #[cfg(test)]
     super::counts::add(|counts| counts.parsed += 1);
@@ -57,7 +55,6 @@ pub(super) fn parse(text: &str, begin: usize, lenient: bool) -> Result<Parsed<'_
     Ok(Parsed { json, end: parser.at, repairs: parser.repairs })
 }
 
-/// `None` also if a key appears twice with different values.
 pub(super) fn parse_strict(text: &str) -> Option<Json<'_>> {
     let text = text.trim_matches([' ', '\n', '\t', '\r']);
     let mut parser = Parser::new(text, 0, false);
@@ -69,21 +66,20 @@ pub(super) fn parse_strict(text: &str) -> Option<Json<'_>> {
 enum Role {
     Key,
     Member,
-    /// An item of a list, or the whole.
     Item,
 }
 
 struct Parser<'t> {
     text: &'t str,
-    /// Always at a character boundary.
+    /// Always a character boundary.
     at: usize,
     lenient: bool,
     repairs: Repairs,
-    /// How many lists are open: text that breaks off inside one may lack items.
+    /// The number of open lists: text that breaks off may lack items.
     lists: usize,
-    /// The last value ended without a sign that it is complete: `12`, `tru`.
+    /// Set for a last value that may be incomplete: `12`, `tru`.
     open_ended: bool,
-    /// A comment was just skipped, which may have swallowed a closing bracket.
+    /// Set behind a comment, which may contain a closing bracket.
     commented: bool,
 }
 
@@ -111,7 +107,6 @@ impl<'t> Parser<'t> {
         Err(SyntaxError { at: self.text.len(), what: None })
     }
 
-    /// Fails unless the parser is lenient.
     fn repair(&mut self, kind: &'static str, at: usize, what: &'static str) -> ParseResult<()> {
         if !self.lenient {
             return self.wrong(at, what);
@@ -168,7 +163,7 @@ impl<'t> Parser<'t> {
         self.at += 1;
         self.lists += 1;
         let (mut items, words) = (Vec::new(), self.repairs.times(kind::BARE_STRING));
-        // Not for strings and numbers: two strings on two lines may be one, and a number may be the rest of one.
+        // Not for strings and numbers: two lines may be one string, and a number the rest of one.
         let is_next = |items: &[Json<'t>], parser: &Self| {
             matches!(
                 (items.last(), parser.byte()),
@@ -187,7 +182,6 @@ impl<'t> Parser<'t> {
         Ok(Json::Array(items))
     }
 
-    /// Skips to the next item or member, or past the closing bracket.
     fn has_next(&mut self, list: bool, first: bool, is_next: impl Fn(&Self) -> bool) -> ParseResult<bool> {
         let end = self.at;
         self.space()?;
@@ -225,8 +219,8 @@ impl<'t> Parser<'t> {
         Ok(false)
     }
 
-    /// At the end of the text, an object whose last member is complete lacks only its bracket. A list may lack items, a number
-    /// digits, and a comment may have swallowed anything.
+    /// A complete object lacks only its bracket. But a list may lack items, a number digits, and a comment may hide
+    /// anything.
     fn end_of_text(&mut self, unfinished: bool) -> ParseResult<bool> {
         if !self.lenient || unfinished || self.lists > 0 || self.open_ended || self.commented {
             return self.truncated();
@@ -234,7 +228,7 @@ impl<'t> Parser<'t> {
         self.repair(kind::CLOSER, self.at, "a closing bracket is missing").map(|()| false)
     }
 
-    /// Duplicates are dropped if their values are equal.
+    /// Drops duplicates with equal values.
     fn reject_duplicates(
         &mut self,
         begin: usize,
@@ -262,7 +256,7 @@ impl<'t> Parser<'t> {
 
 fn duplicate_keys<T>(members: &[(Cow<'_, str>, T)]) -> Vec<(usize, usize)> {
     let same = |a: usize, b: usize| members[a].0 == members[b].0;
-    // Most objects are small, and comparing all pairs needs no memory.
+    // Most objects are small, and comparing pairs allocates nothing.
     if members.len() <= 12 && !(1..members.len()).any(|b| (0..b).any(|a| same(a, b))) {
         return Vec::new();
     }

@@ -47,7 +47,7 @@ fn comment_fault(comment: &str) -> Option<&'static str> {
     {
         return Some("a comment that never ends");
     }
-    // The line may hold the next member too.
+    // The line may also hold the next member.
     let hides = |quote: char| {
         let mut parts = comment.split(quote).skip(1);
         parts.any(|part| part.trim_start().starts_with(':'))
@@ -67,7 +67,6 @@ pub(in super::super) fn skip_blank(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// The end of the white space or comment at `at`; `at` if there is none.
 fn unit(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let line_end = || text[at..].find('\n').map_or(text.len(), |found| at + found);
@@ -83,7 +82,7 @@ fn unit(text: &str, at: usize) -> usize {
     }
 }
 
-/// Includes characters without width.
+/// Includes zero-width characters.
 pub(in super::super) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use super::{ParseResult, Parser, Role, is_quote, is_space, kind, name_length};
 use crate::text::floor_char_boundary;
 
-/// Unescaped quotation marks in one string; every object of a hostile text may begin the same search.
+/// Unescaped quotation marks in a string. Bounded, since every object of a hostile text may start this search.
 const MAX_MARKS: usize = 64;
-/// Bytes of a key that is searched for after a comma.
 const MAX_KEY_SCAN: usize = 100;
 
 fn closes_quote(quote: char, c: char) -> bool {
@@ -23,9 +22,8 @@ fn closes_quote(quote: char, c: char) -> bool {
 
 #[derive(Default)]
 struct Escapes {
-    /// Escapes of JSON that mean another character: `\n`, `\u00e9`.
+    /// Escapes that mean another character, such as `\u00e9`.
     letters: bool,
-    /// Where the first backslash is that does not begin an escape of JSON.
     odd: Option<usize>,
 }
 
@@ -52,7 +50,6 @@ impl<'t> Parser<'t> {
         Ok(content)
     }
 
-    /// The flag: whether there are backslashes before it.
     fn closing_quote(&self, start: usize, quote: char) -> ParseResult<(usize, bool)> {
         let (mut at, mut escaped) = (start, false);
         loop {
@@ -73,8 +70,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The real end, if the mark at `first` is an unescaped one inside the string. Only one reading may be left: a mark that
-    /// may end the string does, and those inside are in pairs or apostrophes. A mark too many or too few is refused.
+    /// Treats the mark at `first` as part of the string. Only one reading may be left: marks that may end the string
+    /// do, and those inside are pairs or apostrophes.
     fn closing_quote_after_marks(&self, start: usize, first: usize, role: Role) -> Option<usize> {
         let next = self.text.as_bytes().get(first + 1);
         if !self.lenient || matches!(next, None | Some(b',' | b':' | b'}' | b']' | b'\n')) {
@@ -91,8 +88,8 @@ impl<'t> Parser<'t> {
             let doubled = behind_last == Some(at);
             if may_end(rest, role) {
                 let is_paired = at > first && !open && !(doubled && first == start);
-                // A model that escapes one mark escapes all; a line end may be layout; and text that breaks off may have more
-                // marks.
+                // A model that escapes one mark escapes all, a line end may be layout, and text that breaks off may
+                // have more marks.
                 let is_odd = || inner.contains(&format!("\\{quote}")) || inner.ends_with(['\n', '\r']);
                 return (is_paired && !is_odd() && !rest.trim_start().is_empty()).then_some(at);
             }
@@ -112,7 +109,7 @@ impl<'t> Parser<'t> {
         None
     }
 
-    /// Three quotation marks on each side, between which single ones mean nothing.
+    /// Between three quotation marks, single ones mean nothing.
     fn triple(&mut self, open: usize, marks: &str) -> ParseResult<Cow<'t, str>> {
         self.repair(kind::QUOTES, open, "strings must be in double quotes")?;
         let start = open + 3;
@@ -139,7 +136,6 @@ impl<'t> Parser<'t> {
         if quote == '`' && raw.contains("${") {
             return self.wrong(start, "a string with a place for a value in it; write the value");
         }
-        // If the text has several lines, this is the end of the last one.
         if raw.ends_with(['\n', '\r']) && !raw.trim_end().contains('\n') {
             let what = "a line end before the quotation mark, which may be layout or a part of the string; write it as `\\n`";
             return self.wrong(end, what);
@@ -197,7 +193,7 @@ impl<'t> Parser<'t> {
         }
         text.push_str(&self.text[at..end]);
         match escapes.odd {
-            // Two backslashes at the beginning may be those of a network path.
+            // Two backslashes at the start may begin a network path.
             Some(odd) if escapes.letters || self.text[start..].starts_with("\\\\") => self.wrong(
                 odd,
                 "JSON does not allow this escape, so the other escapes of this string may be unintended too; write each \
@@ -207,7 +203,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// One `\u0000`, or two that form a surrogate pair.
     fn code_point(&self, escape: usize, at: &mut usize, end: usize) -> ParseResult<char> {
         let unit = |at: usize| {
             let digits = self.text.get(at..at + 4).filter(|_| at + 4 <= end)?;
@@ -232,7 +227,6 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Whether the list or object may continue with `rest` after a string.
 fn may_end(rest: &str, role: Role) -> bool {
     let rest = rest.trim_start_matches(|c| is_space(c) && !matches!(c, '\n' | '\r'));
     if let Some(rest) = rest.strip_prefix(',').filter(|_| role != Role::Key) {
@@ -241,7 +235,6 @@ fn may_end(rest: &str, role: Role) -> bool {
     rest.is_empty() || rest.starts_with([',', ':', '}', ']', '\n', '\r']) || is_comment(rest)
 }
 
-/// Whether `rest` may follow the comma after a string.
 fn may_follow(rest: &str, role: Role) -> bool {
     let behind_name = rest[name_length(rest)..].trim_start();
     match rest.chars().next() {

@@ -6,7 +6,7 @@ use super::space::{is_quote, is_space};
 use super::{Json, ParseResult, Parser, Role, kind};
 use crate::decimal::is_number;
 
-/// Models that repeat the schema write names of types in place of values: `{"name": string}`.
+/// Models that repeat the schema write type names as values: `{"name": string}`.
 const TYPES: [&str; 9] =
     ["string", "number", "integer", "int", "float", "boolean", "bool", "object", "array"];
 
@@ -121,7 +121,6 @@ pub(in super::super) fn name_length(text: &str) -> usize {
     text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '-' | '.')).unwrap_or(text.len())
 }
 
-/// Apostrophes do not count: `it's`.
 fn is_quoted(words: &str) -> bool {
     let mut before = ' ';
     let mut chars = words.chars().peekable();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// They go into the description: the type's own reading checks them.
+/// Moved into the description; reading the type checks them.
 const BOUNDS: [&str; 8] = [
     "pattern",
     "minimum",
@@ -19,7 +19,6 @@ const BOUNDS: [&str; 8] = [
 /// Members whose type is a union, in all.
 const UNIONS: usize = 16;
 
-/// `None`: the subset cannot say it.
 pub(super) fn subset(strict: &Value) -> Option<Value> {
     let mut subset = strict.clone();
     let mut unions = 0;
@@ -31,7 +30,6 @@ fn rewrite(schema: &mut Value, unions: &mut usize) {
     match schema {
         Value::Array(list) => list.iter_mut().for_each(|one| rewrite(one, unions)),
         Value::Object(node) => {
-            // Below `properties` and `$defs`, names are not keywords.
             for (name, inner) in node.iter_mut() {
                 match inner {
                     Value::Object(named) if matches!(&**name, "properties" | "$defs") => {
@@ -49,7 +47,6 @@ fn rewrite(schema: &mut Value, unions: &mut usize) {
     }
 }
 
-/// Moves members into the description.
 pub(super) fn into_description(node: &mut Map<String, Value>, names: &[&str]) {
     let few = |(name, value): (&str, &Value)| name == "minItems" && matches!(value.as_u64(), Some(0 | 1));
     let bounds = names.iter().filter(|name| node.get(**name).is_some_and(|value| !few((name, value))));
@@ -64,7 +61,6 @@ pub(super) fn into_description(node: &mut Map<String, Value>, names: &[&str]) {
     node.insert("description".to_owned(), Value::String(described));
 }
 
-/// Whether a definition refers to itself, or the root to the root.
 pub(super) fn is_recursive(strict: &Value) -> bool {
     let defs = strict.get("$defs").and_then(Value::as_object);
     let mut targets = BTreeSet::new();

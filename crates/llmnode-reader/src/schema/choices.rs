@@ -9,13 +9,12 @@ use crate::text::{nearest, one_line, same_letters};
 use crate::tree::{Node, WRAPPER, def_name};
 use crate::violation::ChoiceList;
 
-/// Of OpenAI's strict mode, for one place; longer lists stay in words.
-const MOST_IN_SCHEMA: usize = 500;
-/// How many values a prompt lists, and how long each may be, in bytes.
-const LISTED: usize = 40;
-const LISTED_LENGTH: usize = 200;
+/// OpenAI's limit for one place in strict mode; the prompt names longer lists.
+const MAX_IN_SCHEMA: usize = 500;
+const MAX_LISTED: usize = 40;
+const MAX_LISTED_BYTES: usize = 200;
 
-/// In the schema of which a form is made, at a place whose values are listed elsewhere.
+/// Marks places in a form's schema whose values are listed elsewhere.
 pub(crate) const MARK: &str = "x-llmnode-listed";
 
 /// Why a list cannot be used.
@@ -27,11 +26,9 @@ pub enum ChoicesError {
     Values(String),
 }
 
-/// What a request says of one list.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     list: ChoiceList,
-    /// In the JSON's names, with `[]` for items.
     path: String,
     values: Vec<Value>,
     in_schema: bool,
@@ -39,22 +36,21 @@ pub(crate) struct Listed {
 
 #[derive(Debug)]
 pub(crate) struct Lists {
-    /// Shows the lists' places as such, without the values.
+    /// With marks in place of the lists' values.
     pub(crate) form: Value,
     listed: Vec<Listed>,
 }
 
-/// A type's schema with lists, as one call sends it.
 pub(crate) struct WithLists {
     pub(crate) tree: Value,
     pub(crate) lists: Lists,
 }
 
 pub(crate) fn fits_in_schema(list: &ChoiceList) -> bool {
-    list.values.len() <= MOST_IN_SCHEMA
+    list.values.len() <= MAX_IN_SCHEMA
 }
 
-/// `tree` is that of a type, `wrapped` in an object or not. The flag of a list: its values may stand in the schema.
+/// The flag of a list: its values may be part of the schema.
 pub(crate) fn with_lists(
     tree: &Value,
     wrapped: bool,
@@ -97,7 +93,7 @@ fn set(
 }
 
 impl Lists {
-    /// Beyond the limits of the strict dialect, the lists stay in words.
+    /// Beyond strict mode's limits, the prompt names the lists.
     pub(crate) fn leave_schema(&mut self) {
         self.listed.iter_mut().for_each(|one| one.in_schema = false);
     }
@@ -106,7 +102,7 @@ impl Lists {
         self.listed.last().is_some_and(|one| one.in_schema)
     }
 
-    /// The lists of other places. `None`: the schema has this very list.
+    /// The lists of other places. `None`: the schema already has this list.
     pub(crate) fn besides(&self, list: &ChoiceList) -> Option<Vec<(ChoiceList, bool)>> {
         let is_there = |one: &&Listed| one.list.path == list.path || one.path == list.path;
         let is_same = |one: &Listed| one.in_schema && one.list.values == list.values;
@@ -121,14 +117,13 @@ impl Lists {
         self.listed.iter().any(|one| one.in_schema)
     }
 
-    /// As text, for a request whose schema says nothing of them. `is_sent`: the schema is part of the request.
+    /// For a request whose schema lacks them. `is_sent`: the request has a schema.
     pub(crate) fn in_words(&self, is_sent: bool) -> Option<String> {
         let mut words = String::new();
         for Listed { path, values, .. } in self.listed.iter().filter(|one| !(is_sent && one.in_schema)) {
-            let shown = values.iter().take(LISTED).map(shortened).collect::<Vec<_>>().join(", ");
-            let more = if values.len() > LISTED { ", …" } else { "" };
+            let shown = values.iter().take(MAX_LISTED).map(shortened).collect::<Vec<_>>().join(", ");
+            let more = if values.len() > MAX_LISTED { ", …" } else { "" };
             let place = if path.is_empty() { "the answer".to_owned() } else { format!("`{path}`") };
-            // Writing to a `String` does not fail.
             let _ = write!(words, "\n\nAllowed for {place}: {shown}{more}");
         }
         (!words.is_empty()).then_some(words)
@@ -137,7 +132,7 @@ impl Lists {
 
 fn shortened(value: &Value) -> String {
     match value {
-        Value::String(text) => Value::String(one_line(text, LISTED_LENGTH)).to_string(),
+        Value::String(text) => Value::String(one_line(text, MAX_LISTED_BYTES)).to_string(),
         other => other.to_string(),
     }
 }
@@ -208,7 +203,7 @@ impl Walk<'_> {
                 }
             }
             Step::Variant(name) => match member(node, name) {
-                // An enum with one variant: the object around the variant's fields.
+                // An enum with one variant: the object around its fields.
                 Some(_) => {
                     let field = std::iter::once(Step::Field(name));
                     self.at(schema, &field.chain(rest.iter().copied()).collect::<Vec<_>>())
@@ -218,9 +213,9 @@ impl Walk<'_> {
         }
     }
 
-    /// A definition that other paths share stays as it was.
+    /// Definitions are copied, since other paths may share them.
     fn copy_reference(&self, schema: &mut Value) -> Result<(), ChoicesError> {
-        // Bounded: a reference that leads to itself has no values.
+        // Bounded, since a reference may lead to itself.
         for _ in 0..32 {
             let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(def_name) else {
                 return Ok(());
@@ -257,7 +252,7 @@ impl Walk<'_> {
                 taken.push(at);
             }
         }
-        // Of an enum without tags, the fields tell.
+        // In an untagged enum, the fields decide.
         if let Some(Step::Field(name)) = rest.first().filter(|_| taken.len() != 1) {
             taken = (0..forms.len())
                 .filter(|at| forms[*at].as_object().is_some_and(|node| member(node, name).is_some()))
@@ -299,7 +294,7 @@ impl Walk<'_> {
             }
             _ if kinds.contains(&"integer") => Err(ChoicesError::Values(format!(
                 "`choices({path} = {source})`: {:?} is no whole number, and the place is one",
-                one_line(text, LISTED_LENGTH)
+                one_line(text, MAX_LISTED_BYTES)
             ))),
             _ => Err(self.no_place("is neither a text nor a whole number")),
         };
@@ -317,7 +312,6 @@ impl Walk<'_> {
     }
 }
 
-/// The JSON's name of a field.
 fn member(node: &Node, name: &str) -> Option<String> {
     let all = node.get("properties")?.as_object()?;
     if all.contains_key(name) {
@@ -340,7 +334,6 @@ fn is_variant(form: &Value, name: &str) -> bool {
     tagged || member(node, name).is_some()
 }
 
-/// The member that holds the fields of a variant, if its form does not have them itself.
 fn content(form: &Value, variant: &str, rest: &[Step<'_>]) -> Option<String> {
     let node = form.as_object()?;
     if let Some(name) = member(node, variant) {
@@ -354,9 +347,8 @@ fn content(form: &Value, variant: &str, rest: &[Step<'_>]) -> Option<String> {
     inner.next().filter(|_| inner.next().is_none()).map(|(name, _)| name.clone())
 }
 
-/// What is said of a value that a list does not have.
 pub(crate) fn not_listed(value: &str, values: &BTreeSet<String>) -> String {
     let near = nearest(value, values.iter().map(String::as_str).take(1000));
     let near = near.map(|near| format!("; did you mean {near:?}?")).unwrap_or_default();
-    format!("is {:?}, which is not one of the allowed values{near}", one_line(value, LISTED_LENGTH))
+    format!("is {:?}, which is not one of the allowed values{near}", one_line(value, MAX_LISTED_BYTES))
 }

@@ -4,14 +4,12 @@ use serde_json::{Value, json};
 
 use crate::tree::{Node, children_mut, holds_schemas};
 
-/// A schema under a property's name is two levels of JSON, so this and what surrounds it in a request stays below the 128
-/// levels that most readers accept.
+/// A property's schema is two levels of JSON: with the request around it, this stays below the 128 that most readers
+/// accept.
 pub(super) const MAX_DEPTH: usize = 56;
-/// For constants, defaults and the like.
 const MAX_VALUE_DEPTH: usize = 6;
 
-/// Deeper schemas become ones that allow anything, and other keywords that are deeper are removed. Returns whether there were
-/// any.
+/// Deeper schemas allow anything, other deeper keywords are removed. Returns whether there were any.
 pub(super) fn bound(schema: &mut Value) -> bool {
     bound_within(schema, MAX_DEPTH)
 }
@@ -54,7 +52,7 @@ fn is_deeper(value: &Value, most: usize) -> bool {
     }
 }
 
-/// Drops without recursion: dropping a `Value` takes stack for each level.
+/// Not recursive: dropping a `Value` takes stack for each level.
 fn dismantle(value: Value) {
     let mut open = vec![value];
     while let Some(value) = open.pop() {

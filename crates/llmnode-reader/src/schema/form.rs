@@ -11,17 +11,14 @@ use super::nulls;
 use crate::text::one_line;
 use crate::tree::{Node, branches, children, def_name, required, target};
 
-/// In bytes, of one description.
-const DESCRIPTION: usize = 300;
-/// Deeper than any type that a form is better for.
-const LEVELS: usize = 24;
-/// A longer list of members is no reminder.
-const MOST_NAMED: usize = 20;
-/// In bytes. With a longer form, the schema is sent instead.
-const LENGTH: usize = 16 * 1024;
+const MAX_DESCRIPTION_BYTES: usize = 300;
+/// Deeper types are better described by the schema.
+const MAX_LEVELS: usize = 24;
+/// A longer list does not help as a reminder.
+const MAX_MEMBERS_NAMED: usize = 20;
+const MAX_FORM_BYTES: usize = 16 * 1024;
 
-/// What changes the values that are allowed, and has no words in a form.
-const UNSAID: [&str; 11] = [
+const INEXPRESSIBLE: [&str; 11] = [
     "not",
     "if",
     "contains",
@@ -37,21 +34,17 @@ const UNSAID: [&str; 11] = [
 
 #[derive(Debug)]
 pub(crate) struct Form {
-    /// Without the words around it.
     pub(crate) text: String,
-    /// What stands in angle brackets, without white space.
     placeholders: Vec<String>,
-    /// The members of the object that is the answer.
     members: Vec<String>,
 }
 
 impl Form {
-    /// `None`: the form cannot say what the schema does.
     pub(super) fn of(tree: &Value) -> Option<Form> {
         let root = tree.as_object()?;
         let defs = nulls::definitions(tree);
         let mut uses = HashMap::new();
-        // A recursive root is in `$defs` as well.
+        // A recursive root is also in `$defs`.
         let is_root = |definition: &Node| {
             definition.get("properties").is_some_and(|own| root.get("properties") == Some(own))
         };
@@ -68,7 +61,6 @@ impl Form {
         let mut next = 0;
         while let Some(name) = writer.named.get(next).cloned() {
             next += 1;
-            // Writing to a `String` does not fail.
             let definition = writer.defs?.get(&name)?.as_object()?;
             if is_root(definition) {
                 let _ = write!(text, "\nwhere {} is the whole form again", reference_name(&name));
@@ -77,26 +69,26 @@ impl Form {
             let note = description(definition).map(|note| format!(" ({note})")).unwrap_or_default();
             let _ = write!(text, "\nwhere {} is{note}: ", reference_name(&name));
             writer.value(definition, "", &mut text, true)?;
-            if text.len() > LENGTH {
+            if text.len() > MAX_FORM_BYTES {
                 return None;
             }
         }
         let members = root.get("properties").and_then(Value::as_object).into_iter().flat_map(Node::keys);
         let members = members.map(|name| format!("`{}`", one_line(name, 64))).collect();
-        (text.len() <= LENGTH).then_some(Form { text, placeholders: writer.placeholders, members })
+        (text.len() <= MAX_FORM_BYTES).then_some(Form { text, placeholders: writer.placeholders, members })
     }
 
-    /// Said behind the question, where small models look.
+    /// Follows the question, where small models look.
     pub(crate) fn reminder(&self) -> Option<String> {
         let (last, others) = self.members.split_last()?;
-        if others.len() >= MOST_NAMED {
+        if others.len() >= MAX_MEMBERS_NAMED {
             return None;
         }
         let and = if others.is_empty() { "" } else { " and " };
         Some(format!("\n\nAnswer with JSON that has {}{and}{last}.", others.join(", ")))
     }
 
-    /// Whether a value of the answer is, but for blanks, what the form shows in its place.
+    /// Whether the answer has a placeholder as a value, blanks aside.
     pub(crate) fn is_repeated_in(&self, answer: &str) -> bool {
         if !answer.contains('<') {
             return false;
@@ -121,7 +113,6 @@ impl Form {
     }
 }
 
-/// The JSON that an answer is, or has text around.
 fn json_in(answer: &str) -> Option<Value> {
     let object = || answer.get(answer.find('{')?..=answer.rfind('}')?);
     let list = || answer.get(answer.find('[')?..=answer.rfind(']')?);
@@ -129,7 +120,7 @@ fn json_in(answer: &str) -> Option<Value> {
     read(answer).or_else(|| read(object()?)).or_else(|| read(list()?))
 }
 
-/// Whether what stands between is all of a value, in text without white space that is no JSON.
+/// Whether `before` and `behind` delimit a complete value, in text without white space that is not JSON.
 fn is_whole_value(before: &str, behind: &str) -> bool {
     let (before, behind) = match before.strip_suffix('"') {
         Some(before) => match behind.strip_prefix('"') {
@@ -139,7 +130,7 @@ fn is_whole_value(before: &str, behind: &str) -> bool {
         },
         None => (before, behind),
     };
-    // As the form says it of members that may be absent.
+    // The form's words for members that may be absent.
     let behind = behind.strip_prefix("ornull").unwrap_or(behind);
     let behind = behind.strip_prefix("(maybeleftout)").unwrap_or(behind);
     let begins = before.ends_with([':', '[', ',']);
@@ -157,11 +148,14 @@ fn count_references<'a>(node: &'a Node, uses: &mut HashMap<&'a str, usize>) {
     children(node).filter_map(Value::as_object).for_each(|child| count_references(child, uses));
 }
 
-/// On one line, without what would end a placeholder or a text.
+/// On one line, without characters that end a placeholder or a text.
 fn description(node: &Node) -> Option<String> {
     let text = node.get("description")?.as_str()?;
-    let text =
-        one_line(text, DESCRIPTION).replace('"', "'").replace('<', "(").replace('>', ")").replace('\\', "/");
+    let text = one_line(text, MAX_DESCRIPTION_BYTES)
+        .replace('"', "'")
+        .replace('<', "(")
+        .replace('>', ")")
+        .replace('\\', "/");
     let text = text.trim().trim_end_matches('.');
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -172,19 +166,20 @@ fn reference_name(name: &str) -> String {
 
 struct Writer<'a> {
     defs: Option<&'a Node>,
-    /// How often each definition is referred to.
     uses: HashMap<&'a str, usize>,
-    /// Definitions that are being written in place.
     open: Vec<&'a Node>,
-    /// Definitions that are written below, once.
+    /// To be written below, once.
     named: Vec<String>,
     placeholders: Vec<String>,
 }
 
 impl<'a> Writer<'a> {
-    /// `note`: what the place is said to be, which a value without a place for it says behind it.
+    /// `note`: a description for values that have no place for one, which is written behind them.
     fn value(&mut self, node: &'a Node, note: &str, to: &mut String, is_root: bool) -> Option<()> {
-        if UNSAID.iter().any(|key| node.contains_key(*key)) || self.open.len() > LEVELS || to.len() > LENGTH {
+        if INEXPRESSIBLE.iter().any(|key| node.contains_key(*key))
+            || self.open.len() > MAX_LEVELS
+            || to.len() > MAX_FORM_BYTES
+        {
             return None;
         }
         let own = description(node).filter(|_| !is_root);
@@ -229,7 +224,7 @@ impl<'a> Writer<'a> {
             return Some(());
         }
         self.open.push(definition);
-        // What the place is said to be is nearer than what its type is.
+        // A description of the place is more specific than that of its type.
         let own = description(definition).unwrap_or_default();
         self.value(definition, if note.is_empty() { &own } else { note }, to, !note.is_empty())?;
         self.open.pop();
@@ -298,7 +293,6 @@ impl<'a> Writer<'a> {
         let (required, mut separator) = (required(node), "");
         to.push('{');
         for (name, member) in node.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            // Writing to a `String` does not fail.
             let _ = write!(to, "{separator}{}: ", Value::String(name.clone()));
             let before = to.len();
             match member.as_object() {
@@ -401,7 +395,7 @@ fn text_words(node: &Node) -> String {
     words
 }
 
-/// Those of machine words of 32 bits and more say nothing to a model.
+/// Bounds of machine words from 32 bits on mean nothing to a model.
 fn bounds(node: &Node) -> String {
     let bound = |key: &str| node.get(key).filter(|value| !is_of_machine_words(value));
     let least = bound("minimum").or_else(|| node.get("minimum").filter(|least| least.as_u64() == Some(0)));

@@ -5,10 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::anthropic::{into_description, is_recursive};
 
-/// They go into the description: the type's own reading checks them.
+/// Moved into the description; reading the type checks them.
 const BOUNDS: [&str; 5] = ["pattern", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"];
 
-/// `None`: the subset cannot say it.
 pub(super) fn subset(strict: &Value) -> Option<Value> {
     let mut subset = strict.clone();
     rewrite(&mut subset);
@@ -19,7 +18,7 @@ fn rewrite(schema: &mut Value) {
     match schema {
         Value::Array(list) => list.iter_mut().for_each(rewrite),
         Value::Object(node) => {
-            // Below `properties` and `$defs`, names are not keywords.
+            // Names below `properties` and `$defs` are not keywords.
             for (name, inner) in node.iter_mut() {
                 match inner {
                     Value::Object(named) if matches!(&**name, "properties" | "$defs") => {
@@ -46,7 +45,7 @@ fn without_const(node: &mut Map<String, Value>) {
     }
 }
 
-/// An `enum` lists texts and numbers; a `null` among them stands beside it, and other values go into the description.
+/// An `enum` holds only texts and numbers: `null` is written beside it, other values move into the description.
 fn only_words_and_numbers(node: &mut Map<String, Value>) {
     let Some(Value::Array(values)) = node.get("enum") else { return };
     let listed = |value: &Value| value.is_string() || value.is_number();
@@ -68,7 +67,7 @@ fn only_words_and_numbers(node: &mut Map<String, Value>) {
     node.insert("anyOf".to_owned(), json!([one_of, {"type": "null"}]));
 }
 
-/// A reference beside a description becomes the only choice of a union.
+/// A reference with a description becomes a union of one.
 fn alone(node: &mut Map<String, Value>) {
     if node.keys().any(|name| !name.starts_with('$'))
         && let Some(target) = node.shift_remove("$ref")

@@ -33,7 +33,7 @@ pub(super) fn kinds(node: &Node, out: &mut Node) -> Kinds {
         named.sort_unstable();
         named.dedup();
         let kind = if let [only] = named.as_slice() { json!(only) } else { json!(named) };
-        // The values imply it more precisely than a `type` beside them.
+        // More precise than a `type` beside them.
         out.insert("type".to_owned(), kind);
         return Kinds::Scalar;
     }

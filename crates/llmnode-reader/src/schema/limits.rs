@@ -7,18 +7,15 @@ use serde_json::Value;
 use super::strict_error::StrictProblem;
 use crate::tree::{Node, children, def_name};
 
-/// In all objects together.
 const MAX_PROPERTIES: usize = 5000;
-/// Nested objects, with references followed.
 const MAX_LEVELS: usize = 10;
-/// In all enums together.
 const MAX_ENUM_VALUES: usize = 1000;
-/// Characters in the values of one enum, if it has more than [`LARGE_ENUM`].
+/// Characters in an enum with more than [`LARGE_ENUM`] values.
 const MAX_LARGE_ENUM_TEXT: usize = 15_000;
 const LARGE_ENUM: usize = 250;
-/// Characters in all names of properties and definitions, and in all values of enums.
+/// Characters in all names and values of enums.
 const MAX_TEXT: usize = 120_000;
-/// Nested schemas, with references followed; deeper ones are not examined.
+/// Deeper schemas are not examined, with references followed.
 const MAX_FRAMES: usize = 400;
 
 pub(super) fn too_deep(name: &str) -> StrictProblem {
@@ -85,16 +82,14 @@ impl Sizes {
     }
 }
 
-/// Counts nested objects; a type inside itself counts once.
+/// A type inside itself counts once.
 struct Levels<'a> {
     defs: Option<&'a Node>,
-    /// Levels by definition; zero while it is being counted.
     known: HashMap<String, usize>,
     frames: usize,
 }
 
 impl Levels<'_> {
-    /// Definitions count where they are referenced.
     fn of(&mut self, schema: &Value) -> usize {
         let Some(node) = schema.as_object() else { return 0 };
         if self.frames >= MAX_FRAMES {

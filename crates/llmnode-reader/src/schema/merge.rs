@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use super::depth::{MAX_DEPTH, size};
 use crate::tree::{Node, branches, children_mut, def_name, is_annotation};
 
-/// More than any real type has; the product of several unions stops here.
+/// More than any real type has; bounds the product of several unions.
 const MAX_BRANCHES: usize = 256;
-/// Per schema: a definition that inlines definitions that inline definitions must not explode.
+/// Per schema: nested inlining of definitions must not explode.
 const MAX_MERGES: usize = 10_000;
 const MAX_COPIED: usize = 200_000;
 const MAX_INLINED: usize = 32;
 
 pub(super) struct Merger<'a> {
     defs: &'a Node,
-    /// So that a definition that contains itself beside constraints ends.
+    /// Ends the inlining of a definition that contains itself beside constraints.
     inlining: Vec<String>,
     merges: usize,
     copied: usize,
@@ -29,7 +29,6 @@ impl<'a> Merger<'a> {
         Merger { defs, inlining: Vec::new(), merges: 0, copied: 0, depth: 0 }
     }
 
-    /// Conjunctions that cannot be merged stay as they are.
     pub(super) fn simplify(&mut self, schema: Value) -> Value {
         if self.depth > MAX_DEPTH {
             return schema;
@@ -54,7 +53,6 @@ impl<'a> Merger<'a> {
         Value::Object(node)
     }
 
-    /// `None` if there is nothing to merge, or it cannot be merged.
     fn conjunction(&mut self, node: &Node) -> Option<Node> {
         let own = |key: &str| !matches!(key, "$ref" | "allOf" | "anyOf" | "oneOf");
         let constrains = node.keys().any(|key| own(key) && !is_annotation(key));
@@ -75,7 +73,7 @@ impl<'a> Merger<'a> {
         Some(all)
     }
 
-    /// `None` if one object cannot express both. Members of `first` come first.
+    /// Members of `first` come first. `None`: one object cannot express both.
     fn both(&mut self, first: Node, second: Node) -> Option<Node> {
         self.merges += 1;
         if self.merges > MAX_MERGES || self.copied > MAX_COPIED {
@@ -98,7 +96,6 @@ impl<'a> Merger<'a> {
         self.objects(first, second)
     }
 
-    /// `node` is a reference, which its definition replaces.
     fn inlined(&mut self, node: &Node, other: &Node, leads: bool) -> Option<Node> {
         let name = def_name(node.get("$ref")?.as_str()?)?.into_owned();
         if self.inlining.contains(&name) || self.inlining.len() >= MAX_INLINED {
@@ -120,7 +117,6 @@ impl<'a> Merger<'a> {
         merged
     }
 
-    /// `node` is a union: each branch is merged with `other`.
     fn distributed(&mut self, node: &Node, list: &[Value], other: &Node, leads: bool) -> Option<Node> {
         let key = if node.contains_key("anyOf") { "anyOf" } else { "oneOf" };
         if node.keys().any(|k| k != key && !is_annotation(k)) {
@@ -164,8 +160,8 @@ impl<'a> Merger<'a> {
                 ("properties", Value::Object(ours), Value::Object(theirs)) => {
                     self.properties(ours, theirs)?
                 }
-                // A tagged variant whose content denies unknown fields still has its tag: properties are united, and closed if
-                // either side was.
+                // The tag of a variant with `deny_unknown_fields` is outside its content: properties are united, and
+                // closed if either side was.
                 ("additionalProperties" | "unevaluatedProperties", ours, Value::Bool(false)) => {
                     *ours = json!(false)
                 }
@@ -197,7 +193,7 @@ fn annotated(mut node: Node, over: Node) -> Node {
     node
 }
 
-/// `unevaluatedProperties` differs from `additionalProperties` only beside keywords that are merged by now.
+/// The two keywords differ only beside others, which are merged by now.
 fn close(node: &mut Node) {
     if ["$ref", "allOf", "anyOf", "oneOf", "if"].iter().any(|key| node.contains_key(*key)) {
         return;
@@ -207,7 +203,7 @@ fn close(node: &mut Node) {
     }
 }
 
-/// A union of constant strings becomes one `enum`, whose description lists the docs of the variants.
+/// A union of constant strings becomes one `enum`, whose description lists the variants' docs.
 fn constants(node: &mut Node) {
     let Some(list) = branches(node) else { return };
     if !node.keys().all(|key| matches!(key.as_str(), "anyOf" | "oneOf" | "type") || is_annotation(key)) {

@@ -14,7 +14,6 @@ use crate::tree::{Node, branches, children, children_mut, def_name, target};
 pub(super) struct Normalized {
     pub(super) tree: Value,
     pub(super) wrapped: bool,
-    /// Levels beyond the limit of depth were cut off.
     pub(super) truncated: bool,
 }
 
@@ -37,18 +36,16 @@ pub(super) fn normalise(mut schema: Value, name: &str) -> Normalized {
     if let (Some(root), false) = (tree.as_object_mut(), defs.is_empty()) {
         root.insert("$defs".to_owned(), Value::Object(defs));
     }
-    // Inlining made it deeper.
     let truncated = depth::bound(&mut tree);
     Normalized { tree, wrapped, truncated }
 }
 
-/// Removes what no model needs, and turns the formats of Rust's integers into bounds.
 fn clean(schema: &mut Value) {
     let Some(node) = schema.as_object_mut() else { return };
     node.retain(|key, _| !matches!(key.as_str(), "$schema" | "$id" | "title") && key != MARK);
     bound(node);
     for (key, child) in children_mut(node) {
-        // llama.cpp insists on an object for "anything"; whether an object is open stays a flag.
+        // llama.cpp requires an object for "anything", but takes a flag for whether an object is open.
         if *child == Value::Bool(true) && !key.ends_with("Properties") {
             *child = json!({});
         }
@@ -56,8 +53,8 @@ fn clean(schema: &mut Value) {
     }
 }
 
-/// Most readers of schemas ignore `format: int32`, so bounds express it. schemars writes them up to 16 bits; beyond 32 bits
-/// many readers would not hold them exactly, and models do not get these wrong.
+/// Most readers ignore `format: int32`. schemars writes bounds up to 16 bits; beyond 32, many readers would round them,
+/// and models rarely fail there.
 fn bound(node: &mut Node) {
     let (least, most) = match node.get("format").and_then(Value::as_str) {
         Some("int32") => (json!(i32::MIN), json!(i32::MAX)),
@@ -77,8 +74,8 @@ fn bound(node: &mut Node) {
     }
 }
 
-/// A recursive type refers to the root by `#`, which not every reader resolves, and which changes its meaning once the root is
-/// wrapped. So it gets a definition, and the root is a copy.
+/// A recursive type refers to the root by `#`, which not every reader resolves, and which changes its meaning when the
+/// root is wrapped. So the root becomes a definition and a copy of it.
 fn detach_root(root: &mut Value, defs: &mut Node, name: &str) {
     let mut own = name.to_owned();
     while defs.contains_key(&own) {
@@ -94,7 +91,6 @@ fn detach_root(root: &mut Value, defs: &mut Node, name: &str) {
     }
 }
 
-/// Redirects references to the root, or into it.
 fn redirect(schema: &mut Value, pointer: &str) -> bool {
     let Some(node) = schema.as_object_mut() else { return false };
     let mut found = false;
@@ -110,7 +106,7 @@ fn redirect(schema: &mut Value, pointer: &str) -> bool {
     found
 }
 
-/// To providers, a root that is only a `$ref` is not an object.
+/// Providers want an object as root, not a `$ref`.
 fn resolved(mut root: Value, defs: &Node) -> Value {
     for _ in 0..defs.len() {
         let Some(node) = root.as_object() else { break };
@@ -158,7 +154,6 @@ fn reachable(tree: &Value, mut defs: Node) -> Node {
     defs
 }
 
-/// The definition that a reference leads to or into.
 fn first_segment(reference: &str) -> Option<String> {
     let path = reference.strip_prefix("#/$defs/")?;
     let end = path.find('/').unwrap_or(path.len());

@@ -4,12 +4,11 @@ use serde_json::Value;
 
 use crate::tree::{Node, branches, has_type, target};
 
-/// The definitions visited at one place of a value: a second visit finds nothing new, and recursion ends here.
+/// Definitions visited at one place: a second visit finds nothing new, which ends recursion.
 #[derive(Default)]
 struct Seen<'a>(Vec<&'a Value>);
 
 impl<'a> Seen<'a> {
-    /// False beyond 256: no real type unites more definitions.
     fn is_new(&mut self, def: &'a Value) -> bool {
         let is_new = self.0.len() < 256 && !self.0.iter().any(|one| std::ptr::eq(*one, def));
         if is_new {

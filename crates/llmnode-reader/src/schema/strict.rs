@@ -25,7 +25,6 @@ const SUPPORTED: [&str; 11] = [
     "minItems",
     "maxItems",
 ];
-/// Constraints that move into the description in strict mode.
 const DESCRIPTION_ONLY: [&str; 7] =
     ["minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties", "format", "default"];
 const FORMATS: [&str; 9] =
@@ -53,7 +52,7 @@ const CONDITION: (&str, &str) =
 const CONSTANT: (&str, &str) = ("a constant list or object", "use strings that name the values");
 const EXTERNAL_REF: (&str, &str) = ("a reference out of `$defs`", "move what it refers to into `$defs`");
 
-/// `tree`: in the plain dialect, with an object as root. `truncated`: levels of it were cut off.
+/// `tree`: in the plain dialect, with an object as root. `truncated`: levels were cut off.
 pub(super) fn strict(tree: &Value, name: &str, truncated: bool) -> Result<Value, StrictError> {
     let mut writer = Writer { defs: nulls::definitions(tree), problems: Vec::new() };
     let mut root = writer.schema(tree, name);
@@ -74,7 +73,7 @@ pub(super) fn strict(tree: &Value, name: &str, truncated: bool) -> Result<Value,
     if problems.is_empty() {
         return Ok(root);
     }
-    // A recursive root is in `$defs` as well, under the same name.
+    // A recursive root is also in `$defs`, under the same name.
     let mut seen = std::collections::HashSet::new();
     problems.retain(|problem| seen.insert((problem.path.clone(), problem.what)));
     Err(StrictError { name: name.to_owned(), problems })
@@ -145,7 +144,7 @@ impl Writer<'_> {
         Value::Object(out)
     }
 
-    /// A reference may have no siblings; one with a description becomes a union of one, which may carry it.
+    /// A reference has no siblings: with a description, it becomes a union of one.
     fn reference(&mut self, node: &Node, reference: &Value, path: &str) -> Value {
         if crate::tree::target(self.defs, node).is_none() {
             return self.refuse(path, EXTERNAL_REF);
@@ -189,7 +188,6 @@ impl Writer<'_> {
 
     fn array(&mut self, node: &Node, out: &mut Node, path: &str) {
         let item = match node.get("prefixItems").and_then(Value::as_array) {
-            // A tuple of equal types is a list with a fixed length.
             Some(tuple) => {
                 let length = json!(tuple.len());
                 let fixed = node.get("minItems") == Some(&length) && node.get("maxItems") == Some(&length);
@@ -257,7 +255,7 @@ fn nullable(schema: Value) -> Value {
             *kind = json!([kind.take(), "null"]);
         }
         _ => {
-            // The description belongs to the property, not to one of its two forms.
+            // It belongs to the property, not to one of its two forms.
             let description = node.shift_remove("description");
             let mut union = Node::new();
             union.extend(description.map(|text| ("description".to_owned(), text)));

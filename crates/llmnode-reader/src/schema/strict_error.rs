@@ -25,7 +25,7 @@ impl StrictError {
         self.problems.iter().map(|StrictProblem { path, what, remedy }| (path.as_str(), *what, *remedy))
     }
 
-    /// For the place where the dialect was chosen: choosing another one is a remedy too.
+    /// Where the format was chosen, another one is a remedy too.
     pub(crate) fn with_remedy(&self) -> String {
         format!("{self}; or choose another response format than `strict`: `schema` takes any type")
     }
@@ -34,7 +34,6 @@ impl StrictError {
 impl fmt::Display for StrictError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the schema of `{}` can't be expressed in OpenAI's strict dialect: ", self.name)?;
-        // On one line, for errors and logs.
         write_joined(&self.problems, "; ", f)
     }
 }

@@ -4,9 +4,8 @@ use serde_json::Value;
 
 use crate::tree::{Node, children};
 
-/// Finds variants of an internally tagged enum (`#[serde(tag = "kind")]`) that hold a number or a list: schemars merges the
-/// keywords of both into one schema. A string, a bool or an `Option` of them leaves no trace there; `#[llm_output]` finds these
-/// in the source.
+/// Variants of an internally tagged enum (`#[serde(tag = "kind")]`) with a number or a list: schemars merges both into
+/// one schema. Strings, bools and `Option`s leave no trace there; `#[llm_output]` finds these in the source.
 pub(super) fn unanswerable(schema: &Value) -> Option<String> {
     let node = schema.as_object()?;
     fault(node).or_else(|| children(node).find_map(unanswerable))

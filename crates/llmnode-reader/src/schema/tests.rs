@@ -192,7 +192,7 @@ fn an_added_null_is_dropped_and_counted() {
     assert_eq!(answer, json!({"query": "rust"}));
 }
 
-/// Takes out the `null`s that stand for what may be absent, as the reader does; how many there were.
+/// Removes `null`s of absent members, as the reader does; returns how many there were.
 fn drop_added_nulls(schema: &OutputSchema, value: &mut Value) -> usize {
     use crate::{check::CheckMode, coerce};
     fn nulls(value: &Value) -> usize {

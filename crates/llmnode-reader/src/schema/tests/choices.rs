@@ -245,7 +245,7 @@ fn a_copy_is_wrapped_as_its_type_and_cut_as_its_type() {
     assert!(own.form().is_none() && with.form().is_none());
     assert!(own.strict().is_err() && with.strict().is_err());
     assert!(take_strict_error(&listing(&own, "item")).is_some() && take_strict_error(&with).is_none());
-    // No form can say it, and the values stand below the question.
+    // No form can express it, and the values are below the question.
     assert!(instruction(&with).contains("JSON Schema") && !instruction(&with).contains("lamp"));
     assert!(with.plain().get().contains("lamp"));
 }

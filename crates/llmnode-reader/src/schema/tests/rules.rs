@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-/// What OpenAI's strict dialect knows of JSON Schema.
+/// The part of JSON Schema that OpenAI's strict dialect supports.
 const ALLOWED: [&str; 18] = [
     "type",
     "description",
