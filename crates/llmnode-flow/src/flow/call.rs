@@ -53,12 +53,11 @@ where
     let flowing = FlowCursor { core, state, at, depth: 0, within, log, happened };
     match <N as Runnable<S>>::advance(flowing, None).await? {
         Progress::Done(action) => Ok(action),
-        // A node ends whenever it is advanced; only a flow continues.
         Progress::Continue => Err(NodeError::new(Category::ConfigError, "a node went on after its end")),
     }
 }
 
-/// Outside of a flow a step has its span, but no hooks and no watch.
+/// Outside of a flow, a step has a span, but no hooks and no watch.
 struct SpanOnly(StepSpan);
 
 impl StepLog for SpanOnly {
@@ -168,7 +167,7 @@ impl<'r, S, A> FlowCall<'r, S, A> {
         let mut call = self.watch(&watch);
         poll_fn(move |cx| {
             let action = ready!(Pin::new(&mut call).poll(cx))?;
-            // Never missing: the watch was set before the first poll.
+            // The watch was set before the first poll, so there is a record.
             let lost = || NodeError::new(Category::ConfigError, "the flow left no record");
             let record = watch.record().ok_or_else(lost)?;
             Poll::Ready(Ok(FlowReport { action, record }))

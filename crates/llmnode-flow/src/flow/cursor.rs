@@ -14,11 +14,11 @@ pub struct FlowCursor<'f, S> {
     pub(super) core: &'f RunCore,
     pub(super) state: &'f mut S,
     pub(super) at: &'f mut Position,
-    /// How many flows this one is nested in: the index of its label in `at`.
+    /// Nesting depth, which is the index of the flow's label in `at`.
     pub(super) depth: usize,
     pub(super) within: Caller<'f>,
     pub(super) log: &'f mut (dyn StepLog + 'f),
-    /// The output that the node returned before a crash, so that it is not executed again.
+    /// What the node returned before a crash, so that it is not executed again.
     pub(super) happened: &'f mut Option<ReplayedOutput>,
 }
 
@@ -61,7 +61,6 @@ impl<'f, S> FlowCursor<'f, S> {
         NodeError::check_nesting("flows", self.depth, || self.at.labels().collect())
     }
 
-    /// Whether the step at this depth has begun, so that it must not be prepared again.
     pub(super) fn begun(&self) -> bool {
         self.at.at(self.depth).is_some()
     }

@@ -66,10 +66,10 @@ impl<S, A> Runner<'_, S, A> {
     }
 }
 
-/// A running flow. It can be dropped between two steps: position and state always match.
+/// It can be dropped between two steps: position and state always match.
 pub(super) struct FlowDriver<'r, S, A> {
     core: &'r RunCore,
-    /// The core that records into the journal: calls run on it instead.
+    /// Takes the place of the run's core, and records into the journal.
     recording_core: Option<Box<RunCore>>,
     state: &'r mut S,
     runner: Runner<'r, S, A>,
@@ -160,7 +160,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         }
         while self.taken < self.max_steps {
             self.taken += 1;
-            // Steps that never wait would otherwise starve other tasks.
+            // Steps that never wait would starve other tasks.
             tokio::task::consume_budget().await;
             if let Progress::Done(action) = self.step().await? {
                 return Ok(action);
@@ -173,8 +173,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         Err(NodeError::new(Category::LimitExceeded, message))
     }
 
-    /// After exec nothing is awaited but the journal, which records a step that is done: a dropped flow leaves no half
-    /// step.
+    /// After exec, only the journal is awaited, and it records a completed step: a dropped flow leaves no half step.
     async fn step(&mut self) -> Result<Progress<A>, NodeError> {
         let left = self.replayer.is_some().then(|| self.at.clone());
         let paused = self.paused.take();
@@ -205,7 +204,7 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
         progress
     }
 
-    /// Lets the journal restore position and state. Returns the action of a run that has ended already.
+    /// Restores position and state from the journal. `Some`: the recorded run has ended, with this action.
     async fn begin_replay(&mut self) -> Result<Option<A>, NodeError> {
         let Some(replayer) = &mut self.replayer else { return Ok(None) };
         let outline = (self.runner.outline)();

@@ -182,7 +182,7 @@ struct ForkOptions<'r> {
 type Parts<'r, S, P, A> = Box<dyn FnMut(&S) -> Option<Result<(P, Runner<'r, P, A>), NodeError>> + Send + 'r>;
 
 struct ForkOutcome<P, A> {
-    /// `None` if the state could not be split, so that no flow began.
+    /// `None`: the state could not be split, so that no flow began.
     state: Option<P>,
     outcome: Result<A, NodeError>,
 }
@@ -204,7 +204,7 @@ impl<P, A> ItemOutcome for ForkOutcome<P, A> {
 
     fn into_result(self) -> Result<(P, A), NodeError> {
         let action = self.outcome?;
-        // Never missing: a flow with an action had a state.
+        // A flow with an action had a state.
         let state =
             self.state.ok_or_else(|| NodeError::new(Category::ConfigError, "the flow left no state"))?;
         Ok((state, action))

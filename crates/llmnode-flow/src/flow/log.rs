@@ -16,7 +16,7 @@ use super::record::StepRecord;
 use super::spans::{FlowSpan, StepSpan};
 use super::watchers::{ActiveWatchers, Watchers};
 
-/// Positions alone do not distinguish flows that run side by side.
+/// Positions do not distinguish concurrent flows.
 fn next_number() -> u64 {
     static NUMBERS: AtomicU64 = AtomicU64::new(1);
     NUMBERS.fetch_add(1, Ordering::Relaxed)
@@ -25,7 +25,6 @@ fn next_number() -> u64 {
 pub(super) trait StepLog: Send {
     fn begin_step(&mut self, at: &Position, node: &str) -> Span;
 
-    /// Of the step under way.
     fn step_span(&self) -> &Span;
 
     fn edge_taken(&mut self, at: &Position, depth: usize, action: &str);
@@ -38,7 +37,6 @@ pub(super) struct FlowRecorder<'r> {
     began: Instant,
     started: SystemTime,
     within: Caller<'r>,
-    /// For recorders; 0: there are none.
     number: u64,
     steps: u64,
     step: Option<OpenStep>,
@@ -49,7 +47,7 @@ pub(super) struct FlowRecorder<'r> {
 struct OpenStep {
     record: StepRecord,
     began: Instant,
-    /// Innermost first: where a nested flow ends, the edge of the outer one follows.
+    /// Innermost first: the end of a nested flow is followed by an edge of the outer one.
     taken: Vec<(Position, String)>,
 }
 
@@ -71,7 +69,6 @@ impl<'r> FlowRecorder<'r> {
             within.record(&RunEvent::FlowBegan {
                 flow: number,
                 name: flow,
-                // Strings in lists and fields always serialize.
                 outline: &|| serde_json::to_value(outline()).unwrap_or_default(),
                 around: within.position_within(),
                 started,
@@ -139,7 +136,6 @@ impl<'r> FlowRecorder<'r> {
         watching.notify(&FlowEvent::StepEnded { step: &record, next });
     }
 
-    /// `None`: the flow has ended with an action.
     pub(super) fn end(&mut self, error: Option<&NodeError>, at: &Position) {
         self.end_with(error.map(NodeError::category), error.map(|error| error as &dyn Display), at);
     }
@@ -163,7 +159,7 @@ impl<'r> FlowRecorder<'r> {
         watching.notify(&FlowEvent::FlowEnded { steps: self.steps, elapsed, category });
     }
 
-    /// Reports a dropped flow. A step under way counts as cancelled, with what it used.
+    /// A running step counts as cancelled, with what it used.
     pub(super) fn cancel(&mut self, at: &Position, usage_sum: &UsageSum<'_>) {
         if self.ended {
             return;

@@ -140,7 +140,7 @@ pub use runnable::outline_of;
 pub use step::Step;
 pub use watch::FlowWatch;
 
-/// Named only by the expansion of `flow!`.
+/// Only the expansion of `flow!` names these.
 pub(crate) mod generated {
     pub use super::action_dispatch::{
         ErrorAction, HasArms, MatchAction, MatchOn, Parameter, UnitAction, plain_arrow, write,

@@ -6,7 +6,7 @@ use super::node_step::{post, prep};
 use super::outline::Outline;
 use super::step::Step;
 
-/// They execute side by side; after the last has ended, their posts run in the order of the tuple, or none if one failed.
+/// After the last node has ended, the posts run in the order of the tuple, or none if a node failed.
 macro_rules! side_by_side {
     ($($N:ident $n:tt),+) => {
         impl<S: Sync, $($N: ParallelStep<S> + Send),+> Step<S> for ($($N,)+) {

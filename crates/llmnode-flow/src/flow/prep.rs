@@ -16,7 +16,7 @@ pub fn prepared<'a, N, S: ?Sized + Sync>(
     state: &'a S,
     make: impl FnOnce(&'a S) -> Result<N, BoxError> + Send,
 ) -> impl Future<Output = Result<N, BoxError>> + Send {
-    // The state is an argument and not captured: in a `move` closure rustc does not suggest to clone.
+    // Not captured: in a `move` closure, rustc does not suggest to clone.
     async move { make(state) }
 }
 

@@ -11,7 +11,7 @@ use super::outline::Outline;
 use super::record::{FlowRecord, StepRecord, StepStats};
 
 const FORMAT: &str = "llmnode/flow-record";
-/// Raised with each change that an older reader would misread: a new variant of an enum is one, a new field is not.
+/// Raised for changes that an older reader would misread: a new variant of an enum, but not a new field.
 const VERSION: u64 = 2;
 
 impl FlowRecord {

@@ -10,7 +10,7 @@ use super::outline::Outline;
 pub(crate) trait Replayer<S, A>: Send {
     fn begin<'f>(&'f mut self, flow: FlowStart<'f, S>) -> BoxFuture<'f, Result<StartPoint<A>, NodeError>>;
 
-    /// Called after each step. `action` is set if the flow has ended.
+    /// `action`: the flow has ended.
     fn stepped(
         &mut self,
         left: Position,
@@ -19,7 +19,7 @@ pub(crate) trait Replayer<S, A>: Send {
         action: Option<&A>,
     ) -> BoxFuture<'_, Result<(), NodeError>>;
 
-    /// Called after a failed step. It cannot fail, since the flow ends with the error of the step.
+    /// Cannot fail, since the flow ends with the error of the step.
     fn failed(&mut self) -> BoxFuture<'_, ()>;
 }
 
@@ -61,7 +61,7 @@ impl ReplayedOutput {
     }
 
     pub(super) fn output<N: Node + 'static>(self, at: &Position) -> Result<N::Output, NodeError> {
-        // Compared by node, since several nodes may have outputs of one type.
+        // By node, since several nodes may have outputs of one type.
         let output = Some(self.output).filter(|_| self.node == TypeId::of::<N>());
         let output = output.and_then(|output| output.downcast::<N::Output>().ok());
         output.map(|output| *output).ok_or_else(|| {

@@ -5,7 +5,7 @@ use llmnode_runtime::internal::Position;
 use tracing::Span;
 use tracing::field::Empty;
 
-// The same names as in the spans of the runtime.
+// As in the spans of the runtime.
 const NAME: &str = "otel.name";
 const STATUS: &str = "otel.status_code";
 const STATUS_DESCRIPTION: &str = "otel.status_description";
@@ -15,7 +15,7 @@ const NODE: &str = "llmnode.node";
 
 const CONVERSATION: &str = "gen_ai.conversation.id";
 const AGENT_NAME: &str = "gen_ai.agent.name";
-/// Its name before version 0.1.0 of the conventions for generative AI; it goes in the next release.
+/// The name before version 0.1.0 of the conventions for generative AI, kept for one release.
 const WORKFLOW: &str = "gen_ai.workflow.name";
 const FLOW_STEPS: &str = "llmnode.flow.steps";
 const STEP_POSITION: &str = "llmnode.step.position";
@@ -68,7 +68,7 @@ impl StepSpan {
             { NODE } = node,
             { STEP_POSITION } = %at,
             { STEP_ACTION } = Empty,
-            // The call of its node has no span of its own.
+            // Set where the step is nothing but its node's call, which then has no span.
             { CALL_ID } = Empty,
             { CALL_PARENT } = Empty,
             { CALL_LABELS } = Empty,

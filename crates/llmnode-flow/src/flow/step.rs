@@ -60,7 +60,7 @@ use super::outline::Outline;
 )]
 pub trait Step<S>: Exec<S, Output = <Self as Step<S>>::Output> + Sized {
     /// The output of the node: that of its [`Node`](llmnode_runtime::Node). `#[llmnode::step]` writes it to both traits.
-    // It and `exec` are members so that an `impl` without `#[llmnode::step]` is one error, not one for each of them.
+    // Members, so that an `impl` without `#[llmnode::step]` is one error and not one for each of them.
     type Output: Send + 'static;
 
     /// What the step decides; `()` if it decides nothing.

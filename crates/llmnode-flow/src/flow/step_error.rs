@@ -3,7 +3,6 @@
 use llmnode_runtime::internal::ErrorInternals as _;
 use llmnode_runtime::{BoxError, Category, NodeError};
 
-/// A `NodeError` keeps its category and its message.
 pub(super) fn step_error(category: Category, what: impl std::fmt::Display, error: BoxError) -> NodeError {
     match NodeError::downcast(error) {
         Ok(error) => error,

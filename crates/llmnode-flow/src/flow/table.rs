@@ -16,7 +16,6 @@ use super::runnable::{Runnable, Startable};
 pub struct Table<S, A> {
     pub(super) name: Cow<'static, str>,
     pub(super) max_steps: Option<u64>,
-    /// The flow starts at the first.
     pub(super) steps: Vec<TableStep<S, A>>,
 }
 
@@ -26,7 +25,6 @@ pub(super) struct TableStep<S, A> {
     pub(super) erased_step: Box<dyn ErasedStep<S, A>>,
 }
 
-/// A step without its type.
 pub(super) trait ErasedStep<S, A>: Send + Sync {
     fn advance<'f>(
         &'f self,
@@ -66,7 +64,7 @@ pub struct Arm<A> {
 #[derive(Debug)]
 pub(super) enum EdgeSelector<A> {
     Index(usize),
-    /// By the name of the action, which the function converts to the flow's own if the edge leads out.
+    /// By the action's name. The function converts it to the flow's own action if the edge leads out.
     Action(Cow<'static, str>, fn(Cow<'static, str>) -> A),
 }
 
@@ -76,7 +74,6 @@ impl Edge {
         Edge { action: Cow::Borrowed(action), to }
     }
 
-    /// In pictures and records the action of a plain arrow is empty.
     fn shown(&self) -> &str {
         if self.action == DEFAULT { "" } else { &self.action }
     }
@@ -128,7 +125,6 @@ impl<S, A> Table<S, A> {
         }
     }
 
-    /// The step at the flow's position. A flow that begins is moved to its first step.
     fn current_step(
         &self,
         flow: &mut FlowCursor<'_, S>,
@@ -239,7 +235,7 @@ where
     ) -> BoxFuture<'f, Result<Progress<A>, NodeError>> {
         Box::pin(async move {
             let inner = flow.nested();
-            // A nested flow that has begun was prepared before.
+            // A nested flow that has begun is already prepared.
             let made = self.made.as_ref().filter(|_| !inner.begun());
             let prepared = made.map(|make| inner.prepared(make)).transpose()?;
             match N::advance(inner.on(self.part)?, prepared).await? {

@@ -71,7 +71,6 @@ impl FlowWatch {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<LiveRecord>> {
-        // Nothing panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -86,9 +85,7 @@ pub(super) struct LiveRecord {
     path: VecDeque<StepRecord>,
     steps: Vec<StepStats>,
     edges: Vec<(Position, String, u64)>,
-    /// Indices into `steps`.
     places: HashMap<Position, usize>,
-    /// Indices into `edges`, by position and action.
     ways: HashMap<Position, HashMap<String, usize>>,
 }
 
@@ -127,7 +124,7 @@ impl LiveRecord {
         self.path.push_back(step);
     }
 
-    /// There are no more edges than the flow has: an action without an edge ends it before.
+    /// Bounded by the edges of the flow: an action without an edge ends it before.
     pub(super) fn count_edge(&mut self, from: &Position, action: &str) {
         let known = self.ways.get(from).and_then(|actions| actions.get(action)).copied();
         let index = known.unwrap_or_else(|| {

@@ -23,7 +23,7 @@ type Listener<'r> = Box<dyn FnMut(&Position, &Event) + Send + 'r>;
 type Hook<'r> = Box<dyn FnMut(&FlowEvent<'_>) + Send + 'r>;
 
 impl<'r> Watchers<'r> {
-    /// For a flow within a call: the call's observer also gets the flow's steps and answers.
+    /// For a flow in a call, whose observer also gets the flow's steps and answers.
     pub(super) fn within((around, calls): (&'r dyn Observer, Vec<String>)) -> Self {
         let mut watchers = Watchers::default();
         if around.listens() {
@@ -44,7 +44,6 @@ impl<'r> Watchers<'r> {
 }
 
 pub(super) struct ActiveWatchers<'r> {
-    /// How many calls are around those of the flow's steps.
     depth: usize,
     listens: bool,
     pub(super) observes: bool,
@@ -78,7 +77,6 @@ impl<'r> ActiveWatchers<'r> {
         self.lock().watchers.watches.iter().for_each(|watch| watch.note(&note));
     }
 
-    /// A panic of a hook does not reach the flow.
     pub(super) fn notify(&self, event: &FlowEvent<'_>) {
         self.lock().watchers.hooks.iter_mut().for_each(|hook| run_hook(|| hook(event)));
     }
@@ -125,7 +123,7 @@ enum NestedEvent {
 }
 
 impl NestedEvent {
-    /// `None` for the end of a nested flow: the end of the outer step reports it.
+    /// `None` for the end of a nested flow, which the end of the outer step reports.
     fn of(event: &FlowEvent<'_>) -> Option<Self> {
         match event {
             FlowEvent::StepBegins { position, node } => {

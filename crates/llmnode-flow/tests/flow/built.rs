@@ -313,7 +313,7 @@ fn random() -> impl Strategy<Value = Random> {
     )
 }
 
-/// The same graph, walked by a loop over a table. `Err`: it stands there when its action has no edge.
+/// The same graph, walked by a loop over a table. `Err`: the step whose action has no edge.
 fn walked(random: &Random, most: usize) -> (Vec<&'static str>, Option<&'static str>) {
     let (mut at, mut path) = (0, Vec::new());
     for turn in 0..most {

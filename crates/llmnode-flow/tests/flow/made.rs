@@ -102,7 +102,7 @@ async fn a_made_step_has_its_own_name_in_pictures_records_and_the_ledger() {
     let report = run.flow(&two()).report().await.unwrap();
     assert_eq!(run.state().concat().replace(['l', 'r'], ""), "123");
     let nodes: Vec<_> = report.record.path.iter().map(|step| (&*step.node, step.usage.requests)).collect();
-    // What the branches asked stands in the record of their step, and under the names of their nodes.
+    // The requests of the branches are in the record of their step, and under the names of their nodes.
     assert_eq!(nodes, [("parallel", 2), ("agent", 1)]);
     let visits: Vec<_> =
         run.ledger().snapshot().nodes.iter().map(|(name, node)| (name.clone(), node.visits)).collect();

@@ -5,10 +5,10 @@ use llmnode_runtime::{Category, FormatError};
 
 use crate::watched::{Talk, talk};
 
-/// Written by version 2. It is never written anew.
+/// Written by version 2. Never rewritten.
 const GOLDEN: &str = include_str!("../data/flow-record-v2.json");
 
-/// Written by the first version. It is never written anew.
+/// Written by the first version. Never rewritten.
 const VERSION_1: &str = include_str!("../data/flow-record-v1.json");
 
 #[tokio::test]

@@ -165,7 +165,7 @@ enum After {
     Panics,
 }
 
-/// Writes its number, and then ends as it was told.
+/// Writes its number, and then ends with the outcome that the test set.
 struct Write<const NUMBER: usize>;
 
 impl<const NUMBER: usize> Node for Write<NUMBER> {

@@ -259,7 +259,7 @@ fn a_dropped_flow_leaves_no_half_step() {
         assert_eq!(record.category, Some(Category::Cancelled));
         assert_eq!(watch.position(), Some(at(&[steps[ended]])));
 
-        // Gone on from where it stands, it is as if it had never been dropped.
+        // Resumed, it is as if it had never been dropped.
         let mut run = talk().with_state(std::mem::take(run.state_mut()));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async { run.flow(Talks).from(watch.position().unwrap()).await }).unwrap();

@@ -27,7 +27,7 @@ pub struct FlowBuilder<S> {
 
 pub(super) struct BuilderStep<S> {
     pub(super) label: String,
-    /// All its actions; `None` if any text may be one.
+    /// `None`: any text may be an action.
     pub(super) actions: Option<Vec<Cow<'static, str>>>,
     pub(super) erased_step: Box<dyn ErasedStep<S, ActionName>>,
 }

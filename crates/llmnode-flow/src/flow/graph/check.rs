@@ -26,7 +26,7 @@ pub(super) fn check<S>(flow: &FlowBuilder<S>) -> Vec<FlowFault> {
 
 struct Checker<'b> {
     labels: BTreeSet<&'b str>,
-    /// By step, the actions that have an edge, or would have it but for another mistake.
+    /// By step: actions that have an edge, or would have one but for another mistake.
     edges: BTreeMap<&'b str, BTreeSet<&'b str>>,
     faults: Vec<FlowFault>,
 }

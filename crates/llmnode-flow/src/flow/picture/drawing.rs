@@ -8,8 +8,7 @@ use llmnode_runtime::internal::{Label, Position, PositionExt};
 use crate::flow::outline::{Outline, OutlineStep, To};
 use crate::flow::record::{FlowRecord, StepStats};
 
-/// The most that is shown of a name, in bytes.
-const SHOWN: usize = 80;
+const MAX_NAME_BYTES: usize = 80;
 
 pub(super) struct Drawing {
     pub(super) title: String,
@@ -43,7 +42,6 @@ pub(super) enum Shape {
 pub(super) enum Highlight {
     Plain,
     Taken,
-    /// Not visited by the run that is drawn.
     Idle,
     Failed,
     Here,
@@ -102,7 +100,7 @@ impl DrawingBuilder<'_> {
         let mut items = vec![mark(begin_of(id), Shape::Begin)];
         items.extend(steps.iter().zip(&inner).map(|(step, id)| self.step(step, id, at)));
         if let Some(first) = steps.first() {
-            // A flow that was resumed in the middle was not entered by this arrow.
+            // A resumed flow was not entered by this arrow.
             let kind =
                 if self.entered(&below(at, &first.label)) { ArrowKind::Taken } else { ArrowKind::Plain };
             self.arrow(begin_of(id), self.entry(first, &inner[0]), String::new(), kind);
@@ -141,7 +139,7 @@ impl DrawingBuilder<'_> {
                 self.arrow(self.exit(step, from), to, text.join(" "), kind);
             }
         }
-        // A nested flow without an end cannot be left, but the arrows of its step still need a box to leave from.
+        // A nested flow without an end cannot be left, but its step's arrows still need a box to start from.
         if ends || !at.is_start() {
             items.push(mark(end_of(id), Shape::End));
         }
@@ -176,7 +174,7 @@ impl DrawingBuilder<'_> {
                 let mut names = HashSet::new();
                 let names: Vec<_> =
                     places.iter().map(called).filter(|name| names.insert(name.clone())).collect();
-                (vec![shown(label), one_line(names.join(" | "), 3 * SHOWN)], Shape::Many)
+                (vec![shown(label), one_line(names.join(" | "), 3 * MAX_NAME_BYTES)], Shape::Many)
             }
         };
         lines.retain(|line| !line.is_empty());
@@ -215,7 +213,7 @@ impl DrawingBuilder<'_> {
     }
 }
 
-/// A flow within itself has no steps in the outline, and is drawn as a box.
+/// A flow inside itself has no steps in the outline, and is drawn as a box.
 fn is_flow(step: &OutlineStep) -> bool {
     matches!(&step.place, Outline::Flow(_, steps) if !steps.is_empty())
 }
@@ -265,5 +263,5 @@ fn figures(stats: &StepStats) -> String {
 }
 
 fn shown(name: &str) -> String {
-    one_line(name, SHOWN)
+    one_line(name, MAX_NAME_BYTES)
 }

@@ -64,11 +64,10 @@ fn written(Arrow { from, to, text, kind }: &Arrow) -> String {
 }
 
 fn line(text: &mut String, depth: usize, line: &str) {
-    // Writing to a `String` does not fail.
     let _ = writeln!(text, "{:1$}{line}", "", depth * 4);
 }
 
-/// Writes as a character code whatever Mermaid, Markdown or HTML could interpret.
+/// Mermaid, Markdown and HTML could interpret these.
 fn escaped(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     let mut before = ' ';
