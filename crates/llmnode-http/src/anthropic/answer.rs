@@ -29,7 +29,6 @@ pub(super) struct WireMessage<'a> {
     usage: Option<MessageUsage>,
 }
 
-/// Why it ended; events have it, too.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Stop<'a> {
@@ -59,7 +58,6 @@ impl Stop<'_> {
 }
 
 impl WireMessage<'_> {
-    /// Its head, and its blocks. `None`: it has no list of them.
     pub(super) fn read(self) -> (Head, Option<Vec<Block>>) {
         let mut head = Head {
             id: self.id.map(Cow::into_owned),

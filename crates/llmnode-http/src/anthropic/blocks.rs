@@ -14,19 +14,16 @@ use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) members: Map<String, Value>,
-    /// The spelling of a block that came whole.
+    /// For a block that came in one piece: as it was written.
     pub(super) raw: Option<Box<RawValue>>,
-    /// The pieces of a call's arguments.
     pub(super) input: String,
 }
 
-/// All of a message but its blocks.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) id: Option<String>,
     pub(super) model: Option<String>,
     pub(super) stop: Option<String>,
-    /// The category and explanation of a refusal.
     pub(super) refusal: Option<(String, String)>,
     pub(super) usage: MessageUsage,
 }
@@ -44,7 +41,7 @@ impl Block {
         self.kind() == "tool_use"
     }
 
-    /// As they were spelt: a number may have more digits than a float.
+    /// As written: a number may have more digits than a float.
     fn arguments(&self) -> String {
         #[derive(serde::Deserialize)]
         struct Call<'a> {
@@ -62,7 +59,7 @@ impl Block {
         }
     }
 
-    /// What is beside the members that a message has itself. Empty lists and nulls say nothing.
+    /// Members of the API that a message does not model. Empty lists and nulls mean nothing.
     fn beside(&self, own: &[&str]) -> Option<Json> {
         let says = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
         let rest = self.members.iter().filter(|(name, value)| !own.contains(&name.as_str()) && says(value));
@@ -75,7 +72,6 @@ impl Block {
             Some(raw) => Some(Json::new(raw)),
             None if self.input.trim().is_empty() => Json::of(&self.members),
             None => {
-                // A call of the provider's own tool.
                 let mut members = self.members.clone();
                 members.insert("input".to_owned(), serde_json::from_str(&self.input).ok()?);
                 Json::of(&members)

@@ -13,7 +13,6 @@ const KEY: &str = MESSAGES.key;
 const TOKEN: &str = "ANTHROPIC_AUTH_TOKEN";
 const BASE_URL: &str = "ANTHROPIC_BASE_URL";
 const MODEL: &str = MESSAGES.model;
-/// Of the API's form.
 const VERSION: &str = "2023-06-01";
 
 /// Builds an [`Anthropic`]. Every setting has a default. [`build`](AnthropicBuilder::build) checks them together.

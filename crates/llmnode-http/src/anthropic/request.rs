@@ -14,10 +14,10 @@ use crate::api::prepared_request::PreparedRequest;
 use crate::http::capabilities::Quirks;
 use crate::http::reasoning::Thinking;
 
-/// The API needs a number.
+/// The API requires a number.
 const MAX_TOKENS: u32 = 8192;
 
-/// Fields of ours that `extra` may add to.
+/// Fields that we write and `extra` may add to.
 pub(super) const JOINED: &[&str] = &["output_config", "tools"];
 
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ struct Body<'a> {
     extra: BTreeMap<&'a str, &'a Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<Block<'a>>,
-    /// Last, so that the requests of a node begin alike.
+    /// Last, for prompt caches: the requests of a node begin alike.
     messages: Vec<Turn<'a>>,
 }
 
@@ -55,7 +55,7 @@ enum ThinkingConfig {
     Enabled { budget_tokens: u32 },
 }
 
-/// What the program sets goes before ours.
+/// The program's members take precedence.
 #[derive(Serialize)]
 struct OutputConfig<'a> {
     #[serde(flatten)]
@@ -81,7 +81,7 @@ enum Tool<'a> {
         description: &'a str,
         input_schema: &'a RawValue,
     },
-    /// One of the provider's own, from `extra`.
+    /// A provider's own tool, from `extra`.
     Given(&'a Value),
 }
 
@@ -129,7 +129,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
-/// What a model may think comes on top of the default.
+/// Thoughts come on top of the default.
 pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking>) -> u32 {
     let tokens = |value: &Value| value.as_u64().map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX));
     if let Some(given) = request.extra.get("max_tokens").and_then(tokens) {
@@ -145,7 +145,7 @@ pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking
     quirks.most_tokens.map_or(limit, |most| limit.min(most))
 }
 
-/// With a function for the answer, a model that has to answer now is offered nothing else.
+/// With a function for the answer, a model that has to answer now gets no other tool.
 fn tools<'a>(prepared: &'a PreparedRequest<'_>, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
     let request = prepared.request;
     let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));

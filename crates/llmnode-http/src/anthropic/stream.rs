@@ -19,17 +19,16 @@ use crate::api::wire::StreamedAnswer;
 use crate::http::lenient::{Count, object, tokens};
 use crate::http::sse::Event;
 
-/// Beyond it, a block is ignored: servers count from 0.
+/// Later blocks are ignored: servers count from 0.
 const MOST_BLOCKS: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(super) struct PartialMessage {
     head: Head,
     blocks: BTreeMap<u64, Block>,
-    /// Memory that the message takes, to be capped.
     bytes: usize,
     padding: PaddingWatch,
-    /// Either an error or a whole message.
+    /// An error, or a complete message.
     full_response: Option<Vec<u8>>,
 }
 
@@ -72,7 +71,6 @@ impl StreamedAnswer for PartialMessage {
             "content_block_delta" => self.add(read.index, read.delta, wanted, sink),
             "message_delta" => self.end(read.delta, read.usage, sink),
             "message_stop" => return ControlFlow::Break(Ok(())),
-            // A whole message in one event.
             "error" | "message" => return self.finish_with(event.data.to_vec()),
             _ => {}
         }
@@ -104,7 +102,6 @@ impl StreamedAnswer for PartialMessage {
 }
 
 impl PartialMessage {
-    /// A second start voids what came before it.
     fn start(&mut self, message: Option<&RawValue>, sink: &mut dyn Sink) {
         let message = message.and_then(|raw| serde_json::from_str::<WireMessage<'_>>(raw.get()).ok());
         let (head, _) = message.unwrap_or_default().read();

@@ -50,7 +50,6 @@ pub(super) enum Block<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<&'a str>,
     },
-    /// A whole part, as it came.
     #[serde(untagged)]
     Carried(&'a RawValue),
 }
@@ -68,7 +67,6 @@ impl CacheControl {
     }
 }
 
-/// The system's text and the turns.
 pub(super) fn turns<'a>(
     messages: &'a Messages<'a>,
     prepared: &'a PreparedRequest<'a>,
@@ -86,7 +84,7 @@ pub(super) fn turns<'a>(
             _ => (Role::User, parts(message)?),
         };
         match turns.last_mut() {
-            // Results come first by themselves: they follow their calls.
+            // Results come first by themselves, since they follow their calls.
             Some(last) if last.role == role => last.content.extend(content),
             _ if content.is_empty() => {}
             _ => turns.push(Turn { role, content }),
@@ -102,7 +100,7 @@ pub(super) fn turns<'a>(
     }
 }
 
-/// Blank text is refused.
+/// The API refuses blank text.
 fn text(text: &str) -> Option<Block<'_>> {
     let block = || Block::Text { text, beside: Beside::new(), cache_control: None };
     (!text.trim().is_empty()).then(block)
@@ -159,7 +157,7 @@ fn document(file: &File) -> Result<Block<'_>, String> {
 fn result(message: &Message) -> Result<Block<'_>, String> {
     let (mut content, is_error) = (parts(message)?, message.is_failure());
     if is_error && content.is_empty() {
-        // Anthropic refuses a failure that says nothing.
+        // Anthropic refuses a failure without text.
         content.extend(text("The tool failed."));
     }
     Ok(Block::ToolResult { tool_use_id: id(message.answers().unwrap_or_default()), content, is_error })
@@ -181,7 +179,7 @@ fn assistant<'a>(message: &'a Message, carried: Option<&'a [CarriedPart]>) -> Ve
     pieces(message, carried.unwrap_or_default(), true).into_iter().filter_map(block).collect()
 }
 
-/// The API takes `a-z A-Z 0-9 _ -` alone.
+/// The API accepts only `a-z A-Z 0-9 _ -`.
 fn id(id: &str) -> Cow<'_, str> {
     short_id(id, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }

@@ -5,7 +5,6 @@ use serde::Deserialize;
 
 use crate::http::lenient::{Count, object, tokens};
 
-/// Absent and `null` are unknown.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct MessageUsage {
@@ -38,7 +37,7 @@ struct OutputDetails {
 }
 
 impl MessageUsage {
-    /// A later report has totals, of what it reports.
+    /// A later report has totals, but not always all of them.
     pub(super) fn update(&mut self, later: MessageUsage) {
         for (known, new) in [
             (&mut self.input_tokens, later.input_tokens),
@@ -54,13 +53,13 @@ impl MessageUsage {
         self.output_tokens_details = later.output_tokens_details.or(self.output_tokens_details);
     }
 
-    /// The flag: a figure cannot be. Servers that do not count send zeros throughout.
+    /// The flag: a figure is impossible. Servers that do not count send only zeros.
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let (read, written) = (self.cache_read_input_tokens, self.cache_creation_input_tokens);
         let reasoning = self.output_tokens_details.unwrap_or_default().thinking_tokens;
         let long = self.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens;
         let all = [self.input_tokens, self.output_tokens, read, written, reasoning, long];
-        // The API counts what is read and written apart from the input.
+        // The API does not include cache reads and writes in the input.
         let apart = read.tokens.unwrap_or(0).saturating_add(written.tokens.unwrap_or(0));
         let mut usage = TokenUsage::default();
         usage.input = self.input_tokens.tokens.map(|input| input.saturating_add(apart));

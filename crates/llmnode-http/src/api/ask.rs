@@ -37,7 +37,7 @@ impl Inner {
         }
     }
 
-    /// A model that can call has no need of text.
+    /// A model that can call natively does not need calls in text.
     pub(crate) fn calls_in_text(&self, request: &Request) -> bool {
         let has_called = |model| self.capabilities.of(model, None).calls_natively;
         let host = self.service.endpoint.url.host();
@@ -45,7 +45,7 @@ impl Inner {
         !is_providers && !self.model_of(request).is_some_and(has_called)
     }
 
-    /// The most tokens of an answer that a request is sent with, its thoughts included.
+    /// Thoughts included.
     pub(crate) fn max_tokens(&self, request: &Request) -> Option<u32> {
         let Some(limit) = self.wire.limit else { return request.max_tokens };
         let own = request.on(self.wire.name);
@@ -154,7 +154,6 @@ impl Inner {
     }
 
     fn shape<'a>(&'a self, request: &'a Request, model: &str) -> Result<RequestShape<'a>, String> {
-        // A `response_format` in `extra` replaces ours.
         let own = request.extra.contains_key("response_format");
         let takes = |field: &&str| request.extra.contains_key(*field) && !self.wire.joined.contains(field);
         let taken = ["tools", "tool_choice"].into_iter().find(takes);
@@ -222,7 +221,6 @@ impl Inner {
         }
     }
 
-    /// `extra` may ask instead.
     fn thinking(&self, request: &Request, quirks: Quirks) -> Result<Option<(Reasoning, Thinking)>, String> {
         let Wire { title, efforts, .. } = self.wire;
         let Some(reasoning) = request.reasoning.filter(|_| !efforts.is_in(&request.extra)) else {
@@ -261,9 +259,9 @@ impl Inner {
         }
     }
 
-    /// With tools, the default is a function for the answer: some servers silently ignore tools if there is a response
-    /// format. A model that cannot be made to call it gets the response format once it has to answer, if its server
-    /// enforces one, else the form in the prompt.
+    /// With tools, the default is a function for the answer: some servers silently ignore tools beside a response
+    /// format. If the model cannot be forced to call it, the last turn uses the response format if the server enforces
+    /// one, else the form in the prompt.
     fn chosen(&self, request: &Request, quirks: Quirks) -> Option<ResponseFormat> {
         let enforced = [ResponseFormat::Strict, ResponseFormat::Schema];
         let is_enforced =
@@ -336,7 +334,6 @@ impl Inner {
             Err(failure) => (Err(failure), None),
         };
         if !head.status.is_success() {
-            // The status is enough if the body cannot be read.
             let body = outcome.ok().and_then(Result::err).unwrap_or_default();
             return Err(self.refusal(&head, &body, asked, sink));
         }
@@ -353,7 +350,7 @@ impl Inner {
                 completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
                 completion.model = asked.clean(completion.model);
                 completion.response_id = asked.clean(completion.response_id);
-                // Without an id of the request, the id of the answer helps to find it.
+                // Without a request id, the answer's id helps to find it.
                 completion.request_id = head.request_id.or_else(|| completion.response_id.clone());
                 Ok(completion)
             }
@@ -399,7 +396,6 @@ impl Inner {
     }
 }
 
-/// What answer and thoughts together may have, if that is known.
 fn limit(request: &Request, quirks: Quirks) -> u32 {
     [request.max_tokens, quirks.most_tokens].into_iter().flatten().min().unwrap_or(u32::MAX)
 }

@@ -70,7 +70,7 @@ impl ClientSettings {
         })
     }
 
-    /// As far as the settings show: a client of the program may have a proxy.
+    /// As far as the settings show: a custom client may have a proxy.
     fn is_local(&self, endpoint: &Endpoint) -> bool {
         let proxied = |url: &Secret| Proxy::parse(url.reveal()).is_ok_and(|proxy| proxy.is_loopback);
         endpoint.url.is_loopback() && self.proxy.as_ref().is_none_or(proxied)
@@ -115,7 +115,7 @@ impl ClientSettings {
         if has_key {
             return key_exposure.map_or(Ok(()), |why| Err(ModelError::unsent(Category::ConfigError, why)));
         }
-        // The headers of a configuration are checked with each request.
+        // Each request checks the headers of a configuration.
         if endpoint.url.is_loopback() || self.without_key || self.config_source.is_some() {
             return Ok(());
         }

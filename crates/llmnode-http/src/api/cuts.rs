@@ -1,4 +1,4 @@
-//! For tests: what the bytes of a stream come to, wherever the network cuts them.
+//! For tests: the result of a stream, wherever the network cuts its bytes.
 
 use std::ops::ControlFlow;
 
@@ -30,7 +30,7 @@ impl Sink for Seen {
 
 const WANTED: ExpectedCalls<'_> = ExpectedCalls { function: None, tools: true, limit: Some(20) };
 
-/// What a body in these pieces comes to, and what is seen on the way.
+/// The result of a body in these pieces, and what a listener sees.
 fn read<'b>(wire: &Wire, pieces: impl IntoIterator<Item = &'b [u8]>) -> (String, String) {
     let (mut decoder, mut written, mut seen) = (Decoder::default(), (wire.stream)(), Seen::default());
     for piece in pieces {
@@ -60,7 +60,7 @@ fn shown(wire: &Wire, end: Result<(), ModelError>, written: Box<dyn StreamedAnsw
     }
 }
 
-/// What these events come to.
+/// The result of these events.
 pub(crate) fn events(wire: &Wire, events: &[&str]) -> String {
     read(wire, [events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().as_bytes()]).0
 }

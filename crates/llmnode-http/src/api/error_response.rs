@@ -35,7 +35,7 @@ impl Inner {
         if category == Category::NotFound {
             self.redirects.forget();
         }
-        // Redacted before it is cut: half a key would not be recognized.
+        // Redacted before it is cut, since half a key is not recognised.
         let said = match redact(&error.message, &asked.secrets) {
             said if said.is_empty() => "nothing more".to_owned(),
             said => one_line(&said, 500),
@@ -51,7 +51,7 @@ impl Inner {
         let mut failure = ModelError::new(category, format!("{shown} answered {status}: {said}{hint}"));
         failure.status = Some(status);
         failure.request_id.clone_from(&head.request_id);
-        // A wait in the text counts only for errors that waiting helps against: others may quote the prompt.
+        // Only for errors that waiting helps against: other texts may quote the prompt.
         let hint = || wait_hint::wait_hint(&error.message).filter(|_| category.group() == Group::Transport);
         let wait = retry_after::retry_after(&head.headers, SystemTime::now());
         failure.retry_after = wait.max(error.retry_after).or_else(hint);
@@ -70,7 +70,7 @@ impl Inner {
         failure
     }
 
-    /// A body that claims to be compressed, and has no answer as it is.
+    /// A body with `Content-Encoding` that has no answer as it is.
     pub(crate) fn encoded(&self, body: &[u8]) -> ModelError {
         let shown = &self.service.endpoint.shown;
         if std::str::from_utf8(body).is_ok() {
@@ -109,7 +109,6 @@ impl Inner {
                 asked.streams && !asked.request.extra.contains_key("stream_options")
             }
             UnsupportedFeature::Include => self.wire.joined.contains(&"include"),
-            // Without a response format, there is nothing to learn about one.
             _ => true,
         };
         let learns = is_ours && self.capabilities.learn(asked.model, asked.shape, part);
@@ -134,7 +133,7 @@ impl Inner {
     }
 }
 
-/// Anthropic's words: `max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens`.
+/// Anthropic: `max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens`.
 fn max_tokens_allowed(message: &str) -> Option<u32> {
     let (_, rest) = message.split_once("max_tokens: ")?;
     let (_, most) = rest.split_once(" > ").filter(|(given, _)| given.parse::<u64>().is_ok())?;

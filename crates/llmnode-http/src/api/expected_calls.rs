@@ -4,11 +4,9 @@
 pub(crate) struct ExpectedCalls<'a> {
     pub(crate) function: Option<&'a str>,
     pub(crate) tools: bool,
-    /// The most tokens that were asked for.
     pub(crate) limit: Option<u32>,
 }
 
-/// The arguments of the function that it had to call are the answer, if it called nothing else.
 pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, wanted: ExpectedCalls<'_>) {
     let calls = &mut completion.calls;
     if let Some(function) = wanted.function
@@ -21,7 +19,7 @@ pub(crate) fn take_answer(completion: &mut llmnode_model::Completion, wanted: Ex
             }
         }
         if !given.is_empty() {
-            // Calls that differ are joined, so that the reader refuses them as two values.
+            // Joined, so that the reader refuses different calls as two values.
             completion.text = given.join("\n");
         }
     }

@@ -1,6 +1,5 @@
 //! What every handle of a model does.
 
-/// Makes `$handle(Arc<Inner>)` a model.
 macro_rules! chat_model {
     ($handle:ident) => {
         impl llmnode_model::ChatModel for $handle {

@@ -13,7 +13,6 @@ pub(crate) struct Inner {
     pub(crate) service: Service,
     pub(crate) model: Option<String>,
     pub(crate) headers: Headers,
-    /// Where to look if a key is refused.
     pub(crate) key_hint: String,
     pub(crate) response_format: Option<ResponseFormat>,
     pub(crate) capabilities: Capabilities,

@@ -24,13 +24,12 @@ impl<'a> Messages<'a> {
         borrowed.iter().chain(owned.iter().map(|message| &**message))
     }
 
-    /// Values that the request's schema does not list stand in the prompt's own message of the user: they are data.
+    /// Values that the request's schema lacks go into the prompt's last user message: they are data.
     fn with_words(self, question: Option<usize>, words: Option<String>, count: usize) -> Self {
         let (Some(mut at), Some(words)) = (question, words) else { return self };
         let mut messages: Vec<Cow<'a, Message>> = match self {
             Messages::Unchanged(all) => all.iter().map(Cow::Borrowed).collect(),
             Messages::Rewritten(all) => {
-                // A system message of ours may stand in front.
                 at += all.len().saturating_sub(count);
                 all
             }
@@ -42,19 +41,17 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// `None` if `extra` has the field.
 pub(crate) fn temperature(request: &Request) -> Option<f64> {
     request.temperature.filter(|_| !request.extra.contains_key("temperature"))
 }
 
-/// `None` if `extra` has the field.
 pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
     let given =
         ["max_tokens", "max_completion_tokens"].iter().any(|field| request.extra.contains_key(*field));
     request.max_tokens.filter(|_| !given)
 }
 
-/// With what the model is shown of the type where the request says nothing of it.
+/// Adds a description of the type if the rest of the request has none.
 pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
     let PreparedRequest { request, shape: RequestShape { quirks, schema, choices, .. }, .. } = *prepared;
     let typed = schema.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
@@ -67,7 +64,8 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
         Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
             Messages::Rewritten(with_instruction(&request.messages, schema))
         }
-        // The server ignores the schema. The call that found out gets it at the end: its system message is sent already.
+        // The server ignores the schema. The call that found out gets it at the end, since its system message was
+        // already sent.
         Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {
             let with = if found_out { with_instruction_at_end } else { with_instruction };
             Messages::Rewritten(with(&request.messages, schema))
@@ -77,7 +75,6 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
     messages.with_words(place, words, request.messages.len())
 }
 
-/// What the prompt's own message of the user ends with.
 fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option<String> {
     let has_form = matches!(format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
     let reminder = has_form.then(|| reminder(schema)).flatten();
@@ -87,7 +84,6 @@ fn words(format: ResponseFormat, schema: &OutputSchema, is_sent: bool) -> Option
     }
 }
 
-/// The flag: whether it is the strict one.
 pub(crate) fn strict_if_possible(schema: &OutputSchema) -> (&RawValue, bool) {
     schema.strict().map_or_else(|_| (schema.plain(), false), |strict| (strict, true))
 }
@@ -104,7 +100,6 @@ fn with_instruction<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<C
     std::iter::once(Cow::Owned(system)).chain(rest.iter().map(Cow::Borrowed)).collect()
 }
 
-/// In the last message, which is a correction.
 fn with_instruction_at_end<'a>(messages: &'a [Message], schema: &OutputSchema) -> Vec<Cow<'a, Message>> {
     let mut messages: Vec<_> = messages.iter().map(Cow::Borrowed).collect();
     if let Some(last) = messages.last_mut() {

@@ -13,11 +13,10 @@ pub(crate) type Beside<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 pub(crate) enum Piece<'a> {
     Text(&'a str, Beside<'a>),
     Call(&'a ToolCall, Beside<'a>),
-    /// A whole part.
     Other(&'a RawValue),
 }
 
-/// Whether text and calls are still those that the parts name.
+/// False if text or calls were changed since.
 pub(crate) fn fits(message: &Message, carried: &[CarriedPart]) -> bool {
     let (text_bytes, listed) = carried.iter().fold((0usize, 0), |(bytes, calls), part| match part {
         CarriedPart::Text { bytes: more, .. } => (bytes.saturating_add(*more), calls),
@@ -27,8 +26,8 @@ pub(crate) fn fits(message: &Message, carried: &[CarriedPart]) -> bool {
     text_bytes == message.content.len() && listed == message.calls().len()
 }
 
-/// If text or calls have changed, what stood where is not known any more: nothing stands beside them, and whole parts come
-/// first, if they `outlive` that.
+/// If text or calls have changed, positions are unknown: nothing stays beside them, and complete parts come first, if
+/// they may `outlive` the change.
 pub(crate) fn pieces<'a>(message: &'a Message, carried: &'a [CarriedPart], outlive: bool) -> Vec<Piece<'a>> {
     let calls = message.calls();
     let mut pieces = Vec::new();
@@ -66,7 +65,7 @@ fn members(json: Option<&Json>) -> Beside<'_> {
     json.and_then(|json| serde_json::from_str(json.raw().get()).ok()).unwrap_or_default()
 }
 
-/// The arguments of a call as an object, which some APIs want.
+/// For APIs that require an object.
 #[cfg(any(feature = "anthropic", feature = "gemini"))]
 pub(crate) fn object(arguments: &str) -> Box<RawValue> {
     let is_object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).is_ok();
@@ -74,7 +73,7 @@ pub(crate) fn object(arguments: &str) -> Box<RawValue> {
     raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
 }
 
-/// The call's id, if it has 1 to 64 of the characters that an API takes. Call and result come to the same.
+/// Keeps an id of 1 to 64 accepted characters. A call and its result get the same id.
 pub(crate) fn short_id(id: &str, fits: fn(u8) -> bool) -> Cow<'_, str> {
     match (1..=64).contains(&id.len()) && id.bytes().all(fits) {
         true => Cow::Borrowed(id),

@@ -16,7 +16,6 @@ use crate::http::service::Deadline;
 pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,
     pub(crate) model: &'a str,
-    /// Of the API that is asked.
     pub(crate) tag: &'static str,
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
@@ -39,7 +38,6 @@ impl PreparedRequest<'_> {
         ExpectedCalls { function, tools: self.shape.tools, limit: self.limit() }
     }
 
-    /// The most tokens that are asked for.
     pub(crate) fn limit(&self) -> Option<u32> {
         let given = self.request.extra.get("max_output_tokens").and_then(serde_json::Value::as_u64);
         let given = given.map(|given| u32::try_from(given).unwrap_or(u32::MAX));
@@ -47,12 +45,10 @@ impl PreparedRequest<'_> {
         Some(self.shape.quirks.most_tokens.map_or(limit, |most| limit.min(most)))
     }
 
-    /// How the model is asked to think.
     pub(crate) fn thinking(&self) -> Option<Thinking> {
         self.shape.thinking.map(|(_, way)| way)
     }
 
-    /// The word for it.
     pub(crate) fn effort(&self) -> Option<&'static str> {
         match self.thinking()? {
             Thinking::Effort(effort) => Some(effort.as_str()),
@@ -60,23 +56,21 @@ impl PreparedRequest<'_> {
         }
     }
 
-    /// The type of the answer, and how it is asked for; without lists of the state where they are refused.
     pub(crate) fn typed(&self) -> Option<(ResponseFormat, &OutputSchema)> {
         let (format, _) = self.shape.schema?;
         Some((format, self.allowed(self.request.output.as_deref()?)))
     }
 
-    /// A schema as this model takes it.
+    /// Without the state's lists where the model refuses them.
     pub(crate) fn allowed<'s>(&self, schema: &'s OutputSchema) -> &'s OutputSchema {
         if self.shape.quirks.no_choices { without_choices(schema) } else { schema }
     }
 
-    /// What is sent back of what an earlier answer carried.
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
         message.carried().filter(|_| self.shape.carries)?.parts_for(self.tag, self.model)
     }
 
-    /// Something that another model put into the conversation stays behind.
+    /// Parts of another model are not sent.
     pub(crate) fn leaves_carried(&self) -> bool {
         let is_foreign = |message: &Message| {
             message.carried().is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
@@ -84,7 +78,6 @@ impl PreparedRequest<'_> {
         self.shape.carries && self.request.messages.iter().any(is_foreign)
     }
 
-    /// One of the tools, or the function for the answer.
     pub(crate) fn forces_a_call(&self) -> bool {
         let function = matches!(self.shape.schema, Some((ResponseFormat::Tool, _)));
         function && self.shape.tools && !self.shape.quirks.no_forced_tool
@@ -101,7 +94,7 @@ impl PreparedRequest<'_> {
         Ok(bytes)
     }
 
-    /// Redacts the known secrets only, not whatever looks like a key: a model may well be called `pplx-7b`.
+    /// Redacts only known secrets, not whatever looks like a key: a model may be called `pplx-7b`.
     pub(crate) fn clean(&self, word: Option<String>) -> Option<String> {
         word.map(|word| redact_secrets(word, &self.secrets))
     }

@@ -11,7 +11,7 @@ use crate::http::body::ResponseBody as IncomingBody;
 use crate::http::incoming::Incoming;
 use crate::http::sse::{Decoder, is_event_stream};
 
-/// Bytes from a fast server before other tasks get a turn.
+/// Then other tasks get a turn, even if the server is fast.
 const YIELD_AFTER_BYTES: usize = 64 * 1024;
 
 pub(crate) enum ResponseBody {
@@ -20,7 +20,7 @@ pub(crate) enum ResponseBody {
 }
 
 impl Inner {
-    /// Some servers stream without being asked, and some do not although asked: the first bytes decide.
+    /// Some servers stream without being asked, and others do not although asked: the first bytes decide.
     pub(crate) async fn body(
         &self,
         response: &mut IncomingBody,
@@ -89,7 +89,7 @@ impl Inner {
                 ));
             }
             if sink.listens() && unseen >= YIELD_AFTER_BYTES {
-                // Lets the listener see the text so far, and other tasks run.
+                // Lets the listener read, and other tasks run.
                 unseen = 0;
                 tokio::task::yield_now().await;
             }

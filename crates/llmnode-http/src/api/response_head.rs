@@ -8,9 +8,8 @@ use crate::http::client::Response;
 pub(crate) struct ResponseHead {
     pub(crate) status: StatusCode,
     pub(crate) request_id: Option<String>,
-    /// Compressed, although that was not requested.
     pub(crate) encoded: bool,
-    /// Headers about the next try are read only for a failure.
+    /// Only kept for failures: when to try again.
     pub(crate) headers: HeaderMap,
 }
 

@@ -31,17 +31,14 @@ pub(crate) struct ClientSettings {
     pub(crate) root_certificates: Vec<Vec<u8>>,
     pub(crate) allow_plain_http: bool,
     pub(crate) public_only: bool,
-    /// In place of connections of ours.
     pub(crate) own_client: Option<Client>,
     pub(crate) retry_budget: RetryBudget,
-    /// Marks what Anthropic's cache keeps: for an hour, or for five minutes.
     pub(crate) cache_for_an_hour: Option<bool>,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) enum KeySource {
     Program,
-    /// `from_env` has looked for it.
     Environment,
     Variable(&'static str),
 }
@@ -74,7 +71,6 @@ impl ClientSettings {
         }
     }
 
-    /// How a key can be given.
     pub(crate) fn key_remedy(&self) -> String {
         let Wire { handle, key, .. } = self.wire;
         match self.key_source {
@@ -101,7 +97,7 @@ impl ClientSettings {
     }
 }
 
-/// The settings that all builders have, with their documentation. `$example` is a base URL.
+/// Setters of all builders, with their docs. `$example` is a base URL.
 macro_rules! client_settings {
     ($builder:ident, $example:literal) => {
         impl $builder {
@@ -254,7 +250,7 @@ macro_rules! client_settings {
                 let settings = &self.settings;
                 let headers: Vec<&str> = settings.headers.iter().map(|(name, _)| name.as_str()).collect();
                 f.debug_struct(stringify!($builder))
-                    // A base URL may hold a key in its query.
+                    // A base URL may have a key in its query.
                     .field("base_url", &settings.base_url.as_ref().map(|_| "[given]"))
                     .field("api_key", &settings.key.as_ref().map(|key| &key.value))
                     .field("model", &settings.model)

@@ -1,11 +1,10 @@
-//! What all wires do with a body, or a stream, that is no answer.
+//! What all wires do with a body or a stream without an answer.
 
 use llmnode_model::{Category, ModelError, Retry, TokenUsage};
 use serde_json::{Value, json};
 
 use super::read_answer::Unreadable;
 
-/// The JSON of a body, if it may be one.
 pub(crate) fn json_of(body: &[u8]) -> Result<&[u8], Unreadable> {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     match body.first() {
@@ -37,7 +36,6 @@ pub(crate) fn malformed(error: &serde_json::Error, usage: Option<TokenUsage>) ->
     failure
 }
 
-/// An error event, as the body of an error.
 pub(crate) fn as_error_body(data: &[u8]) -> Vec<u8> {
     let value: Value = serde_json::from_slice(data)
         .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(data).into_owned()));

@@ -26,7 +26,7 @@ impl fmt::Display for PrivateAddress {
 
 impl Error for PrivateAddress {}
 
-/// A host that is an address is never resolved, so it is checked here.
+/// Literal addresses are never resolved, so they are checked here.
 pub(crate) fn literal(url: &Url) -> Result<(), PrivateAddress> {
     match url.address() {
         Some(address) if !is_public(address) => Err(PrivateAddress { host: url.host().to_owned(), address }),
@@ -41,7 +41,7 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// What answers machines of Azure about themselves, as 169.254.169.254 does.
+/// Azure's metadata host, like 169.254.169.254.
 const AZURE_HOST: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
@@ -68,7 +68,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         Ipv4Addr::new(a, b, c, d)
     };
     match parts {
-        // Unspecified, loopback, and IPv4 addresses in the forms of IPv6.
+        // Unspecified, loopback, IPv4 in IPv6.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => false,
         [0, 0, 0, 0, 0, 0xffff, high, low]
         | [0, 0, 0, 0, 0, 0, high, low]

@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 
 use super::client_error::ClientError;
 
-/// Notes when it is first read: only then is there a connection for the request.
+/// Notes its first read: only then does the request have a connection.
 pub(crate) struct RequestBody {
     bytes: Option<Bytes>,
     begun: Arc<AtomicBool>,
@@ -83,7 +83,6 @@ impl ResponseBody {
                     ready!(Pin::new(body).poll_frame(cx)).transpose().map_err(ClientError::of_reqwest)?
                 }
             };
-            // Other frames are trailers.
             match frame.map(Frame::into_data) {
                 Some(Err(_)) => {}
                 Some(Ok(bytes)) => return Poll::Ready(Ok(Some(bytes))),

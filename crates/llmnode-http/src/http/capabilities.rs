@@ -9,42 +9,38 @@ use super::reasoning::{Refused, Thinking};
 use super::response_formats::{ResponseFormats, ruled_out};
 use super::unsupported::UnsupportedFeature;
 
-/// Models of one base URL; beyond that, all of them are forgotten.
+/// Models of one base URL. When full, all are forgotten.
 const CAPACITY: usize = 256;
-/// Schemas that one model refuses; beyond that, the oldest is forgotten.
+/// Refused schemas of one model. When full, the oldest is forgotten.
 const MAX_SCHEMAS: usize = 64;
-/// Calls of one model under way at a time, in whose conversation something is refused.
+/// Running calls of one model whose conversations leave something out.
 const MAX_CALLS: usize = 4096;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Quirks {
-    /// Newer models of OpenAI refuse the older name with an error; older servers silently ignore the newer name.
+    /// Newer models of OpenAI refuse the older name; older servers silently ignore the newer one.
     pub(crate) max_completion_tokens: bool,
     pub(crate) no_temperature: bool,
     pub(crate) reasoning: Refused,
     pub(crate) no_stream: bool,
-    /// Refused, or ignored: the answer was a text.
+    /// Refused, or ignored: the answer was text.
     pub(crate) no_forced_tool: bool,
-    /// Refused while the model thinks.
     pub(crate) no_forced_tool_in_thought: bool,
     pub(crate) no_stream_options: bool,
-    /// Encrypted reasoning, of a model that has none.
+    /// Encrypted reasoning, which this model lacks.
     pub(crate) no_include: bool,
-    /// Parameters of functions as JSON schemas.
     pub(crate) no_json_schema_parameters: bool,
-    /// The most tokens of an answer, where a model said so.
     pub(crate) most_tokens: Option<u32>,
-    /// Refuses schemas with lists from the state.
     pub(crate) no_choices: bool,
-    /// Its server recognised a call of a tool.
+    /// The server has recognised a tool call.
     pub(crate) calls_natively: bool,
     pub(crate) refused: ResponseFormats,
-    /// The first call whose answer was not JSON of the schema that was sent: from then on, the prompt has the schema as well.
+    /// The first call whose answer did not follow the schema. From then on, the prompt has the schema as well.
     pub(crate) unenforced: Option<CallId>,
 }
 
 impl Quirks {
-    /// Without tools, the function for the answer is all that could be forced.
+    /// Without tools, only the function for the answer could be forced.
     pub(crate) fn in_thought(mut self, tools: bool) -> Self {
         if self.no_forced_tool_in_thought && tools {
             self.no_forced_tool = true;
@@ -61,15 +57,12 @@ pub(crate) struct RequestShape<'a> {
     pub(crate) quirks: Quirks,
     pub(crate) schema: Option<(ResponseFormat, &'a str)>,
     pub(crate) tools: bool,
-    /// What an earlier answer carried is sent back.
     pub(crate) carries: bool,
     /// The turn began without thinking, so that the model may not think now.
     pub(crate) no_thinking: bool,
     pub(crate) call: Option<CallId>,
-    /// What is asked for, and how.
     pub(crate) thinking: Option<(Reasoning, Thinking)>,
     pub(crate) thinks: bool,
-    /// The schema has lists from the state.
     pub(crate) choices: bool,
 }
 
@@ -78,7 +71,7 @@ struct ModelQuirks {
     quirks: Quirks,
     /// Formats refused for one schema, by its name; other schemas may be accepted.
     schemas: Vec<(String, ResponseFormats)>,
-    /// Calls whose conversation goes on without this.
+    /// Calls whose conversations leave something out.
     without: VecDeque<(CallId, UnsupportedFeature)>,
 }
 
@@ -134,7 +127,7 @@ impl Capabilities {
             }
             (UnsupportedFeature::Stream, _) => known.quirks.no_stream = true,
             (UnsupportedFeature::StreamOptions, _) => known.quirks.no_stream_options = true,
-            // The lists go first: they are what is new in a schema of this type.
+            // Lists first: they are what is new in a known type's schema.
             (UnsupportedFeature::Schema, _) if asked.choices => known.quirks.no_choices = true,
             (UnsupportedFeature::Include, _) => known.quirks.no_include = true,
             (UnsupportedFeature::JsonSchemaParameters, _) => known.quirks.no_json_schema_parameters = true,
@@ -144,13 +137,11 @@ impl Capabilities {
         true
     }
 
-    /// Whether this is left out for the rest of the call.
     pub(crate) fn leaves_out(&self, model: &str, call: Option<CallId>, part: UnsupportedFeature) -> bool {
         let Some(call) = call else { return false };
         self.lock().get(model).is_some_and(|known| known.without.contains(&(call, part)))
     }
 
-    /// Returns whether that is news.
     pub(crate) fn limit_tokens(&self, model: &str, asked: RequestShape<'_>, most: u32) -> bool {
         let is_news = most > 0 && asked.quirks.most_tokens.is_none_or(|known| known > most);
         if is_news {
@@ -172,7 +163,6 @@ impl Capabilities {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ModelQuirks>> {
-        // Nothing panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use super::error_body::ErrorBody;
 use super::rules::{BodyPattern, EXCLUDED_WORDS, RULES, Rule, by_class};
 
 pub(crate) fn classify(status: u16, body: &ErrorBody) -> Category {
-    // A gateway may report a failure behind it as a success, as its own failure, or as a bad request.
+    // A gateway may report an upstream failure as a success, as its own failure, or as a bad request.
     let status = match body.status {
         Some(inner) if status < 300 || (inner < 500 && matches!(status, 400 | 500..)) => inner,
         _ => status,
@@ -36,7 +36,6 @@ fn rule_applies(rule: &Rule, status: u16, body: &ErrorBody, text: &str) -> bool 
         }
 }
 
-/// `*word*` matches as a part of the field.
 fn is(field: &str, word: &str) -> bool {
     let part = word.strip_prefix('*').and_then(|word| word.strip_suffix('*'));
     part.map_or(field == word, |part| field.contains(part))
@@ -198,7 +197,7 @@ mod tests {
         ] {
             assert_eq!(of(status, &error("no", "x", code)), category, "{status} {code}");
         }
-        // A text that stands where a code does may quote the prompt.
+        // A text in place of a code may quote the prompt.
         let quoted = serde_json::json!({"error": "unknown word: insufficient_credits"}).to_string();
         assert_eq!(of(400, &quoted), BadRequest);
     }
@@ -213,7 +212,7 @@ mod tests {
             assert_eq!(of(status, &body).as_str(), row["category"], "{line}");
             let is_of_somebody = !matches!(row["who"].as_str(), Some("plain text" | "empty"));
             assert_eq!(row["source"].is_string(), is_of_somebody, "{line}");
-            // An error object is told from an answer also where the status is a success.
+            // An error object is recognised even with a status of success.
             assert!(status != 200 || crate::http::error_body::is_error(body.as_bytes()), "{line}");
         }
     }

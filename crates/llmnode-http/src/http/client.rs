@@ -16,7 +16,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 pub(crate) type Request = http::Request<RequestBody>;
 pub(crate) type Response = http::Response<ResponseBody>;
 
-/// Where a response came from, after all redirects that a client of the user's own has followed.
+/// After redirects that a custom client has followed.
 #[derive(Clone)]
 pub(crate) struct FinalUrl(pub(crate) String);
 
@@ -32,8 +32,7 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    /// Makes connections over HTTP/1.1. A request is sent again only if the connection that was kept for it had been closed
-    /// before any of it was sent.
+    /// HTTP/1.1. Repeats a request only if its kept-alive connection was closed before any of it was sent.
     pub(crate) fn new(settings: ConnectSettings, is_https: bool) -> Client {
         let through = settings.proxy.as_ref().filter(|_| !is_https);
         let proxy_credentials = through.and_then(|proxy| proxy.credentials.clone());
@@ -44,7 +43,7 @@ impl Client {
         Client::Pool { pool, proxy_credentials }
     }
 
-    /// Not an `async fn`, whose future would have room for the request until it ends.
+    /// Not an `async fn`, whose future would store the request until it ends.
     pub(crate) fn send(
         &self,
         mut request: Request,

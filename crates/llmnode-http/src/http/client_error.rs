@@ -63,7 +63,7 @@ impl Error for ClientError {
     }
 }
 
-/// An I/O error does not return the error that it wraps from `source`.
+/// The `source` of an I/O error skips the error that it wraps.
 fn chain<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| {
         let error: &'e (dyn Error + 'static) = *error;

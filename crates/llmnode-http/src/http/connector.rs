@@ -23,7 +23,7 @@ use super::resolver::Resolver;
 
 const KEEPALIVE: Duration = Duration::from_secs(15);
 const KEEPALIVE_PROBES: u32 = 3;
-/// How long sent bytes may stay without a sign that they arrived.
+/// Without an acknowledgement of sent bytes.
 #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
 const USER_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -42,7 +42,6 @@ pub(crate) struct Connector(Arc<Inner>);
 struct Inner {
     tcp: HttpConnector<Resolver>,
     tls: TlsConnector,
-    /// With what makes the connections to it.
     proxy: Option<(Proxy, Connector)>,
     timeout: Duration,
 }
@@ -63,7 +62,7 @@ fn tcp(timeout: Duration, resolver: Resolver) -> HttpConnector<Resolver> {
     let mut tcp = HttpConnector::new_with_resolver(resolver);
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    // Shared out among the addresses of a name: a dead one must not use up the time of the others.
+    // Divided among the addresses of a name, so that a dead one leaves time for the others.
     tcp.set_connect_timeout(Some(timeout));
     tcp.set_keepalive(Some(KEEPALIVE));
     tcp.set_keepalive_interval(Some(KEEPALIVE));

@@ -7,11 +7,9 @@ use super::headers::ConfigSource;
 use super::percent::query_pairs;
 use super::url::Url;
 
-/// Where an API is, behind the base URL.
 #[derive(Clone, Copy)]
 pub(crate) struct ApiPath {
     pub(crate) path: &'static str,
-    /// A base URL.
     pub(crate) example: &'static str,
 }
 
@@ -30,14 +28,13 @@ impl Endpoint {
         };
         let base = Url::parse(base).map_err(fault)?;
         let path = base.path().trim_end_matches('/').trim_end_matches(api.path);
-        // Where the version is part of the path, a base that ends with it is taken, too.
+        // A base URL may include the version.
         let version = if api.path.starts_with("/v1/") { "/v1" } else { "" };
         let path = path.strip_suffix(version).unwrap_or(path);
         let url = base.with_path(&format!("{path}{}", api.path)).map_err(fault)?;
         Ok(Endpoint { path: api.path, shown: shown(&url), url })
     }
 
-    /// Uses the URL of the configuration unchanged.
     pub(crate) fn from_config(config: &dyn ConfigSource, api: ApiPath) -> Result<Endpoint, ModelError> {
         let ApiPath { path, example } = api;
         let url = config.url(path).and_then(|url| Url::parse(&url)).map_err(|why| {
@@ -49,7 +46,7 @@ impl Endpoint {
 
     pub(crate) fn with_path(&self, path: &'static str) -> Endpoint {
         let base = self.url.path().strip_suffix(self.path).unwrap_or(self.url.path());
-        // Only a URL of 64 KiB has no room for another path.
+        // Cannot fail below 64 KiB.
         let url = self.url.with_path(&format!("{base}{path}")).unwrap_or_else(|_| self.url.clone());
         Endpoint { path, shown: shown(&url), url }
     }
@@ -67,7 +64,7 @@ impl Endpoint {
         Some((self.url.host(), self.url.port()))
     }
 
-    /// For a path that was not found: the usual mistake is to leave out `/v1`.
+    /// The usual cause of "not found" is a base URL without `/v1`.
     pub(crate) fn hint(&self) -> &'static str {
         match self.url.path() {
             "/chat/completions" | "/embeddings" => "; most base URLs end with /v1",

@@ -9,13 +9,12 @@ use serde_json::Value;
 use super::retry_after::{number_of_seconds, protobuf_duration};
 use super::usage::usage_of;
 
-/// Longer texts are cut before they are searched.
 const TEXT_CAP: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct ErrorBody {
     pub(crate) message: String,
-    /// Codes, types, statuses and reasons, in the form of [`word`].
+    /// Codes, types, statuses and reasons, normalised by [`word`].
     pub(crate) fields: Vec<String>,
     /// The words of each field that is a name, in lower case.
     pub(crate) codes: Vec<Vec<String>>,
@@ -28,7 +27,6 @@ pub(crate) struct ErrorBody {
 
 const ENVELOPES: [&str; 4] = ["error", "errors", "detail", "base_resp"];
 
-/// The most informative first.
 const TEXTS: [&str; 7] =
     ["message", "detail", "msg", "error_description", "description", "status_msg", "title"];
 
@@ -37,18 +35,17 @@ const FIELDS: [&str; 8] =
 
 const NESTED_MEMBERS: [&str; 4] = ["innererror", "metadata", "details", "violations"];
 
-/// In seconds: Cloudflare's, and Hugging Face's while it loads a model.
+/// Seconds: Cloudflare's, and Hugging Face's while it loads a model.
 const WAITS: [&str; 2] = ["retry_after", "estimated_time"];
 
-/// Limit on nested envelopes, and on bodies that were passed on as strings.
-const DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 impl ErrorBody {
     pub(crate) fn read(body: &[u8]) -> ErrorBody {
         let mut error = ErrorBody::default();
         match serde_json::from_slice::<Value>(body) {
             Ok(value) => {
-                error.add(&value, DEPTH);
+                error.add(&value, MAX_DEPTH);
                 error.status =
                     error.status.or_else(|| error.fields.iter().find_map(|name| status_named(name)));
                 let usage = value.get("usage").or_else(|| value.pointer("/error/usage"));
@@ -84,7 +81,7 @@ impl ErrorBody {
                 }
                 if let Some(Value::String(text)) = outer.get("error") {
                     self.message.clone_from(text);
-                    // This may be the name of a status, or a code, rather than a text.
+                    // It may be a status or code instead of a text.
                     self.add_word(text);
                 }
                 self.add_fields(value, depth);
@@ -135,20 +132,20 @@ impl ErrorBody {
             }
             Value::Number(number) if is_code_member => self.add_word(&number.to_string()),
             Value::String(text) if is_code_member => self.add_word(text),
-            // OpenRouter quotes the text that its moderation flagged, so the value itself is not read.
+            // OpenRouter quotes flagged text here, so the value is not read.
             _ if name == "flaggedinput" => self.fields.push(name.to_owned()),
             _ => {}
         }
     }
 
-    /// A number in the range of statuses is a status.
+    /// A number in the range of statuses is one.
     fn add_word(&mut self, text: &str) {
         let word = word(text);
         match word.parse().ok().filter(|status| (400..600).contains(status)) {
             Some(status) => self.status = self.status.or(Some(status)),
             None => self.fields.push(word),
         }
-        // With spaces it is a text, which may quote the prompt.
+        // A text has spaces, and may quote the prompt.
         if !text.contains(char::is_whitespace) {
             self.codes.push(words(text));
         }
@@ -175,7 +172,7 @@ impl ErrorBody {
     }
 }
 
-/// Normalizes a field for comparison: letters and digits in lower case, without a namespace, `Error` or `Exception`.
+/// Letters and digits in lower case, without a namespace, `Error` or `Exception`.
 pub(crate) fn word(text: &str) -> String {
     let plain = plain(text.rsplit('#').next().unwrap_or_default());
     let ends = ["error", "exception"].into_iter().find_map(|end| plain.strip_suffix(end));
@@ -210,7 +207,7 @@ fn status_named(name: &str) -> Option<u16> {
     (400..600).find(is)
 }
 
-/// A list of faults as FastAPI writes them (`msg` and `loc`) is a text, not an envelope.
+/// FastAPI's list of faults (`msg` and `loc`) is a text, not an envelope.
 fn is_envelope(value: &Value) -> bool {
     match value {
         Value::Object(fault) => !fault.contains_key("msg") || !fault.contains_key("loc"),

@@ -7,7 +7,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use llmnode_model::internal::{Secret, catch_panic, is_credential};
 use llmnode_model::{Category, ModelError};
 
-/// Headers that route a request or frame it on the connection; the HTTP client sets them.
+/// Routing and framing headers, which the HTTP client sets.
 const FRAMING: [&str; 10] = [
     "connection",
     "content-length",
@@ -22,12 +22,11 @@ const FRAMING: [&str; 10] = [
 ];
 
 pub(crate) trait ConfigSource: Send + Sync {
-    /// With its query. `path` is like `/chat/completions`.
     fn url(&self, path: &str) -> Result<String, String>;
 
     fn headers(&self) -> HeaderMap;
 
-    /// To be redacted, in whatever form the headers have it.
+    /// To be redacted, in any form that the headers use.
     fn key(&self) -> Secret;
 }
 
@@ -48,7 +47,6 @@ pub(crate) struct HeaderSettings<'a> {
 pub(crate) struct Headers {
     defaults: HeaderMap,
     custom: HeaderMap,
-    /// Secrets of these headers, of the URL and of the proxy, for redaction.
     secrets: Vec<Secret>,
     config_source: Option<Arc<dyn ConfigSource>>,
     key_exposure: Option<String>,
@@ -80,7 +78,6 @@ impl Headers {
         let secrets = key.into_iter().chain(given).chain(secrets).collect();
         let mut headers = Headers { defaults: defaults(), custom, secrets, config_source, key_exposure };
         if headers.config_source.is_none() {
-            // Without a configuration in between, they are merged once.
             let custom = std::mem::take(&mut headers.custom);
             put(&mut headers.defaults, &custom);
         }
@@ -125,7 +122,7 @@ fn defaults() -> HeaderMap {
     let headers = [
         ("content-type", "application/json"),
         ("accept", "application/json"),
-        // Without it, a server may compress as it likes.
+        // Without it, a server may choose any compression.
         ("accept-encoding", "identity"),
         ("user-agent", agent),
     ];
@@ -144,7 +141,6 @@ fn put(headers: &mut HeaderMap, new: &HeaderMap) {
     }
 }
 
-/// Also collects the credentials, for redaction.
 fn mark_credentials(mut headers: HeaderMap, secrets: &mut Vec<Secret>) -> Result<HeaderMap, String> {
     for (name, value) in headers.iter_mut() {
         if FRAMING.contains(&name.as_str()) {
@@ -184,7 +180,7 @@ pub(crate) fn is_secret(name: &str, value: &Secret) -> bool {
     is_credential(name) || schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-/// With and without its scheme: a server may quote what follows `Bearer` alone.
+/// With and without the scheme: a server may quote only what follows `Bearer`.
 fn credential_forms(value: &str) -> Vec<Secret> {
     let credential = value.split_once(' ').map(|(_, credential)| credential);
     std::iter::once(value).chain(credential).map(Secret::new).collect()
@@ -192,7 +188,7 @@ fn credential_forms(value: &str) -> Vec<Secret> {
 
 fn key_header_value(key: &Sourced<Secret>, header: &str) -> Result<HeaderValue, ModelError> {
     let value = key.value.reveal();
-    // Quotation marks and `\n` are left over from files whose reader did not strip them.
+    // Quotation marks and line ends remain if the reader of a file did not strip them.
     let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\'' | b'\\');
     if value.is_empty() || !value.bytes().all(fits) {
         let message = format!(

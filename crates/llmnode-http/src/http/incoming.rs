@@ -9,10 +9,10 @@ use tokio::time::{Instant, timeout_at};
 use super::body::ResponseBody;
 use super::service::{Deadline, Service};
 
-/// How long to wait for the end of a body after its last event: reading to the end frees the connection for reuse.
+/// After the last event: reading to the end frees the connection for reuse.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// If the timer fires this late, nobody polled in the meantime.
+/// A timer that fires this late shows that nobody polled.
 const LATE_POLL: Duration = Duration::from_secs(1);
 
 pub(crate) struct Incoming<'a> {
@@ -51,7 +51,7 @@ impl<'a> Incoming<'a> {
         let total = self.deadline.end();
         loop {
             let end = self.idle.map_or(total, |(_, end)| end.min(total));
-            // Bytes that are already in the socket come before the timeout: they arrived in time.
+            // Bytes already in the socket win over the timeout: they arrived in time.
             match timeout_at(end, self.body.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
                     self.read = self.read.saturating_add(bytes.len());
@@ -70,10 +70,10 @@ impl<'a> Incoming<'a> {
                     };
                     if now.saturating_duration_since(end) < LATE_POLL {
                         let failure = self.service.idle(idle, self.read);
-                        // A server that keeps the connection open still works on the request: asked again, it would do it twice.
+                        // The server may still work on the request: repeated, it would do it twice.
                         return Err(if self.read_since > 0 { failure.retry(Retry::No) } else { failure });
                     }
-                    // Nobody polled in the meantime, so nothing could be received.
+                    // Nobody polled, so nothing could be received.
                     self.reset_idle_timeout();
                 }
             }

@@ -99,7 +99,7 @@ impl<'de> LenientVisitor<'de> for Text {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Count {
     pub(crate) tokens: Option<u64>,
-    /// A number that no count can be: negative, fractional or huge.
+    /// Negative, fractional or huge.
     pub(crate) impossible: bool,
 }
 
@@ -146,7 +146,7 @@ impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Objects<T> {
     }
 }
 
-/// Each event of a stream repeats some words.
+/// Events of a stream repeat some words.
 pub(crate) fn set_if_changed(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
     if let Some(word) = word.filter(|word| slot.as_deref() != Some(word)) {
         *slot = Some(word.into_owned());
@@ -165,7 +165,6 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) ->
     Lenient(Object(PhantomData)).deserialize(from)
 }
 
-/// Those elements of a list that are objects.
 pub(crate) fn objects<'de, D, T>(from: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,

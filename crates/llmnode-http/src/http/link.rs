@@ -21,7 +21,7 @@ impl Link {
         Link { stream: Box::new(stream), to_proxy: false }
     }
 
-    /// Requests are for a proxy, which is told the whole URL.
+    /// A proxy gets the absolute URL.
     pub(crate) fn for_proxy(self) -> Link {
         Link { to_proxy: true, ..self }
     }

@@ -4,7 +4,7 @@ struct Provider {
     name: &'static str,
     host: &'static str,
     models: &'static [&'static str],
-    /// The longer ones of another provider go first.
+    /// Longer prefixes of other providers are matched first.
     keys: &'static [&'static str],
 }
 
@@ -24,7 +24,7 @@ const PROVIDERS: [Provider; 3] = [
     },
 ];
 
-/// The provider at this host, and another one that this word belongs to. Gateways and servers of one's own take any.
+/// The provider of this host, and the other one that this word belongs to. Gateways and self-hosted servers accept any.
 fn other(
     host: &str,
     word: &str,
@@ -42,7 +42,6 @@ pub(crate) fn model_hint(host: &str, model: &str) -> String {
     })
 }
 
-/// It says nothing more of the key.
 pub(crate) fn key_hint(host: &str, key: &str) -> String {
     other(host, key, |provider| provider.keys)
         .map_or_else(String::new, |(_, of)| format!(", which begins like one of {}'s", of.name))

@@ -2,38 +2,36 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// What a query has unchanged, beside the space.
 #[cfg(feature = "async-openai")]
-const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
+const ESCAPED_IN_QUERY: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
 
-/// What a user's name or password has unchanged; what is encoded stays so.
-const USER: &AsciiSet =
+/// Encoded characters of user names and passwords stay so.
+const ESCAPED_IN_USER: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'!').remove(b'%');
 
-/// What a part of a path has unchanged.
 #[cfg(feature = "gemini")]
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ESCAPED_IN_SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 #[cfg(feature = "gemini")]
 pub(crate) fn segment_encoded(text: &str) -> String {
-    utf8_percent_encode(text, SEGMENT).to_string()
+    utf8_percent_encode(text, ESCAPED_IN_SEGMENT).to_string()
 }
 
-/// Invalid percent-encoding stays as it is.
 pub(crate) fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 pub(crate) fn user_encoded(text: &str) -> String {
-    utf8_percent_encode(text, USER).to_string()
+    utf8_percent_encode(text, ESCAPED_IN_USER).to_string()
 }
 
 #[cfg(feature = "async-openai")]
 pub(crate) fn form_encoded(text: &str) -> String {
-    utf8_percent_encode(text, FORM).to_string().replace(' ', "+")
+    utf8_percent_encode(text, ESCAPED_IN_QUERY).to_string().replace(' ', "+")
 }
 
-/// A query has `+` for a space.
+/// In a query, `+` is a space.
 pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (String, String)> {
     let text = |part: &str| decoded(&part.replace('+', " "));
     query.split('&').map(move |pair| {

@@ -11,7 +11,6 @@ use llmnode_model::internal::Secret;
 use super::percent::{decoded, user_encoded};
 use super::url::Url;
 
-/// Of two names, the first one that is set counts.
 type Names = [&'static str; 2];
 const HTTPS: Names = ["HTTPS_PROXY", "https_proxy"];
 const HTTP: Names = ["HTTP_PROXY", "http_proxy"];
@@ -27,11 +26,10 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// One that the program sets.
     pub(crate) fn parse(text: &str) -> Result<Proxy, String> {
         let (scheme, rest) = match text.trim().split_once("://") {
             Some((scheme, rest)) => (scheme.to_ascii_lowercase(), rest),
-            // Without `//`, what precedes a colon may be a user name.
+            // Without `//`, a user name may precede the colon.
             None if text.contains(':') => return Err(unsupported("")),
             None => ("http".to_owned(), text.trim()),
         };
@@ -56,8 +54,8 @@ impl Proxy {
         Ok(Proxy::to(&url, credentials.transpose().map_err(|_| UNREADABLE)?))
     }
 
-    /// The one that the environment sets for this server. A variable that applies and cannot be read is an error: without it,
-    /// requests would take a way that nobody has asked for.
+    /// From the environment, for this server. An unreadable variable that applies is an error: ignoring it would send
+    /// requests a way that nobody asked for.
     pub(crate) fn of_environment(server: &Url) -> Result<Option<Proxy>, String> {
         // Within CGI, HTTP_PROXY may be a header of whoever sent the request.
         if std::env::var_os("REQUEST_METHOD").is_some() || is_excepted(server) {
@@ -66,7 +64,7 @@ impl Proxy {
         let own = if server.is_https() { HTTPS } else { HTTP };
         let Some((name, value)) = [own, ALL].into_iter().find_map(variable) else { return Ok(None) };
         let proxy = value.to_str().ok_or(UNREADABLE.to_owned()).and_then(|url| {
-            // A user name needs no scheme before it here.
+            // Here, a user name needs no scheme before it.
             if url.contains("://") {
                 Proxy::parse(url)
             } else {
@@ -82,7 +80,6 @@ impl Proxy {
     }
 }
 
-/// An empty one sets nothing.
 fn variable(names: Names) -> Option<(&'static str, OsString)> {
     let set = names.into_iter().find_map(|name| Some((name, std::env::var_os(name)?)));
     set.filter(|(_, value)| value.to_str().is_none_or(|value| !value.trim().is_empty()))
@@ -91,7 +88,7 @@ fn variable(names: Names) -> Option<(&'static str, OsString)> {
 fn is_excepted(server: &Url) -> bool {
     let Some((_, exceptions)) = variable(EXCEPTIONS) else { return false };
     let exceptions = exceptions.to_string_lossy();
-    // The matcher applies the star to names only.
+    // The matcher applies `*` only to names.
     exceptions.split(',').any(|exception| exception.trim() == "*")
         || Matcher::builder()
             .all("http://proxy.invalid")
@@ -101,7 +98,7 @@ fn is_excepted(server: &Url) -> bool {
             .is_none()
 }
 
-/// An unknown scheme is not shown: it may be a user name, or a host.
+/// Hidden, since an unknown scheme may be a user name or a host.
 fn unsupported(scheme: &str) -> String {
     let what = match scheme {
         "socks4" | "socks4a" | "socks5" | "socks5h" => format!("the proxy speaks {scheme}"),
@@ -119,7 +116,7 @@ pub(crate) fn env_secrets() -> Vec<Secret> {
     names.filter_map(|name| std::env::var(name).ok()).flat_map(|url| secrets(&url)).collect()
 }
 
-/// A user name alone is a token. As written, as URLs encode it, decoded, and as requests carry it.
+/// A lone user name is a token. In all forms: as written, encoded, decoded, and as requests carry it.
 pub(crate) fn secrets(url: &str) -> Vec<Secret> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

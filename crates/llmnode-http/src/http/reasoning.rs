@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::error_body::ErrorBody;
 
-/// The words of the APIs, each of which has some.
+/// Words of all APIs; each accepts some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
     None,
@@ -33,7 +33,7 @@ impl Effort {
         }
     }
 
-    /// The tokens that stand for it where only a number is taken.
+    /// For APIs that take only numbers.
     pub(crate) const fn tokens(self) -> u32 {
         match self {
             Effort::None | Effort::Minimal => 0,
@@ -45,11 +45,9 @@ impl Effort {
     }
 }
 
-/// One way to ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thinking {
     Effort(Effort),
-    /// So many tokens; 0: none.
     Budget(u32),
 }
 
@@ -59,21 +57,17 @@ impl Thinking {
     }
 }
 
-/// The ways of an API.
 #[derive(Clone, Copy)]
 pub(crate) struct Efforts {
-    /// For `off`, the best one first.
     pub(crate) off: &'static [Thinking],
-    /// For `max`, the highest one first.
     pub(crate) words: &'static [Effort],
-    /// Whether it takes numbers of tokens, too.
     pub(crate) budgets: bool,
-    /// The field of a request, and a pointer into it, by which `extra` may ask instead.
+    /// The field, and a pointer into it, by which `extra` may ask instead.
     pub(crate) field: (&'static str, &'static str),
 }
 
 impl Efforts {
-    /// The best one first. A number that leaves no room below `limit` is none of them.
+    /// Best first. A budget must leave room below `limit`.
     fn ways(self, reasoning: Reasoning, limit: u32) -> impl Iterator<Item = Thinking> {
         let (most, number) = match reasoning {
             Reasoning::Off | Reasoning::Budget(0) => (Effort::None, None),
@@ -96,26 +90,23 @@ impl Efforts {
         extra.get(field).is_some_and(|value| value.pointer(within).is_some())
     }
 
-    /// `None`: a model that refuses all.
     pub(crate) fn way(self, reasoning: Reasoning, limit: u32, refused: Refused) -> Option<Thinking> {
         self.ways(reasoning, limit).find(|way| !refused.has(*way))
     }
 }
 
-/// The word for a number.
 fn at_most(tokens: u32) -> Effort {
     let lower = EFFORTS.iter().rev().find(|effort| effort.tokens() <= tokens && effort.tokens() > 0);
     lower.copied().unwrap_or(Effort::Low)
 }
 
-/// What a model is known to refuse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Refused(u16);
 
 /// A bit for each effort, then one for 0 tokens.
 const WORDS: u16 = 0b0111_1111;
 const NO_TOKENS: u16 = 1 << 7;
-/// Those of efforts, as numbers. All of them: no number is taken.
+/// Bits of efforts as numbers. If all are set, no number is accepted.
 const NUMBERS: u16 = 0b0111_1100_0000_0000;
 
 impl Refused {
@@ -147,18 +138,15 @@ impl Refused {
     }
 }
 
-/// What messages call it.
 const NAMES: [&str; 5] = ["reasoning", "effort", "thinking", "thought", "output_config: extra"];
 
-/// These precede the words that are taken.
 const OFFERS: [&str; 5] =
     ["supported values are", "supported levels", "supported: ", "one of", "input should be"];
 
-/// Beside what is said of all parts of a request.
+/// In addition to the phrases for all parts of a request.
 const REFUSES: [&str; 2] = ["is invalid", "does not match any of the expected"];
 
-/// What the error says of the way that was asked for. `text` is in lower case; `refuses`: it says that something is not
-/// supported.
+/// `text`: in lower case. `refuses`: it says that something is not supported.
 pub(super) fn refused(
     asked: (Reasoning, Thinking),
     error: &ErrorBody,
@@ -190,7 +178,7 @@ pub(super) fn refused(
     };
     match reasoning {
         _ if !refuses && !REFUSES.iter().any(|phrase| text.contains(phrase)) => None,
-        // A program's own number is for the program to correct.
+        // The program has to correct its own number.
         Reasoning::Budget(1..) if is_named => None,
         _ if is_named => Some(Refused::of(way)),
         _ => Some(Refused(form)),

@@ -4,10 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::url::Url;
 
-/// Hops before a chain of redirects counts as a loop.
-const HOPS: usize = 5;
+const MAX_HOPS: usize = 5;
 
-/// The newest is last. Learned like a refusal: each request is an attempt of its own, the next call goes there at once.
+/// Newest last. Learned like a refusal: each request is an attempt, and the next call starts at the target.
 #[derive(Debug, Default)]
 pub(crate) struct Redirects(Mutex<Vec<Url>>);
 
@@ -16,14 +15,14 @@ impl Redirects {
         self.lock().last().unwrap_or(endpoint).clone()
     }
 
-    /// Returns whether there is a target left to ask.
+    /// Returns whether there is another target to ask.
     pub(crate) fn learn(&self, endpoint: &Url, asked: &Url, target: &Url) -> bool {
         let mut places = self.lock();
         if places.last().unwrap_or(endpoint) != asked {
             // A concurrent request has learned it.
             return true;
         }
-        if target == endpoint || places.contains(target) || places.len() >= HOPS {
+        if target == endpoint || places.contains(target) || places.len() >= MAX_HOPS {
             places.clear();
             return false;
         }
@@ -31,13 +30,12 @@ impl Redirects {
         true
     }
 
-    /// The target no longer exists: the next request starts at the endpoint.
+    /// The target is gone: the next request starts at the endpoint.
     pub(crate) fn forget(&self) {
         self.lock().clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Url>> {
-        // Nothing panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,7 +13,6 @@ use super::address_guard::{PrivateAddress, is_public};
 use super::client_error::BoxError;
 use super::url::is_localhost;
 
-/// The port comes from the URL.
 const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
@@ -47,7 +46,7 @@ impl Service<Name> for Resolver {
 }
 
 async fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
-    // As RFC 6761 asks of libraries: no resolver decides where the key goes.
+    // RFC 6761: no resolver decides where the key goes.
     if is_localhost(name) {
         return Ok(LOOPBACK.to_vec());
     }
@@ -56,7 +55,7 @@ async fn addresses(name: &str) -> io::Result<Vec<SocketAddr>> {
     (&mut lookup.0).await?.map(Iterator::collect)
 }
 
-/// A lookup that nobody waits for any more does not take a thread, unless it has begun: it cannot be interrupted.
+/// A dropped lookup takes no thread, unless it has begun: it cannot be interrupted.
 struct Lookup<T>(JoinHandle<T>);
 
 impl<T> Drop for Lookup<T> {

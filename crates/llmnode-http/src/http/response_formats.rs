@@ -6,7 +6,7 @@ use llmnode_reader::{OutputSchema, StrictError};
 
 use super::unsupported::UnsupportedFeature;
 
-/// The order of fallback: formats that constrain the model come first.
+/// Fallback order: formats that constrain the model come first.
 const ORDER: [ResponseFormat; 5] = [
     ResponseFormat::Tool,
     ResponseFormat::Strict,
@@ -43,16 +43,12 @@ fn bit(response_format: ResponseFormat) -> u8 {
     place.map_or(0, |place| 1 << place)
 }
 
-/// The formats of an API.
 #[derive(Clone, Copy)]
 pub(crate) struct Formats {
-    /// Of fallback.
     pub(crate) order: &'static [ResponseFormat],
-    /// Whether its strict format can say the type.
     pub(crate) expresses: fn(&OutputSchema) -> bool,
 }
 
-/// Those of chat completions.
 pub(crate) const ALL: Formats = Formats { order: &ORDER, expresses: |schema| schema.strict().is_ok() };
 
 /// Fails only if the strict format is chosen, and cannot express the type.
@@ -98,7 +94,7 @@ pub(crate) fn ruled_out(refused: UnsupportedFeature, asked: ResponseFormat) -> R
     ResponseFormats::of(match (refused, asked) {
         (UnsupportedFeature::Schema, Strict) => &[Strict],
         (UnsupportedFeature::Schema, Schema) => &[Strict, Schema],
-        // What the parameters of a function cannot express, a strict response format cannot either.
+        // A strict response format is no more expressive than a function's parameters.
         (UnsupportedFeature::Schema, Tool) => &[Tool, Strict],
         (UnsupportedFeature::Tools | UnsupportedFeature::ToolChoice, Tool) => &[Tool],
         (UnsupportedFeature::JsonSchema | UnsupportedFeature::FormatType, Strict | Schema) => {

@@ -8,8 +8,8 @@ use serde_json::Value;
 /// LiteLLM renames the headers of the provider behind it.
 const PREFIXES: [&str; 2] = ["", "llm_provider-"];
 
-/// The longest if repeated, capped at [`Duration::MAX`]; zero, negative, past or unreadable: ignored.
-/// `x-ratelimit-reset-*` says when a limit is fully restored, not when the next request may come.
+/// The longest if repeated; ignores zero, negative, past and unreadable ones. `x-ratelimit-reset-*` says when a limit
+/// is fully restored, not when the next request may come.
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let date = |value: &str| http_date(value)?.duration_since(now).ok().filter(|wait| !wait.is_zero());
     PREFIXES.iter().find_map(|prefix| {
@@ -44,7 +44,7 @@ pub(crate) fn protobuf_duration(text: &str) -> Option<Duration> {
 
 fn seconds(text: &str, unit: f64) -> Option<Duration> {
     let seconds = text.trim().parse::<f64>().ok()? * unit;
-    // `from_secs_f64` panics on values that a header may well have.
+    // `from_secs_f64` panics on values that a header may have.
     (seconds.is_finite() && seconds > 0.0)
         .then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
         .filter(|wait| !wait.is_zero())
@@ -63,7 +63,7 @@ fn http_date(text: &str) -> Option<SystemTime> {
     let day: u64 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
     let month = MONTHS.iter().position(|month| *month == name)? as u64 + 1;
     let year: u64 = year.parse().ok()?;
-    // Years of two digits are in the near past or future.
+    // Two-digit years are in the near past or future.
     let year = Some(if year < 70 {
         year + 2000
     } else if year < 100 {

@@ -10,7 +10,7 @@ use llmnode_model::Category::{
 };
 
 pub(crate) struct Rule {
-    /// Any of these; a single digit is a class of statuses; empty: any.
+    /// A single digit is a class of statuses; empty: any.
     pub(crate) status: &'static [u16],
     pub(crate) pattern: BodyPattern,
     pub(crate) category: Category,
@@ -18,9 +18,9 @@ pub(crate) struct Rule {
 
 pub(crate) enum BodyPattern {
     None,
-    /// One of these, separated by spaces, in the form of [`word`](super::error_body::word); `*word*` matches as a part.
+    /// Any of these, separated by spaces, normalised by [`word`](super::error_body::word); `*word*` matches a part.
     Field(&'static str),
-    /// A code with a word of each list, and none of [`EXCLUDED_WORDS`]; and a text that contains the second string.
+    /// A code with a word of each list and none of [`EXCLUDED_WORDS`]; and a text with the second string.
     Words(&'static [&'static str], &'static str),
     Param(&'static str),
     Phrase(&'static [&'static str]),
@@ -34,20 +34,20 @@ const fn code(words: &'static [&'static str], category: Category) -> Rule {
     rule(&[], BodyPattern::Words(words, ""), category)
 }
 
-/// Words of a limit that waiting helps against, of a budget for reasoning, and of a filter that failed.
+/// Of rate limits, reasoning budgets, and failed filters.
 pub(super) const EXCLUDED_WORDS: &str =
     "minute rate reasoning second thinking timeout token tokens unavailable";
 
-/// These leave open what happened: a success that holds an error, a bad request, a failure of the server.
+/// What happened is open: a success that holds an error, a bad request, a failure of the server.
 const AMBIGUOUS_STATUSES: &[u16] = &[2, 400, 413, 422, 5];
 const UNPAID: &[u16] = &[2, 400, 403, 429];
-/// A server's own failures: with a refusal, the status says more than a word such as `timeout`.
+/// With a refusal, the status says more than a word such as `timeout`.
 const SERVER_FAILURE_STATUSES: &[u16] = &[2, 429, 5];
 
 pub(crate) const RULES: &[Rule] = &[
     rule(&[413], BodyPattern::None, ContextLengthError),
     rule(&[407], BodyPattern::None, Category::ConfigError),
-    // Conclusive fields, whatever the status. Those of OpenAI that no page lists are in pydantic-ai's _model_errors.py.
+    // Conclusive fields, whatever the status. OpenAI's undocumented ones are in pydantic-ai's _model_errors.py.
     rule(
         &[],
         BodyPattern::Field(
@@ -87,7 +87,7 @@ pub(crate) const RULES: &[Rule] = &[
         &["content moderation safety", "blocked filter filtered policy prohibited sensitive violation"],
         ContentFilter,
     ),
-    // The provider checked the model's own answer and rejects it.
+    // The provider's own check rejected the answer.
     rule(&[], BodyPattern::Field("jsonvalidatefailed outputparsefailed toolusefailed"), SchemaError),
     rule(
         &[],
@@ -122,7 +122,7 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule(&[], BodyPattern::Field("notfound"), NotFound),
     rule(&[429], BodyPattern::Field("resourceexhausted"), RateLimitError),
-    // The request exceeds the limit: waiting does not help, though the code is that of a rate limit.
+    // Over the limit by itself: waiting does not help, though the code is that of a rate limit.
     // https://platform.openai.com/docs/guides/rate-limits
     rule(&[429], BodyPattern::Phrase(&["request too large for"]), ContextLengthError),
     // LiteLLM replaces OpenAI's code and type with its own words for the status.
@@ -213,17 +213,15 @@ pub(crate) const RULES: &[Rule] = &[
         ]),
         NotFound,
     ),
-    // llama.cpp reports this as a failure of its own: tools/server/utils.hpp.
+    // llama.cpp reports this as its own failure: tools/server/utils.hpp.
     rule(&[500], BodyPattern::Phrase(&["input is not supported - hint"]), BadRequest),
     rule(&[2], BodyPattern::Field("2013"), BadRequest),
     rule(&[403], BodyPattern::None, ApiKeyError),
     rule(&[429], BodyPattern::None, RateLimitError),
 ];
 
-/// For statuses that no row names.
 pub(crate) fn by_class(status: u16) -> Category {
     match status {
-        // An error object that came with a success, or a server's own failure.
         200..=299 | 500.. => ServerError,
         400..=499 => BadRequest,
         _ => BadResponse,

@@ -26,10 +26,8 @@ pub(crate) struct Service {
     /// Neither the endpoint nor the proxy is another machine.
     pub(crate) is_local: bool,
     pub(crate) client_request_id: bool,
-    /// `None`: the client's own.
     pub(crate) connect_timeout: Option<Duration>,
     pub(crate) attempt_timeout: Duration,
-    /// The longest time without an event. `None`: no limit.
     pub(crate) idle_timeout: Option<Duration>,
     pub(crate) body_cap: usize,
 }
@@ -56,14 +54,14 @@ impl Deadline {
 
 impl Service {
     pub(crate) fn deadline(&self, timeout: Option<Duration>) -> Deadline {
-        // The clock cannot represent a longer timeout.
+        // The clock cannot represent longer timeouts.
         const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
         let now = Instant::now();
         let timeout = timeout.unwrap_or(self.attempt_timeout);
         Deadline { end: now.checked_add(timeout.min(CENTURY)).unwrap_or(now), timeout }
     }
 
-    /// Not an `async fn`, whose future would have room for each argument until it ends.
+    /// Not an `async fn`, whose future would store each argument until it ends.
     pub(crate) fn send(
         &self,
         outgoing: Outgoing<'_>,
@@ -106,13 +104,13 @@ impl Service {
         if let Some(id) = id.filter(|_| self.client_request_id)
             && let Ok(id) = HeaderValue::try_from(id.to_string())
         {
-            // A header that the program sets for all requests stays.
+            // A header that the program sets stays.
             request.headers_mut().entry("x-client-request-id").or_insert(id);
         }
         request
     }
 
-    /// Where a redirect leads, if it may be followed: only on the same server, which has the key already.
+    /// Only on the same server, which has the key already.
     pub(crate) fn redirect_target(
         &self,
         asked: &Url,
@@ -140,7 +138,7 @@ impl Service {
         Some(Err(ModelError::new(Category::BadRequest, message)))
     }
 
-    /// A custom client went to another server, with every header that it does not know to be a key.
+    /// A custom client may have sent unknown key headers to another server.
     fn followed_elsewhere(&self, response: &Response) -> Option<ModelError> {
         let FinalUrl(url) = response.extensions().get()?;
         let target = Url::parse(url);
@@ -184,7 +182,7 @@ impl Service {
     fn send_failure(&self, error: &ClientError, begun: bool) -> ModelError {
         let Service { endpoint, connect_timeout, .. } = self;
         let (host, cause) = (endpoint.host(), error.cause());
-        // Also if no connection was made after it: a client of the user's own may have followed a redirect.
+        // Also without a connection after it: a custom client may have followed a redirect.
         if begun {
             let category = if error.is_timeout() { Category::Timeout } else { Category::Network };
             let message =
@@ -228,8 +226,8 @@ impl Service {
     }
 }
 
-/// llama.cpp closes a connection behind each stream, though it promises to keep it (`Keep-Alive: timeout=5, max=100`): a
-/// request that is sent just then is lost, and nobody knows whether it was processed.
+/// llama.cpp closes the connection after each stream despite `Keep-Alive: timeout=5, max=100`: a request sent just then
+/// is lost, and may have been processed.
 fn close_after_stream(response: &Response, connection: &CaptureConnection) {
     let is_llama =
         response.headers().get(SERVER).is_some_and(|server| server.as_bytes().starts_with(b"llama.cpp"));

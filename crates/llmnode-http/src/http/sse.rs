@@ -6,18 +6,16 @@ use std::ops::ControlFlow;
 pub(crate) struct Event<'a> {
     pub(crate) data: &'a [u8],
     pub(crate) is_error: bool,
-    /// Whether the empty line at its end has come.
     pub(crate) is_complete: bool,
 }
 
 /// Looks at each byte once, and keeps only the event in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    /// The current line, if it came in several pieces.
     line: Vec<u8>,
     data: Option<Vec<u8>>,
     is_error: bool,
-    /// The last byte was a carriage return: a following line feed belongs to it.
+    /// After a carriage return: a following line feed belongs to it.
     after_return: bool,
     /// Only the first line may have a byte order mark.
     begun: bool,
@@ -120,7 +118,6 @@ impl Decoder {
     }
 }
 
-/// `None` if there is too little to tell.
 pub(crate) fn is_event_stream(body: &[u8]) -> Option<bool> {
     const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();

@@ -9,34 +9,30 @@ use super::reasoning::{Refused, Thinking, refused};
 pub(crate) enum UnsupportedFeature {
     MaxTokens,
     Temperature,
-    /// How the model is asked to think.
     Reasoning(Refused),
     Stream,
     StreamOptions,
-    /// What comes beside the answer, such as encrypted reasoning.
     Include,
     Format,
     JsonSchema,
-    /// The type of response format that was sent, whichever it was.
+    /// Whichever type of response format was sent.
     FormatType,
     /// This schema, as a response format or as the parameters of a function.
     Schema,
-    /// Functions, or that the model is forced to call one.
+    /// Functions, or forcing a call.
     Tools,
-    /// The name under which Gemini takes the parameters of a function as a JSON schema, or a word of that schema.
+    /// Gemini's name for a function's parameters as a JSON schema, or a word of that schema.
     JsonSchemaParameters,
-    /// Only that the model is forced to call a function.
+    /// Only forcing a call.
     ToolChoice,
-    /// What an earlier answer carried, such as a signature.
     Carried,
-    /// Thinking, in a turn that began without it.
+    /// In a turn that began without it.
     Thinking,
 }
 
 const UNSUPPORTED_CODES: [&str; 4] =
     ["unsupported_parameter", "unsupported_value", "unknown_parameter", "unrecognized_request_argument"];
 
-/// For servers that send no code.
 const PHRASES: [&str; 16] = [
     "not supported",
     "isn't supported",
@@ -80,7 +76,7 @@ const FIELDS: [(&str, UnsupportedFeature); 20] = [
     ("tool", UnsupportedFeature::Tools),
 ];
 
-/// Conclusive in lower case, without a field. Some servers send these with the status of a failure of their own.
+/// Conclusive without a field; in lower case. Some servers send these with the status of a failure of their own.
 const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 36] = [
     // OpenAI and servers that copy it.
     ("invalid schema for response_format", UnsupportedFeature::Schema),
@@ -128,14 +124,13 @@ const CONCLUSIVE_PHRASES: [(&str, UnsupportedFeature); 36] = [
     ("too many optional parameters", UnsupportedFeature::Schema),
 ];
 
-/// These precede a list of supported values.
 const ALTERNATIVES_PREFIXES: [&str; 5] =
     ["must be ", "supported values are", "input should be", "expected one of", "supported types are"];
 
-/// Statuses of a server's own failures, under which only conclusive phrases count.
+/// Only conclusive phrases count under these.
 const SERVER_FAILURE_STATUSES: [u16; 3] = [404, 500, 501];
 
-/// A value that is merely out of range is not a reason to leave the part out. With how the model was asked to think.
+/// A value out of range is not a reason to leave the part out. Also returns how the model was asked to think.
 pub(crate) fn unsupported(
     status: u16,
     error: &ErrorBody,
@@ -170,7 +165,7 @@ pub(crate) fn unsupported(
     }
 }
 
-/// With its position: the field that the error names, else the first in the text, as a later one may be the remedy.
+/// With its position: the field that the error names, else the first in the text, since a later one may be the remedy.
 fn field(error: &ErrorBody, text: &str) -> Option<(usize, UnsupportedFeature)> {
     if error.param.as_deref() == Some("stream") {
         return Some((0, UnsupportedFeature::Stream));

@@ -7,12 +7,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use fluent_uri::{Iri, Uri, UriRef};
 
-/// A server of http or https: its host is in lower case, its path is normalised, and it has no user and no fragment.
+/// http or https, normalised, with a host in lower case and without user and fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url(http::Uri);
 
 impl Url {
-    /// The error continues "the URL ..", and shows nothing of it: it may have a key.
+    /// Errors continue "the URL ..", and show nothing of it: it may have a key.
     pub(crate) fn parse(text: &str) -> Result<Url, String> {
         let text = text.trim();
         if text.contains('\\') {
@@ -38,7 +38,6 @@ impl Url {
         url.map(Url).map_err(|error| format!("cannot be read ({error})"))
     }
 
-    /// Where this reference leads from here, such as the target of a redirect.
     pub(crate) fn resolve(&self, reference: &str) -> Option<Url> {
         let base = self.to_string();
         let resolved =
@@ -51,7 +50,7 @@ impl Url {
         Url::parse(&format!("{}://{}{path}{query}", self.scheme(), self.authority()))
     }
 
-    /// Another place on the same server: a normalised path, and perhaps a query.
+    /// A normalised path, and perhaps a query, on the same server.
     #[cfg(feature = "gemini")]
     pub(crate) fn at(&self, path_and_query: &str) -> Result<Url, String> {
         let fault = |error: &dyn fmt::Display| format!("cannot be read ({error})");
@@ -68,12 +67,12 @@ impl Url {
         self.scheme() == "https"
     }
 
-    /// An address of IPv6 is in brackets.
+    /// IPv6 addresses are in brackets.
     pub(crate) fn host(&self) -> &str {
         self.0.host().unwrap_or_default()
     }
 
-    /// With the port, if it is not that of the scheme.
+    /// With the port, if it is not the scheme's default.
     pub(crate) fn authority(&self) -> &str {
         self.0.authority().map_or("", |authority| authority.as_str())
     }
@@ -98,13 +97,12 @@ impl Url {
         (self.scheme(), self.authority()) == (other.scheme(), other.authority())
     }
 
-    /// If the host is an address.
     pub(crate) fn address(&self) -> Option<IpAddr> {
         let host = self.host();
         host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
     }
 
-    /// The host, if it is a name of this machine (RFC 6761).
+    /// RFC 6761.
     pub(crate) fn localhost(&self) -> Option<&str> {
         Some(self.host()).filter(|host| is_localhost(host))
     }

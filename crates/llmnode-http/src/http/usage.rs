@@ -44,7 +44,7 @@ pub(crate) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {
 }
 
 impl Usage {
-    /// Servers that do not count send zeros throughout.
+    /// Servers that do not count send only zeros.
     pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let cached = self.prompt_tokens_details.as_ref().map(|details| details.cached_tokens);
         let cached = cached

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A number after anything else is not a wait.
+/// Other numbers are not waits.
 const PHRASES: &[&str] = &[
     "try again in",    // OpenAI, Groq, LiteLLM, Azure's gateways
     "try again after", // Azure's gateways
@@ -11,7 +11,6 @@ const PHRASES: &[&str] = &[
     "please wait",     // GitHub
 ];
 
-/// In seconds. A number without a unit is not a wait.
 const UNITS: &[(&[&str], f64)] = &[
     (&["ms", "millisecond", "milliseconds"], 1e-3),
     (&["s", "sec", "secs", "second", "seconds"], 1.0),
@@ -20,7 +19,6 @@ const UNITS: &[(&[&str], f64)] = &[
     (&["d", "day", "days"], 86_400.0),
 ];
 
-/// Such as `try again in 6m0s`; the longest of several.
 pub(crate) fn wait_hint(text: &str) -> Option<Duration> {
     let text = text.to_ascii_lowercase();
     let found = PHRASES.iter().flat_map(|phrase| text.match_indices(phrase));
@@ -42,7 +40,6 @@ fn part(text: &str) -> Option<(Duration, &str)> {
     let (unit, behind) = split(text, |c| c.is_ascii_alphabetic());
     let (_, seconds) = UNITS.iter().find(|(names, _)| names.contains(&unit))?;
     let seconds = number.parse::<f64>().ok()? * seconds;
-    // A number too large for a duration becomes the maximum.
     Some((Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX), behind))
 }
 

@@ -49,7 +49,7 @@ pub(super) fn completion(
     let refusal = message.refusal.take().map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
     let calls = calls::collect_tool_calls(&message.tool_calls, message.function_call.as_ref(), wanted);
     let thought = message.reasoning_content.take();
-    // An answer goes back without its thoughts.
+    // An answer is sent back without its thoughts.
     let parts = match calls.is_empty() {
         true => Vec::new(),
         false => carried::parts(&message.tool_calls, thought.as_deref(), message.reasoning_details),
@@ -82,7 +82,6 @@ pub(super) fn completion(
     Ok(ReadAnswer { completion, has_call, parts, flags })
 }
 
-/// The arguments of the function that it was forced to call, or else its text.
 fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<ModelError>> {
     let said = message.content.map(Cow::into_owned).unwrap_or_default();
     let Some(function) = function else { return Ok(said) };
@@ -96,7 +95,7 @@ fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<Mode
     }
 }
 
-/// For a response that is unreadable only because the model wrote bytes that are not characters.
+/// The only fault may be invalid UTF-8 that the model wrote.
 fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
     let text = replace_lone_surrogates(&String::from_utf8_lossy(body));
     let broken = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
@@ -234,7 +233,7 @@ mod tests {
         };
         assert_eq!((error.category, error.retry), (Category::SchemaError, Some(Retry::Feedback)));
         assert!(error.message.contains("search") && error.message.contains("Choice"), "{error}");
-        // How calls were told before there were several; and a stop at the length limit stays one.
+        // The form of calls before there could be several; and a stop at the length limit stays one.
         let older = br#"{"choices":[{"message":{"function_call":{"name":"Choice","arguments":"{}"}},"finish_reason":"length"}]}"#;
         let Ok(ReadAnswer { completion, .. }) = read(older, answer_of("Choice")) else { panic!("no answer") };
         assert_eq!((completion.text.as_str(), completion.finish), ("{}", Some(FinishReason::Length)));

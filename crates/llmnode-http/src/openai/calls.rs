@@ -32,7 +32,7 @@ pub(super) struct ToolCall<'a> {
 pub(super) struct FunctionCall<'a> {
     #[serde(borrow, deserialize_with = "text")]
     pub(super) name: Option<Cow<'a, str>>,
-    /// A string that holds JSON; some servers send the JSON itself.
+    /// A string with JSON; some servers send the JSON itself.
     #[serde(borrow)]
     pub(super) arguments: Option<&'a RawValue>,
 }
@@ -48,7 +48,6 @@ impl FunctionCall<'_> {
     }
 }
 
-/// Empty if every call is of the function of the answer.
 pub(super) fn collect_tool_calls(
     tool_calls: &[ToolCall<'_>],
     single: Option<&FunctionCall<'_>>,
@@ -71,7 +70,7 @@ pub(super) fn collect_tool_calls(
 
 pub(super) enum AnswerCall {
     Missing,
-    /// Calls that differ are joined, so that the reader refuses them as two values.
+    /// Joined, so that the reader refuses different calls as two values.
     Arguments(String),
     Other(String),
 }

@@ -17,7 +17,7 @@ struct BesideCall<'a> {
     thought_signature: Option<&'a RawValue>,
 }
 
-/// An object for each member beside the message's own.
+/// An object for each member that the message does not model.
 pub(super) fn parts(
     calls: &[ToolCall<'_>],
     thought: Option<&str>,
@@ -37,7 +37,7 @@ pub(super) fn parts(
         let beside = Json::of(&BesideCall { extra_content, thought_signature }).filter(|_| is_any);
         CarriedPart::Call { at, beside }
     });
-    // If one has something beside it, all are listed, so that a call that is gone is noticed.
+    // If one has such members, all are listed, so that a missing call is noticed.
     let mut beside: Vec<CarriedPart> = beside.collect();
     if beside.iter().all(|part| matches!(part, CarriedPart::Call { beside: None, .. })) {
         beside.clear();
@@ -45,7 +45,7 @@ pub(super) fn parts(
     thought.into_iter().chain(details).chain(beside).collect()
 }
 
-/// The pieces of OpenRouter's `reasoning_details`: those of one thought are joined.
+/// OpenRouter's `reasoning_details`: joins the pieces of one thought.
 pub(super) fn join_details(all: &mut Vec<Map<String, Value>>, pieces: &RawValue) {
     for piece in serde_json::from_str::<Vec<Map<String, Value>>>(pieces.get()).unwrap_or_default() {
         let same = |last: &&mut Map<String, Value>| {

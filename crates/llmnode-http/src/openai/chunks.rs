@@ -46,7 +46,6 @@ struct ChunkChoice<'a> {
     finish_reason: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
     delta: Option<ChunkDelta<'a>>,
-    /// The event is a whole response.
     #[serde(borrow)]
     message: Option<&'a RawValue>,
 }
@@ -78,14 +77,11 @@ pub(super) struct PartialCompletion {
     model: Option<String>,
     text: String,
     refusal: String,
-    /// Of `reasoning_content`.
     thought: String,
-    /// Of `reasoning`.
     reasoning: String,
     details: Vec<Map<String, Value>>,
     calls: Vec<Call>,
     call_positions: HashMap<Option<u64>, CallPositions>,
-    /// Memory that the completion takes, to be capped.
     bytes: usize,
     finish_reason: Option<String>,
     usage: Option<Usage>,
@@ -93,7 +89,7 @@ pub(super) struct PartialCompletion {
     others: bool,
     done: bool,
     padding: PaddingWatch,
-    /// Either an error or a whole completion.
+    /// An error, or a complete response.
     full_response: Option<Vec<u8>>,
 }
 
@@ -127,7 +123,7 @@ impl StreamedAnswer for PartialCompletion {
         let chunk: Chunk<'_> = match serde_json::from_slice(event.data) {
             Ok(chunk) if !event.is_error => chunk,
             Ok(_) => return self.finish_with(as_error_body(event.data)),
-            // The server itself broke off, in the middle of an event.
+            // The server broke off in the middle of an event.
             Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(self.usage()))),
             Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
             Err(error) => return ControlFlow::Break(Err(malformed(&error, self.usage()))),
@@ -267,7 +263,7 @@ impl PartialCompletion {
         let Some(called) = &piece.function else { return };
         let at = self.call_position(piece.index.tokens, piece.id.as_deref().unwrap_or_default());
         let call = &mut self.calls[at];
-        // Some servers repeat the name with each piece.
+        // Some servers repeat the name in each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
             self.bytes += name.len();
             call.name.push_str(name);
@@ -315,7 +311,7 @@ impl PartialCompletion {
     }
 }
 
-/// Empty in the event of the usage.
+/// Empty in the event with the usage.
 #[derive(Debug, Default)]
 struct ChunkChoices<'a> {
     answer: Option<ChunkChoice<'a>>,
@@ -329,7 +325,7 @@ impl<'de> LenientVisitor<'de> for ChunkChoicesVisitor {
 
     fn list<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let (first, others) = response::answer(&mut list, |piece: &ChunkChoice<'_>| piece.index.tokens)?;
-        // An event may have nothing but pieces of other choices.
+        // An event may have only pieces of other choices.
         let (answer, other) = match first {
             Some(piece) if piece.index.tokens > Some(0) => (None, true),
             piece => (piece, false),

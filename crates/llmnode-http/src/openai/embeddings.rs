@@ -192,7 +192,7 @@ impl Inner {
             sink.flag(Flag::ImpossibleUsage);
         }
         let mut completion = Completion::default();
-        // Embeddings have no output, so its tokens are known to be zero.
+        // Embeddings have no output, so zero is known.
         completion.usage = usage.map(|mut usage| {
             usage.output.get_or_insert(0);
             usage

@@ -51,12 +51,10 @@ use crate::http::response_formats;
 #[derive(Clone)]
 pub struct OpenAi(Arc<Inner>);
 
-/// For `Reasoning::Off`, the best one first.
 const OFF: &[Thinking] =
     &[Thinking::Effort(Effort::None), Thinking::Effort(Effort::Minimal), Thinking::Effort(Effort::Low)];
 const EFFORTS: &[Effort] = &[Effort::Max, Effort::XHigh, Effort::High, Effort::Medium, Effort::Low];
 
-/// Chat completions.
 pub(crate) const CHAT: Wire = Wire {
     name: llmnode_model::Wire::Chat,
     provider: "openai",

@@ -6,7 +6,7 @@ use super::config::OpenAiBuilder;
 use crate::api::settings::{ClientSettings, KeySource};
 use crate::http::headers::Sourced;
 
-/// For each: documentation, name, base URL, and the variable with its key.
+/// Each: documentation, name, base URL, and the variable with its key.
 macro_rules! providers {
     ($($about:literal $name:ident $base_url:literal $($variable:literal)?;)*) => {
         impl OpenAi {

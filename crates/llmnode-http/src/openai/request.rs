@@ -39,7 +39,7 @@ struct Body<'a> {
     stream_options: Option<StreamOptions>,
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
-    /// Last, so that the requests of a node begin alike.
+    /// Last, for prompt caches: the requests of a node begin alike.
     messages: SentMessages<'a>,
 }
 
@@ -48,7 +48,6 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-/// As they are sent.
 struct SentMessages<'a>(Messages<'a>, &'a PreparedRequest<'a>);
 
 impl Serialize for SentMessages<'_> {
@@ -59,7 +58,7 @@ impl Serialize for SentMessages<'_> {
 }
 
 impl<'a> Messages<'a> {
-    /// Results of tools cannot hold images in this API: those of a round follow its last result, as a message of the user.
+    /// In this API, results of tools cannot hold images: they follow a round's last result, as a user message.
     fn with_images_after_results(self) -> Self {
         let shows = |message: &Message| message.answers().is_some() && message.attachments().next().is_some();
         let messages: Vec<Cow<'a, Message>> = match self {
@@ -136,7 +135,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let PreparedRequest { request, model, streams, .. } = *prepared;
     let RequestShape { quirks, schema: asked, .. } = prepared.shape;
     let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
-    // The wire's words are about the type; what the schema lists is the program's.
+    // Only a model that refuses lists gets the schema without those of the state.
     let typed = typed.map(|(format, schema)| match (quirks.no_choices, format) {
         (true, ResponseFormat::Strict | ResponseFormat::Schema | ResponseFormat::Tool) => {
             (format, without_choices(schema))
@@ -168,7 +167,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
-/// With a function for the answer, a model that has to answer now is offered nothing else. Else prompt caches stay valid.
+/// With a function for the answer, a model that has to answer now gets no other tool. Otherwise the list stays, for
+/// prompt caches.
 fn tools<'a>(
     request: &'a Request,
     function: Option<&'a OutputSchema>,
@@ -190,7 +190,7 @@ fn tool_choice<'a>(
     free: bool,
 ) -> Option<ToolChoice<'a>> {
     match function {
-        // By name if there is nothing else to call. llama.cpp accepts no name.
+        // By name if there is nothing else to call; llama.cpp accepts no name.
         Some(schema) if request.tools.is_empty() => {
             Some(ToolChoice::Named(Tool { function: FunctionName { name: schema.name() } }))
         }
@@ -209,7 +209,6 @@ fn response_format(schema: &OutputSchema, format: ResponseFormat) -> Option<Wire
         ResponseFormat::Strict => json_schema(strict_if_possible(schema)),
         ResponseFormat::Schema => json_schema((schema.plain(), false)),
         ResponseFormat::JsonObject => Some(WireResponseFormat::JsonObject),
-        // `Prompt` and `Tool` ask in other ways.
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ use super::calls::{FunctionCall, ToolCall, tool_calls};
 use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text, tokens};
 use crate::http::usage::Usage;
 
-/// Or an error object that came with status 200.
+/// Or an error object with status 200.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Response<'a> {

@@ -11,7 +11,6 @@ use serde_json::value::RawValue;
 
 pub(super) struct SentMessage<'a> {
     pub(super) message: &'a Message,
-    /// What goes back of what its answer carried.
     pub(super) parts: &'a [CarriedPart],
 }
 
@@ -74,7 +73,6 @@ impl SentMessage<'_> {
     }
 }
 
-/// Nothing if it is no object.
 fn object(json: &Json) -> BTreeMap<Cow<'_, str>, &RawValue> {
     serde_json::from_str(json.raw().get()).unwrap_or_default()
 }

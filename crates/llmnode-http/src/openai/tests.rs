@@ -148,7 +148,7 @@ fn contents() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// Whatever stands beside it, an answer that was paid for is returned.
+    /// Whatever else the response has, an answer that was paid for is returned.
     #[test]
     fn a_paid_answer_is_never_lost(
         content in contents(),

@@ -62,7 +62,7 @@ async fn a_temperature_that_is_refused_is_left_out_for_this_model_only() {
     assert_eq!(complete(&model, &request).await.unwrap_err().retry, Some(Retry::Adapted));
 }
 
-/// What was learned in one call is told of all that come later, and of what they ask for alone.
+/// What one call learned applies to all later ones, and only to what they ask for.
 #[tokio::test]
 async fn what_is_known_to_be_refused_is_told_of_every_later_request() {
     let refusals = ["temperature", "max_tokens", "response_format"].map(|field| {
@@ -99,7 +99,7 @@ async fn what_was_learned_stands_in_the_records_of_later_calls() {
     }
     let (none, known) = (Vec::new(), vec!["temperature".to_owned()]);
     assert_eq!(records, [vec![none, known.clone()], vec![known.clone()]]);
-    // It stands in the ledger's JSON, and nowhere else.
+    // Only the ledger's JSON has it.
     let json = run.ledger().to_json().to_string();
     assert_eq!(json.matches(r#""refused":["temperature"]"#).count(), 2, "{json}");
     let read = llmnode_runtime::LedgerSnapshot::from_json(&json).unwrap();
@@ -138,7 +138,7 @@ async fn schemas_step_down_to_the_prompt_and_stop_there() {
     let kinds: Vec<_> =
         log.iter().map(|request| request.json().unwrap()["response_format"]["type"].clone()).collect();
     assert_eq!(kinds, [Value::from("json_schema"), Value::from("json_object"), Value::Null, Value::Null]);
-    // From the second request on, a form stands in a system message; the prompt stays as it was.
+    // From the second request on, a system message has a form; the prompt stays as it was.
     let form = r#"{"value": <whole number from 0 to 255>}"#;
     let messages = log[2].messages();
     assert_eq!((messages[0].0.as_str(), messages.len()), ("system", 2));

@@ -341,7 +341,7 @@ async fn what_a_response_format_makes_cannot_be_given_beside_it() {
     run.call(&COUNT).extra("tools", json!([])).await.unwrap();
 }
 
-/// A copied form is JSON of the type; a copied schema is not. Both are told as what they are, with the form.
+/// A copied form is JSON of the type; a copied schema is not. The model is told which one it copied, with the form.
 #[tokio::test]
 async fn a_copy_of_what_was_shown_is_told_as_such() {
     let form = llmnode_reader::internal::form(&OutputSchema::of::<Choice>()).unwrap().to_owned();

@@ -31,7 +31,7 @@ async fn echoes_of_keys_are_removed_everywhere() {
         StubReply::error(401, "authentication_error", "invalid_api_key", &echo),
         StubReply::error(400, "invalid_request_error", (), &echo),
         StubReply::raw(500, echo.clone()),
-        // Half of the key stands within what a message shows.
+        // A message shows half of the key.
         StubReply::raw(500, format!("{}{CANARY}", "x ".repeat(243))),
         StubReply::raw(200, format!("<p>{}{CANARY}", "x ".repeat(90))),
         StubReply::raw(200, format!("<html>{echo}</html>")),
@@ -202,7 +202,7 @@ async fn no_sink_shows_a_key_whatever_goes_wrong() {
     for fault in faults {
         let server = server([fault.clone(), fault.clone(), fault.clone(), fault]).await;
         texts.extend(shown(builder(&format!("{}?key=hidden-canary", server.base_url()))).await);
-        // What the model is told of its errors.
+        // The feedback to the model.
         texts.extend(server.requests().iter().map(|request| request.body().to_owned()));
         assert!(server.requests()[0].header("authorization").unwrap().contains(CANARY));
     }

@@ -25,7 +25,7 @@ struct Form {
 
 const FORM: Ask<Form> = Ask(PhantomData);
 
-/// What a stream came to: its text, how often it began anew, and its outcome.
+/// The text of a stream, how often it restarted, and its outcome.
 async fn streamed<T>(
     mut stream: CallStream<'_, T>,
 ) -> (String, Vec<Category>, Result<CallReport<T>, NodeError>) {
@@ -241,7 +241,7 @@ async fn time_in_which_nobody_polls_is_not_idle() {
     let run = Run::new(model);
     let mut stream = run.call(&Greet).transport_retries(0).stream();
     assert!(stream.next().await.is_some());
-    // The thread that reads the socket stands still, too.
+    // The thread that reads the socket is blocked, too.
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(stream.finish().await.unwrap(), "abc");
 }
@@ -349,7 +349,7 @@ async fn what_nobody_polls_is_not_read() {
     let run = Run::new(model(&url));
     let mut stream = run.call(&Greet).stream();
     assert!(stream.next().await.is_some());
-    // The sockets fill, and then it stands.
+    // The sockets fill up, and then it blocks.
     let begun = Instant::now();
     while tokio::time::timeout(Duration::from_millis(500), written.changed()).await.is_ok() {
         assert!(begun.elapsed() < Duration::from_secs(20), "the server could write on and on");

@@ -27,7 +27,7 @@ pub(crate) fn model(base_url: &str) -> OpenAi {
     builder(base_url).build().unwrap()
 }
 
-/// What a model told of an attempt under way.
+/// What a model reported during an attempt.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) id: Option<String>,

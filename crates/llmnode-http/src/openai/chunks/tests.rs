@@ -52,7 +52,7 @@ impl Sink for Text {
     }
 }
 
-/// What a body in these pieces comes to: its text, and how it ended.
+/// The result of a body in these pieces: its text, and how it ended.
 fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, wanted: ExpectedCalls<'_>) -> (String, String) {
     let (mut decoder, mut written, mut text) =
         (Decoder::default(), PartialCompletion::default(), Text::default());

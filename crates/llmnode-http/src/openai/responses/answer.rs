@@ -31,14 +31,14 @@ struct Response<'a> {
     output: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
-    /// Some servers do not have it: then `completed` may be cut.
+    /// Some servers lack it: then `completed` may be cut.
     #[serde(borrow, deserialize_with = "present")]
     incomplete_details: Option<&'a RawValue>,
     #[serde(deserialize_with = "object")]
     usage: Option<ResponseUsage>,
 }
 
-/// A `null` is there, too.
+/// `Some` for `null`, too.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(from).map(Some)
 }
@@ -97,7 +97,7 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
     Ok(ReadAnswer { completion, has_call, parts, flags })
 }
 
-/// Whether an answer that counts as complete ended at the limit. The API takes no limit below [`LEAST_TOKENS`].
+/// Whether a `completed` answer ended at the limit. The API takes no limit below [`LEAST_TOKENS`].
 fn is_cut(output: Option<u64>, limit: Option<u32>, has_details: bool) -> bool {
     let (Some(output), Some(limit)) = (output, limit) else { return false };
     let beyond = limit < LEAST_TOKENS && output > u64::from(limit);
@@ -143,7 +143,6 @@ struct Items {
     completion: Completion,
     refusal: String,
     reasoning: String,
-    /// Something stands beside text.
     says: bool,
 }
 
@@ -200,7 +199,7 @@ fn arguments(raw: &RawValue) -> String {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| raw.get().to_owned())
 }
 
-/// What stands beside a piece of text: beside its message, if it is the first one of it, and in its own part.
+/// Members beside a piece of text: of its message, if it is the first piece, and of its own part.
 #[derive(Serialize)]
 struct TextBeside<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,7 +207,7 @@ struct TextBeside<'a> {
     part: Members<'a>,
 }
 
-/// What goes back. Reasoning without an item behind it is refused.
+/// Drops reasoning without an item after it, which the API refuses.
 fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
     let (mut parts, mut calls, mut end) = (Vec::new(), 0, 0);
     for raw in items {

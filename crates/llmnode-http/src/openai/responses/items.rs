@@ -30,7 +30,6 @@ pub(super) enum Item<'a> {
         call_id: Cow<'a, str>,
         output: Output<'a>,
     },
-    /// A whole item, as it came.
     #[serde(untagged)]
     Carried(&'a RawValue),
 }
@@ -129,7 +128,7 @@ fn attached(attachment: &Attachment) -> Result<ContentPart<'_>, String> {
     }
 }
 
-/// Reasoning stands for the text and the calls behind it: without them it is refused.
+/// The API refuses reasoning without the text and the calls that followed it.
 fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>, items: &mut Vec<Item<'a>>) {
     let carried = prepared.carried(message).unwrap_or_default();
     let turn = items.len();
@@ -144,7 +143,6 @@ fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>, items: &m
                 };
                 let part = ContentPart::OutputText { text, beside: of("part").unwrap_or_default() };
                 match (of("item"), items[turn..].last_mut()) {
-                    // A further part of the same message.
                     (None, Some(Item::Message { content, .. })) => content.push(part),
                     (item, _) => items.push(Item::Message {
                         role: "assistant",

@@ -13,13 +13,13 @@ use crate::api::messages::{instructed, strict_if_possible, temperature};
 use crate::api::prepared_request::PreparedRequest;
 use crate::http::reasoning::Refused;
 
-/// Without it, reasoning could not go back to a server that keeps nothing.
+/// Without it, reasoning cannot be sent back to a server that stores nothing.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
-/// The API takes no limit below it.
+/// The API refuses lower limits.
 pub(super) const LEAST_TOKENS: u32 = 16;
 
-/// Fields of ours that `extra` may add to.
+/// Fields that we write and `extra` may add to.
 pub(super) const JOINED: &[&str] = &["include", "reasoning", "text", "tools"];
 
 #[derive(Serialize)]
@@ -49,11 +49,11 @@ struct Body<'a> {
     extra: BTreeMap<&'a str, &'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
-    /// Last, so that the requests of a node begin alike.
+    /// Last, for prompt caches: the requests of a node begin alike.
     input: Vec<Item<'a>>,
 }
 
-/// Verbosity and the like are the program's own.
+/// The program may add verbosity and the like.
 #[derive(Serialize)]
 struct TextConfig<'a> {
     #[serde(flatten)]
@@ -79,7 +79,7 @@ enum Tool<'a> {
         parameters: &'a RawValue,
         strict: bool,
     },
-    /// One of the provider's own, from `extra`.
+    /// A provider's own tool, from `extra`.
     #[serde(untagged)]
     Given(&'a Value),
 }
@@ -118,7 +118,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
-/// What the program sets goes before ours.
+/// The program's members take precedence.
 fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
     let given = prepared.request.extra.get("reasoning").and_then(Value::as_object);
     let mut config = given.cloned().unwrap_or_default();
@@ -143,14 +143,13 @@ fn text<'a>(
             ResponseFormat::Strict => by_schema(strict_if_possible(schema)),
             ResponseFormat::Schema => by_schema((schema.plain(), false)),
             ResponseFormat::JsonObject => Some(Format::JsonObject),
-            // `Prompt` and `Tool` ask in other ways.
             _ => None,
         }
     });
     (format.is_some() || !given.is_empty()).then_some(TextConfig { given, format })
 }
 
-/// With a function for the answer, a model that has to answer now is offered nothing else.
+/// With a function for the answer, a model that has to answer now gets no other tool.
 fn tools<'a>(
     prepared: &'a PreparedRequest<'_>,
     function: Option<&'a OutputSchema>,

@@ -17,20 +17,18 @@ use crate::api::wire::StreamedAnswer;
 use crate::http::lenient::{Count, object, text, tokens};
 use crate::http::sse::Event;
 
-/// Beyond it, an item is ignored.
+/// Later items are ignored.
 const MOST_ITEMS: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(super) struct PartialResponse {
-    /// By their places: some servers change an item's id with each event.
+    /// By position, since some servers change an item's id with each event.
     begun: BTreeMap<u64, Begun>,
     done: BTreeMap<u64, Box<RawValue>>,
-    /// What was written of the answer.
     text: String,
-    /// Memory that it takes, to be capped.
     bytes: usize,
     padding: PaddingWatch,
-    /// Either an error or a whole response.
+    /// An error, or a complete response.
     full_response: Option<Vec<u8>>,
 }
 
@@ -91,7 +89,7 @@ impl StreamedAnswer for PartialResponse {
                 };
             }
             "error" => return self.finish_with(as_error_body(event.data)),
-            // An error without a type, or a whole response.
+            // An error without a type, or a complete response.
             "" => return self.finish_with(event.data.to_vec()),
             _ => {}
         }

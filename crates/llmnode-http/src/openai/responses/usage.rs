@@ -37,7 +37,7 @@ struct OutputDetails {
 }
 
 impl ResponseUsage {
-    /// The flag: a figure cannot be. Servers that do not count send zeros throughout.
+    /// The flag: a figure is impossible. Servers that do not count send only zeros.
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let input = self.input_tokens_details.unwrap_or_default();
         let output = self.output_tokens_details.unwrap_or_default();
