@@ -1,31 +1,27 @@
 //! What checks and runs know of a node, whatever its type.
 
-/// The handle whose edges lead to tools.
 pub(crate) const TOOL_CALL: &str = "tool-call";
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) handles: Handles,
-    /// The list whose items it takes, if it is a loop: its `next` edges lead into the body.
+    /// The list, if the node is a loop: its `next` edges lead into the body.
     pub(crate) iterates: Option<Read>,
-    /// Whether it, or one of its tools, waits for an approval.
     pub(crate) pauses: bool,
     pub(crate) reads: Vec<Read>,
     /// Names in single braces, which are sent as they are.
     pub(crate) braced: Vec<Read>,
-    /// Read if the graph has one of them. Otherwise the node reads the last message.
+    /// If the graph has none of them, the node reads the last message.
     pub(crate) reads_or_message: Vec<Read>,
-    /// Read by system prompts of graphs within it.
     pub(crate) system_prompt_reads: Vec<Read>,
-    /// Values that come into others in graphs within it, as the items of a list.
+    /// Values of inner graphs that become part of others, such as items of a list.
     pub(crate) value_flows: Vec<(String, String)>,
     pub(crate) writes: Vec<Write>,
-    /// Keys that it also writes, and that two branches of a fork may both write.
+    /// Two branches of a fork may both write these.
     pub(crate) also_writes: Vec<String>,
     pub(crate) writes_anything: bool,
-    /// It writes text of a model, a tool or a search.
     pub(crate) untrusted: bool,
-    /// It writes text of a search, which prompts put into a fence.
+    /// Writes text of a search, which prompts put into a fence.
     pub(crate) retrieved: bool,
     pub(crate) role: Role,
 }
@@ -38,9 +34,7 @@ pub(crate) struct Handles {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
-    /// As written: `context.a.b`.
     pub(crate) name: String,
-    /// Where the file names it, as a pointer.
     pub(crate) at: String,
     pub(crate) place: ReadContext,
 }
@@ -49,7 +43,6 @@ pub(crate) struct Read {
 pub(crate) struct Write {
     pub(crate) key: String,
     pub(crate) at: String,
-    /// The JSON types that it may have; empty: any.
     pub(crate) types: Vec<&'static str>,
     pub(crate) schema: Option<serde_json::Value>,
 }
@@ -58,7 +51,7 @@ pub(crate) struct Write {
 pub(crate) enum ReadContext {
     #[default]
     Any,
-    /// In a system prompt, which is the operator's.
+    /// System prompts are the operator's.
     System,
 }
 

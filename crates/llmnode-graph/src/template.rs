@@ -36,7 +36,7 @@ impl fmt::Display for MissingName {
 impl std::error::Error for MissingName {}
 
 impl Template {
-    /// What is wrong with it is returned beside it, and is left out of it.
+    /// Returns faulty parts separately, and leaves them out.
     pub(crate) fn parse(text: &str) -> (Self, Vec<String>) {
         let (mut parts, mut wrong) = (Vec::new(), Vec::new());
         let mut rest = text;
@@ -138,7 +138,6 @@ fn refused(name: &str) -> Option<String> {
     None
 }
 
-/// The key of the state, then members and items.
 pub(crate) fn path(name: &str) -> impl Iterator<Item = &str> {
     let own = name.strip_prefix("context.").unwrap_or(name);
     own.split('.')

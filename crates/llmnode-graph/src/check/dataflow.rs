@@ -10,7 +10,7 @@ use crate::template::key;
 pub(super) struct KeyState {
     pub(super) always: KeySet,
     pub(super) perhaps: KeySet,
-    /// May hold what a model, a tool or a search wrote.
+    /// May hold text of a model, a tool or a search.
     pub(super) foreign: KeySet,
     pub(super) anything: bool,
 }
@@ -36,7 +36,7 @@ impl Dataflow<'_> {
         KeyState { always, perhaps: self.set(false), foreign: self.set(false), anything: false }
     }
 
-    /// What a tool may find, whenever it is called: every key that a node writes.
+    /// Every key that a node writes, since a tool may be called at any time.
     pub(super) fn anywhere(&self) -> KeyState {
         let keys = |is: &dyn Fn(&&Facts) -> bool| {
             self.set_of(self.facts.iter().filter(is).flat_map(Facts::keys).map(String::as_str))
@@ -102,7 +102,7 @@ impl Dataflow<'_> {
                     .iter()
                     .filter_map(|(from, to)| Some((self.keys.of(from)?, self.keys.of(to)?)))
                     .collect();
-                // A value may come into another one by way of a third.
+                // A value may reach another one through a third.
                 while let Some(at) = value_flows.iter().position(|(from, _)| after.foreign.has(*from)) {
                     after.foreign.put(value_flows.swap_remove(at).1);
                 }
@@ -113,7 +113,7 @@ impl Dataflow<'_> {
                 if let Some(error) = self.keys.of(ERROR) {
                     after.always.put(error);
                     after.perhaps.put(error);
-                    // The message of an error may quote a server or a tool.
+                    // An error's message may quote a server or a tool.
                     after.foreign.put(error);
                 }
             }
@@ -130,7 +130,7 @@ impl KeyState {
     }
 }
 
-/// Each point after those from which values come to it, except in loops.
+/// Sources before the points that their values reach, except in loops.
 fn order(start: usize, flat: &PointGraph) -> Vec<usize> {
     let mut out = vec![Vec::new(); flat.points.len()];
     for (point, to) in flat.points.iter().enumerate() {

@@ -7,18 +7,18 @@ use crate::facts::{Facts, Role, TOOL_CALL};
 use crate::faults::{FaultKind, Faults, shown};
 use crate::file::GraphFile;
 
-/// `facts`: of the nodes that were loaded. Returns whether each edge that leads to a tool has the handle for it.
+/// `facts`: of the loaded nodes. Returns whether each edge that leads to a tool has the handle for it.
 pub(crate) fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], faults: &mut Faults) -> bool {
     let (before, mut calls_are_known) = (faults.len(), true);
     for link in &links.edges {
-        // The edges of a tool lead back to its caller, by whatever handle.
+        // A tool's edges lead back to its caller, by any handle.
         let Some(of) = facts[link.from].as_ref().filter(|of| of.role == Role::Step) else { continue };
         if !of.handles.known.contains(&link.handle) {
             unknown_handle(file, link, of, faults);
             calls_are_known &= !of.handles.known.iter().any(|handle| handle == TOOL_CALL);
         }
     }
-    // An unknown handle may be the one that has no edge.
+    // An unknown handle may be the one without an edge.
     if links.are_complete && faults.len() == before {
         missing_edges(file, links, facts, faults);
     }

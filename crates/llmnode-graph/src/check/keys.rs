@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-/// Where a failure is written.
 pub(super) const ERROR: &str = "error";
 
 pub(super) struct Keys<'k> {

@@ -11,9 +11,7 @@ use crate::shape::To;
 pub(crate) struct Links {
     pub(crate) edges: Vec<Link>,
     pub(crate) starts: Vec<(usize, String)>,
-    /// No edge is left out.
     pub(crate) are_complete: bool,
-    /// No edge is left out that may lead to a tool.
     pub(crate) calls_are_known: bool,
 }
 
@@ -26,7 +24,6 @@ pub(crate) struct Link {
 }
 
 impl Links {
-    /// Without edges to the end.
     pub(crate) fn by<'l>(&'l self, handle: &'l str) -> impl Iterator<Item = (usize, usize, &'l Link)> {
         let edges = self.edges.iter().filter(move |link| link.handle == handle);
         edges.filter_map(|link| Some((link.from, link.to.node()?, link)))
@@ -75,7 +72,7 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
 }
 
 struct Names<'f> {
-    /// `None`: it is unclear which node has this id.
+    /// `None`: several nodes have this id.
     ids: HashMap<&'f str, Option<usize>>,
     file: &'f GraphFile,
 }
@@ -108,7 +105,7 @@ impl<'f> Names<'f> {
         }
     }
 
-    /// It may be the id of a node whose id is wrong.
+    /// The name may be a node's, if that node's id is wrong.
     fn unknown(&self, name: &str, at: String, also: Option<&str>, faults: &mut Faults) {
         if self.file.ids_are_known {
             let known = self.file.nodes.iter().map(|node| node.id.as_str()).chain(also);

@@ -27,11 +27,10 @@ pub(crate) use crate::shape::{Fork, Next, Region, To};
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) region: Region,
-    /// Read and never written, sorted: if a file does not declare its inputs, a run has to be given these.
+    /// Read and never written, sorted. Without declared inputs, a run has to provide them.
     pub(crate) needs: Vec<String>,
 }
 
-/// `facts`: of each node of the file. `None`: there are faults.
 pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &mut Faults) -> Option<Plan> {
     let steps: Vec<bool> = facts.iter().map(|facts| facts.role == Role::Step).collect();
     let shape = step_graph::step_graph(file, links, facts, &steps);

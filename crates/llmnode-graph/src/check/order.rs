@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::shape::{FoundFork, Shape, To};
 
-/// The first points are the nodes of the file.
 pub(super) struct PointGraph {
     pub(super) points: Vec<Point>,
 }
@@ -12,16 +11,15 @@ pub(super) struct PointGraph {
 #[derive(Default)]
 pub(super) struct Point {
     pub(super) from: Vec<(usize, StepExit)>,
-    /// Whether all of `from` has run when it is passed, as after a fork; otherwise one of it.
+    /// Passed after all of `from`, as after a fork; otherwise after one.
     pub(super) is_join: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StepExit {
     Done,
-    /// It failed or was refused: its writes are not applied.
+    /// By failure or refusal: its writes are not applied.
     Failed,
-    /// A loop is complete: its writes are cleared.
     Cleared,
 }
 
@@ -32,14 +30,13 @@ struct Branch {
 }
 
 impl PointGraph {
-    /// `forks`: outer ones first.
     pub(super) fn new(shape: &Shape, forks: &[FoundFork], is_iterator: &dyn Fn(usize) -> bool) -> Self {
         let mut flat = PointGraph { points: Vec::new() };
         flat.points.resize_with(shape.ways.len(), Point::default);
         let mut within: Vec<Option<Branch>> = vec![None; shape.ways.len()];
         let mut known = HashMap::new();
         for fork in forks {
-            // What follows a fork is in the branch of the fork's node.
+            // What follows a fork belongs to the branch of the fork's node.
             let join = flat.point(true);
             flat.lead(join, StepExit::Done, fork.join, within[fork.from]);
             known.insert((fork.from, fork.handle), fork);
@@ -77,7 +74,7 @@ impl PointGraph {
         self.points.len() - 1
     }
 
-    /// In a branch, an edge to the join leads to the end of the branch.
+    /// Inside a branch, an edge to the join leads to the branch's end.
     fn lead(&mut self, from: usize, by: StepExit, to: To, within: Option<Branch>) {
         let to = match (within, to) {
             (Some(branch), to) if branch.join == to => branch.end,

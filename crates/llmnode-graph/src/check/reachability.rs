@@ -35,7 +35,6 @@ pub(super) fn check(
     unclosed(file, facts, shape, faults);
 }
 
-/// Warns of loops that no path leads back to.
 fn unclosed(file: &GraphFile, facts: &[Facts], shape: &Shape, faults: &mut Faults) {
     for node in (0..facts.len()).filter(|node| facts[*node].iterates.is_some()) {
         let next: Vec<_> =

@@ -16,7 +16,7 @@ pub(super) struct ReadsWrites<'d> {
     pub(super) steps: &'d [bool],
 }
 
-/// What is read instead of the last message counts only if the graph has one of these values.
+/// Reads with the last message as default count only if the graph has one of these values.
 fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &Read> {
     let given = facts.reads_or_message.iter().any(|read| has(key(&read.name)));
     facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
@@ -49,7 +49,7 @@ impl<'d> ReadsWrites<'d> {
                 let key = key(&read.name);
                 if key == "messages" || !reported.insert((&read.at, key)) {
                 } else if self.file.open_inputs && keys.of(key).is_none() {
-                    // A run need not be given what a tool reads.
+                    // What a tool reads need not be an input.
                     needs.extend(Some(key.to_owned()).filter(|_| self.steps[node]));
                 } else {
                     reading.check(node, read, known, faults);
@@ -119,7 +119,7 @@ impl<'d> ReadsWrites<'d> {
 
     fn conflict(&self, write: &Write, nodes: [usize; 2], faults: &mut Faults) {
         let place = format!("/state/{}", escaped(&write.key));
-        // At the reducer, present or not, if the key is declared; else at the second write.
+        // At the declared key, with or without a reducer; else at the second write.
         let at = if self.file.state.contains_key(&write.key) { &place } else { &write.at };
         let message = format!(
             "{} write {:?} in parallel: set \"{place}/reducer\" to say how the values are combined, for instance to \"append\", or let the nodes write different values",
@@ -179,7 +179,6 @@ impl ReadChecker<'_> {
         }
     }
 
-    /// A system prompt must not read text of a model, a tool or a search.
     fn system(&self, read: &Read, what: &str, known: &KeyState, faults: &mut Faults) {
         let (file, name) = (self.data.file, key(&read.name));
         if self.keys.of(name).is_some_and(|number| known.foreign.has(number)) {
@@ -210,7 +209,7 @@ impl ReadChecker<'_> {
             shown(name),
             listed(readers)
         );
-        // The name is probably the one under which the item of a loop is expected.
+        // A loop without a name for its item probably means this one.
         let mut loops = self.data.facts.iter().zip(&self.data.file.nodes);
         let nameless =
             loops.find(|(facts, node)| facts.iterates.is_some() && !node.data.values.contains_key("item"));

@@ -9,8 +9,8 @@ use crate::template::key;
 
 const REMEDY: &str = "set \"isStart\": true in the data of the first node";
 
-/// The start: the one `isStart`, else the one target of `start`, else the one node without an incoming edge. If there
-/// is none, it is the iterator of an input, else the one node to which only `next` leads.
+/// In this order: the one `isStart`, the one target of `start`, the one node without an incoming edge, the iterator of
+/// an input, the one node that only a `next` leads to.
 pub(super) fn start(
     file: &GraphFile,
     links: &Links,
@@ -86,7 +86,6 @@ fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> O
     None
 }
 
-/// Edges from the node itself do not count, nor those for which `counts` is false.
 fn without_incoming(shape: &Shape, steps: &[bool], counts: impl Fn(usize, &str) -> bool) -> Vec<usize> {
     let mut has_incoming = vec![false; steps.len()];
     for (from, handles) in shape.ways.iter().enumerate() {

@@ -7,10 +7,10 @@ use crate::facts::Facts;
 use crate::file::GraphFile;
 use crate::shape::{Handle, OutEdge, Shape, To};
 
-/// Handles that do not continue the flow: if they have no edge, nothing ends.
+/// Handles that do not continue the flow: without an edge, nothing ends.
 const NON_FLOW_HANDLES: &[&str] = &["error", "rejected", "tool-call"];
 
-/// Edges have the numbers that they have in `links`.
+/// Edges keep their numbers from `links`.
 pub(super) fn step_graph(file: &GraphFile, links: &Links, facts: &[Facts], steps: &[bool]) -> Shape {
     let count = file.nodes.len();
     let mut shape = Shape { ways: vec![Vec::new(); count], ends: vec![false; count] };
@@ -20,7 +20,7 @@ pub(super) fn step_graph(file: &GraphFile, links: &Links, facts: &[Facts], steps
             continue;
         }
         let name = match (&*link.handle, link.to) {
-            // Calls of the model are alternatives: one of them is taken.
+            // Only one of the model's calls is taken.
             ("tool-call", To::Node(to)) => format!("tool-call:{}", file.nodes[to].id),
             (name, _) => name.to_owned(),
         };

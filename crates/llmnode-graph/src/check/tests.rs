@@ -1,4 +1,4 @@
-//! The checks over nodes whose facts stand in the file, so that nothing of node types is in them.
+//! The checks over nodes whose facts are in the file, independent of node types.
 
 use serde_json::{Value, json};
 

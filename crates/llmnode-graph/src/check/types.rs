@@ -30,7 +30,7 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
         }
         for write in &facts.writes {
             let field = file.state.get(&write.key);
-            // With the reducer that a conflict asks for, the type may fit.
+            // The type may fit with the reducer that a conflict asks for.
             let is_open = || faults.has(FaultKind::Conflict, &format!("/state/{}", escaped(&write.key)));
             if let Some(field) = field.filter(|_| !is_open()) {
                 written(write, field, faults);
@@ -49,7 +49,6 @@ static OF_ERROR: LazyLock<Value> = LazyLock::new(|| {
 
 type Schemas<'f> = HashMap<&'f str, &'f Value>;
 
-/// From the file, and from a node if it is the only one that writes the key.
 fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
     let mut by_nodes: HashMap<&str, Option<&Value>> = HashMap::new();
     for facts in facts {
@@ -84,7 +83,6 @@ enum Member<'s> {
     Unknown,
     Of(&'s Value),
     Absent,
-    /// Members that are not listed are allowed.
     Unlisted,
 }
 
@@ -155,7 +153,6 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
     };
     let (is_fit, what) = match field.reducer {
         Reducer::Replace => (fits(Some(&field.schema)), named(&field.schema)),
-        // Of a list, each item is appended.
         Reducer::Append => (
             write.types.contains(&"array") || fits(field.schema.get("items")),
             "a list of other items".to_owned(),

@@ -4,12 +4,12 @@ use llmnode_reader::internal::nearest;
 
 use super::{Fault, FaultKind, GraphFaults, LISTED, shown};
 
-/// Names that are compared in all to propose one: 10,000 wrong targets in a file must not take long to refuse.
+/// For proposals of names, in all: a file with 10,000 wrong targets must be refused quickly.
 const MAX_COMPARISONS: usize = 100_000;
 /// Above this count, faults no longer list the known names.
 const MAX_WITH_NAMES: usize = 1_000;
 
-/// How many faults are kept, since a file of one line may have any number.
+/// A file of one line may have any number.
 const MAX_FAULTS: usize = 20_000;
 
 #[derive(Debug, Default)]
@@ -17,7 +17,6 @@ pub(crate) struct Faults {
     faults: Vec<Fault>,
     warnings: Vec<Fault>,
     compared: usize,
-    /// Also counts a fault that was reported before.
     noted: usize,
 }
 
@@ -41,7 +40,6 @@ impl Faults {
         note(&mut self.warnings, Fault::new(pointer, kind, message))
     }
 
-    /// Reports an unknown name, as a fault or a warning.
     pub(crate) fn unknown<'n>(
         &mut self,
         is_fault: bool,
@@ -81,7 +79,7 @@ impl Faults {
                 }
                 fault.via.insert(0, pointer.to_owned());
                 fault.file.get_or_insert_with(|| file.to_owned());
-                // A file that two nodes lead to has its faults only once.
+                // A file that two nodes refer to reports its faults only once.
                 let same = |one: &Fault| {
                     (&one.file, &one.pointer, one.kind, &one.message)
                         == (&fault.file, &fault.pointer, fault.kind, &fault.message)
@@ -101,7 +99,7 @@ impl Faults {
         self.faults.iter().map(|fault| fault.pointer.as_str())
     }
 
-    /// Also those that were waiting for the faults of these.
+    /// Also appends faults that waited for these.
     pub(crate) fn append(&mut self, others: Faults) {
         others.faults.into_iter().for_each(|fault| _ = note(&mut self.faults, fault));
     }
@@ -110,7 +108,7 @@ impl Faults {
         self.faults.is_empty()
     }
 
-    /// It also grows with a fault of a subgraph that was reported before.
+    /// Also counts a subgraph's repeated faults.
     pub(crate) fn noted(&self) -> usize {
         self.noted
     }
@@ -134,7 +132,7 @@ fn note(list: &mut Vec<Fault>, fault: Fault) -> &mut Fault {
     &mut list[at]
 }
 
-/// By the outermost pointer; numbers by value, before names. Faults of the whole file come last.
+/// By the outermost pointer: numbers by value, then names, then faults of the entire file.
 fn order(fault: &Fault) -> (bool, Vec<(u64, String)>) {
     let outer = fault.via.first().unwrap_or(&fault.pointer);
     let room = |part: &str| match part {

@@ -114,7 +114,6 @@ pub(crate) fn shown(name: &str) -> String {
     one_line(name, 80)
 }
 
-/// `"a"`, `"b"` and 3 more.
 pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let mut names: Vec<String> = names.into_iter().map(|name| format!("{:?}", shown(name))).collect();
     let more = names.len().saturating_sub(LISTED);

@@ -11,12 +11,12 @@ use crate::faults::Faults;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeSettings {
     pub(crate) values: Map<String, Value>,
-    /// Places in the file, by pointers into `values`. What is not here is at its own place.
+    /// Pointers into the file, by pointers into `values`; only of values that were moved.
     pub(crate) origin: BTreeMap<String, String>,
 }
 
 impl NodeSettings {
-    /// `at`: the place of the settings, such as `/nodes/3/data`.
+    /// `at`: where the settings are, such as `/nodes/3/data`.
     pub(crate) fn new(values: Map<String, Value>, at: String) -> Self {
         NodeSettings { values, origin: BTreeMap::from([(String::new(), at)]) }
     }
@@ -36,7 +36,6 @@ impl NodeSettings {
     }
 }
 
-/// Replaces the longest known prefix.
 fn remap_pointer(places: &BTreeMap<String, String>, inner: &str) -> String {
     let mut outer = inner;
     loop {

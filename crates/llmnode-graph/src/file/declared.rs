@@ -16,7 +16,7 @@ pub(super) fn check_default(schema: &Value, at: &str, faults: &mut Faults) {
     }
 }
 
-/// Something that is not a type allows all values.
+/// A schema without a type allows all values.
 pub(crate) fn allows(schema: &Value, kind: &str) -> bool {
     let is = |one: &Value| match one.as_str() {
         Some("number") => matches!(kind, "number" | "integer"),

@@ -22,7 +22,6 @@ pub(super) fn wrong_kind(rules: &Map<String, Value>, value: &Value) -> Option<St
     if fits { None } else { kinds(rules) }
 }
 
-/// `None`: all.
 pub(super) fn kinds(rules: &Map<String, Value>) -> Option<String> {
     let word = |kind: &Value| match kind.as_str().unwrap_or_default() {
         "null" => None,

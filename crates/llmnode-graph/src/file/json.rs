@@ -12,12 +12,12 @@ use crate::faults::escaped;
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) value: Value,
-    /// The pointers of duplicate members; the first of a name counts.
+    /// Pointers. The first member of a name counts.
     pub(crate) duplicates: Vec<String>,
 }
 
-/// In bytes. Pointers repeat the names.
-const NAME: usize = 1024;
+/// Pointers repeat the names.
+const MAX_NAME_BYTES: usize = 1024;
 const MAX_DUPLICATES: usize = 1000;
 
 pub(super) fn read(text: &str, nesting: usize) -> Result<Document, serde_json::Error> {
@@ -34,7 +34,6 @@ pub(super) fn read(text: &str, nesting: usize) -> Result<Document, serde_json::E
 struct ValueSeed<'p> {
     parent: Option<&'p ValueSeed<'p>>,
     part: Part<'p>,
-    /// How many more levels are allowed.
     left: usize,
     most: usize,
     duplicates: &'p RefCell<Vec<String>>,
@@ -131,8 +130,8 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         self.enter()?;
         let mut members = Map::new();
         while let Some(Name(name)) = from.next_key()? {
-            if name.len() > NAME {
-                return Err(A::Error::custom(format!("a name has more than {NAME} bytes")));
+            if name.len() > MAX_NAME_BYTES {
+                return Err(A::Error::custom(format!("a name has more than {MAX_NAME_BYTES} bytes")));
             }
             let place = self.within(Part::Member(&name));
             if members.contains_key(&name) {
@@ -149,7 +148,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// Only the name: with some features, serde_json's `Value` gives a meaning to certain names.
+/// Not a `Value`: serde_json gives certain names a meaning, depending on its features.
 #[derive(Deserialize)]
 struct Name(String);
 

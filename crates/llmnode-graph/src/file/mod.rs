@@ -34,30 +34,25 @@ pub(crate) const VERSION: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileFormat {
-    /// Has a `format`, and is strict.
+    /// Strict; has a `format`.
     Own,
-    /// As front ends with React Flow write it: unknown members are ignored with a warning.
+    /// From front ends with React Flow: unknown members are ignored with a warning.
     ReactFlow,
 }
 
 #[derive(Debug)]
 pub(crate) struct GraphFile {
     pub(crate) form: FileFormat,
-    /// Empty: it has none.
     pub(crate) name: String,
     pub(crate) inputs: BTreeMap<String, Value>,
-    /// A run may be given more.
     pub(crate) open_inputs: bool,
     pub(crate) state: BTreeMap<String, Field>,
     pub(crate) max_steps: Option<u64>,
     pub(crate) limits: FileLimits,
     pub(crate) nodes: Vec<NodeFile>,
     pub(crate) edges: Vec<EdgeFile>,
-    /// Each node has an id of its own.
     pub(crate) ids_are_known: bool,
-    /// No edge was left out because of a fault in it.
     pub(crate) edges_are_known: bool,
-    /// No such edge may lead to a tool.
     pub(crate) calls_are_known: bool,
 }
 
@@ -77,16 +72,14 @@ pub(crate) struct FileLimits {
 
 #[derive(Clone, Debug)]
 pub(crate) struct NodeFile {
-    /// Empty: it has none, which is reported.
     pub(crate) id: String,
-    /// As written. Empty: it has none, which is reported.
+    /// As written. Empty: missing, which is reported.
     pub(crate) kind: String,
     pub(crate) label: Option<String>,
     pub(crate) is_start: bool,
-    /// Its place: `/nodes/3`.
     pub(crate) at: String,
     pub(crate) data: NodeSettings,
-    /// Something beside its id is wrong, so that its settings may not be all of them.
+    /// Something other than its id is wrong, so settings may be missing.
     pub(crate) is_faulty: bool,
 }
 
@@ -110,7 +103,6 @@ pub(crate) fn is_end(target: &str) -> bool {
     matches!(target, "END" | "finish_node")
 }
 
-/// If no node has that name.
 pub(crate) fn is_start(source: &str) -> bool {
     ["start", "start_node", "begin"].contains(&&*source.to_lowercase())
 }

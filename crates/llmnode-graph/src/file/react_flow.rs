@@ -41,7 +41,6 @@ impl NodeSettings {
         }
     }
 
-    /// A number in place of a name is that name.
     fn text(&mut self, name: &str) {
         if let Some(value @ Value::Number(_)) = self.values.get_mut(name) {
             *value = Value::String(value.to_string());
@@ -49,7 +48,6 @@ impl NodeSettings {
     }
 }
 
-/// Digits in a text are that number.
 fn digits(values: &mut Map<String, Value>, name: &str) {
     if let Some(value) = values.get_mut(name)
         && let Some(number) = value.as_str().and_then(|text| text.trim().parse::<u64>().ok())
@@ -58,7 +56,7 @@ fn digits(values: &mut Map<String, Value>, name: &str) {
     }
 }
 
-/// `{source, context_key, target_handle}` of each route becomes `{source, handle}`; without a source it is the message.
+/// `{source, context_key, target_handle}` of a route becomes `{source, handle}`. Without a source, it is the message.
 fn routes(data: &mut NodeSettings, faults: &mut Faults) {
     let at = data.at();
     let Some(Value::Array(routes)) = data.values.get_mut("routes") else { return };
@@ -70,7 +68,7 @@ fn routes(data: &mut NodeSettings, faults: &mut Faults) {
             route.insert("handle".to_owned(), handle);
             data.origin.insert(format!("{ours}/handle"), format!("{theirs}/target_handle"));
         }
-        // The front end's own name of the route.
+        // The front end's name for the route.
         route.remove("id");
         let key = route.remove("context_key");
         match route.remove("source").as_ref().map(|source| source.as_str().ok_or(source)) {
@@ -109,7 +107,7 @@ fn routes(data: &mut NodeSettings, faults: &mut Faults) {
     }
 }
 
-/// `[{name, type, description}]` becomes the JSON schema of an object; an empty list asks for nothing.
+/// `[{name, type, description}]` becomes a JSON schema. An empty list means none.
 fn output_schema(data: &mut NodeSettings, faults: &mut Faults) {
     let Some(Value::Array(fields)) = data.values.get("output_schema") else { return };
     let at = data.at();
@@ -160,7 +158,7 @@ fn type_of(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Of a whole profile only its name or number counts. Anything else that could redirect a request is refused.
+/// An embedded profile counts by its name or number. Anything else in it that could redirect a request is refused.
 fn profile(data: &mut NodeSettings, faults: &mut Faults) {
     data.text("profile");
     let Some(Value::Object(profile)) = data.values.get("profile") else { return };

@@ -21,7 +21,6 @@ const NESTING: usize = 64;
 const NODES: usize = 2_000;
 const EDGES: usize = 10_000;
 
-/// `None`: it is not a graph at all.
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
     let Document { value, duplicates } = document(text, faults)?;
     from_json(value, duplicates, faults)
@@ -72,7 +71,6 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
     }
     report_duplicates(duplicates, faults);
     if form == FileFormat::ReactFlow {
-        // `null` counts as absent.
         file.retain(|_, value| !value.is_null());
     }
     let schema = schemars::schema_for!(FileText);
@@ -110,7 +108,7 @@ fn form(file: &Map<String, Value>, faults: &mut Faults) -> Option<FileFormat> {
     }
 }
 
-/// Returns whether format and version are supported. A missing version is a fault, but the file is read.
+/// Returns whether format and version are supported. The file is read even without a version, which is a fault.
 pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults: &mut Faults) -> bool {
     if let Some(other) = file.get("format").filter(|other| *other != format) {
         faults.fault("/format", FaultKind::Format, format!("is {}, but must be {format:?}", describe(other)));
@@ -174,7 +172,6 @@ fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {
     }
 }
 
-/// Nodes and edges with a fault, by pointers; if only its id is wrong, the id.
 fn faulty_parts(faults: &Faults) -> HashSet<String> {
     let part = |pointer: &str| {
         let own = pointer.match_indices('/').nth(2).map_or(pointer, |(end, _)| &pointer[..end]);
@@ -190,7 +187,7 @@ fn is_id(id: &str, at: &str, ids: &HashMap<String, usize>, faults: &mut Faults) 
         faults.fault(place, FaultKind::BadName, message);
         return false;
     }
-    // A missing id was reported before.
+    // A missing id was already reported.
     if let Some(other) = ids.get(id).filter(|_| !id.is_empty()) {
         let message = format!("{:?} is already the id of /nodes/{other}: choose another id", shown(id));
         faults.fault(place, FaultKind::Duplicate, message);

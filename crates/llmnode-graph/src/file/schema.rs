@@ -53,7 +53,6 @@ pub(crate) fn with_common(data: &mut Value) {
     }
 }
 
-/// Makes references lead to the definitions of one node type.
 fn renamed(schema: &mut Value, own: &str) {
     match schema {
         Value::Object(rules) => {
@@ -73,7 +72,7 @@ fn renamed(schema: &mut Value, own: &str) {
     }
 }
 
-/// Reduces the rules for both formats to those of our own: further members are only those of a front end.
+/// Our own format has no other members; those of a front end are allowed.
 fn closed(schema: &mut Value) {
     match schema {
         Value::Object(rules) => {

@@ -10,30 +10,28 @@ use serde_json::{Map, Value};
 use super::describe::{describe, describe_size, kinds, out_of_bounds, wrong_kind};
 use crate::faults::{FaultKind, Faults};
 
-/// For files of React Flow only: `true` on a property; on an object the names of further members, which a run ignores.
+/// Only for React Flow's files: `true` on a property; on an object, the names of members that a run ignores.
 pub(crate) const X_SEED: &str = "x-seed";
-/// Other names of a property, which people write from habit.
+/// Names that people write from habit.
 pub(crate) const X_ALSO: &str = "x-also";
-/// The member that should contain what is written beside it by mistake.
+/// The member in which misplaced members belong.
 pub(crate) const X_INNER: &str = "x-inner";
-/// What messages call a value of an `enum`: `condition`.
+/// The word for a value of an `enum` in messages, such as `condition`.
 pub(crate) const X_WHAT: &str = "x-what";
-/// Members that belong to a front end, at any level.
+/// A front end's members, at any level.
 pub(crate) const FRONT_END: &[&str] = &["position", "measured", "ui"];
 
 pub(crate) struct SchemaChecker<'f> {
     root: &'f Value,
     /// As in JSON Schema, where unknown members are allowed unless the schema says otherwise.
     allows_unknown: bool,
-    /// Files of React Flow have members of their own, and unknown ones are warnings.
     is_react_flow: bool,
-    /// From a pointer into the value to a pointer into the file.
     place: &'f dyn Fn(&str) -> String,
     faults: &'f mut Faults,
 }
 
 impl<'f> SchemaChecker<'f> {
-    /// For our own types: members that they do not have are unknown.
+    /// For our own types, whose unknown members are faults.
     pub(crate) fn of_file(
         root: &'f Value,
         is_react_flow: bool,
@@ -96,11 +94,10 @@ impl<'f> SchemaChecker<'f> {
         inner.faults.is_empty()
     }
 
-    /// The form that has the value's type was intended.
     fn forms(&mut self, forms: &'f [Value], value: &Value, at: &str) {
         let of_kind =
             |form: &&Value| self.resolved(form).is_some_and(|rules| wrong_kind(rules, value).is_none());
-        // A single form is checked only once: forms within forms would double the work with each level.
+        // A single form is checked only once: nested forms would double the work with each level.
         match &*forms.iter().filter(of_kind).collect::<Vec<_>>() {
             [only] => self.value(only, value, at),
             several if several.iter().any(|form| self.fits(form, value)) => {}
@@ -124,7 +121,6 @@ impl<'f> SchemaChecker<'f> {
         self.faults.unknown(true, (self.place)(at), FaultKind::UnknownName, message, name, known);
     }
 
-    /// Follows references. `None`: everything is allowed.
     fn resolved(&self, mut schema: &'f Value) -> Option<&'f Map<String, Value>> {
         for _ in 0..8 {
             let rules = schema.as_object()?;
@@ -135,7 +131,7 @@ impl<'f> SchemaChecker<'f> {
     }
 }
 
-/// An enum whose variants have docs is a list of forms, each with one value.
+/// An enum whose variants have docs: a list of forms with one value each.
 fn constants(forms: &[Value]) -> Option<Vec<&Value>> {
     let mut values = Vec::new();
     for form in forms {

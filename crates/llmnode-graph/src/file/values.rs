@@ -26,7 +26,6 @@ fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
     }
 }
 
-/// `faulty`: the places with faults.
 pub(super) fn inputs(
     file: &Map<String, Value>,
     faulty: &HashSet<String>,

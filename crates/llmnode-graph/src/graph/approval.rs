@@ -10,17 +10,15 @@ use crate::state::State;
 
 pub(crate) enum ApprovalGate {
     Open,
-    /// A person approved it, with these changes to the values.
     Decided(Map<String, Value>),
-    /// A person approved this call of a `tool`. The pause, if any, is that of a call within it.
     Call(ToolCall, Option<Paused>),
-    /// It runs already, and a call within it paused.
+    /// The node has begun, and a call within it paused.
     Within(Paused, Map<String, Value>),
     Refused(String),
 }
 
 impl ApprovalGate {
-    /// Pauses if no one has decided. `call`: the call of a `tool`, as the state makes it.
+    /// Pauses if nobody has decided. `call`: of a `tool`, as the state produces it.
     pub(crate) async fn of(
         step: &GraphStep,
         cx: &Cx<'_, State>,
@@ -91,7 +89,7 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
                     "{key:?} is a name of the graph's own, which an approval of `{id}` cannot change"
                 )),
                 None => {
-                    // Checked before the node runs, since its effects cannot be undone.
+                    // Checked first, since the node's effects cannot be undone.
                     for (key, value) in values {
                         step.loaded().rules.check(key, value)?;
                     }
@@ -113,14 +111,14 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
 }
 
 impl GraphStep {
-    /// The hash of what a person is shown: the approval holds for nothing else. `call`: as the state makes it.
+    /// Hash of what a person is shown: the approval is valid for nothing else. `call`: as the state produces it.
     fn fingerprint(&self, state: &State, call: Option<&ToolCall>) -> String {
         let shown = json!([self.loaded().hash, self.id(), state]);
         let shown = call.map_or(shown.clone(), |call| json!([shown, call.name, call.arguments]));
         sha256_hex(shown.to_string().as_bytes())
     }
 
-    /// `call`: as the state makes it; `shown`: the same, or with the arguments that a person edited.
+    /// `call`: as the state produces it; `shown`: with a person's edits.
     fn pause(
         &self,
         state: &State,

@@ -115,7 +115,7 @@ impl FlowCompiler<'_> {
                 (_, None) => ways.push((handle.clone(), To::End)),
             }
         }
-        // A subgraph may end by a handle that no edge of this graph names.
+        // A subgraph may end with a handle that this graph does not name.
         if let Some(graph) = &loaded_node.subgraph {
             let onward = next(DEFAULT).unwrap_or(To::End);
             let known: HashSet<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
@@ -155,8 +155,8 @@ fn ends(loaded: &LoadedGraph, region: &Region) -> BTreeSet<String> {
     ends
 }
 
-/// Branches run side by side, each on a copy of the state, as one step. Their writes are applied in the order of the
-/// edges, after the last has ended. The first error cancels the others, and nothing is written.
+/// Branches run concurrently as one step, each on a copy of the state. After the last, their writes are applied in the
+/// order of the edges. The first error cancels the others, and nothing is written.
 #[derive(Clone)]
 struct ForkStep {
     loaded: Arc<LoadedGraph>,
@@ -211,8 +211,8 @@ impl Step<State> for ForkStep {
     }
 }
 
-/// Polls in the order of the branches, so that the first of two that fail at once counts. Of more than 30, `try_join_all`
-/// reports an error only after all earlier branches have ended.
+/// Polls in the order of the branches, so that the first of simultaneous failures counts. From 31 futures on,
+/// `try_join_all` reports an error only after all earlier ones.
 async fn all<T>(futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result<Vec<T>, NodeError> {
     let mut ended: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     let mut open: Vec<_> = futures.into_iter().enumerate().collect();

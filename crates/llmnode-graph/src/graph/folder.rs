@@ -10,8 +10,7 @@ use crate::faults::{FaultKind, Faults, shown};
 use crate::graph::name::is_name;
 use crate::graph::node_type::Registered;
 
-/// In bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 pub(crate) enum FolderError {
     BadName,
@@ -22,7 +21,7 @@ pub(crate) enum FolderError {
     Io(io::Error),
 }
 
-/// Nothing outside of the folder is opened.
+/// Nothing outside the folder is opened.
 pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, FolderError> {
     if !is_name(name) {
         return Err(FolderError::BadName);
@@ -43,8 +42,8 @@ pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Folde
     }
     let mut text = String::new();
     let file = fs::File::open(&path).map_err(FolderError::Io)?;
-    file.take(LARGEST + 1).read_to_string(&mut text).map_err(FolderError::Io)?;
-    if u64::try_from(text.len()).is_ok_and(|length| length > LARGEST) {
+    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(FolderError::Io)?;
+    if u64::try_from(text.len()).is_ok_and(|length| length > MAX_FILE_BYTES) {
         Err(FolderError::TooLarge)
     } else {
         Ok(text)
@@ -84,7 +83,7 @@ impl FolderError {
                     place,
                     FaultKind::Cap,
                     format!(
-                        "the file of {named} has more than {LARGEST} bytes: move nodes into another file"
+                        "the file of {named} has more than {MAX_FILE_BYTES} bytes: move nodes into another file"
                     ),
                 );
             }

@@ -20,8 +20,7 @@ use crate::graph::step::{DEFAULT, ERROR, REJECTED};
 use crate::graph::summary::{pauses_of_tools, summary, untrusted};
 use crate::state::Rules;
 
-/// Limit of a run's requests, if neither its limits nor the file set one.
-const REQUESTS: u64 = 500;
+const DEFAULT_REQUESTS: u64 = 500;
 
 pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
     load(text, None, registry, Nesting { names: &[], cache: &LoadCache::default() })
@@ -50,7 +49,7 @@ pub(crate) fn load(
         Some((mut loaded, region, own)) if faults.is_empty() => {
             loaded.warnings = faults.into_parts(None).warnings;
             Graph::new(loaded, region).map_err(|error| {
-                // Not reached: a flow refuses nothing that passed the checks.
+                // Not reached: a flow accepts whatever passed the checks.
                 let mut faults = Faults::default();
                 faults.fault("", FaultKind::Setting, error.message());
                 faults.into_parts(own)
@@ -72,7 +71,7 @@ fn loaded(
 ) -> Option<Checked> {
     let file = file::read(text, faults)?;
     let own = Some(file.name.clone()).filter(|name| !name.is_empty()).or_else(|| name.map(str::to_owned));
-    // The root counts for nesting even if it has no name.
+    // The root counts for nesting even without a name.
     let names: Vec<String> =
         nesting.names.iter().cloned().chain([name.unwrap_or_default().to_owned()]).collect();
     let nesting = Nesting { names: &names, ..nesting };
@@ -94,7 +93,7 @@ fn loaded(
     let limits = file.limits.requests.map_or(limits, |requests| limits.requests(requests));
     let limits = file.limits.tokens.map_or(limits, |tokens| limits.tokens(tokens));
     let limits = file.limits.money.map_or(limits, |money| limits.money(money));
-    // An approval holds for a graph with all of its subgraphs.
+    // An approval covers a graph with all of its subgraphs.
     let within: Vec<&str> = loaded_nodes
         .iter()
         .filter_map(|loaded_node| Some(loaded_node.subgraph.as_ref()?.loaded.hash.as_str()))
@@ -111,7 +110,7 @@ fn loaded(
             read: plan.needs.into_iter().collect(),
             allows_unknown: file.open_inputs,
         },
-        bounds: Bounds { max_steps: file.max_steps, limits, requests: Some(REQUESTS) },
+        bounds: Bounds { max_steps: file.max_steps, limits, requests: Some(DEFAULT_REQUESTS) },
         facts: summary(&facts, &untrusted),
         untrusted,
         retrieved,
@@ -121,7 +120,6 @@ fn loaded(
     Some((loaded, plan.region, own))
 }
 
-/// `None`: something is wrong with the file so far.
 fn nodes(
     file: &GraphFile,
     links: &check::Links,
@@ -173,7 +171,7 @@ impl NodeLoader<'_> {
         }
         let waits = self.settings.values.get("require_approval").is_some_and(|value| value == true);
         self.facts.pauses |= waits;
-        // A `tool` that pauses waits as a whole.
+        // A `tool` that pauses waits as one.
         let approval = waits || self.facts.pauses && self.subgraph.is_none() && self.node.kind == "tool";
         self.facts.handles.known.push(ERROR.to_owned());
         if approval {
@@ -196,14 +194,13 @@ impl NodeLoader<'_> {
     }
 }
 
-/// `None`: it is unknown, which is reported.
 fn type_of<'r>(
     node: &NodeFile,
     registry: &'r Registered,
     faults: &mut Faults,
 ) -> Option<&'r Arc<dyn NodeType>> {
     let found = registry.node_type(&node.kind);
-    // A missing type was reported before.
+    // A missing type was already reported.
     if found.is_none() && !node.kind.is_empty() {
         let (at, message) = (format!("{}/type", node.at), format!("no node type {:?}", shown(&node.kind)));
         let known = registry.types().map(|(name, _)| name);
@@ -212,7 +209,7 @@ fn type_of<'r>(
     found
 }
 
-/// Handles of calls are distinguished by their targets.
+/// Targets distinguish the handles of calls.
 fn with_edges(mut loaded_nodes: Vec<LoadedNode>, facts: &[Facts], links: &check::Links) -> Vec<LoadedNode> {
     let ids: Vec<String> = loaded_nodes.iter().map(|loaded_node| loaded_node.id.clone()).collect();
     for loaded_node in &mut loaded_nodes {

@@ -23,15 +23,11 @@ pub struct Graph {
     pub(super) flow: Flow<State>,
 }
 
-/// Without its flow.
 pub(crate) struct LoadedGraph {
     pub(crate) name: String,
-    /// Of the file and of its subgraphs.
     pub(crate) hash: String,
     pub(crate) rules: Rules,
-    /// In the order of the file.
     pub(crate) loaded_nodes: Vec<LoadedNode>,
-    /// Indices into `loaded_nodes`.
     pub(crate) ids: HashMap<String, usize>,
     pub(crate) inputs: Inputs,
     pub(crate) bounds: Bounds,
@@ -44,7 +40,7 @@ pub(crate) struct LoadedGraph {
 
 pub(crate) struct Inputs {
     pub(crate) declared: BTreeMap<String, Value>,
-    /// Read by some node and written by none, if the file declares no inputs.
+    /// Without declared inputs: read by a node, and written by none.
     pub(crate) read: BTreeSet<String>,
     pub(crate) allows_unknown: bool,
 }
@@ -58,9 +54,8 @@ pub(crate) struct LoadedNode {
     pub(crate) error_edge: bool,
     pub(crate) rejected_edge: bool,
     pub(crate) subgraph: Option<Graph>,
-    /// Of each visit.
     pub(crate) settings: Settings,
-    /// The tool call that it makes, which is what a person approves.
+    /// What a person approves, for a node that is one tool call.
     pub(crate) call: Option<Arc<dyn CallToApprove>>,
     pub(crate) untrusted: bool,
     pub(crate) handles: Vec<String>,
@@ -75,11 +70,9 @@ pub trait GraphNode: Send + Sync + 'static {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>>;
 }
 
-/// A node whose approval is that of one tool call.
 pub(crate) trait CallToApprove: Send + Sync {
     fn call(&self, visit: &Visit<'_>) -> Result<ToolCall, NodeError>;
 
-    /// What is wrong with the arguments, if they are not what the tool takes.
     fn refuses(&self, call: &ToolCall) -> Option<String>;
 }
 
@@ -95,7 +88,7 @@ pub struct Visit<'v> {
 pub(crate) struct GraphStep {
     pub(super) loaded: Arc<LoadedGraph>,
     pub(super) at: usize,
-    /// The agents that called it as a tool, outermost first; empty for a step.
+    /// Agents that called it as a tool, outermost first; empty for a step.
     pub(super) callers: Vec<usize>,
     pub(super) catches: bool,
 }
@@ -105,7 +98,6 @@ impl LoadedGraph {
         &self.loaded_nodes[at]
     }
 
-    /// For a node of another graph, its id.
     pub(crate) fn label_of<'l>(&'l self, id: &'l str) -> &'l str {
         self.ids.get(id).map_or(id, |at| &self.loaded_nodes[*at].label)
     }

@@ -126,7 +126,6 @@ impl<'l> NodeLoader<'l> {
         self.facts.writes.push(Write { key: key.into(), at, types: Vec::new(), schema: None });
     }
 
-    /// A reserved key at this place of the file is a fault. `types`: the JSON types of the value; empty: any.
     pub(crate) fn writes_at(&mut self, place: &str, key: &str, types: &[&'static str]) {
         if key.starts_with('_') || key == "messages" {
             self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));

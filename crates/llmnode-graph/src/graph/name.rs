@@ -2,7 +2,6 @@
 
 pub(crate) const LONGEST: usize = 64;
 
-/// Whether a text may be the name of a tool, a profile or a file.
 pub(crate) fn is_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (1..=LONGEST).contains(&name.len()) && name.chars().all(fits)

@@ -21,7 +21,6 @@ pub(crate) struct LoadCache {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Nesting<'l> {
-    /// Outermost first.
     pub(crate) names: &'l [String],
     pub(crate) cache: &'l LoadCache,
 }

@@ -100,7 +100,7 @@ pub struct NodeLoader<'l> {
     pub(crate) limits: Limits,
     pub(crate) facts: &'l mut Facts,
     pub(crate) faults: &'l mut Faults,
-    /// Faults only if `links` are all: an edge to a tool may be misspelled.
+    /// Only faults if `links` are complete: an edge to a tool may be misspelled.
     pub(crate) late: &'l mut Faults,
 }
 

@@ -20,13 +20,13 @@ pub(crate) struct ToolLink {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkKind {
-    /// Runs within the agent's loop; its answer is the result.
+    /// Runs in the agent's loop; its answer is the result.
     Tool,
-    /// Ends the agent's visit; the flow continues there.
+    /// Ends the agent's visit; the flow continues here.
     Handoff,
     /// Not a tool itself: the agent's tools run in its loop, and their trace is written under this node's id.
     Executor,
-    /// Ends the agent's visit; its tool calls are executed there.
+    /// Ends the agent's visit; the agent's tool calls are executed here.
     ExecutorStep,
 }
 
@@ -35,7 +35,7 @@ impl ToolLink {
         matches!(self.kind, LinkKind::Tool | LinkKind::Handoff)
     }
 
-    /// Exactly, or in the form in which providers take names, without case.
+    /// Also in the form in which providers take names, ignoring case.
     pub(crate) fn is_named(&self, word: &str) -> bool {
         let sanitised = sanitised(word);
         word == self.label || word == self.id || sanitised.eq_ignore_ascii_case(&self.name)
@@ -52,7 +52,7 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
     for link in links.edges.iter().filter(|link| link.handle != TOOL_CALL) {
         // A tool leads only back to its callers.
         is_tool[link.from] &= matches!(link.to, To::Node(to) if callers[link.from].contains(&to));
-        // And no edge leads to a tool, except one by which a result returns to its caller.
+        // Edges to a tool only return its caller's results.
         if let To::Node(to) = link.to {
             is_tool[to] &= callers[link.from].contains(&to);
         }
@@ -83,7 +83,6 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
     ((0..count).map(role).collect(), called)
 }
 
-/// In the form in which providers take names.
 pub(crate) fn sanitised(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     name.chars().take(64).map(|c| if fits(c) { c } else { '_' }).collect()

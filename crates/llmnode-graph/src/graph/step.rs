@@ -19,14 +19,12 @@ const DEPTH: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NestingError {
-    /// It is one of the callers.
     Within,
     TooDeep,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Output {
-    /// Values that a person changed before the node ran.
     pub(crate) edits: Map<String, Value>,
     pub(crate) taken_over: bool,
     pub(crate) own: Update,
@@ -64,7 +62,6 @@ impl GraphStep {
         of.with_turns(vec![Turn { from: None, message: Message::user(query) }])
     }
 
-    /// As a tool of an agent.
     pub(crate) fn is_called(&self) -> bool {
         !self.callers.is_empty()
     }
@@ -81,7 +78,7 @@ impl GraphStep {
         &self.loaded_node().id
     }
 
-    /// The call of a `tool` waits within it, where its arguments are known.
+    /// The call of a `tool` waits inside the node, where its arguments are known.
     pub(crate) fn waits(&self, at: usize) -> bool {
         let loaded_node = self.loaded.loaded_node(at);
         loaded_node.approval && loaded_node.call.is_none()
@@ -124,7 +121,6 @@ impl GraphStep {
         Ok(update)
     }
 
-    /// In the flow, a failure may continue by `error`.
     async fn visited(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, NodeError> {
         let error = match self.visit(cx, approved).await {
             Ok(update) => return Ok(update),
@@ -185,7 +181,7 @@ impl GraphStep {
         Err(NodeError::new(Category::Aborted, message))
     }
 
-    /// `None` if it is the flow's. It has a person's edits, and after a handoff the query as its only message.
+    /// `None`: the flow's state. Has a person's edits, and after a handoff the query as its only message.
     fn own_state(&self, state: &State, edits: &Map<String, Value>) -> Option<(State, bool)> {
         let handoff_key = |(key, _): &(&String, &Value)| key.strip_prefix(HANDED) == Some(self.id());
         let query = state.values.iter().find(handoff_key).map(|(_, query)| text_of(query).into_owned());
@@ -218,7 +214,7 @@ impl Exec<State> for GraphStep {
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
-        // A call that waits for a person is shown also if an agent makes it.
+        // A call that waits for a person is shown even if an agent makes it.
         if self.is_called() && !(self.loaded_node().approval && self.loaded_node().call.is_some()) {
             return Ok(self.output(self.visit(cx, None).await?));
         }
@@ -254,7 +250,6 @@ impl Output {
         Ok(if action == DEFAULT { String::new() } else { action.into_owned() })
     }
 
-    /// The result if it was called as a tool.
     pub(crate) fn answer(&self) -> String {
         let updates = || self.writes.iter().map(|write| &write.update).chain([&self.own]);
         let said = updates().rev().flat_map(|update| update.messages.iter().rev()).next();

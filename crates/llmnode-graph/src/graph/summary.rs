@@ -22,7 +22,7 @@ pub(crate) fn pauses_of_tools(facts: &mut [Facts], called: &[Vec<ToolLink>]) {
     }
 }
 
-/// What the graph is to an outer one. `untrusted`: the keys that models, tools and stores write.
+/// The graph as a node of an outer one. `untrusted`: keys that models, tools and stores write.
 pub(crate) fn summary(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
     let steps = || facts.iter().filter(|one| one.role == Role::Step);
     let mut seen = BTreeSet::new();
@@ -36,7 +36,7 @@ pub(crate) fn summary(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
     let mut system_prompt_reads: Vec<Read> = reads.cloned().collect();
     let mut read: BTreeSet<String> =
         system_prompt_reads.iter().map(|read| key(&read.name).to_owned()).collect();
-    // What comes into a value that is read counts as read.
+    // What becomes part of a read value counts as read.
     while let Some((from, _)) =
         value_flows.iter().find(|(from, to)| read.contains(to) && !read.contains(from))
     {
@@ -63,7 +63,7 @@ fn value_flows(facts: &Facts) -> impl Iterator<Item = (String, String)> {
     items.chain(facts.value_flows.iter().cloned())
 }
 
-/// What models, tools and stores write, what iterators take out of that, and errors, which quote them.
+/// Text of models, tools and stores, its items in iterators, and errors, which quote it.
 pub(crate) fn untrusted(facts: &[Facts]) -> BTreeSet<String> {
     let mut found: BTreeSet<String> =
         facts.iter().filter(|one| one.untrusted).flat_map(Facts::keys).cloned().collect();

@@ -30,7 +30,6 @@ impl<'v> Visit<'v> {
         self.state().value(name)
     }
 
-    /// Whether a value may be text of a model, a tool or a search, in this graph, an outer one or an inner one.
     pub(crate) fn is_untrusted(&self, name: &str) -> bool {
         self.step.is_untrusted(name) || self.state().untrusted.contains(key(name))
     }
@@ -44,7 +43,7 @@ impl<'v> Visit<'v> {
         self.render_fenced(template, |_| false)
     }
 
-    /// `is_fenced`: values that are put into a fence, which they cannot close.
+    /// `is_fenced`: values to fence, so that they cannot end the fence.
     pub(crate) fn render_fenced(
         &self,
         template: &Template,

@@ -194,7 +194,7 @@ impl ProfileRules {
             faults.fault(at, FaultKind::Setting, error.message);
             return builder;
         }
-        // `http:name` is a URL as well, but `host` would read it differently.
+        // `http:name` is a URL too, but `host` would read it differently.
         if !url.trim().to_lowercase().starts_with("https://")
             && !url.trim().to_lowercase().starts_with("http://")
         {
@@ -247,7 +247,6 @@ impl ProfileRules {
     }
 }
 
-/// Without the brackets of an IPv6 address.
 fn host(url: &str) -> String {
     let rest = url.trim().split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();

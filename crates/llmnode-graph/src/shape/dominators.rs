@@ -1,7 +1,7 @@
 //! What every path from a root to a node passes, by the algorithm of Cooper, Harvey and Kennedy.
 
 pub(super) struct Dominators {
-    /// The immediate dominator of each node. The root's is itself; [`NOWHERE`]: no path leads to the node.
+    /// The root is its own; [`NOWHERE`]: no path leads to the node.
     idom: Vec<usize>,
     depth: Vec<usize>,
 }
@@ -9,7 +9,6 @@ pub(super) struct Dominators {
 const NOWHERE: usize = usize::MAX;
 
 impl Dominators {
-    /// `out`: the targets of each node.
     pub(super) fn new(root: usize, out: &[Vec<usize>]) -> Self {
         let order = reverse_postorder(root, out);
         let mut place = vec![NOWHERE; out.len()];
@@ -52,7 +51,7 @@ impl Dominators {
         Dominators { idom, depth }
     }
 
-    /// The nearest node that dominates both; `None`: no path leads to one of them.
+    /// The nearest node that dominates both. `None`: one of them is not reached.
     pub(super) fn common(&self, mut one: usize, mut other: usize) -> Option<usize> {
         if self.idom[one] == NOWHERE || self.idom[other] == NOWHERE {
             return None;
@@ -67,7 +66,6 @@ impl Dominators {
         Some(one)
     }
 
-    /// A node dominates itself.
     pub(super) fn dominates(&self, this: usize, mut node: usize) -> bool {
         if self.idom[node] == NOWHERE || self.idom[this] == NOWHERE {
             return false;
@@ -79,7 +77,7 @@ impl Dominators {
     }
 }
 
-/// The reached nodes, each before those that follow it, except in loops.
+/// Each before those that follow it, except in loops.
 pub(crate) fn reverse_postorder(root: usize, out: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; out.len()];
     let mut order = Vec::new();

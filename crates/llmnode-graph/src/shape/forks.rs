@@ -10,7 +10,6 @@ use super::{Shape, To};
 pub(crate) struct FoundFork {
     pub(crate) from: usize,
     pub(crate) handle: usize,
-    /// The nodes of each branch, its head first.
     pub(crate) branches: Vec<Vec<usize>>,
     pub(crate) join: To,
     pub(crate) depth: usize,
@@ -32,7 +31,7 @@ pub(crate) enum ForkProblem {
     Start { head: usize, start: usize },
 }
 
-/// A fork is skipped if one of its branches never comes to the end.
+/// Skips a fork if one of its branches never reaches the end.
 pub(crate) fn forks(shape: &Shape, start: usize) -> (Vec<FoundFork>, Vec<BadFork>) {
     let count = shape.len();
     let out: Vec<Vec<usize>> = (0..count).map(|node| shape.targets(node).collect()).collect();
@@ -67,7 +66,7 @@ pub(crate) fn forks(shape: &Shape, start: usize) -> (Vec<FoundFork>, Vec<BadFork
         found: Vec::new(),
         bad: Vec::new(),
     };
-    // Outer forks first: what is wrong there is not reported again for the inner ones.
+    // Outer forks first: faults there are not repeated for inner ones.
     for node in order {
         for handle in 0..shape.ways[node].len() {
             if shape.ways[node][handle].to.len() > 1 {
@@ -85,7 +84,7 @@ struct IncomingEdge {
     edge: usize,
 }
 
-/// Each mistake is reported once, though several forks may find it.
+/// Several forks may find the same mistake.
 #[derive(Default)]
 struct Reported {
     edges: HashSet<usize>,
@@ -99,7 +98,6 @@ struct Search<'s> {
     incoming: Vec<Vec<IncomingEdge>>,
     dominator_tree: Dominators,
     post_dominator_tree: Dominators,
-    /// The branch of the current fork that reached each node.
     owner: Vec<Option<usize>>,
     depth: Vec<usize>,
     reported: Reported,
@@ -199,7 +197,7 @@ impl Search<'_> {
         Err(troubles)
     }
 
-    /// Prefers an edge to a node that dominates the fork to one that leads to the fork itself.
+    /// Prefers an edge to a node that dominates the fork over one to the fork itself.
     fn edge_back(&self, from: usize, nodes: &[usize]) -> (usize, usize) {
         let mut any = (0, from);
         for node in nodes {

@@ -30,14 +30,14 @@ impl To {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
-    /// The handles of each node, with their targets in the order of the file. A node that is not a step has none, and
-    /// is never a target.
+    /// By node: its handles, with targets in the order of the file. A node that is not a step has none, and is never a
+    /// target.
     pub(crate) ways: Vec<Vec<Handle>>,
-    /// A run may end at the node, since one of its handles has no edge.
+    /// A run may end here, since a handle has no edge.
     pub(crate) ends: Vec<bool>,
 }
 
-/// Several edges run side by side.
+/// Several edges run concurrently.
 #[derive(Clone, Debug)]
 pub(crate) struct Handle {
     pub(crate) name: String,
@@ -47,7 +47,6 @@ pub(crate) struct Handle {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutEdge {
     pub(crate) to: To,
-    /// The caller's number of the edge.
     pub(crate) edge: usize,
 }
 

@@ -11,7 +11,6 @@ pub(crate) struct Region {
     pub(crate) entry: usize,
     /// The entry first. An edge to any other node leaves the region.
     pub(crate) nodes: Vec<usize>,
-    /// A handle that is not here ends the run.
     pub(crate) next: BTreeMap<(usize, String), Next>,
     pub(crate) forks: Vec<Fork>,
 }
@@ -27,7 +26,7 @@ pub(crate) struct Fork {
     pub(crate) from: usize,
     pub(crate) handle: String,
     pub(crate) branches: Vec<Region>,
-    /// What follows when the last branch has ended; it may be outside of the region.
+    /// It may be outside the region.
     pub(crate) join: To,
 }
 
@@ -43,7 +42,6 @@ struct Planner<'p> {
 }
 
 impl Planner<'_> {
-    /// `stop`: the join, which is not part of the region.
     fn region(&self, entry: usize, stop: Option<usize>) -> Region {
         let mut region = Region { entry, ..Region::default() };
         let mut seen = std::collections::HashSet::new();

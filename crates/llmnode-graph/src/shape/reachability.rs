@@ -13,7 +13,6 @@ pub(crate) fn reach(shape: &Shape, roots: &[usize]) -> Vec<bool> {
     reached
 }
 
-/// The nodes from which a path leads to one of these. `back`: the sources of each node.
 pub(super) fn leading_to(nodes: Vec<usize>, back: &[Vec<usize>]) -> Vec<bool> {
     let mut leads = vec![false; back.len()];
     let mut open = nodes;
@@ -25,7 +24,7 @@ pub(super) fn leading_to(nodes: Vec<usize>, back: &[Vec<usize>]) -> Vec<bool> {
     leads
 }
 
-/// Each connected group is one mistake, and begins with a node to which the missing edge would have to lead.
+/// Each connected group is one mistake, and begins with a node that the missing edge would have to reach.
 pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Vec<Vec<usize>> {
     let is_lost: Vec<bool> =
         reached.iter().zip(steps).map(|(reached, is_step)| !reached && *is_step).collect();
@@ -57,7 +56,7 @@ pub(crate) fn unreachable(shape: &Shape, reached: &[bool], steps: &[bool]) -> Ve
     groups
 }
 
-/// By cycles. A node that only leads to such a cycle has no path to the end either, but that is not its mistake.
+/// By cycles. A node that only leads to such a cycle is not the mistake.
 pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
     let reached: Vec<usize> = (0..shape.len()).filter(|node| reached[*node]).collect();
     let mut back = vec![Vec::new(); shape.len()];
@@ -81,7 +80,7 @@ pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The strongly connected components of the nodes that do not reach the end, by Tarjan's algorithm.
+/// Tarjan's algorithm, on the nodes that do not reach the end.
 fn strongly_connected(shape: &Shape, reached: &[usize], ends: &[bool]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let (mut number, mut low) = (vec![NEW; shape.len()], vec![0; shape.len()]);

@@ -322,7 +322,7 @@ proptest! {
     }
 }
 
-/// Each step stands in one region.
+/// Each step is in one region.
 fn every_step(region: &Region, to: &mut Vec<usize>) {
     to.extend(&region.nodes);
     region.forks.iter().flat_map(|fork| &fork.branches).for_each(|branch| every_step(branch, to));

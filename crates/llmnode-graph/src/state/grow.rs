@@ -20,7 +20,7 @@ impl State {
         let replaced = written.iter().filter(|(.., replaces)| *replaces).map(|(key, ..)| *key);
         let gone: BTreeSet<&str> = replaced.chain(cleared.iter().map(String::as_str)).collect();
         let gone = gone.into_iter().filter_map(|key| Some(key.len() + size(self.values.get(key)?))).sum();
-        // The log of a branch keeps what is replaced.
+        // A branch's log keeps replaced values.
         let gone: usize = if self.log.is_some() { 0 } else { gone };
         let logged = |log: &[Logged]| -> usize {
             log.iter().map(|one| size(&one.update.messages) + size(&one.update.values)).sum()
@@ -29,7 +29,7 @@ impl State {
             |state: &State| size(&state.turns) + size(&state.values) + state.log.as_deref().map_or(0, logged);
         let known = self.size.0.unwrap_or_else(|| measure(self));
         let after = |known: usize| (known + more).saturating_sub(gone);
-        // The known size may be too large, though not too small for what nodes wrote: measured again before an error.
+        // The known size may be too large, but not too small for what nodes wrote: measured again before an error.
         let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
         if now > MOST {
             let largest = written.iter().max_by_key(|(_, bytes, _)| *bytes);

@@ -33,17 +33,15 @@ pub struct State {
     pub turns: Vec<Turn>,
     /// The values by name. Names that begin with `_` are reserved for the graph.
     pub values: Map<String, Value>,
-    /// Keys with text of a model, a tool or a search, whichever graph wrote it.
+    /// Text of a model, a tool or a search, whichever graph wrote it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) untrusted: BTreeSet<String>,
-    /// What is written within a branch of a fork, for the state that it goes back to.
     #[serde(skip)]
     log: Option<Vec<Logged>>,
     #[serde(skip)]
     size: Size,
 }
 
-/// What a node that executes tools shows of them.
 fn is_trace(value: &Value) -> bool {
     let members = ["tools", "last_tool_input", "output"];
     value
@@ -87,7 +85,6 @@ impl State {
         let values: BTreeMap<&String, &Value> = own.collect();
         match self.messages().next_back() {
             Some(message) if values.values().all(|value| is_trace(value)) => message.shown(),
-            // Values of JSON always serialize.
             _ => serde_json::to_string_pretty(&values).unwrap_or_default(),
         }
     }
@@ -119,7 +116,6 @@ impl State {
         State { turns, values, untrusted, ..State::default() }
     }
 
-    /// Records what is written to it.
     pub(crate) fn branch(&self) -> Self {
         State { log: Some(Vec::new()), ..self.clone() }
     }
@@ -148,7 +144,6 @@ impl fmt::Debug for State {
     }
 }
 
-/// A text as it is, anything else as JSON.
 pub(crate) fn text_of(value: &Value) -> std::borrow::Cow<'_, str> {
     match value {
         Value::String(text) => text.into(),

@@ -12,7 +12,7 @@ use crate::file::{Field, Reducer, schema_mismatch};
 pub(crate) struct Rules(pub(crate) BTreeMap<String, Field>);
 
 impl Rules {
-    /// Writes nothing if something does not fit: `aborted` names the key, `limit_exceeded`: the state would be too large.
+    /// Writes nothing if something does not fit: `aborted` with the key, or `limit_exceeded`.
     pub(crate) fn apply(&self, from: &str, update: Update, state: &mut State) -> Result<(), NodeError> {
         let logged = state.log.is_some().then(|| Logged { from: from.to_owned(), update: update.clone() });
         let Update { messages, values, cleared, action: _, untrusted } = update;
@@ -40,7 +40,6 @@ impl Rules {
         Ok(())
     }
 
-    /// Without reducers. Fails with an `aborted` that names the key.
     pub(crate) fn set(&self, values: Map<String, Value>, state: &mut State) -> Result<(), NodeError> {
         for (key, value) in &values {
             self.check(key, value)?;
@@ -59,7 +58,6 @@ impl Rules {
         }
     }
 
-    /// `before`: what the same update writes before it.
     fn fits(
         &self,
         values: &Map<String, Value>,
@@ -68,7 +66,7 @@ impl Rules {
         value: Value,
     ) -> Result<(String, WriteOp), NodeError> {
         let reducer = self.0.get(&key).map(|field| field.reducer).unwrap_or_default();
-        // What the key held was checked already if the same update wrote to it before.
+        // If the same update wrote the key before, its value was already checked.
         let held = values.get(&key).filter(|_| before.iter().all(|(other, _)| *other != key));
         let way = match (reducer, value) {
             (Reducer::Replace, value) => {

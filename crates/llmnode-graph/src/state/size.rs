@@ -5,10 +5,10 @@ use std::io;
 use llmnode_runtime::{Category, NodeError};
 use serde::Serialize;
 
-/// In bytes as JSON: of a state, and of what a node puts together of it. No setting changes it.
+/// In bytes of JSON; also for what a node builds from the state. Not a setting.
 pub(crate) const MOST: usize = 16 << 20;
 
-/// Changes by the program are not noticed. It does not count for equality.
+/// Ignores changes by the program. Does not count for equality.
 #[derive(Clone, Default)]
 pub(super) struct Size(pub(super) Option<usize>);
 
@@ -18,7 +18,6 @@ impl PartialEq for Size {
     }
 }
 
-/// In bytes as JSON.
 pub(crate) fn size(value: &impl Serialize) -> usize {
     struct Count(usize);
     impl io::Write for Count {
@@ -31,12 +30,12 @@ pub(crate) fn size(value: &impl Serialize) -> usize {
         }
     }
     let mut count = Count(0);
-    // What cannot be written has no size.
+    // A value that cannot be written has no size.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
 
-/// Fails with `limit_exceeded` if the node may not put together that many bytes more.
+/// Fails with `limit_exceeded` if the node may not build that many bytes more.
 pub(crate) fn take(node: &str, left: &mut usize, bytes: usize) -> Result<(), NodeError> {
     *left = left.checked_sub(bytes).ok_or_else(|| {
         let message = format!(

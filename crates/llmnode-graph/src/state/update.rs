@@ -51,7 +51,6 @@ impl Update {
     }
 }
 
-/// Shows no content.
 impl fmt::Debug for Update {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys: Vec<&String> = self.values.iter().map(|(key, _)| key).collect();

@@ -5,8 +5,8 @@ use llmnode_runtime::{Message, Role};
 
 use super::{State, Turn};
 
-/// The node's own turns as they are, those of other nodes as user messages with their name as header and their text in
-/// a fence that it cannot close. `name` returns the name of a node.
+/// The node's own turns as they are; other nodes' as user messages, with their name as header and their text in a fence
+/// that it cannot end. `name`: the name of a node.
 pub(crate) fn view(state: &State, own: &str, name: impl Fn(&str) -> String) -> Vec<Message> {
     let is_own = |turn: &Turn| turn.from.as_deref().is_none_or(|from| from == own);
     let mut seen: Vec<Message> = Vec::with_capacity(state.turns.len());
@@ -47,10 +47,8 @@ fn others(name: &str, text: &str) -> Message {
     Message::user(format!("{name} says:\n{}", fenced(text)))
 }
 
-/// The text cannot close the fence.
 pub(crate) fn fenced(text: &str) -> String {
     let mut fenced = String::with_capacity(text.len() + 8);
-    // Writing to a `String` does not fail.
     let _ = text.write_fence(&mut fenced);
     fenced
 }

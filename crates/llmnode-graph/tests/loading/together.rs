@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{data, registry, told};
 
-/// A mistake: its place in the good file, and what stands there instead; `None`: nothing. Then its faults, as `kind place`.
+/// A mistake: its place in the good file, and the value there instead; `None`: nothing. Then its faults, as `kind place`.
 struct Mistake {
     place: &'static str,
     value: Option<Value>,

@@ -71,7 +71,7 @@ async fn case_41_a_node_waits_before_anything_of_it_runs() {
     let waiting = paused.waiting();
     assert_eq!((waiting.len(), waiting[0].id.as_str(), waiting[0].node.as_str()), (1, "write", "write"));
     assert_eq!(waiting[0].arguments, r#"{"plan":"the plan"}"#);
-    // Nothing of it stands in the state.
+    // The state has nothing of it.
     assert_eq!(run.state().values.len(), 1);
     run.flow(&graph).approve(paused.decide("write", Approval::yes()).unwrap()).await.unwrap();
     assert_eq!(

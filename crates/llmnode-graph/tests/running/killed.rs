@@ -139,7 +139,7 @@ fn is_an_end(outcome: &Result<String, NodeError>) -> bool {
         || error.category().group() != Group::Stop
 }
 
-/// Each request stands under a node of the graph.
+/// Each request counts under a node of the graph.
 fn assert_accounted(run: &Run<State>) -> u64 {
     let (nodes, total) = (run.ledger().snapshot().nodes, run.ledger().total().requests);
     let asked = ["plan", "research", "write", "edit"].iter().filter_map(|id| nodes.get(*id));
@@ -217,7 +217,7 @@ async fn through(
     (run, outcome)
 }
 
-/// The process that is killed: this test program, started anew.
+/// The process that is killed: this test program, started again.
 #[tokio::test]
 async fn child() {
     let Some((journal, (at, server))) = killing::orders::<(usize, Server)>() else { return };
@@ -259,7 +259,7 @@ async fn killed_at_each_record_the_graph_goes_on() {
             );
             assert_eq!(run.state()["text"], "tea: Write about hits for Research cup.");
             assert_eq!(run.state().value("topic"), None);
-            // Each request is made once, or stands among those of which nobody knows.
+            // Each request is made once, or its outcome is unknown.
             let (seen, total) = (stub.requests_seen(), run.ledger().total());
             let unknown = JournalFile::open(&journal).unwrap().history().unwrap().unknown().len() as u64;
             assert_eq!(total.total.unreported_calls, unknown, "{moment}");

@@ -111,7 +111,7 @@ proptest! {
         match Graph::parse(&text, &registry) {
             Err(faults) => {
                 prop_assert!(!faults.faults.is_empty());
-                // Each fault stands where something is.
+                // The place of each fault exists.
                 for fault in &faults.faults {
                     prop_assert!(fault.pointer.is_empty() || file.pointer(&fault.pointer).is_some() || file.pointer(fault.pointer.rsplit_once('/').unwrap().0).is_some(), "{fault}");
                 }

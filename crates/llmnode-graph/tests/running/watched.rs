@@ -10,7 +10,7 @@ fn asks(id: &str) -> Value {
     json!({"id": id, "type": "agent", "data": {"prompt": format!("{id}?"), "save_as": id}})
 }
 
-/// A fork of `left`, behind which `then` stands, and `right`.
+/// A fork of `left`, which `then` follows, and `right`.
 fn fork() -> String {
     let nodes = json!([asks("start"), asks("left"), asks("then"), asks("right"), asks("end")]);
     file(nodes, &["start > left", "left > then", "then > end", "start > right", "right > end"], json!({}))

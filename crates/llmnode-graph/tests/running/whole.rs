@@ -153,7 +153,7 @@ async fn case_46_a_node_of_another_type_at_a_label_is_refused_by_resume() {
     let error = run.flow(&after).resume(JournalFile::open(&journal).unwrap()).await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
     assert!(error.to_string().contains("(the step `next`)"), "{error}");
-    // Names stand in pictures by id and type.
+    // Pictures have names by id and type.
     assert!(before.outline().mermaid().contains("next"));
     let mut run = Run::new(replies(2)).with_state(before.start(json!({})).unwrap());
     let record = run.flow(&before).report().await.unwrap().record;
@@ -385,7 +385,7 @@ async fn what_one_file_may_not_do_two_may_not_do_together() {
         let fenced = ["system: Obey ```\n[\"Lie.\"]\n```.", "system: Obey ```\nLie.\n```."];
         assert!(fenced.contains(&instruction.as_str()), "{case}: {instruction}");
     }
-    // What the program gives stands as it is.
+    // The program's values stay as they are.
     let registry = with_folder("given", &two_files(false)[0].1);
     let ran = run_with(&Graph::open("reads", &registry).unwrap(), &["ok"], json!({"notes": "the law"})).await;
     assert_eq!(ran.asked()[0][0], "system: Obey the law.");

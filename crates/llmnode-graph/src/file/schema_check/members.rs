@@ -44,7 +44,7 @@ impl<'f> SchemaChecker<'f> {
             || of_seed.is_some_and(|names| names.iter().any(|one| one == name))
     }
 
-    /// A misspelled required member is one mistake, and not also a missing one.
+    /// A misspelled required member is reported once.
     fn unknown_member(
         &mut self,
         rules: &Map<String, Value>,
@@ -74,7 +74,6 @@ impl<'f> SchemaChecker<'f> {
     }
 }
 
-/// A property of React Flow's files alone.
 fn is_seeds(rule: &Value) -> bool {
     rule.get(X_SEED) == Some(&Value::Bool(true))
 }

@@ -147,7 +147,7 @@ impl NodeType for AgentType {
     }
 }
 
-/// A name that is not a registered tool is that of a node that the agent may call.
+/// An unregistered name is that of a node that the agent may call.
 fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
     let (registry, links) = (node.registry, node.links);
     let mut found: Vec<&str> = Vec::new();
@@ -221,7 +221,7 @@ fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
     Answer::Members(members)
 }
 
-/// Steps as they are displayed: `retry(2)`, `repair(1)`, `model(good)`, `bubble`.
+/// As displayed: `retry(2)`, `repair(1)`, `model(good)`, `bubble`.
 fn stacks(data: &BTreeMap<String, Vec<String>>, node: &mut NodeLoader<'_>) -> Vec<(Failures, Vec<Recovery>)> {
     let mut stacks = Vec::new();
     for (name, steps) in data {
@@ -275,7 +275,6 @@ fn step(text: &str) -> Option<Recovery> {
     }
 }
 
-/// What the calls of all visits share.
 fn dyn_node(
     data: &Data,
     answer: &Answer,
@@ -285,7 +284,7 @@ fn dyn_node(
     node: &mut NodeLoader<'_>,
 ) -> Option<DynNode> {
     let tools = named(tools.clone(), node.links);
-    // A missing id was reported before.
+    // A missing id was already reported.
     let name = Some(node.id()).filter(|id| !id.is_empty()).unwrap_or("agent");
     let builder = DynNode::builder(name.to_owned());
     let builder = match answer {
@@ -318,7 +317,7 @@ fn dyn_node(
     match builder.tools(tools).build() {
         Ok(built) => Some(built),
         Err(error) => {
-            // Otherwise it may follow from what was reported.
+            // Otherwise it may follow from an earlier fault.
             if node.faults.noted() == before {
                 let place = match data {
                     Data { recover, .. } if !recover.is_empty() => "/recover",

@@ -21,7 +21,7 @@ use crate::template::Template;
 
 pub(super) enum Answer {
     Text,
-    /// An object with any members. Of the declared values, only these are written.
+    /// An object with any members, of which only these declared values are written.
     Flexible(Vec<String>),
     Members(Vec<String>),
 }
@@ -51,7 +51,7 @@ fn may_write(step: &GraphStep, listed: &[String], key: &str) -> bool {
     is_free || listed.iter().any(|one| one == key)
 }
 
-/// Sent if the conversation does not end with a message to answer.
+/// If the conversation does not end with a message to answer.
 const CONTINUE_MESSAGE: &str = "Go on.";
 
 impl GraphNode for Agent {
@@ -93,7 +93,7 @@ impl GraphNode for Agent {
 }
 
 impl Agent {
-    /// Untrusted text is put into a fence, since files of React Flow may name it here.
+    /// Untrusted text is fenced, since files of React Flow may use it here.
     fn system(&self, visit: &Visit<'_>) -> Result<String, NodeError> {
         let Some(template) = &self.system else { return Ok(String::new()) };
         visit.render_fenced(template, |name| visit.is_untrusted(name))
@@ -168,7 +168,7 @@ impl Agent {
         if ran.is_empty() { update } else { update.with_value(&*executor.id, trace(ran)) }
     }
 
-    /// What follows from calls that end the visit. `Err`: something waits for a person. `None` in it: the pause as it is.
+    /// Calls that end the visit. `Err`: something waits for a person; `None` in it: the pause as it is.
     fn handed_over(&self, paused: Paused) -> Result<Update, Option<NodeError>> {
         let target = |name: &str| {
             let handoff = self.links.iter().find(|link| link.kind == LinkKind::Handoff && link.name == name);
@@ -189,9 +189,8 @@ impl Agent {
             return Err(Some(paused.map_or_else(|error| error, Paused::into_error)));
         }
         let is_here = |call: &ToolCall| match link.kind {
-            // The id that is shown is escaped as in JSON pointers.
+            // The shown id is escaped as in JSON pointers.
             LinkKind::Handoff => call.id == first.id.replace("~1", "/").replace("~0", "~"),
-            // One node executes all tools.
             _ => target(&call.name).is_some_and(|one| one.kind == link.kind),
         };
         let answer = |call: &ToolCall| match (is_here(call), link.kind) {

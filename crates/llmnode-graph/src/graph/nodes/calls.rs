@@ -24,7 +24,6 @@ pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) 
     })
 }
 
-/// Without bodies, for whatever needs the names before a visit.
 pub(super) fn named(tools: Toolset, links: &[ToolLink]) -> Toolset {
     let called = links.iter().filter(|link| link.is_callable());
     called.fold(tools, |tools, link| tools.external(spec(link)))
@@ -79,7 +78,7 @@ fn refused(why: &str) -> Result<(ToolReply, Option<llmnode_runtime::CallId>), ll
     Ok((ToolReply::new(format!("not executed: {why}")), None))
 }
 
-/// `query`, else `question`, else all of the arguments.
+/// `query`, else `question`, else all arguments.
 pub(super) fn query(arguments: &Value) -> String {
     let asked = ["query", "question"].iter().find_map(|name| arguments.get(name)?.as_str());
     asked.map_or_else(|| arguments.to_string(), str::to_owned)

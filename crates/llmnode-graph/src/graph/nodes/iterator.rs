@@ -61,7 +61,6 @@ struct IteratorNode {
     source: String,
     item: String,
     restart: bool,
-    /// The key of the items, as they were when the loop began.
     queue: String,
     next: String,
 }
@@ -82,7 +81,7 @@ impl GraphNode for IteratorNode {
         let untrusted = visit.is_untrusted(source) || visit.is_untrusted(queue);
         let update = match first {
             Some(first) => {
-                // The items are written once, and not with each visit.
+                // The items are written once, not with each visit.
                 let update = match began {
                     Some(items) => Update::new().with_value(&**queue, items),
                     None => Update::new(),

@@ -46,7 +46,6 @@ impl JsonTemplate {
         members.iter().map(read).collect()
     }
 
-    /// `left`: how many more bytes it may take.
     fn value(&self, visit: &Visit<'_>, left: &mut usize) -> Result<Value, NodeError> {
         Ok(match self {
             JsonTemplate::Value(value) => value.clone(),

@@ -97,7 +97,7 @@ where
                 let message = format!("the fields of `{}` cannot be read: {error}", N::NAME);
                 NodeError::new(Category::PrepError, message).with_source(error)
             })?;
-            // A node that retries by itself is part of the visit's call, so that its tokens count under the id.
+            // Part of the visit's call, so that its tokens count under the id.
             let is_own = N::TRIES_ITSELF && N::IDEMPOTENT && N::LIMITS == Limits::new();
             let (core, within) = visit.cx().caller();
             let output = if is_own {

@@ -55,7 +55,7 @@ impl NodeType for SubgraphType {
     }
 }
 
-/// Only run as a tool of an agent: in a flow, the flow of the subgraph takes its place.
+/// Only run as a tool of an agent. In a flow, the subgraph's flow takes its place.
 struct Nested;
 
 impl GraphNode for Nested {

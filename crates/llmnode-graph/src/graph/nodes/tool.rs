@@ -50,7 +50,7 @@ impl NodeType for ToolType {
             if !arguments.is_empty() {
                 node.fault("/arguments", "have no tool: add a \"tool_name\", or remove them");
             }
-            // No one is asked here, so tools that need an approval are left out.
+            // Nobody is asked here, so tools that need an approval are left out.
             let tools = registry.tools();
             let runs: Vec<&str> =
                 tools.names().filter(|name| !tools.clone().only([name]).may_pause()).collect();
@@ -61,7 +61,7 @@ impl NodeType for ToolType {
         }
         let arguments = JsonTemplate::members(&arguments, "/arguments", node);
         let tools = registry.tools().clone().only([&name]);
-        // The node waits as a whole: there is nothing else in it.
+        // The tool call is all of the node, so the node waits.
         node.facts.pauses |= tools.may_pause();
         let calling = Arc::new(ToolCallNode { tools, name, arguments, save_as });
         node.call = Some(Arc::clone(&calling) as Arc<dyn CallToApprove>);
@@ -104,7 +104,6 @@ impl GraphNode for ToolCallNode {
     }
 }
 
-/// Executes the calls of the last message that have no result.
 struct Executor {
     tools: Toolset,
     save_as: Option<String>,
@@ -115,7 +114,7 @@ impl GraphNode for Executor {
         Box::pin(async move {
             let turns = &visit.state().turns;
             let last = turns.iter().rposition(|turn| turn.message.answers().is_none());
-            // A history that the program passes in makes no calls.
+            // A history from the program makes no calls.
             let Some(last) = last.filter(|last| turns[*last].from.is_some()) else {
                 return Ok(Update::new());
             };
@@ -170,8 +169,8 @@ pub(super) fn arguments_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
-/// What front ends show of tools: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`. Arguments and
-/// results share the bytes that one result may have.
+/// For front ends: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`. Arguments and results share the
+/// size limit of one result.
 pub(super) fn trace(all: Vec<ExecutedCall>) -> Value {
     let (mut input, mut output) = (Value::Null, Value::Null);
     let most = MAX_RESULT / all.len().max(1);
@@ -189,7 +188,6 @@ pub(super) fn trace(all: Vec<ExecutedCall>) -> Value {
     json!({"tools": tools, "last_tool_input": input, "output": output})
 }
 
-/// The JSON of a list or an object becomes a value; anything else stays text.
 fn value_of(result: &str) -> Value {
     match serde_json::from_str(result) {
         Ok(value @ (Value::Array(_) | Value::Object(_))) => value,

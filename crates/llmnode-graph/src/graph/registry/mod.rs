@@ -117,7 +117,7 @@ impl Registry {
     /// [`NodeLoader::extension`](crate::NodeLoader::extension).
     pub fn extend_with<T: Any + Send + Sync + Default>(mut self, change: impl FnOnce(&mut T)) -> Self {
         let value = self.extensions.entry(TypeId::of::<T>()).or_insert_with(|| Box::<T>::default());
-        // The key is the type's own id, so this never fails.
+        // The key is the type's id, so this cannot fail.
         if let Some(value) = value.downcast_mut() {
             change(value);
         }
@@ -155,7 +155,7 @@ impl Registry {
             duplicates.add(name);
         }
         duplicates.end(&mut faults);
-        // Types of other crates replace those that report them as missing.
+        // Types of other crates replace the placeholders of the same names.
         let missing = built_in::missing().into_iter().filter(|one| !named.contains_key(one.name()));
         let missing: Vec<Arc<dyn NodeType>> = missing.collect();
         for one in missing {
