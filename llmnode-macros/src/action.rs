@@ -102,7 +102,6 @@ fn arguments(
     list.parse_args_with(|input: ParseStream<'_>| argument(input, keys, name, krate))
 }
 
-/// `name = "…"` on a variant, `crate = ::path` on the enum.
 fn argument(
     input: ParseStream<'_>,
     keys: &[&'static str],
@@ -150,7 +149,7 @@ fn impls(ident: &Ident, variants: &[NamedVariant<'_>]) -> TokenStream {
         quote_spanned!(here=> Self::#ident { .. } => #name,)
     });
     let copied = variants.iter().map(|named| clone_arm(named.variant));
-    // The compiler regards references as inhabited: `match self {}` would not compile.
+    // References count as inhabited: `match self {}` would not compile.
     let (name, from) = match variants {
         [] => (quote_spanned!(here=> match *self {}), quote_spanned!(here=> match *__action {})),
         _ => (
@@ -185,7 +184,7 @@ fn clone_arm(variant: &Variant) -> TokenStream {
     let fields = variant.fields.iter().zip(variant.fields.members()).enumerate();
     let (bindings, values): (Vec<_>, Vec<_>) = fields
         .map(|(index, (field, member))| {
-            // Spanned at the field's type, where the compiler reports a missing `Clone`.
+            // The compiler reports a missing `Clone` at this span.
             let at = end_spans(&field.ty).0;
             let binding = format_ident!("__field{index}", span = at);
             let cloned = quote_spanned!(at=> ::core::clone::Clone::clone(#binding));

@@ -63,7 +63,6 @@ pub(crate) fn without_fields(input: &DeriveInput) -> DeriveInput {
 
 struct Condition {
     predicate: TokenStream,
-    /// Empty for `cfg`.
     adds: Punctuated<Meta, Token![,]>,
 }
 
@@ -100,7 +99,7 @@ fn walk(item: &mut Item, visit: &mut Visit<'_>) {
         Item::Impl(block) => {
             parameters(&mut block.generics, visit);
             for member in &mut block.items {
-                // The compiler evaluates conditions on members that cannot be validators.
+                // Members that cannot be validators may have conditions.
                 let ImplItem::Fn(method) = member else { continue };
                 visit(&mut method.attrs);
                 parameters(&mut method.sig.generics, visit);

@@ -22,7 +22,6 @@ pub(crate) struct Choice {
 }
 
 enum Step {
-    /// With the number of `[]` behind it.
     Field(Member, Vec<Span>),
     Variant(Path),
 }
@@ -87,7 +86,6 @@ fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
     Ok(Choice { steps, text, list })
 }
 
-/// `None`: `self`, without brackets.
 fn step(input: ParseStream<'_>, is_first: bool) -> syn::Result<(Option<Step>, String)> {
     if input.peek(syn::Lit) {
         let index: Index = input.parse()?;
@@ -145,7 +143,7 @@ impl Choice {
         expression::state(self.list.to_token_stream())
     }
 
-    /// Whether the list names a field, which is then used though no prompt has it.
+    /// Such a field counts as used, even if no prompt has it.
     pub(crate) fn names(&self, field: &Ident) -> bool {
         expression::names(self.list.to_token_stream()).iter().any(|name| name.is_variable(field))
     }
@@ -154,7 +152,7 @@ impl Choice {
         walk(&self.steps, private, &quote_spanned!(Span::mixed_site()=> __value))
     }
 
-    /// A place is borrowed; what an expression makes is taken as it is.
+    /// A place is borrowed; an expression's value is not.
     fn values(&self, fields: &[&Ident], private: &Ident) -> TokenStream {
         let here = Span::mixed_site();
         let fields: Vec<&Ident> = fields.iter().copied().filter(|name| self.names(name)).collect();
@@ -208,7 +206,7 @@ fn walk(steps: &[Step], private: &Ident, from: &TokenStream) -> TokenStream {
     }
 }
 
-/// Behind the last step, where the value is taken, the compiler reports at that step what cannot be chosen.
+/// The compiler reports a value that cannot be chosen at the last step.
 fn walk_value(rest: &[Step], private: &Ident, at: Span, value: &TokenStream) -> TokenStream {
     if rest.is_empty() {
         let taken = Span::mixed_site().located_at(at);
@@ -243,7 +241,7 @@ fn in_lists(
     quote_spanned!(here=> for __value in #private::PathValue(#place).#through() { #body })
 }
 
-/// Of a node, whose lists may name its fields.
+/// For nodes, whose lists may name their fields.
 pub(crate) fn emit(
     choices: &[Choice],
     item: &ItemStruct,
@@ -260,7 +258,7 @@ pub(crate) fn emit(
     )
 }
 
-/// Of a tool, whose arguments are the output.
+/// For tools, whose output is their arguments.
 pub(crate) fn emit_for_tool(
     choices: &[Choice],
     ident: &Ident,
@@ -293,7 +291,7 @@ fn function(
         }
     });
     Some(quote_spanned! {here=>
-        // Of an enum with one variant.
+        // For an enum with one variant.
         #[allow(irrefutable_let_patterns)]
         fn choices(#receiver #lent: &#state, __to: &mut #private::Choices<#output>) {
             use #private::probes::*;
@@ -303,7 +301,6 @@ fn function(
 }
 
 impl Choice {
-    /// As written, for messages.
     fn source(&self) -> String {
         let source = self.list.to_token_stream().to_string();
         source.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")")

@@ -26,7 +26,7 @@ pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
     }
 }
 
-/// The path must be absolute, because it is used where other names are in scope.
+/// Must be absolute, because it is used where other names are in scope.
 pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -> syn::Result<()> {
     const WANTED: &str = "`crate` takes an absolute path";
     if input.fork().call(Path::parse_mod_style).is_err() {
@@ -49,13 +49,12 @@ pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -
         }
     };
     let fault = Error::new_spanned(&path, message);
-    // Assume a dependency of that name: then the path is the only error.
+    // Assume a dependency of that name, so that the path is the only error.
     let value = (keywords == 0).then(|| syn::parse_quote!(::#(#names)::*));
     *slot = Some(KeyValue { key, value });
     Err(fault)
 }
 
-/// Keywords may only begin a path.
 fn is_name(segment: &Ident) -> bool {
     !["self", "super", "Self", "crate"].iter().any(|keyword| segment == keyword)
 }

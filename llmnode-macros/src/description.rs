@@ -43,13 +43,13 @@ fn text(value: &Expr) -> Option<String> {
     }
 }
 
-/// Removes the stars of a block comment and the common indentation; from a single line, one space.
+/// Also removes the stars of a block comment; from a single line, one space.
 fn unindented(text: &str) -> String {
     let Some((first, rest)) = text.split_once('\n') else {
         return text.strip_prefix(' ').unwrap_or(text).to_owned();
     };
     let starless = |line: &str| line.trim_start().strip_prefix('*').map(str::to_owned);
-    // The last line is often only the indentation of `*/`.
+    // Often only the indentation of `*/`.
     let rest = rest.trim_end();
     let stars: Option<Vec<_>> = rest.lines().map(starless).collect();
     let rest = stars.unwrap_or_else(|| rest.lines().map(str::to_owned).collect());

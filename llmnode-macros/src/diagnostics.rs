@@ -28,12 +28,12 @@ impl Errors {
     }
 }
 
-/// The item's hygiene (any of its identifiers will do) keeps rustc from noting that the error comes from a macro.
+/// With an identifier's hygiene, rustc does not note that the error comes from a macro.
 pub(crate) fn attribute_span(of: &Ident) -> Span {
     Span::call_site().resolved_at(of.span())
 }
 
-/// rustc's rule: other case or underscores, an edit distance up to a third of the length, or the words reordered.
+/// Like rustc: other case or underscores, an edit distance up to a third of the length, or reordered words.
 pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<_> = candidates.into_iter().collect();
     let letters = |name: &str| name.replace('_', "").to_lowercase();
@@ -59,7 +59,7 @@ fn sorted_words(name: &str) -> Vec<&str> {
     words
 }
 
-/// Edit distance in which swapping two neighbours is one edit.
+/// Swapping two neighbours is one edit.
 fn distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut before: Vec<usize> = vec![];
@@ -79,12 +79,10 @@ fn distance(from: &str, to: &str) -> usize {
     row[to.len()]
 }
 
-/// `` `a` ``, `` `a` and `b` ``, `` `a`, `b` and `c` ``.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "and")
 }
 
-/// `` `a` ``, `` `a` or `b` ``, `` `a`, `b` or `c` ``.
 pub(crate) fn any_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined(names, "or")
 }

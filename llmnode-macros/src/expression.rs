@@ -3,7 +3,7 @@
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 
-/// The first token that leaves the expression or waits in it. Closures and `async` blocks may contain such tokens.
+/// The first token that leaves the expression or awaits in it, outside of closures and `async` blocks.
 pub(crate) fn control_flow(tokens: TokenStream) -> Option<TokenTree> {
     for token in tokens {
         match &token {
@@ -27,7 +27,7 @@ pub(crate) fn token_text(control_flow: &TokenTree) -> String {
     if token == "await" { ".await".to_owned() } else { token }
 }
 
-/// `self` as a value, not at the start of a path.
+/// As a value, not at the start of a path.
 pub(crate) fn find_self(tokens: TokenStream) -> Option<Span> {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -45,7 +45,7 @@ pub(crate) fn find_self(tokens: TokenStream) -> Option<Span> {
     None
 }
 
-/// Resolves `self` and `state` to those of the generated function, also in the tokens of other macros.
+/// `self` and `state` become those of the generated function, also in the tokens of other macros.
 pub(crate) fn resolve_names(tokens: TokenStream) -> TokenStream {
     resolve_names_at(tokens, Span::mixed_site())
 }
@@ -76,9 +76,9 @@ pub(crate) fn state(tokens: TokenStream) -> Option<Span> {
 pub(crate) struct Name {
     pub(crate) ident: Ident,
     before: Option<char>,
-    /// A segment of a path, or a field in a struct expression: not a variable.
+    /// In a path or struct expression, where it is not a variable.
     is_part: bool,
-    /// The name behind the dot that follows it.
+    /// `field` in `name.field`.
     pub(crate) field: Option<String>,
 }
 

@@ -45,7 +45,7 @@ fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
         flow = Some(parse::flow(input, errors)?);
         Ok(())
     };
-    // After a fault, tokens left unread within brackets are not a second error.
+    // After a fault, unread tokens in brackets are not a second error.
     if let Err(error) = parser.parse2(tokens)
         && errors.is_empty()
     {
@@ -59,7 +59,6 @@ fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
     flow
 }
 
-/// For `LLMNODE_EXPAND`.
 pub(crate) fn named(tokens: &TokenStream) -> Option<String> {
     let mut errors = Errors::default();
     let flow = read(tokens.clone(), &mut errors);

@@ -20,7 +20,7 @@ pub(crate) fn mentions_parameter(ty: &Type, generics: &Generics) -> bool {
     })
 }
 
-/// Without parentheses, and without the invisible group of a macro's fragment.
+/// Without parentheses and the invisible group of a macro's fragment.
 pub(crate) fn bare(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => bare(&group.elem),
@@ -59,7 +59,7 @@ pub(crate) fn fresh_lifetime(name: &str, generics: &Generics) -> Lifetime {
     Lifetime::new(&name, Span::mixed_site())
 }
 
-/// Generated code also writes the type where an anonymous lifetime would mean another one.
+/// In some generated code, an anonymous lifetime would mean another one.
 pub(crate) fn with_named_lifetimes(state: &Type, generics: &mut Generics) -> Type {
     let lifetime = fresh_lifetime("'state", generics);
     let mut replaced = false;
@@ -93,7 +93,7 @@ fn name_lifetimes(tokens: TokenStream, name: &Lifetime, replaced: &mut bool) -> 
     named
 }
 
-/// An expression that begins at the first span and ends at the last is underlined as a whole.
+/// Underlines the entire expression.
 pub(crate) fn end_spans(written: &impl ToTokens) -> (Span, Span) {
     let mixed = |span: Span| Span::mixed_site().located_at(span);
     let mut tokens = written.to_token_stream().into_iter().map(|token| token.span());

@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
-/// Empty outside of an editor.
 pub(crate) fn completion_imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStream {
     static EDITOR: LazyLock<bool> = LazyLock::new(|| {
         let program = std::env::current_exe().unwrap_or_default();
@@ -22,7 +21,7 @@ fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStre
     keys(name, arguments.clone(), &mut found);
     helpers(item.clone(), &mut found);
     let krate = krate(arguments);
-    // As a list: for a key that is not written yet, the editor looks at the surrounding tokens.
+    // As a list: for an incomplete key, the editor looks at the surrounding tokens.
     let uses = found.iter().map(|(module, keys)| {
         let module = Ident::new(module, Span::mixed_site());
         quote!(use #krate::__private::keys::#module::{#(#keys as _,)*};)
@@ -30,7 +29,6 @@ fn imports(name: &str, arguments: &TokenStream, item: &TokenStream) -> TokenStre
     quote!(const _: () = { #(#uses)* };)
 }
 
-/// Collects the identifiers in places where a key of `module` goes, also in nested lists.
 fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident>)>) {
     let mut here = vec![];
     let mut key: Option<Ident> = None;
@@ -45,7 +43,7 @@ fn keys(module: &str, arguments: TokenStream, found: &mut Vec<(String, Vec<Ident
                 angles += i32::from(punct.as_char() == '<') - i32::from(punct.as_char() == '>')
             }
             TokenTree::Ident(ident) if begins => {
-                // An item cannot be named by a keyword such as `crate`.
+                // An item's name cannot be a keyword such as `crate`.
                 here.extend(syn::parse_str::<Ident>(&ident.to_string()).map(|_| ident.clone()));
                 key = Some(ident);
             }

@@ -20,7 +20,7 @@ pub(crate) fn parse(item: TokenStream) -> Result<Item, TokenStream> {
     }
 }
 
-/// syn accepts a field or variant named `_`; the compiler does not.
+/// syn accepts `_` as the name of a field or variant; the compiler does not.
 fn has_underscore_name(item: &Item) -> bool {
     let fields =
         |fields: &Fields| fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "_"));
@@ -62,7 +62,7 @@ pub(crate) fn check_depth(tokens: &TokenStream) -> syn::Result<()> {
     }
 }
 
-/// Iterative, because recursion is what the limit protects against.
+/// Iterative, since the limit protects against recursion.
 fn first_too_deep(tokens: &TokenStream) -> Option<Span> {
     let mut outer = vec![];
     let mut level = Level::of(tokens, 0);
@@ -91,9 +91,8 @@ fn first_too_deep(tokens: &TokenStream) -> Option<Span> {
 struct Level {
     tokens: proc_macro2::token_stream::IntoIter,
     outer_depth: usize,
-    /// The number of open `<`. Comparisons are counted, too, but so many do not come without a `;` that resets the count.
+    /// Counts comparisons too, but a `;` resets the count before they are many.
     angles: usize,
-    /// Punctuation that is joint with the next token.
     joint: Option<char>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn reject_suffix(text: LitStr) -> syn::Result<LitStr> {
     if text.suffix().is_empty() {
         return Ok(text);
     }
-    // An unescaped `"` ends the text early; what follows it becomes the literal's suffix.
+    // After an unescaped `"`, the rest of the text is the literal's suffix.
     Err(Error::new(
         text.span(),
         "the string literal ends at its second `\"`; write `\\\"` in the text, or a raw string: `r#\"…\"#`",
@@ -85,7 +85,7 @@ fn ty(input: ParseStream<'_>, key: &Ident) -> syn::Result<Type> {
         Ok(Type::TraitObject(object)) if object.dyn_token.is_none() => {
             Err(Error::new_spanned(object, wanted))
         }
-        // Generated code also writes a reference to the type, and `&dyn A + B` does not parse.
+        // Generated code writes references to it, and `&dyn A + B` does not parse.
         Ok(Type::TraitObject(object)) if object.bounds.len() > 1 || object.bounds.trailing_punct() => {
             Ok(parse_quote!((#object)))
         }
@@ -100,7 +100,7 @@ fn quoted_type(input: ParseStream<'_>) -> Option<Type> {
     name.starts_with(char::is_uppercase).then(|| parse_quote!(#path))
 }
 
-/// Tokens that syn leaves unread in brackets, such as the `&` of `(u8 &)`, would otherwise be reported in its words.
+/// syn would report unread tokens in brackets, such as the `&` of `(u8 &)`, in its own words.
 fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
     let (start, ahead) = (input.span(), input.fork());
     ahead.parse::<T>().map_err(|_| start)?;
@@ -111,7 +111,6 @@ fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
     syn::parse2(tokens).map_err(|error| error.span())
 }
 
-/// A type in quotes is reported, and used.
 pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let meant = quoted_type(input);
     let result = fill(slot, key.clone(), ty(input, &key));
@@ -148,7 +147,7 @@ pub(crate) fn bool_literal(input: ParseStream<'_>) -> syn::Result<bool> {
     }
 }
 
-/// Parses ahead only to find the end of the value: tokens left unread within brackets would be a second error.
+/// Looks ahead for the end of the value: unread tokens in brackets would be a second error.
 pub(crate) fn unexpected(input: ParseStream<'_>, wanted: &str) -> Error {
     match input.fork().parse::<Expr>() {
         Ok(other) => Error::new_spanned(other, wanted),

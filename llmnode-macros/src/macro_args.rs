@@ -11,7 +11,7 @@ use syn::{Error, Token, token};
 use crate::diagnostics::{Errors, list, suggest};
 use crate::item;
 
-/// The value is absent if it had a fault, which is then already reported.
+/// `value` is `None` if it had a fault, which was already reported.
 #[derive(Clone)]
 pub(crate) struct KeyValue<T> {
     pub(crate) key: Ident,
@@ -28,7 +28,7 @@ pub(crate) fn key<T>(slot: &Slot<T>) -> Option<&Ident> {
     slot.as_ref().map(|keyed| &keyed.key)
 }
 
-/// A faulty argument fills its slot, too, so that it is not reported as missing.
+/// A faulty argument fills its slot too, so that it is not also missing.
 pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> syn::Result<()> {
     match value {
         Ok(value) => *slot = Some(KeyValue { key, value: Some(value) }),
@@ -43,11 +43,8 @@ pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> 
 pub(crate) struct Grammar<'a> {
     pub(crate) owner: &'a str,
     pub(crate) noun: &'a str,
-    /// `key = value`
     pub(crate) values: &'a [&'a str],
-    /// `key(…)`, each with an example.
     pub(crate) lists: &'a [(&'a str, &'a str)],
-    /// `key`
     pub(crate) flags: &'a [&'a str],
     pub(crate) example: fn(&str) -> &'static str,
     pub(crate) hint: fn(&str) -> Option<String>,
@@ -92,7 +89,7 @@ impl<'a> Grammar<'a> {
     }
 }
 
-/// `take` parses a value, or the contents of the parentheses. Returns whether every argument had a known key.
+/// `take` parses a value, or the contents of the parentheses. Returns whether all keys were known.
 pub(crate) fn parse_arguments(
     tokens: TokenStream,
     grammar: &Grammar<'_>,
@@ -119,7 +116,7 @@ pub(crate) fn parse_arguments(
         }
         Ok(())
     };
-    // After a fault, tokens left unread within brackets are not a second error.
+    // After a fault, unread tokens in brackets are not a second error.
     if let Err(error) = parser.parse2(tokens)
         && !faulty
     {
@@ -128,7 +125,6 @@ pub(crate) fn parse_arguments(
     arguments.all_known
 }
 
-/// Also a semicolon, which is reported before.
 fn separator(input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![;]) {
         return input.parse::<Token![;]>().map(drop);
@@ -219,7 +215,7 @@ impl<Take: FnMut(Ident, ParseStream<'_>) -> syn::Result<()>> ArgumentParser<'_, 
         (self.take)(key, &content)
     }
 
-    /// Takes a reported argument as what it was most likely intended to be, so that nothing else fails because of it.
+    /// Guesses what a faulty argument means, so that nothing else fails because of it.
     fn guess(&mut self, key: Ident, input: ParseStream<'_>) {
         if self.seen.contains(&key) {
             return;
@@ -262,7 +258,7 @@ fn parenthesized<'a>(input: ParseStream<'a>, key: &Ident, example: &str) -> syn:
     Ok(content)
 }
 
-/// A comma within a type's angle brackets is not followed by `key =` or a known key, and does not end the argument.
+/// A comma in a type's angle brackets is not followed by a key, and does not end the argument.
 fn skip_argument(input: ParseStream<'_>, grammar: &Grammar<'_>) {
     while !input.is_empty() {
         let begins = (input.peek(Token![,]) || input.peek(Token![;])) && {

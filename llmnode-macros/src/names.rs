@@ -1,6 +1,5 @@
 //! Conversion of names between cases.
 
-/// `ChooseItem` → `choose_item`, `HTTPCall` → `http_call`.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     let mut before_is_lower = false;
@@ -20,7 +19,6 @@ pub(crate) fn snake_case(name: &str) -> String {
     snake
 }
 
-/// `find_books` → `FindBooks`.
 pub(crate) fn camel_case(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty());
     let camel: String = words

@@ -53,7 +53,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     tools::refuse_attribute(&mut item, &mut faults);
-    // Two fields of which each build has only one must not be reported as duplicates.
+    // Two fields that are never in the same build are not duplicates.
     let mut of_either = Faults::default();
     let of_fields = if conditional { &mut of_either } else { &mut faults };
     let marks = field::take_attributes(&mut item, of_fields);

@@ -37,7 +37,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let hollow = conditional.then(|| cfg::without_fields(&input));
     let judged = hollow.as_ref().unwrap_or(&input);
     let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
-    // Derives must come before their helper attributes, so the missing ones go first.
+    // Derives must come before their helper attributes.
     let mut missing = missing_derives(&input.attrs);
     let unread = borrows && missing.contains(&DESERIALIZE);
     missing.retain(|derive| !unread || *derive != DESERIALIZE);
@@ -72,7 +72,7 @@ fn derive(derives: &[Derive], krate: &Path) -> Option<Attribute> {
     (!derives.is_empty()).then(|| parse_quote!(#[derive(#(#derives),*)]))
 }
 
-/// For a type that borrows, and so has no derived impl.
+/// A type that borrows has no derived impl.
 fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
     let (ident, (_, ty_generics, where_clause)) = (&input.ident, input.generics.split_for_impl());
     let mut generics = input.generics.clone();
@@ -89,7 +89,7 @@ fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
     }
 }
 
-/// Lets the derives find their crates through llmnode: the user need not depend on them.
+/// The user need not depend on the derives' crates.
 fn crate_attributes(krate: &Path) -> [Attribute; 2] {
     let path = |name: &str| format!("{}::__private::{name}", krate.to_token_stream()).replace(' ', "");
     let (serde, schemars) = (path("serde"), path("schemars"));

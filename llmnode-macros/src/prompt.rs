@@ -12,7 +12,7 @@ pub(crate) mod template;
 
 use proc_macro2::{Ident, Span};
 
-/// Names in prompts have no `r#`. `gen` is a keyword in the edition of generated code, but may be a name in the user's.
+/// Without `r#`. `gen` is a keyword in the edition of generated code, but may be a name in the user's.
 pub(crate) fn identifier(name: &str, span: Span) -> Option<Ident> {
     if name != "gen" && syn::parse_str::<Ident>(name).is_ok() {
         return Some(Ident::new(name, span));

@@ -11,8 +11,8 @@ use crate::item;
 
 const VARIABLE: &str = "LLMNODE_EXPAND";
 
-/// A failure to print does not fail the build. The first expansion of a crate makes rustc track the variable, so that
-/// a new value rebuilds the crate; the others stay as they are.
+/// Never fails the build. A crate's first expansion makes rustc track the variable, so that a new value rebuilds the
+/// crate.
 pub(crate) fn print_if_requested(by: &str, of: Option<String>, expansion: TokenStream) -> TokenStream {
     static NOTED: AtomicBool = AtomicBool::new(false);
     let wanted = std::env::var(VARIABLE).ok();
@@ -30,7 +30,6 @@ pub(crate) fn print_if_requested(by: &str, of: Option<String>, expansion: TokenS
     quote!(#expansion const _: () = { let _ = ::core::option_env!(#VARIABLE); };)
 }
 
-/// For an impl block, the name of its type.
 pub(crate) fn named(item: TokenStream) -> Option<String> {
     let ident = match item::parse(item).ok()? {
         Item::Struct(item) => item.ident,

@@ -117,7 +117,7 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
     quote!(#node #exec #step)
 }
 
-/// `Self::Output` means the node's: the step has a type of that name. `ty`: for a pattern or a struct expression.
+/// `Self::Output` becomes the node's: the step has a type of that name. `ty`: for a pattern or a struct expression.
 fn output_of_node(item: &ImplItem, given: &TokenStream, ty: &TokenStream) -> ImplItem {
     syn::parse2(replace_self_output(item.to_token_stream(), given, ty)).unwrap_or_else(|_| item.clone())
 }
@@ -164,7 +164,7 @@ fn has(written: &ItemImpl, name: &str) -> bool {
     })
 }
 
-/// The compiler reports what may not be left out: an `exec` that returns an output, a `post` that decides.
+/// The compiler reports items that may not be left out: an `exec` with an output, a `post` that decides.
 fn default_items(
     written: &ItemImpl,
     state: &AngleBracketedGenericArguments,
@@ -236,7 +236,6 @@ fn type_name(ty: &Type) -> String {
     last_name(ty).map_or_else(|| ty.to_token_stream().to_string(), ToString::to_string)
 }
 
-/// Without parameters that only the state uses.
 fn without_state(generics: &Generics, node: &Type) -> Generics {
     let mut kept = generics.clone();
     let (mut own, mut left) = (syn::punctuated::Punctuated::new(), vec![]);

@@ -5,7 +5,6 @@ use quote::quote_spanned;
 use syn::parse::ParseStream;
 use syn::{Error, Lit, RangeLimits, Token};
 
-/// In milliseconds.
 const UNITS: [(&str, f64); 4] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3600e3)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +19,6 @@ impl Time {
         Self::read(&literal).map_err(|message| Error::new(literal.span(), message))
     }
 
-    /// Refuses a range.
     pub(crate) fn parse_single(input: ParseStream<'_>) -> syn::Result<Self> {
         let time = Self::parse(input)?;
         if input.peek(Token![..]) {
@@ -77,7 +75,7 @@ impl Time {
 const TIME_SYNTAX: &str = "a time is written `500ms`, `10s`, `1.5s`, `2m` or `1h`";
 const MAX_MILLISECONDS: f64 = 365.0 * 24.0 * 3600e3;
 
-/// The wait before an attempt: `10s`, or from `1s` up to `60s`.
+/// `10s`, or `1s..60s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wait {
     pub(crate) from: Time,

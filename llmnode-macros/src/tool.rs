@@ -107,7 +107,7 @@ fn check(function: &ItemFn, args: &ToolArgs, describes: bool, errors: &mut Error
         let message = "a tool is a function without `self`; write it outside of the `impl`, with `state: &World` for what it needs";
         errors.push(Error::new_spanned(receiver, message));
     }
-    // A lifetime belongs to a reference that is already reported.
+    // The lifetime belongs to a reference that was already reported.
     let explained =
         |parameter: &&GenericParam| !errors.is_empty() && matches!(parameter, GenericParam::Lifetime(_));
     if let Some(parameter) = signature.generics.params.first().filter(|parameter| !explained(parameter)) {

@@ -98,7 +98,7 @@ fn literals(tokens: TokenStream, found: &mut Vec<String>) {
     }
 }
 
-/// Whether what stands between the placeholders of a message occurs in an output's line, in order.
+/// Whether a line of output has the texts between a message's placeholders, in order.
 fn occurs(message: &str, outputs: &str) -> bool {
     let fixed = message.replace("{{", "\u{1}").replace("}}", "\u{2}");
     let parts: Vec<String> = fixed

@@ -13,7 +13,7 @@ use crate::generics::bare;
 
 pub(crate) struct CheckedFlow {
     pub(crate) labels: Vec<String>,
-    /// Steps with a fault that the compiler would report again.
+    /// The compiler would report their faults again.
     pub(crate) faulty: Vec<bool>,
 }
 
@@ -70,7 +70,7 @@ fn label(index: usize, stop: &FlowStep, checked: &CheckedFlow) -> syn::Result<()
     Ok(())
 }
 
-/// The label to suggest: `Summarize` for `Batch<Summarize>`.
+/// For the suggested label: `Summarize` for `Batch<Summarize>`.
 fn inner_type_name(ty: &Type) -> Option<&Ident> {
     let Type::Path(path) = bare(ty) else { return None };
     let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
@@ -98,7 +98,7 @@ fn check_type(stop: &FlowStep) -> syn::Result<()> {
     Ok(())
 }
 
-/// Texts and numbers cannot all be listed, so beside them a catch-all is allowed.
+/// Texts and numbers cannot all be listed, so these may have a catch-all.
 fn reject_catch_all(exit: &Exit, errors: &mut Errors) {
     let Exit::Match(arms) = exit else { return };
     if arms.iter().any(|arm| is_open_ended(&arm.pattern)) {
@@ -115,7 +115,6 @@ fn reject_catch_all(exit: &Exit, errors: &mut Errors) {
     }
 }
 
-/// `end` in a flow without an action, `end(action)` in one with an action.
 fn check_end_value(flow: &Flow, stop: &FlowStep) -> syn::Result<()> {
     let name = &flow.ident;
     let decides = flow.action.as_ref().is_some_and(|action| !is_unit(action));
@@ -201,7 +200,7 @@ fn graph(flow: &Flow, checked: &CheckedFlow) -> Graph {
         stop.exit.targets().into_iter().filter_map(index).collect()
     };
     let leads_out = |stop: &FlowStep| {
-        // A `match` without arms: the step has no action, so the flow never continues from it.
+        // An empty `match`: the step has no action, so the flow never continues from it.
         let targets = stop.exit.targets();
         targets.is_empty() || targets.iter().any(|target| !matches!(target, Target::Step(_)))
     };

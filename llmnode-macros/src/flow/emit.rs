@@ -36,7 +36,7 @@ pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
 
 pub(super) fn definition(flow: &Flow) -> TokenStream {
     let Flow { attrs, vis, ident, parameters, .. } = flow;
-    // Spanned at the name, where lints underline the item.
+    // Lints underline the item's name.
     let keyword = quote_spanned!(ident.span()=> struct);
     let Some(parameters) = parameters else {
         let semicolon = quote_spanned!(ident.span()=> ;);
@@ -85,7 +85,6 @@ fn edges(stop: &FlowStep, checked: &CheckedFlow, private: &Ident) -> Vec<TokenSt
                 Some(index) => {
                     quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Step(#index)))
                 }
-                // An unknown target, already reported.
                 None => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Todo)),
             },
             Target::End(..) => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::End)),
@@ -135,12 +134,11 @@ fn step(stop: &FlowStep, label: &str, checked: &CheckedFlow, private: &Ident) ->
         return quote_spanned!(here=> .step_in::<#ty, _>(#label, #part, #then));
     };
     let (ty, values) = (in_expression(ty), resolve_names(values.clone()));
-    // The expression names the type already; an error in it would be reported twice.
+    // The expression already names the type: an error in it would be reported twice.
     let over = if stop.part.is_none() { quote_spanned!(here=> State) } else { quote_spanned!(here=> _) };
     quote_spanned!(here=> .step_with::<_, #over>(#label, |state| #ty { #values }, #part, #then))
 }
 
-/// With `::` before generic arguments.
 fn in_expression(ty: &Type) -> TokenStream {
     let Type::Path(path) = bare(ty) else { return ty.to_token_stream() };
     let mut path = path.clone();
@@ -152,14 +150,14 @@ fn in_expression(ty: &Type) -> TokenStream {
     path.to_token_stream()
 }
 
-/// The name of the step's type, where the compiler reports what is wrong with it.
+/// The compiler reports faults of the step at its type's name.
 fn step_span(stop: &FlowStep) -> Span {
     let first = || stop.ty.to_token_stream().into_iter().next().map(|first| first.span());
     let at = last_name(&stop.ty).map(Ident::span).or_else(first);
     Span::mixed_site().located_at(at.unwrap_or_else(Span::call_site))
 }
 
-/// Spanned at the step, where the compiler reports actions without an arm.
+/// The compiler reports actions without an arm at this span.
 fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
     let at = step_span(stop);
     let mut private_there = private.clone();
@@ -171,7 +169,7 @@ fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
             let plain_arrow = quote_spanned!(at=> #private_there::plain_arrow);
             quote_spanned!(at=> |#action| #plain_arrow(#action, #arm))
         }
-        // `MatchOn` needs an arm to infer the type of the action.
+        // `MatchOn` needs an arm to infer the action's type.
         Exit::Match(arms) if arms.is_empty() => quote_spanned!(at=> |#action| match #action {}),
         Exit::Match(arms) => {
             let arms = arms.iter().enumerate().map(|(index, arm)| {
@@ -185,7 +183,7 @@ fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
 }
 
 fn arm(index: usize, target: &Target, private: &Ident) -> TokenStream {
-    // Spanned at the target: the compiler suggests to add a missing arm behind it.
+    // The compiler suggests to add a missing arm behind this span.
     let here = Span::mixed_site().located_at(target.to_token_stream().span());
     let (index, mut private) = (Literal::usize_unsuffixed(index), private.clone());
     private.set_span(here);

@@ -20,7 +20,7 @@ pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<F
     let mut flow = begin(input, errors)?;
     if let Err(error) = head(input, &mut flow, errors) {
         errors.push(error);
-        // After a faulty head, the rest would be misread.
+        // After a faulty head, the body would be misread.
         while input.parse::<TokenTree>().is_ok() {}
         return Ok(flow);
     }
@@ -123,7 +123,6 @@ fn action(input: ParseStream<'_>) -> syn::Result<Type> {
     input.parse().map_err(|_| wanted())
 }
 
-/// `, steps = 50`
 fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
     input.parse::<Token![,]>()?;
     if input.peek(Token![:]) {

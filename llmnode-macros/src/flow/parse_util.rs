@@ -9,7 +9,6 @@ use crate::cfg::refusal;
 use crate::diagnostics::Errors;
 use crate::macro_args::comma_or_end;
 
-/// A missing separator is reported, and parsing continues.
 pub(super) fn separator(input: ParseStream<'_>, what: &str, errors: &mut Errors) -> syn::Result<()> {
     if let Err(error) = comma_or_end(input, what) {
         errors.push(error);
@@ -24,7 +23,7 @@ pub(super) fn skip_to_comma(input: ParseStream<'_>) {
     }
 }
 
-/// With an error that shows how attributes are written, in place of syn's.
+/// Replaces syn's error by one that shows how attributes are written.
 pub(super) fn attributes(input: ParseStream<'_>) -> syn::Result<Vec<Attribute>> {
     let wanted = |error: Error| {
         Error::new(error.span(), "an attribute is written `#[name]`, `#[name = value]` or `#[name(…)]`")

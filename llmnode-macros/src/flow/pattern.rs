@@ -21,7 +21,7 @@ pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
         Pat::Wild(_) | Pat::Rest(_) => Some(pattern),
         Pat::Ident(ident) => match &ident.subpat {
             Some((_, inner)) => catch_all_pattern(inner),
-            // An imported variant looks like a binding; only the case of its first letter differs.
+            // An imported variant looks like a binding, but for the case of its first letter.
             None => text(&ident.ident).starts_with(|c: char| !c.is_uppercase()).then_some(pattern),
         },
         Pat::Or(or) => or.cases.iter().find_map(catch_all_pattern),
@@ -31,7 +31,7 @@ pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
     }
 }
 
-/// Writes a lone variant name as `Name { .. }`, which cannot bind everything if the name is unknown.
+/// `Name { .. }` cannot bind everything if the name is unknown.
 pub(super) fn strict(pattern: &Pat) -> TokenStream {
     match pattern {
         Pat::Ident(name) if name.subpat.is_none() && is_variant(&text(&name.ident)) => {
@@ -45,7 +45,6 @@ pub(super) fn strict(pattern: &Pat) -> TokenStream {
     }
 }
 
-/// By case: `Variant`, not `CONSTANT`.
 fn is_variant(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next().is_some_and(char::is_uppercase) && letters.all(|c| !c.is_lowercase()) != (name.len() > 1)

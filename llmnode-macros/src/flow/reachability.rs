@@ -7,7 +7,7 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Omits steps that another unreached step leads to: once that one is reached, they are, too.
+    /// Omits steps that follow from other unreached ones.
     pub(crate) fn unreached(&self) -> Vec<usize> {
         let from = |step: usize| {
             let mut reached = vec![false; self.edges.len()];

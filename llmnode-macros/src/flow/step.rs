@@ -155,7 +155,7 @@ fn target(input: ParseStream<'_>) -> syn::Result<Target> {
     }
 }
 
-/// Reports what is written behind the target of an arrow, but belongs to the step itself.
+/// Refuses what belongs to the step, but is written behind an arrow's target.
 fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![as]) {
         let given = input.cursor().token_tree().and_then(|(_, behind)| behind.ident());
@@ -177,7 +177,6 @@ fn label_alone(label: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     Ok(())
 }
 
-/// Without `r#`.
 pub(super) fn text(label: &Ident) -> String {
     label.unraw().to_string()
 }

@@ -8,13 +8,12 @@ use super::syntax::Flow;
 use crate::crate_path;
 use crate::macro_args::value;
 
-/// The stub is a flow over any state.
 pub(super) fn stub(flow: &Flow) -> TokenStream {
     let (definition, ident, private) = (definition(flow), &flow.ident, crate_path::private());
     let here = Span::mixed_site();
     let unit = syn::parse_quote!(());
     let action = flow.action.as_ref().unwrap_or(&unit);
-    // Names the flow's types: their imports would otherwise be reported as unused.
+    // Names the types, whose imports would otherwise be unused.
     let named = flow.state.iter().chain(flow.step_list.iter().map(|stop| &stop.ty));
     let impls = quote_spanned! {here=>
         #[allow(dead_code)]

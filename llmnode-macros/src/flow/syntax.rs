@@ -10,9 +10,7 @@ pub(crate) struct Flow {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
-    /// Absent if it had a fault.
     pub(crate) state: Option<Type>,
-    /// `()` if absent.
     pub(crate) action: Option<Type>,
     pub(crate) parameters: Option<Vec<Parameter>>,
     pub(crate) steps: Slot<u32>,
@@ -27,7 +25,6 @@ pub(crate) struct Parameter {
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
-    /// The field of the same name if absent.
     pub(crate) to: Option<StateField>,
 }
 
@@ -42,7 +39,6 @@ pub(crate) struct FlowStep {
     pub(crate) ty: Type,
     pub(crate) values: Option<TokenStream>,
     pub(crate) part: Option<StateField>,
-    /// As written, or the last name of the type; absent if there is none.
     pub(crate) label: Option<Ident>,
     pub(crate) exit: Exit,
 }

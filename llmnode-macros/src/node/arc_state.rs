@@ -6,7 +6,6 @@ use syn::{GenericParam, Generics, Type};
 
 use super::model::NodeModel;
 
-/// `None` for a node that runs with any state.
 pub(crate) fn emit(
     model: &NodeModel<'_>,
     state: &Type,

@@ -115,7 +115,6 @@ fn hint(name: &str) -> Option<String> {
 pub(crate) struct NodeArgs {
     pub(crate) prompt: Slot<Source>,
     pub(crate) system: Slot<Source>,
-    /// Replaces the prompt.
     pub(crate) goal: Slot<LitStr>,
     pub(crate) form: Slot<Form>,
     pub(crate) think: Slot<()>,
@@ -214,7 +213,6 @@ impl NodeArgs {
     }
 }
 
-/// The variant of `Reasoning` that a word names.
 fn effort(input: ParseStream<'_>, key: &Ident) -> syn::Result<Ident> {
     let (words, variants) =
         (["off", "low", "medium", "high", "max"], ["Off", "Low", "Medium", "High", "Max"]);

@@ -10,7 +10,7 @@ use crate::crate_path;
 use crate::generics::{fresh, mentions_parameter, with_named_lifetimes};
 use crate::prompt::template::Format;
 
-/// A node must be `Sync`; for a generic one that depends on its parameters.
+/// Nodes are `Sync`; whether generic ones are depends on their parameters.
 pub(crate) fn require_sync(generics: &mut Generics) {
     if generics.type_params().next().is_some() {
         let predicate = parse_quote!(Self: ::core::marker::Sync);
@@ -32,7 +32,7 @@ pub(crate) fn node_generics(model: &NodeModel<'_>) -> Generics {
     generics
 }
 
-/// The type of the state, and the generics extended by what it and the output's validators require.
+/// Extended by the bounds of the state and of the output's validators.
 pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type, Generics) {
     let state = match &model.state {
         Some(state) => with_named_lifetimes(state, &mut generics),
@@ -57,7 +57,7 @@ fn generic_output<'a>(model: &'a NodeModel<'_>) -> Option<&'a Type> {
     model.output.as_ref().filter(|output| mentions_parameter(output, &model.item.generics))
 }
 
-/// A bound for each field whose type mentions a parameter; the trait depends on how the prompts format the field.
+/// For fields whose type mentions a parameter; the trait depends on how the prompts format the field.
 fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
     let bound = |field: &Ident, required_trait: TokenStream| {
         let ty = field_type(model, field)?;

@@ -19,7 +19,6 @@ use crate::diagnostics::attribute_span;
 use crate::macro_args::{key, value};
 use crate::prompt::source::Source;
 
-/// Expects that the helper attributes have been removed.
 pub(crate) fn check<'a>(
     args: &'a NodeArgs,
     item: &'a ItemStruct,
@@ -87,7 +86,7 @@ fn check_choices(args: &NodeArgs, faults: &mut Faults) {
 }
 
 fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
-    // An argument that could not be placed may be the prompt.
+    // An unknown key may be a misspelt `prompt`.
     if args.prompt.is_none() && args.goal.is_none() && !args.has_unknown_keys {
         let message = "missing `prompt`; add `prompt = \"…\"` or `prompt_file = \"…\"`";
         faults.push(Error::new(attribute_span(&item.ident), message));

@@ -34,7 +34,7 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
     quote!(#item #impls)
 }
 
-/// Makes the compiler track the prompt files, so that an edit rebuilds the crate.
+/// The compiler tracks these files, so that an edit rebuilds the crate.
 fn files(model: &NodeModel<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let files = &model.files;
@@ -53,7 +53,7 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
     let ident = &model.item.ident;
     let raw_text: Type = syn::parse_quote!(::std::string::String);
     let output = model.output.as_ref().unwrap_or(&raw_text);
-    // Spanned at the output's type, where the compiler reports that it is less visible than the node.
+    // The compiler reports an output that is less visible than the node at this span.
     let at = here.located_at(end_spans(output).0);
     let answer = quote_spanned!(at=> type Output = #output;);
     let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
@@ -103,9 +103,9 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
     let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
-    // Spanned at the state's type: node and state are shared between threads, and one that cannot be is reported there.
+    // The compiler reports a state that cannot be shared between threads at this span.
     let exec = exec(&state, private);
-    // `exec` is not an `async fn`: for a generic node, that meets the compiler's limits on lifetimes and `Send`.
+    // Not an `async fn`, which for a generic node meets the compiler's limits on lifetimes and `Send`.
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #exec for #ident #ty_generics #where_clause {
@@ -188,7 +188,7 @@ fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     quote!(#settings #limits #non_idempotent #fallback)
 }
 
-/// Spanned at the output's type, where missing traits are reported.
+/// The compiler reports missing traits at the output's type.
 fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     let functions =
         validators::emit(model.validators, model.state.is_some(), model.output.is_none(), private);
@@ -207,7 +207,7 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
     };
     let at = end_spans(output).0;
     if mentions_parameter(output, &model.item.generics) {
-        // The probes below find nothing in generic code, so it needs bounds.
+        // The probes below find nothing in generic code, which needs bounds.
         let of_type = quote_spanned!(at=> <#output as #private::Validate<#state>>::checks(__value, __to));
         let collect = collect(of_type);
         return quote_spanned! {at=>
@@ -228,7 +228,7 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
     }
 }
 
-/// Spanned at the field's type, where the compiler reports that it is not a model.
+/// The compiler reports a field that is not a model at its type.
 fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let field = model.held_model.as_ref()?;
     let at = Span::mixed_site().located_at(end_spans(field_type(model, field)?).0);
@@ -239,7 +239,7 @@ fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     })
 }
 
-/// Spanned at the path, where a wrong signature is reported.
+/// The compiler reports a wrong signature at the path.
 fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     let path = model.fallback.as_ref()?;
     let (at, end) = end_spans(path);

@@ -54,7 +54,7 @@ impl Examples {
         errors.into_result().map(|()| Self::List(pairs))
     }
 
-    /// Spanned at the value, where the compiler reports an output that cannot be serialized.
+    /// The compiler reports an output that cannot be serialized at the value.
     pub(crate) fn emit(&self, raw_text: bool, private: &Ident) -> TokenStream {
         let here = Span::mixed_site();
         let at = match self {
@@ -97,7 +97,7 @@ fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     }
     let content;
     let parentheses = parenthesized!(content in input);
-    // Parsed separately, because tokens left unread within parentheses would be a second error.
+    // Parsed separately: unread tokens in parentheses would be a second error.
     let tokens: TokenStream = content.parse()?;
     reject_self(tokens.clone())?;
     let parts = Punctuated::<Expr, Token![,]>::parse_terminated

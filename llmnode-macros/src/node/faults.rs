@@ -6,7 +6,7 @@ use syn::Error;
 
 use crate::diagnostics::Errors;
 
-/// Probes are code whose errors the compiler words.
+/// Probes are code whose errors come from the compiler.
 #[derive(Default)]
 pub(super) struct Faults {
     pub(super) errors: Errors,

@@ -20,7 +20,7 @@ pub(crate) enum Mark {
     History(Span),
     Model(Span),
     Tools(Span),
-    /// Its attribute has a fault: the field must not be reported as unused.
+    /// Its attribute has a fault, so it must not also be reported as unused.
     Faulty,
 }
 

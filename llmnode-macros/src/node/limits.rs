@@ -9,7 +9,6 @@ use crate::diagnostics::Errors;
 use crate::literals::{integer, number, unexpected};
 use crate::macro_args::{Grammar, Slot, fill, parse_arguments, value};
 
-/// For all calls of the node in one run together.
 #[derive(Default)]
 pub(crate) struct Limits {
     pub(crate) requests: Slot<u32>,

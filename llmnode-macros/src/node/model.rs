@@ -20,7 +20,6 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) examples: Option<&'a Examples>,
     pub(crate) smart: Option<Smart>,
     pub(crate) history: Option<Ident>,
-    /// Asked in place of the run's model.
     pub(crate) held_model: Option<Ident>,
     pub(crate) toolset: Option<Ident>,
     pub(crate) prompt: Vec<Part>,
@@ -44,7 +43,7 @@ pub(crate) enum Part {
         origin: ValueOrigin,
         format: Format,
     },
-    /// `check` does not compile if the field's type has no `Display`, and is underlined in the prompt.
+    /// `check` does not compile if the field has no `Display`, and is underlined in the prompt.
     Checked {
         field: Ident,
         check: TokenStream,
@@ -52,12 +51,14 @@ pub(crate) enum Part {
 }
 
 pub(crate) enum ValueOrigin {
-    /// `self.field`
     Field(Ident),
-    /// With the spans of the expression's first and last token.
     WithVariable(Ident, (Span, Span)),
-    /// `state.step.step`; `span` is that of the prompt's literal, `file` the type named after a prompt file.
-    State { steps: Vec<PathStep>, file: Option<Ident>, span: Span },
+    /// `span`: of the prompt's literal. `file`: the type named after a prompt file.
+    State {
+        steps: Vec<PathStep>,
+        file: Option<Ident>,
+        span: Span,
+    },
 }
 
 pub(crate) struct PathStep {

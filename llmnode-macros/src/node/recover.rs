@@ -21,7 +21,7 @@ pub(crate) struct Stack {
     pub(crate) key: Ident,
     pub(crate) group: Group,
     pub(crate) at: Span,
-    /// Absent if one had a fault, which is then already reported.
+    /// `None`: one had a fault, which was already reported.
     pub(crate) steps: Option<Vec<Step>>,
 }
 

@@ -52,7 +52,7 @@ fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     }
 }
 
-/// `&self.field` spanned at the field's type, where a missing trait is to be added; `&state.path` at the literal.
+/// The compiler reports a missing trait at the field's type, or at the prompt's literal.
 fn reference(origin: &ValueOrigin, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     match origin {
         ValueOrigin::Field(field) => {

@@ -76,12 +76,8 @@ pub(crate) enum Preparation<'a> {
 }
 
 pub(crate) enum OutputHandling<'a> {
-    /// The function both decides and writes.
     Post(&'a ExprPath),
-    Writes {
-        store: Option<&'a StatePath>,
-        route: Option<&'a ExprPath>,
-    },
+    Writes { store: Option<&'a StatePath>, route: Option<&'a ExprPath> },
 }
 
 fn error_at(at: &Ident, message: impl std::fmt::Display) -> Error {

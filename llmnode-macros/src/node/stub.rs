@@ -22,7 +22,7 @@ pub(crate) fn of_item(item: &Item, args: &NodeArgs) -> TokenStream {
     stub(&crate_path::resolve(value(&args.krate)), ident, generics, args, step)
 }
 
-/// The stubs run with any state. `step`: also as a step of flows.
+/// Runs with any state. `step`: also as a step of flows.
 pub(crate) fn stub(
     krate: &Path,
     ident: &Ident,

@@ -30,7 +30,7 @@ pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Expr
     Ok(paths)
 }
 
-/// Each call is spanned at its path, where a wrong signature is reported.
+/// The compiler reports a wrong signature at the validator's path.
 pub(crate) fn emit(
     validators: &[ExprPath],
     has_state: bool,
@@ -47,7 +47,6 @@ pub(crate) fn emit(
         let validate = if has_state { "validate_with_state" } else { "validate" };
         let validate = Ident::new(validate, end);
         let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
-        // A validator of raw text takes a `&str`.
         let text = is_text.then(|| quote_spanned!(end=> .as_str()));
         quote_spanned!(end=> #private::#validate(__to, #name, __value #text, #path);)
     });

@@ -23,7 +23,7 @@ use crate::prompt::template::{Format, Piece, Segment, Template, Variable, parse}
 
 mod placeholder_hints;
 
-/// Further faults in one prompt mostly have the same cause, and each costs a scan of the prompt.
+/// Further faults in a prompt mostly have the same cause, and each costs a scan.
 const MAX_FAULTS: usize = 10;
 
 pub(crate) struct Variables<'a> {
@@ -37,7 +37,7 @@ pub(crate) struct Variables<'a> {
     used: Vec<String>,
     /// An unknown name may be one of a `with` that could not be parsed.
     with_unreadable: bool,
-    /// All prompts could be parsed, so it is known what they do not use.
+    /// All prompts were parsed, so unused fields are certain.
     complete: bool,
     fault_count: usize,
     faults: &'a mut Faults,
@@ -52,7 +52,7 @@ impl<'a> Variables<'a> {
     ) -> Self {
         let history = history.map(|field| field.unraw().to_string());
         let with = value(&args.with).map_or(&[][..], Vec::as_slice);
-        // An argument that could not be placed may be the state.
+        // An unknown key may be a misspelt `state`.
         let has_state = args.state.is_some() || args.has_unknown_keys;
         let with_unreadable = args.with.is_some() && value(&args.with).is_none();
         check_with(item, with, has_state, faults);
@@ -172,7 +172,6 @@ impl<'a> Variables<'a> {
         self.fields.iter().cloned().chain(self.with.iter().map(WithVariable::text))
     }
 
-    /// For a fault that hides what is used.
     fn fault(&mut self, prompt: &Source, range: &Range<usize>, message: &str) {
         self.complete = false;
         self.misuse(prompt, range, message);

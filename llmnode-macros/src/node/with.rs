@@ -20,11 +20,10 @@ pub(crate) const EXAMPLE: &str = "with(count = state.files.len())";
 
 pub(crate) struct WithVariable {
     pub(crate) name: Ident,
-    /// Absent if it had a fault.
     written: Option<Expr>,
 }
 
-/// `None` if a variable has no name: then it is unknown what prompts may name.
+/// `None`: a variable has no name, so it is unknown what prompts may use.
 pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<WithVariable>>, syn::Result<()>) {
     let (mut list, mut all_named, mut errors) = (Vec::<WithVariable>::new(), true, Errors::default());
     while !input.is_empty() {
@@ -98,7 +97,6 @@ impl WithVariable {
         self.written.is_none()
     }
 
-    /// `&expression`, in parentheses where needed.
     pub(crate) fn value(&self) -> Option<TokenStream> {
         let written = bare_value(self.written.clone()?);
         let and_token = Token![&](end_spans(&written).0);
@@ -120,7 +118,7 @@ impl WithVariable {
         expression::state(self.written.to_token_stream())
     }
 
-    /// `None` if it uses `self` as a whole, or could not be parsed.
+    /// `None` if it uses `self` itself, or could not be parsed.
     pub(crate) fn fields(&self, fields: &[String]) -> Option<Vec<String>> {
         let names = expression::names(self.written.as_ref()?.to_token_stream());
         let owners = names.into_iter().filter(|name| name.ident == "self");

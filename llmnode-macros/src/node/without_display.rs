@@ -8,7 +8,6 @@ use crate::generics::{bare, last_name, mentions, mentions_parameter};
 use crate::prompt::template::Format;
 
 pub(crate) struct WithoutDisplay {
-    /// In messages.
     kind: String,
     filters: &'static [&'static str],
 }
@@ -69,7 +68,7 @@ fn is_attachment(ty: &Type) -> bool {
     last_name(ty).is_some_and(|name| ["Image", "File", "Audio", "Attachment"].iter().any(|one| name == one))
 }
 
-/// By name only. The type must also be usable where the node's `generics` are unknown and `name` is another type.
+/// By name only. The type must also be usable where `generics` are unknown and `name` is another type.
 pub(crate) fn may_be_attachment(ty: &Type, name: &str, generics: &Generics) -> bool {
     let Type::Path(path) = bare(ty) else { return false };
     let is_plain = |segment: &PathSegment| segment.arguments.is_none() && segment.ident != name;
@@ -89,7 +88,7 @@ fn collection_filters(element: &Type) -> &'static [&'static str] {
     if WithoutDisplay::of(element).is_some() { &["json"] } else { &["list", "json"] }
 }
 
-/// The last segment; `None` if the path leads elsewhere than into the standard library.
+/// `None` if the path leads elsewhere than into the standard library.
 fn std_segment(ty: &Type) -> Option<&PathSegment> {
     let Type::Path(path) = ty else { return None };
     let (first, last) = (path.path.segments.first()?, path.path.segments.last()?);

@@ -46,7 +46,7 @@ fn check_fields(fields: &mut Fields, own: &[Lifetime], errors: &mut Errors) -> b
     any
 }
 
-/// `own`: the lifetimes that the answer's type declares.
+/// `own`: lifetimes that the answer's type declares.
 fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
     match ty {
         Type::Reference(reference) => {
@@ -101,7 +101,7 @@ fn static_lifetime() -> Lifetime {
     Lifetime::new("'static", proc_macro2::Span::mixed_site())
 }
 
-/// Uses that omit these lifetimes would otherwise be further errors.
+/// Uses that omit these lifetimes would be further errors.
 fn without_lifetimes(input: &mut DeriveInput) {
     let names: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.ident.to_string()).collect();
     if names.is_empty() {

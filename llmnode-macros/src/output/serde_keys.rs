@@ -6,7 +6,7 @@ use syn::{Attribute, Data, DeriveInput, Error, Meta, Token, parse_quote};
 
 use crate::diagnostics::{Errors, suggest};
 
-/// The keys of serde 1, in any position. A key that resembles none of them is left to serde.
+/// All keys of serde 1. Keys that resemble none of them are left to serde.
 const KEYS: [&str; 31] = [
     "alias",
     "borrow",

@@ -15,9 +15,9 @@ use super::mask::Mask;
 use super::source::Source;
 use crate::crate_path;
 
-/// Does not compile if the field `name` has no `Display`; `None` if the placeholder cannot be underlined. rustc's notes about
-/// the check point to `key`. The message is the runtime's, since `#[diagnostic]` is unknown without a prelude; the field's
-/// name gets into it as a type's. `format_args!` captures a constant, for which no other one in scope can be taken.
+/// Does not compile if `name` has no `Display`; `None` if the placeholder cannot be underlined. rustc's notes point to
+/// `key`. The message is the runtime's, since `#[diagnostic]` needs a prelude; the field's name is in it as a type's.
+/// `format_args!` captures a constant, which no other one in scope can replace.
 pub(crate) fn check(
     prompt: &Source,
     placeholder: &Range<usize>,

@@ -103,7 +103,7 @@ fn reads_state(text: &str) -> bool {
     text.starts_with("state.") && beginning(text) == text && syn::parse_str::<syn::Expr>(text).is_ok()
 }
 
-/// An excerpt for a message: the matching brace may be far away.
+/// For messages: the matching brace may be far away.
 fn beginning(text: &str) -> Cow<'_, str> {
     const MAX_CHARS: usize = 60;
     let line = text.split(['\n', '\r']).next().unwrap_or_default();

@@ -62,7 +62,7 @@ fn missing(path: &Path, shown: &str) -> String {
     }
 }
 
-/// Some editors, and this crate's tests, do not know the span's file: then the package's folder or its `src`, whichever has it.
+/// Some editors, and this crate's tests, do not know the span's file: then the package's folder or its `src` is used.
 fn folder(span: Span, written: &str) -> PathBuf {
     let source = proc_macro::is_available()
         .then(|| span.unwrap().local_file().or_else(|| Span::call_site().unwrap().local_file()))
@@ -75,7 +75,7 @@ fn folder(span: Span, written: &str) -> PathBuf {
     if sources.join(written).is_file() { sources } else { package }
 }
 
-/// For messages: relative to the package's folder, so that it is the same on every machine.
+/// Relative to the package, so that messages are the same on every machine.
 fn shown(path: &Path, written: &str) -> String {
     let path = normalized(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
     let package = path.ancestors().skip(1).find(|folder| folder.join("Cargo.toml").is_file());

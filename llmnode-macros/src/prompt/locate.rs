@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-/// Line and column in the *value* of a literal, both from 1, the column in characters. Prints as `2:8`.
+/// In the *value* of a literal, from 1, in characters. Prints as `2:8`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Position {
     pub(crate) line: usize,
@@ -22,12 +22,12 @@ pub(crate) fn position(value: &str, offset: usize) -> Position {
     Position { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
 }
 
-/// Drawn as rustc does, for errors whose own underline can cover only the whole literal.
+/// Drawn as rustc does, for errors that can only underline the entire literal.
 pub(crate) fn excerpt(value: &str, range: &Range<usize>) -> String {
     const WIDTH: usize = 72;
     let at = position(value, range.start);
     let line = value.lines().nth(at.line - 1).unwrap_or_default();
-    // Cut a long line so that the marked part stays visible.
+    // A long line is cut around the marked part.
     let skipped = (at.column - 1).saturating_sub(WIDTH / 2);
     let shown: String =
         line.chars().skip(skipped).take(WIDTH).map(|c| if c == '\t' { ' ' } else { c }).collect();
@@ -39,7 +39,7 @@ pub(crate) fn excerpt(value: &str, range: &Range<usize>) -> String {
     format!("{margin} |\n{number} | {shown}\n{margin} | {}{}", " ".repeat(before), "^".repeat(marked))
 }
 
-/// From offsets in the value to those in the token, quotes included. `None` unless it is a literal of this value.
+/// From offsets in the value to those in the token, quotes included. `None`: it is another literal.
 pub(crate) fn source_offsets(token: &str, value: &str) -> Option<Vec<usize>> {
     let mut offsets = Vec::with_capacity(value.len() + 1);
     if let Some(raw) = token.strip_prefix('r') {
@@ -65,7 +65,7 @@ pub(crate) fn source_offsets(token: &str, value: &str) -> Option<Vec<usize>> {
     (offsets.len() == value.len() + 1).then_some(offsets)
 }
 
-/// With the number of bytes that spell it. A line continuation yields no character.
+/// With the number of bytes that spell it. A line continuation has no character.
 fn unescape(text: &str) -> Option<(Option<char>, usize)> {
     let mut chars = text.chars();
     let first = chars.next()?;

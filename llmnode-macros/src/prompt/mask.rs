@@ -9,14 +9,14 @@ use syn::LitStr;
 use super::locate::source_offsets;
 use super::source::Source;
 
-/// `name` is what the literal captures: any name of the right length.
+/// `name`: what the literal captures; any name of the right length.
 pub(crate) struct Mask {
     pub(crate) literal: Literal,
     pub(crate) name: Ident,
 }
 
 impl Mask {
-    /// From `{` to behind `}`; the literal resolves at `here`. `None` unless it is in one literal whose place is known.
+    /// From `{` to behind `}`; resolves at `here`. `None` unless it is in one literal whose place is known.
     pub(crate) fn of(prompt: &Source, placeholder: &Range<usize>, here: Span) -> Option<Self> {
         let (literal, range) = prompt.literal(placeholder).filter(|(literal, _)| is_spanned(literal))?;
         let mut mask = mask(&literal.token().to_string(), &literal.value(), &range)?;
@@ -29,7 +29,7 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     let offsets = source_offsets(token, value)?;
     let (start, end) = (*offsets.get(range.start)?, *offsets.get(range.end)?);
     let hashes = if token.starts_with('r') { token.find('"')? - 1 } else { 0 };
-    // A raw literal opens with more bytes: a placeholder at the very start loses its brace, but its name is underlined.
+    // A raw literal opens with more bytes: a placeholder at the start loses its brace, but its name is underlined.
     let opening = hashes + 2;
     let start = start.max(opening);
     let length = end.checked_sub(start + 2).filter(|&length| length > 0)?;
@@ -39,7 +39,7 @@ fn mask(token: &str, value: &str, range: &Range<usize>) -> Option<Mask> {
     Some(Mask { literal, name: Ident::new(&name, Span::mixed_site()) })
 }
 
-/// Another macro may have given the literal a foreign span, and then no position in it can be computed.
+/// Another macro may have given the literal a foreign span, in which positions mean nothing.
 pub(super) fn is_spanned(literal: &LitStr) -> bool {
     literal.span().source_text().is_some_and(|text| text == literal.token().to_string())
 }

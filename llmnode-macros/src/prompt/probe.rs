@@ -35,7 +35,6 @@ use crate::diagnostics::{list, suggest};
 
 pub(crate) struct Unknown {
     pub(crate) name: String,
-    /// In the prompt's value, from `{` to behind `}`.
     pub(crate) range: Range<usize>,
 }
 
@@ -44,7 +43,7 @@ pub(crate) struct NameCandidates<'a> {
     pub(crate) fields: &'a [String],
     pub(crate) with: &'a [String],
     pub(crate) state: bool,
-    /// The prompt's key, to which rustc's notes about the probe itself point.
+    /// rustc's notes about the probe point here.
     pub(crate) key: Span,
 }
 
@@ -54,7 +53,7 @@ impl<'a> NameCandidates<'a> {
     }
 }
 
-/// These tokens do not compile. `plain`: `format_args!` accepts the literal as it is. `used`: the fields in the prompt.
+/// These tokens do not compile. `plain`: `format_args!` accepts the literal. `used`: the fields in the prompt.
 pub(crate) fn unknown_variables(
     prompt: &Source,
     unknown: &[Unknown],
@@ -83,8 +82,8 @@ fn variable_error(prompt: &Source, unknown: &Unknown, candidates: &NameCandidate
     masked.unwrap_or_else(|| error_text.at(prompt, &unknown.range))
 }
 
-/// If each unknown name has a near one, rustc suggests these. Otherwise each is bound to a value without `Display`:
-/// unbound names in the same literal would hide that error.
+/// If each unknown name has a near one, rustc suggests these. Otherwise each is bound to a value without `Display`,
+/// since unbound names in the literal would hide that error.
 fn capture_from_literal(
     prompt: &Source,
     literal: &LitStr,
@@ -114,7 +113,7 @@ fn capture_from_literal(
     bound.dedup();
     let bound = bound.into_iter().filter_map(|name| identifier(name, literal.span()));
     let token = literal.token();
-    // A number implements every trait that a format spec may ask for.
+    // A number has every trait that a format spec may need.
     probe(here, items, quote_spanned!(here=> #(let #bound = 0;)* let _ = ::core::format_args!(#token);))
 }
 

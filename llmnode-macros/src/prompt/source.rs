@@ -17,9 +17,7 @@ const CHECKED: &str = ", so that its variables can be checked";
 
 pub(crate) struct Source {
     text: String,
-    /// In order, each with its byte offset in the text.
     literals: Vec<(usize, LitStr)>,
-    /// Names the file that the text was read from.
     file: Option<LitStr>,
     at: Span,
 }
@@ -66,7 +64,8 @@ impl Source {
         self.file.as_ref()
     }
 
-    /// For errors that name a type: `choose_md` for `prompts/choose.md`. A name without a dot is replaced: it may be a type's.
+    /// For errors that name a type: `choose_md` for `prompts/choose.md`. A name without a dot is replaced, since it may
+    /// be a type's.
     pub(crate) fn file_type(&self) -> Option<Ident> {
         let path = self.file.as_ref()?.value();
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -86,7 +85,6 @@ impl Source {
         self.literal_at(offset).map_or(self.at, |(_, literal)| literal.span())
     }
 
-    /// `None` unless the whole range is in one literal.
     pub(crate) fn literal(&self, range: &Range<usize>) -> Option<(&LitStr, Range<usize>)> {
         let (start, literal) = self.literal_at(range.start)?;
         let inside = range.start - start..range.end - start;
@@ -97,7 +95,6 @@ impl Source {
         if let [(_, literal)] = &self.literals[..] { Some(literal) } else { None }
     }
 
-    /// For messages: `2:8`, or for a file `choose.md:2:8`.
     pub(crate) fn location(&self, offset: usize) -> String {
         let position = self.position(offset);
         match &self.file {
@@ -116,7 +113,6 @@ impl Source {
     }
 }
 
-/// Also if another macro passes it on.
 fn macro_call(value: Expr) -> Option<Macro> {
     if let Expr::Macro(call) = bare_value(value) { Some(call.mac) } else { None }
 }

@@ -3,9 +3,8 @@
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SpecFault {
     Unknown,
-    /// `width$`, `.precision$` or `.*`: a width or precision from another value.
+    /// `width$`, `.precision$` or `.*`: from another value.
     Parameter,
-    /// A width or precision above what std accepts.
     TooLarge,
 }
 

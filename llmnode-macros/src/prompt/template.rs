@@ -33,14 +33,12 @@ pub(crate) enum Piece {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Variable {
-    /// Without `r#`.
     Field(String),
     State(Vec<String>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Format {
-    /// `{field}`
     Plain,
     List,
     Json,
@@ -68,7 +66,7 @@ pub(crate) fn parse(source: &str) -> Template {
 struct Parser<'a> {
     source: &'a str,
     at: usize,
-    /// The current text, which begins at `text_start`; doubled braces are already single.
+    /// Begins at `text_start`; doubled braces are already single.
     text: String,
     text_start: usize,
     /// Matching braces; computed only when one of them opens text.
@@ -139,7 +137,6 @@ impl<'a> Parser<'a> {
                 self.template.segments.push(Segment { range: open..self.at, kind });
             }
             Err((range, kind)) => {
-                // From offsets within the braces to offsets in the prompt.
                 let range = range.map_or(open..self.at, |inner| open + 1 + inner.start..open + 1 + inner.end);
                 self.fault(range, kind);
             }
@@ -163,7 +160,7 @@ fn opens_text(rest: &str) -> bool {
     }
 }
 
-/// Opening braces with the offset behind the closing one. Computed in one pass, because many may be looked up.
+/// Maps opening braces to the end of the closing ones, in one pass, since many may be looked up.
 fn pairs(source: &str) -> HashMap<usize, usize> {
     let mut open = vec![];
     let mut pairs = HashMap::new();
@@ -177,7 +174,7 @@ fn pairs(source: &str) -> HashMap<usize, usize> {
     pairs
 }
 
-/// Without a range, the fault is about the whole placeholder.
+/// Without a range, the fault is the entire placeholder.
 type PlaceholderResult<T> = Result<T, (Option<Range<usize>>, FaultKind)>;
 
 fn read_placeholder(inside: &str) -> PlaceholderResult<(Variable, Format)> {
@@ -253,7 +250,7 @@ fn is_step(step: &str) -> bool {
     is_identifier(step) || (!step.is_empty() && step.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Close enough to tell a name from an expression: what passes is compared with names that the compiler accepted.
+/// A rough check, since names are then compared with valid ones.
 fn is_identifier(name: &str) -> bool {
     name.starts_with(|c: char| c == '_' || c.is_alphabetic())
         && name.chars().all(|c| c == '_' || c.is_alphanumeric())

@@ -26,14 +26,14 @@ pub(crate) struct ToolFlags {
 pub(crate) struct Arguments<'a> {
     pub(crate) input: DeriveInput,
     pub(crate) list: Vec<Argument<'a>>,
-    /// From its first to its last token, where an output that a model cannot read is reported.
+    /// The compiler reports an output that a model cannot read at these spans.
     pub(crate) output: (Span, Span),
     pub(crate) krate: &'a Path,
 }
 
 impl Arguments<'_> {
     pub(crate) fn validation(&self) -> TokenStream {
-        // All faults are reported before, or by the derives.
+        // All faults were reported, or the derives report them.
         definition::expand(&self.input, self.krate, None, &mut Errors::default())
     }
 
@@ -108,7 +108,7 @@ impl Arguments<'_> {
             fields.push(quote!(#(#attributes)* #name: #ty));
         }
         quote_spanned! {here=>
-            // What schemars writes calls methods of traits by their names.
+            // schemars' code calls methods of these traits.
             #[allow(unused_imports)]
             use ::core::convert::{From as _, Into as _};
             #(#docs)*

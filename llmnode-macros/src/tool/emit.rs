@@ -29,7 +29,7 @@ pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     quote!(#definition #validation #impls)
 }
 
-/// The struct is a type, which has another namespace than the function.
+/// Has the function's name: types are another namespace.
 fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
     let (visibility, ident) = (&model.function.vis, &model.ident);
     let docs: Vec<_> =
@@ -108,7 +108,7 @@ fn settings(model: &ToolModel<'_>, private: &Ident) -> Option<TokenStream> {
     })
 }
 
-/// The state, or a type parameter for the impls if the tool takes none.
+/// Without a state, a type parameter for the impls.
 fn state(model: &ToolModel<'_>) -> (TokenStream, TokenStream) {
     let here = Span::mixed_site();
     match model.state() {
@@ -132,7 +132,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         Parameter::State(_) => quote_spanned!(here=> #private::Cx::state(__cx)),
         Parameter::Context(_) => quote_spanned!(here=> __cx),
     });
-    // Spanned at the error's type, where the compiler reports that it cannot be passed to the model.
+    // The compiler reports an error type that cannot be passed to the model at this span.
     let (at, end) = match &signature.output {
         ReturnType::Type(_, ty) => error_of(ty).map_or_else(|| end_spans(ty), end_spans),
         ReturnType::Default => (here, here),
@@ -153,7 +153,7 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let uses_context = model.parameters.iter().any(|one| one.state().is_some());
     let cx = if uses_context { quote_spanned!(here=> __cx) } else { quote_spanned!(here=> _) };
     let (generics, state) = state(model);
-    // Spanned at the function's name, where a future that is not `Send` is reported.
+    // The compiler reports a future that is not `Send` at this span.
     let at = here.located_at(function.span());
     let future = quote_spanned!(at=> ::core::future::Future<Output = #private::ExecResult<Self>> + ::core::marker::Send);
     quote_spanned! {here=>

@@ -11,13 +11,7 @@ use crate::diagnostics::Errors;
 use crate::generics::{bare, pretty_print};
 
 pub(super) enum Parameter {
-    /// Written by the model. `by_reference`: the function takes a reference to it.
-    Argument {
-        name: Ident,
-        ty: Type,
-        attributes: Vec<Attribute>,
-        by_reference: bool,
-    },
+    Argument { name: Ident, ty: Type, attributes: Vec<Attribute>, by_reference: bool },
     State(Type),
     Context(Type),
 }
@@ -133,7 +127,6 @@ fn last_type_argument(path: &Path) -> Option<Type> {
     }
 }
 
-/// The state in `Cx<'_, World>`.
 fn context(path: &Path) -> Parameter {
     // The compiler reports a missing type argument.
     Parameter::Context(last_type_argument(path).unwrap_or_else(|| parse_quote!(())))

@@ -181,7 +181,7 @@ impl FieldsImpl<'_> {
     fn body(&self, model: &DefinitionModel<'_>, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let private = self.private;
-        // The names are for the type's own validators, which run after the traversal.
+        // For the type's own validators, which run after the traversal.
         let pairs = model.renamed.iter().map(|(rust, json)| quote_spanned!(here=> (#rust, #json)));
         let names = (!model.renamed.is_empty()).then(|| quote_spanned!(here=> __to.names(&[#(#pairs),*]);));
         if model.shapes.iter().all(|shape| shape.fields.is_empty()) {
@@ -232,7 +232,7 @@ impl FieldsImpl<'_> {
         }
     }
 
-    /// Traverses the bound value, or an element of its tuples. Spanned at the type, where errors are reported.
+    /// The compiler reports faults at the type.
     fn value(&self, binding: &Ident, elements: &[Index], ty: &Type, state: &TokenStream) -> TokenStream {
         let here = Span::mixed_site();
         let private = self.private;
@@ -254,7 +254,7 @@ impl FieldsImpl<'_> {
         if self.names_state {
             return quote_spanned!(at=> (&&&#private::Traverse(#reference)).walk::<#state>(__to););
         }
-        // Spanned at the attribute, where the state has to be named. Methods are found whatever the hygiene.
+        // The compiler asks for a state at the attribute. Methods are found with any hygiene.
         let walk = Ident::new("walk_without_state", attribute_span(&self.input.ident));
         quote_spanned!(at=> (&&&#private::Traverse(#reference)).#walk::<#state>(__to);)
     }

@@ -8,9 +8,7 @@ use syn::{Data, DeriveInput, Fields, GenericArgument, Member, PathArguments, Typ
 use super::serde_names::SerdeAttributes;
 
 pub(crate) struct Shape<'a> {
-    /// `None` for a struct.
     pub(crate) variant: Option<&'a Ident>,
-    /// The JSON member that contains the fields.
     pub(crate) wrapper_key: Option<String>,
     pub(crate) fields: Vec<FieldModel<'a>>,
 }
@@ -36,11 +34,10 @@ pub(crate) struct FieldModel<'a> {
 pub(crate) enum JsonStep {
     Key(String),
     Index(usize),
-    /// The field's JSON is the container's own.
     None,
 }
 
-/// `renamed`: fields with a JSON name from an attribute of their own.
+/// `renamed`: fields whose own attribute sets a JSON name.
 pub(crate) struct DefinitionModel<'a> {
     pub(crate) shapes: Vec<Shape<'a>>,
     pub(crate) renamed: Vec<(String, String)>,
@@ -111,7 +108,7 @@ fn renamed(fields: &Fields) -> Vec<(String, String)> {
     names.collect()
 }
 
-/// Judged by tokens: plain values, and lists and options of them.
+/// By tokens: plain values, and lists and options of them.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     const PLAIN: [&str; 18] = [
         "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",

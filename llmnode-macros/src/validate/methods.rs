@@ -40,7 +40,7 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Error
         let message = "no validator of the block takes a state; write `#[validate]`, or add the parameter `state: &State`";
         errors.push(Error::new(at, message));
     }
-    // A faulty block still gets its impls, without checks, so that uses of the type compile.
+    // A faulty block gets its impls, so that uses of the type compile.
     if !errors.is_empty() {
         validators.clear();
     }
@@ -50,7 +50,7 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Error
     quote!(#block #impls #errors)
 }
 
-/// The type that a validator names; generic validators only add bounds.
+/// Generic validators only add bounds.
 fn common_state<'a>(validators: &[Validator<'a>], errors: &mut Errors) -> Option<&'a Type> {
     let mut named: Option<&'a Type> = None;
     for validator in validators {
@@ -80,7 +80,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let inside = if generics.type_params().next().is_some() {
         quote_spanned!(here=> <Self as #private::ValidateFields<#state>>::fields(self, __to);)
     } else {
-        // A bound here would add a second error if the definition lacks `#[validate]`: the marker reports that one.
+        // A bound here would be a second error beside the marker's if the definition lacks `#[validate]`.
         let at = here.located_at(ty.span());
         quote_spanned! {at=>
             use #private::probes::*;
@@ -104,7 +104,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     crate_path::scope(krate, impls)
 }
 
-/// Without `#[validate]` on its definition the type has one error, from this bound, and no validators.
+/// Without `#[validate]` on its definition, the type has this one error, and no validators.
 fn marker_generics(block: &ItemImpl, private: &Ident) -> Generics {
     let mut generics = block.generics.clone();
     let ty = &block.self_ty;
@@ -128,7 +128,7 @@ fn state_generics(
         None => {
             let any_state = fresh("AnyRunState", &generics);
             let bounds: Vec<_> = validators.iter().filter_map(Validator::bounds).flatten().collect();
-            // The type parameter of a method is `Sized`, so the one that replaces it is, too.
+            // The type parameter of a method is `Sized`, so its replacement is, too.
             let sized = validators.iter().all(|validator| validator.bounds().is_none());
             let sized = sized.then(|| quote!(?::core::marker::Sized+));
             generics.params.push(parse_quote!(#any_state: #sized #(#bounds+)*));
@@ -156,7 +156,7 @@ fn check(validator: &Validator<'_>) -> TokenStream {
         Parameter::State => quote_spanned!(here=> __state),
         Parameter::Attempt => quote_spanned!(here=> __attempt),
     });
-    // Spanned at the method's name, where a future that is not `Send` is reported.
+    // The compiler reports a future that is not `Send` at the method's name.
     let at = here.located_at(ident.span());
     let kind = Ident::new(if is_async(method) { "future" } else { "sync" }, at);
     let call = call(method, quote_spanned!(here=> (self, #(#arguments),*)));
@@ -170,7 +170,7 @@ fn is_async(method: &ImplItemFn) -> bool {
     method.sig.asyncness.is_some() || returns_future
 }
 
-/// Spanned at the return type, where the compiler reports a wrong one.
+/// The compiler reports a wrong return type at its span.
 fn call(method: &ImplItemFn, arguments: TokenStream) -> TokenStream {
     let ident = &method.sig.ident;
     let at = match &method.sig.output {

@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Ident, LitStr, Token};
 
-/// Keys of values that are read in their own way, or borrow on purpose.
+/// Keys of values that are read in a special way, or borrow on purpose.
 const CUSTOM_KEYS: [&str; 7] =
     ["borrow", "with", "deserialize_with", "schema_with", "from", "try_from", "remote"];
 
@@ -43,7 +43,7 @@ impl SerdeAttributes {
             "untagged" => self.untagged = true,
             "transparent" => self.transparent = true,
             "flatten" => self.flatten = true,
-            // Left out of the schema only, it is still read.
+            // A field that only the schema skips is still read.
             "skip" | "skip_deserializing" => self.skip |= of_serde,
             _ => {
                 self.custom |= CUSTOM_KEYS.contains(&&*name);
@@ -53,7 +53,7 @@ impl SerdeAttributes {
         Ok(())
     }
 
-    /// Without naming rules (`rename_all`).
+    /// Ignores `rename_all`.
     pub(crate) fn name(&self, ident: &Ident) -> String {
         self.rename.clone().unwrap_or_else(|| ident.unraw().to_string())
     }

@@ -119,7 +119,6 @@ fn receiver(method: &ImplItemFn) -> syn::Result<()> {
     }
 }
 
-/// `&self`, or its long form.
 fn is_shared_reference(receiver: &ReceiverKind) -> bool {
     match receiver {
         ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
@@ -158,7 +157,7 @@ fn returns_result(method: &ImplItemFn, block: &ItemImpl) -> syn::Result<()> {
     Err(Error::new(at, message))
 }
 
-/// A method that another one calls is a helper, not a validator with a wrong return type.
+/// A helper of another method is not a validator with a wrong return type.
 fn is_called(method: &ImplItemFn, block: &ItemImpl) -> bool {
     let name = &method.sig.ident;
     block.items.iter().any(|item| match item {
@@ -167,7 +166,6 @@ fn is_called(method: &ImplItemFn, block: &ItemImpl) -> bool {
     })
 }
 
-/// `.name` or `::name`
 fn calls(tokens: TokenStream, name: &Ident) -> bool {
     let mut follows = false;
     tokens.into_iter().any(|token| {
@@ -187,7 +185,6 @@ fn may_be_result(ty: &Type) -> bool {
     !is_plain(ty) && last_name(ty).is_some_and(|name| !OTHERS.iter().any(|other| name == other))
 }
 
-/// `impl Future<…>`, or a box of one.
 pub(crate) fn is_future(ty: &Type) -> bool {
     let is_future = |name: &str| name.ends_with("Future");
     match bare(ty) {
@@ -201,7 +198,7 @@ pub(crate) fn is_future(ty: &Type) -> bool {
     }
 }
 
-/// A boxed future that is not `Send` cannot be awaited, and the compiler's error for that is hard to read.
+/// The compiler's error for awaiting a boxed future that is not `Send` is hard to read.
 fn is_sendable(output: &ReturnType) -> syn::Result<()> {
     let ReturnType::Type(_, ty) = output else { return Ok(()) };
     match boxed(ty) {
@@ -239,7 +236,7 @@ fn boxed(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Judged by the variable's name, otherwise by its type.
+/// By the variable's name, otherwise by its type.
 fn is_attempt(pattern: &Pat, ty: &Type) -> bool {
     if let Pat::Ident(variable) = pattern {
         match variable.ident.to_string().trim_start_matches('_') {

@@ -134,7 +134,7 @@ fn underlines(line: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether the token stands in the line of code, at columns that are underlined.
+/// Whether the line of code has the token at underlined columns.
 fn hits(code: &str, token: &str, under: &Range<usize>) -> bool {
     code.match_indices(token).any(|(at, _)| {
         let start = code[..at].chars().count();

@@ -88,7 +88,7 @@ fn placed(line: &str, above: usize) -> String {
     }
 }
 
-/// `5 | code` as `3 | code`, where the number stands in a gutter of that width.
+/// `5 | code` as `3 | code`, with the number in a gutter of that width.
 fn numbered(line: &str, gutter: usize, above: usize) -> String {
     match line.split_at_checked(gutter) {
         Some((number, rest)) if rest.starts_with(' ') && number.trim_start().parse::<usize>().is_ok() => {

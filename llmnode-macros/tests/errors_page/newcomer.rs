@@ -7,7 +7,7 @@ use crate::case::Case;
 /// among those of their topic.
 pub(crate) const NEWCOMERS: [&[&str]; 4] = [FIRST, SECOND, THIRD, FOURTH];
 
-/// The folder of what else comes to mind.
+/// The folder of further cases.
 const HABITS: &str = "habits";
 
 const FIRST: &[&str] = &[

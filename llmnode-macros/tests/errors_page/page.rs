@@ -85,7 +85,7 @@ fn is_place(line: &str) -> bool {
     line.trim_start().starts_with("--> ")
 }
 
-/// A line that only goes on with the gutter.
+/// A line with nothing but the gutter.
 fn is_empty(line: &str) -> bool {
     matches!(line.trim(), "" | "|")
 }

@@ -25,7 +25,7 @@ const COLUMNS: &[Category] = &[
     Category::Timeout,
 ];
 
-/// What stands in front of many providers, and words without a provider.
+/// Gateways to many providers, and words without a provider.
 const LEFT_OUT: &[&str] =
     &["Azure gateway", "Bedrock's gateway", "FastAPI", "empty", "nginx", "plain text", "problem details"];
 

@@ -1,4 +1,4 @@
-//! The expansions, pinned: `UPDATE=1 cargo test -p llmnode-macros` writes them anew.
+//! The expansions, pinned: `UPDATE=1 cargo test -p llmnode-macros` writes them.
 
 use std::path::Path;
 
@@ -202,7 +202,7 @@ fn an_argument_that_is_being_written() {
     node("being_written", quote!(prompt = "{topic} {style:list}", output = Choice, ret), item);
 }
 
-/// Whatever the arguments lack, the item is as it was, can be used as a node, and one error tells what is missing.
+/// Whatever the arguments lack, the item is unchanged, can be used as a node, and one error says what is missing.
 #[test]
 fn the_item_survives_all_faults_of_its_arguments() {
     let item = quote! { pub struct Ask<T> { pub topic: T, #[serde(default)] style: Vec<String> } };
@@ -400,7 +400,7 @@ mod anything {
             .prop_filter_map("tokens", |text| text.parse().ok())
     }
 
-    /// What may stand in `recover(…)` and `limits(…)`.
+    /// The keys of `recover(…)` and `limits(…)`.
     fn listed() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "schema_error =",

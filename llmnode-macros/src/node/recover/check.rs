@@ -15,7 +15,6 @@ pub(crate) struct RecoverContext<'a> {
     pub(crate) answers: AnswerKind,
 }
 
-/// How answers are read, which decides how they can fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerKind {
     RawText,
@@ -129,7 +128,7 @@ fn counts(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     }
 }
 
-/// The groups' default stacks contain both kinds of fallback: if all three are replaced, another stack must have one.
+/// The groups' defaults contain both kinds of fallback: if all three are replaced, another stack must have one.
 fn check_fallbacks_reached(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
     let replaced = |group: &str| stacks.iter().any(|stack| stack.key == group);
     if !["answer", "transport", "final"].into_iter().all(replaced) {

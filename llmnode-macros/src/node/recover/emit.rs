@@ -47,7 +47,6 @@ fn step(step: &Step, private: &Ident) -> TokenStream {
     }
 }
 
-/// `rate_limit_error` → `RateLimitError`.
 fn camel_case(name: &str) -> String {
     let capitalize = |word: &str| {
         let mut letters = word.chars();

@@ -21,7 +21,6 @@ pub(crate) fn futile(wait: &Ident, stacks: &[Stack], transport_retries: Option<u
     Some(Error::new(wait.span(), message))
 }
 
-/// A faulty stack may have used it.
 fn takes_wait(stack: &Stack) -> bool {
     match &stack.steps {
         Some(steps) => steps.iter().any(|step| matches!(step.action, Action::Retry { wait: None, .. })),

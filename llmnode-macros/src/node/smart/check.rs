@@ -17,7 +17,6 @@ mod off {
         "`goal` needs the feature `smart` of llmnode; add it in Cargo.toml: `features = [\"smart\"]`";
 }
 
-/// `None` without a goal, or with a faulty one.
 pub(crate) fn check(
     args: &NodeArgs,
     item: &ItemStruct,
@@ -85,7 +84,6 @@ fn check_owned(field: &Field, faults: &mut Faults) {
     }
 }
 
-/// A goal is not a template.
 fn reject_placeholders(goal: &LitStr, item: &ItemStruct, faults: &mut Faults) {
     let text = goal.value();
     let names =

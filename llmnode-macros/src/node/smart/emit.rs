@@ -28,13 +28,13 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     let declared = model.item.fields.iter().filter_map(|field| {
         let name = field.ident.as_ref()?.unraw().to_string();
         let says = doc_text(&field.attrs).unwrap_or_else(|| "".to_token_stream());
-        // Spanned at the field's type, where the compiler reports that it cannot be an input.
+        // The compiler reports a field that cannot be an input at its type.
         let (at, end) = end_spans(field_type(model, field.ident.as_ref()?)?);
         let ty = &field.ty;
         let input = Ident::new("input", here.located_at(at));
         Some(quote_spanned!(here.located_at(end)=> .#input::<#ty>(#name, #says)))
     });
-    // Spanned at the output's type, where the compiler reports that it cannot be an output.
+    // The compiler reports an output that cannot be one at its type.
     let (at, end) = end_spans(output);
     let new = |name: &str| Ident::new(name, here.located_at(at));
     let declaring = if *think {

@@ -11,7 +11,6 @@ use crate::node::faults::Faults;
 
 pub(crate) struct Prep {
     pub(crate) at: Span,
-    /// Absent if it had a fault.
     pub(crate) written: Option<Expr>,
 }
 

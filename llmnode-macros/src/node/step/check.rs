@@ -11,7 +11,6 @@ use crate::node::args::NodeArgs;
 use crate::node::faults::Faults;
 use crate::node::recover::{Action, Stack};
 
-/// `None` if the node is not a step, or has faults.
 pub(crate) fn check<'a>(
     args: &'a NodeArgs,
     item: &'a ItemStruct,
@@ -43,7 +42,7 @@ pub(crate) fn check<'a>(
 }
 
 fn require_state(args: &NodeArgs, prepared: Option<&Prep>, faults: &mut Faults) {
-    // An argument that could not be placed may be the state.
+    // An unknown key may be a misspelt `state`.
     if args.state.is_some() || args.has_unknown_keys {
         return;
     }

@@ -82,7 +82,7 @@ pub(crate) fn emit(
     }
 }
 
-/// Spanned at the action's type, where the compiler reports that it is less visible than the node.
+/// The compiler reports an action that is less visible than the node at its type.
 fn action(action: Option<&Type>) -> TokenStream {
     match action {
         Some(action) => {
@@ -109,7 +109,7 @@ fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Id
             (true, call_user_function("batch", path, quote_spanned!(here=> state), private))
         }
         Preparation::Fields(fields) => {
-            // The expressions' own name for the state: with another, rustc would not suggest to clone what is moved.
+            // The expressions' name for the state: with another one, rustc would not suggest to clone what is moved.
             let named = fields.iter().find_map(|(_, written)| expression::state(written.to_token_stream()));
             let (state, lent) = match named {
                 Some(at) => (quote_spanned!(here=> state), quote_spanned!(here.resolved_at(at)=> state)),
@@ -136,7 +136,7 @@ fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Id
     }
 }
 
-/// Bound again with the spans of the expression's ends, so that all of it is underlined. `at`: where `state` resolves.
+/// Bound again with the spans of the expression's ends, to underline all of it. `at`: where `state` resolves.
 fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<TokenStream> {
     let (ident, ty) = (field.ident.as_ref()?, &field.ty);
     let name = ident.unraw().to_string();
@@ -214,7 +214,7 @@ fn decided(
     Some(quote_spanned!(here=> let __action = #decided;))
 }
 
-/// Spanned from the first to the last token of the path, so that all of it is underlined if the field has another type.
+/// Spans the path, to underline all of it if the field has another type.
 fn store(place: &StatePath, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let first = place.steps().first().map_or(here, |first| end_spans(first).0);
@@ -229,7 +229,7 @@ fn store(place: &StatePath, private: &Ident) -> TokenStream {
     quote_spanned!(last=> #private::store(&mut #state #path, #output);)
 }
 
-/// Spanned at the user's path, where a wrong signature is reported.
+/// The compiler reports a wrong signature at the user's path.
 fn call_user_function(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) -> TokenStream {
     let (at, end) = end_spans(path);
     let mut private = private.clone();

@@ -33,7 +33,6 @@ impl StatePath {
         }
     }
 
-    /// `.path.to.field`
     pub(crate) fn emit(&self) -> TokenStream {
         let steps = &self.0;
         quote!(#(.#steps)*)

@@ -11,7 +11,7 @@ use crate::node::faults::Faults;
 use crate::node::field::Mark;
 use crate::tool::tool_name_error;
 
-/// If `#[tool]` stayed on the struct, its own error would be at another place.
+/// If `#[tool]` stayed, its own error would be at another place.
 pub(crate) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
     for attribute in item.attrs.extract_if(.., |attribute| attribute.path().is_ident("tool")) {
         let message =
@@ -30,7 +30,6 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         Mark::Tools(at) => Some(*at),
         _ => None,
     });
-    // A `Toolset` without its mark is reported at the field.
     let unmarked =
         || item.fields.iter().any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"));
     if key(&args.tools).is_none() && set.is_none() && !unmarked() {

@@ -9,7 +9,7 @@ use crate::node::bounds::field_type;
 use crate::node::model::NodeModel;
 use crate::tool::arguments::{Argument, Arguments, ToolFlags};
 
-/// Spanned at each tool of the list, where one that does not fit is reported.
+/// The compiler reports a tool that does not fit at its place in the list.
 pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     if model.tools.is_empty() && model.toolset.is_none() {
         return None;
@@ -39,7 +39,7 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
     })
 }
 
-/// On a tool, attributes of serde and schemars are for the arguments.
+/// A tool's attributes of serde and schemars are for its arguments.
 pub(crate) fn item(model: &NodeModel<'_>) -> TokenStream {
     let mut item = model.item.clone();
     if model.is_tool {
@@ -48,7 +48,7 @@ pub(crate) fn item(model: &NodeModel<'_>) -> TokenStream {
     quote!(#item)
 }
 
-/// The struct itself does not have these derives.
+/// The struct lacks these derives.
 pub(crate) fn strip_derive_attributes(item: &mut ItemStruct) {
     item.fields.iter_mut().for_each(|field| field.attrs.retain(|attribute| !is_of_derives(attribute)));
 }

@@ -13,7 +13,7 @@ use crate::prompt::source::Source;
 use crate::prompt::template::{Format, Piece, Template, Variable};
 
 impl Variables<'_> {
-    /// The history is part of the conversation without a placeholder.
+    /// The history needs no placeholder.
     pub(super) fn history_inserted(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             let Piece::Variable { variable: Variable::Field(name), .. } = &segment.kind else { continue };
@@ -26,7 +26,7 @@ impl Variables<'_> {
         }
     }
 
-    /// `{{field}}` is the text `{field}`; in other template languages it is the variable.
+    /// `{{field}}` is the text `{field}`, but a variable in other template languages.
     pub(super) fn mustache(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             let Piece::Text(_) = segment.kind else { continue };
@@ -50,7 +50,6 @@ impl Variables<'_> {
         }
     }
 
-    /// One error, however many paths there are.
     pub(super) fn stateless(&mut self, prompt: &Source, template: &Template) {
         let is_state = |kind: &Piece| matches!(kind, Piece::Variable { variable: Variable::State(_), .. });
         let first = template.segments.iter().find(|segment| is_state(&segment.kind));
@@ -61,7 +60,6 @@ impl Variables<'_> {
         }
     }
 
-    /// A system message takes text only.
     pub(super) fn attachments(&mut self, prompt: &Source, template: &Template) {
         for segment in &template.segments {
             if let Piece::Variable { format: Format::Attach, .. } = segment.kind {
@@ -84,7 +82,7 @@ impl Variables<'_> {
         }
     }
 
-    /// Only the compiler knows whether the type has `Display`; judging by its name, it probably has not.
+    /// Only the compiler knows whether the type has `Display`; by its name, it probably has not.
     pub(super) fn display_check(
         &self,
         prompt: &Source,

@@ -60,7 +60,7 @@ impl Use {
         Some(Self { expand, arguments, item: tokens.collect() })
     }
 
-    /// What stands in `flow! { … }`.
+    /// The content of `flow! { … }`.
     fn flow(tokens: TokenStream) -> Option<TokenStream> {
         let mut tokens = tokens.into_iter();
         match (tokens.next()?, tokens.next()?, tokens.next()?) {

@@ -7,7 +7,7 @@ use syn::{Expr, File, Item, LitStr, Stmt};
 
 use super::Held;
 
-/// What stands in an expansion, at any depth.
+/// The tokens of an expansion, at any depth.
 #[derive(Default)]
 struct Found {
     errors: Vec<String>,

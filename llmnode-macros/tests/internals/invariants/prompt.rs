@@ -16,7 +16,7 @@ pub(crate) fn holds(source: &str) -> Held {
     }
 }
 
-/// Segments stand in order, apart, and without faults side by side from end to end.
+/// Segments are ordered and disjoint; without faults, they cover the source.
 fn segments(source: &str, template: &Template) -> Held {
     let mut end = 0;
     for segment in &template.segments {
@@ -39,7 +39,7 @@ fn segments(source: &str, template: &Template) -> Held {
     }
 }
 
-/// Faults stand in order inside the source, and can be told: in one line, with a place, with the line marked below.
+/// Faults are ordered and inside the source. Each has a message of one line, a place, and an excerpt with a mark below.
 fn faults(source: &str, template: &Template) -> Held {
     let mut start = 0;
     for fault in &template.faults {

@@ -153,7 +153,7 @@ impl Change {
         changed
     }
 
-    /// What stands for `token`, with what it takes from those that follow.
+    /// The replacement of `token`, which may consume following tokens.
     fn changed(&self, token: TokenTree, rest: &mut impl Iterator<Item = TokenTree>) -> Vec<TokenTree> {
         let word = |word: &str| word.parse::<TokenStream>().unwrap().into_iter();
         match &self.kind {
