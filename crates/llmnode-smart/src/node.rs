@@ -153,7 +153,7 @@ fn write_prompt<N: Smart>(node: &N, program: Option<&Program<N>>, hint: Option<&
     }
     let demos = program.map_or(&[][..], Program::demos);
     let messages = PromptParts { signature, demos, inputs: &inputs }.messages();
-    // Of an example's node, only its last message is written.
+    // Only the last message of an example is written.
     let skipped = if to.is_example() { messages.len().saturating_sub(1) } else { 0 };
     messages.into_iter().skip(skipped).for_each(|message| to.push(message));
 }

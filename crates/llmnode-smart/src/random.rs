@@ -17,7 +17,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Uniform below `end`; 0 if `end` is 0.
+    /// 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let wide = u128::from(self.next()) * end as u128;
         (wide >> 64) as usize

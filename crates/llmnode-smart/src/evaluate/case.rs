@@ -18,7 +18,7 @@ pub(crate) fn replayed<'a>(calls: impl Iterator<Item = &'a Arc<CallRecord>>) -> 
     })
 }
 
-/// A node itself, so that a whole case is one call with one record.
+/// A node, so that a case is one call with one record.
 pub(crate) struct Case<'a, N, E, M> {
     pub(crate) input: &'a N,
     pub(crate) expected: &'a E,
@@ -46,7 +46,7 @@ where
     E: Sync,
     M: Metric<N, E, S>,
 {
-    // The nodes that a case calls retry by their own settings.
+    // The nodes of a case retry by their own settings.
     const TRIES_ITSELF: bool = true;
 
     async fn exec(&self, cx: &Cx<'_, S>) -> Result<Scored, BoxError> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::report::Evaluation;
 use super::statistics;
 
-/// Significance level: a smaller `p` is more than noise.
+/// A smaller `p` is more than noise.
 const NOISE: f64 = 0.05;
 
 /// How two evaluations of the same cases differ, case by case.

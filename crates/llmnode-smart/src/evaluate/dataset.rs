@@ -25,7 +25,7 @@ use crate::signature::Smart;
 #[derive(Clone)]
 pub struct Dataset<N, E> {
     pub(crate) cases: Vec<(N, E)>,
-    /// Hash of the file; `None` if the program made the cases.
+    /// `None`: the program made the cases.
     pub(crate) fingerprint: Option<String>,
 }
 

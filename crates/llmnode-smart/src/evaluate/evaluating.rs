@@ -186,7 +186,7 @@ where
     cases.map(move |(input, expected)| Case { input, expected, metric, settings })
 }
 
-/// The error is the first that is not about a single case. It cancels the others; a limit lets calls under way end.
+/// The error is the first that is not about a single case. It cancels the others, but a limit lets running calls end.
 pub(crate) async fn scored(map: Map<'_, Scored>) -> (Vec<EvaluatedCase>, Option<NodeError>) {
     let mut results = map.report().as_completed();
     let (mut cases, mut ended) = (Vec::new(), None);

@@ -4,7 +4,7 @@ use llmnode_reader::internal::one_line;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Returns every bad line if there is one: its number, from 1, and what is wrong with it.
+/// Reports all bad lines, by numbers from 1.
 pub(super) fn read<T>(
     bytes: &[u8],
     mut each: impl FnMut(&Map<String, Value>) -> Result<T, String>,
@@ -43,7 +43,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The member `expected`, or else the row itself, since its members may be the outputs.
+/// Without a member `expected`, the row itself: its members may be the outputs.
 pub(super) fn expected<E: DeserializeOwned>(row: &Map<String, Value>) -> Result<E, String> {
     match row.get("expected") {
         Some(expected) => E::deserialize(expected).map_err(|error| format!("`expected`: {error}")),

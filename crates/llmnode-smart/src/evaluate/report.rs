@@ -162,7 +162,7 @@ impl Evaluation {
 
     /// Returns the report as JSON.
     pub fn to_json(&self) -> String {
-        // This does not fail: numbers are finite, and keys are texts.
+        // Cannot fail: numbers are finite, and keys are texts.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 

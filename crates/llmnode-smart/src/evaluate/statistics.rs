@@ -14,14 +14,14 @@ pub(super) fn wilson(mean: f64, n: usize) -> (f64, f64) {
     ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
-/// By Student's t; needs at least two values.
+/// Student's t; needs two values.
 pub(super) fn student(values: &[f64]) -> (f64, f64) {
     let (mean, error) = mean_and_error(values);
     let half = t_quantile(values.len() as f64 - 1.0) * error;
     (mean - half, mean + half)
 }
 
-/// By Agresti and Min, for two paired shares over `n` cases: `up` are 1 in the second only, `down` in the first only.
+/// Agresti and Min, for paired shares of `n` cases: `up` are 1 only in the second, `down` only in the first.
 pub(super) fn agresti_min(up: usize, down: usize, n: usize) -> (f64, f64) {
     let (up, down, n) = (up as f64 + 0.5, down as f64 + 0.5, n as f64 + 2.0);
     let centre = (up - down) / n;
@@ -36,7 +36,7 @@ pub(super) fn sign_test(up: usize, down: usize) -> f64 {
     if up == down { 1.0 } else { (2.0 * incomplete_beta(all - fewer, fewer + 1.0, 0.5)).min(1.0) }
 }
 
-/// A permutation test of the signs: exact for up to 16 differences that are not 0, Student's t beyond.
+/// Permutation test of the signs: exact for up to 16 differences that are not 0, Student's t beyond.
 pub(super) fn sign_flips(differences: &[f64]) -> f64 {
     const EXACT: usize = 16;
     let moved: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
@@ -76,7 +76,7 @@ fn two_sided(t: f64, freedom: f64) -> f64 {
     incomplete_beta(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
-/// The two-sided quantile of `t` at [`LEVEL`], by bisection.
+/// Two-sided, at [`LEVEL`], by bisection.
 fn t_quantile(freedom: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1e4);
     for _ in 0..100 {
@@ -86,7 +86,7 @@ fn t_quantile(freedom: f64) -> f64 {
     high
 }
 
-/// The regularised incomplete beta function, by its continued fraction (Lentz).
+/// Regularised; by its continued fraction (Lentz).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -124,7 +124,7 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
     value - 1.0
 }
 
-/// The logarithm of the gamma function, by Lanczos, for arguments above 0.
+/// Lanczos; `x` above 0.
 fn ln_gamma(x: f64) -> f64 {
     const COEFFICIENTS: [f64; 8] = [
         676.520_368_121_885_1,

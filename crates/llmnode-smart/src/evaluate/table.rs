@@ -39,7 +39,7 @@ impl Evaluation {
         if worst.is_empty() {
             return Ok(());
         }
-        // The sort is stable: cases with the same score stay in order.
+        // The sort is stable: equal scores keep their order.
         worst.sort_by(|(_, one), (_, other)| one.score.total_cmp(&other.score));
         write!(f, "\n\n{:>6}  {:>5}  {:>8}  {:>7}", "case", "score", "tokens", "seconds")?;
         for (index, case) in worst.iter().take(LISTED) {

@@ -27,7 +27,6 @@ impl ReasoningSlot {
 pub(crate) struct SmartAnswerForm {
     codec: OutputCodec,
     sections: Option<SectionReader>,
-    /// Only those that differ from the type's own.
     described: Vec<(String, String)>,
     reasoned: ReasoningSlot,
 }
@@ -115,7 +114,7 @@ impl<T: 'static> AnswerForm<T> for SmartAnswerForm {
     }
 }
 
-/// `None`: there are no other descriptions.
+/// `None`: no descriptions were changed.
 fn described(schema: &OutputSchema, descriptions: &[(String, String)]) -> Option<OutputSchema> {
     let mut plain: Value =
         (!descriptions.is_empty()).then(|| serde_json::from_str(schema.plain().get()).ok()).flatten()?;

@@ -63,7 +63,7 @@ impl SectionReader {
     }
 }
 
-/// A text that is not of the field's type stays a text, so that the reader reports it.
+/// Text of the wrong type stays text, so that the reader reports it.
 fn parse_value(field: &Field, text: &str, reader: Reader) -> Value {
     let schema = &field.schema;
     if let Some(choices) = choices(schema) {
@@ -78,7 +78,7 @@ fn parse_value(field: &Field, text: &str, reader: Reader) -> Value {
     if accepts_type(schema, "string") { text.into() } else { read_or_text(text, reader) }
 }
 
-/// Removes quotes, and the type by which the prompt asks for the name: `Literal['a']`.
+/// Also removes the type by which the prompt asks for the name: `Literal['a']`.
 fn unquoted(text: &str) -> &str {
     let inside = text.strip_prefix("Literal[").and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let quoted = |quote: char| inside.strip_prefix(quote)?.strip_suffix(quote);

@@ -24,7 +24,7 @@ pub(super) fn messages(asked: &PromptParts<'_>, adapter: Adapter) -> Vec<Message
     let signature = &with_pydantic_schemas(signature);
     let (incomplete, complete) = asked.sorted_demos();
     let mut messages = vec![Message::system(system(signature, adapter))];
-    // DSPy leaves out a message without text.
+    // DSPy leaves out messages without text.
     let mut say =
         |role: Role, text: String| messages.extend((!text.is_empty()).then(|| Message::new(role, text)));
     for demo in incomplete {
@@ -39,7 +39,7 @@ pub(super) fn messages(asked: &PromptParts<'_>, adapter: Adapter) -> Vec<Message
     messages
 }
 
-/// With the schemas that pydantic, and so DSPy, has for the same types.
+/// The schemas that pydantic, and so DSPy, has for the same types.
 fn with_pydantic_schemas(signature: &Signature) -> Signature {
     let mut signature = signature.clone();
     for field in signature.inputs.iter_mut().chain(&mut signature.outputs) {
@@ -192,7 +192,7 @@ fn section_value(field: &Field, value: &Value) -> String {
     }
 }
 
-/// One of several texts, as DSPy marks it.
+/// DSPy marks one of several texts so.
 fn quoted(value: &Value) -> String {
     let text = text(value);
     if text.contains(['\n', '«', '»']) {

@@ -24,14 +24,13 @@ pub(super) fn messages(asked: &PromptParts<'_>) -> Vec<Message> {
     messages
 }
 
-/// Descriptions of outputs are in the schema instead.
+/// Without descriptions of outputs, which the schema has.
 fn system(signature: &Signature) -> String {
     let mut text = signature.goal.clone();
     let described: Vec<_> = signature.inputs.iter().filter(|field| !field.description.is_empty()).collect();
     if !described.is_empty() {
         text.push_str("\n\nThe input has these fields:");
         for field in described {
-            // Writing to a `String` does not fail.
             let _ = write!(text, "\n- {}: {}", field.name, field.description.replace('\n', "\n  "));
         }
     }
@@ -44,7 +43,7 @@ fn user(signature: &Signature, values: &Map<String, Value>) -> String {
     signature.inputs.iter().filter_map(section).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A text with several lines is put into a fence, so that none of its lines passes for a section.
+/// Several lines are fenced, so that none of them passes for a section.
 fn section_value(value: &Value) -> String {
     match value {
         Value::String(text) if !text.contains(['\n', '\r']) && !text.starts_with('#') => text.clone(),

@@ -16,7 +16,7 @@ pub(crate) struct PromptParts<'a> {
 }
 
 impl PromptParts<'_> {
-    /// First those that lack a field, but have an input and an output; then the complete ones. DSPy leaves out others.
+    /// Incomplete ones first, if they have an input and an output. DSPy leaves out others.
     pub(super) fn sorted_demos(&self) -> (Vec<&Values>, Vec<&Values>) {
         let Signature { inputs, outputs, .. } = self.signature;
         let lacks = |demo: &&Demo| {

@@ -41,7 +41,6 @@ fn indent(value: &Value, depth: usize, to: &mut String) {
         to.push_str(if first { "\n" } else { ",\n" });
         to.push_str(&pad);
         if let Some(name) = name {
-            // Writing to a `String` does not fail.
             let _ = write!(to, "{}: ", quoted(name));
         }
         indent(value, depth + 1, to);
@@ -184,9 +183,9 @@ pub(super) fn constraints(schema: &Value) -> Option<String> {
     (!bounds.is_empty()).then(|| bounds.join(", "))
 }
 
-/// Converts a schema of schemars to pydantic's form: a nullable type is a union of two, and a number has no format.
+/// pydantic's form: a nullable type is a union of two, and a number has no format.
 pub(super) fn to_pydantic(schema: &Value) -> Value {
-    /// Members of the whole, and not of a form of the union.
+    /// Members that stay outside the union.
     const OUTER: [&str; 5] = ["$defs", "default", "description", "examples", "title"];
     let Value::Object(members) = schema else {
         return match schema {
@@ -220,7 +219,7 @@ pub(super) fn to_pydantic(schema: &Value) -> Value {
     Value::Object(outer)
 }
 
-/// In the order in which DSPy shows it: `type` first, then by name.
+/// DSPy's order: `type` first, then by name.
 pub(super) fn sorted(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {

@@ -4,7 +4,7 @@ use super::text::strip;
 
 pub(super) type Section<'a> = (&'a str, String);
 
-/// DSPy also ends lines at `U+0085` and the like, even within JSON. Of sections of one name, the first counts.
+/// Like DSPy, also ends lines at `U+0085` and the like, even within JSON. The first section of a name counts.
 pub(super) fn split(answer: &str) -> Vec<Section<'_>> {
     let mut found: Vec<(Option<&str>, Vec<&str>)> = vec![(None, Vec::new())];
     for line in answer.lines() {

@@ -82,7 +82,7 @@ pub(super) fn dedent(text: &str) -> String {
     lines.iter().map(|line| line.get(margin..).unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// DSPy's prefix for a field's name: `max_age2` becomes `Max Age 2:`.
+/// DSPy's prefix: `max_age2` becomes `Max Age 2:`.
 pub(crate) fn prefix(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];

@@ -38,7 +38,7 @@ fn from_message(names: &[&str], visit: &Visit<'_>) -> Result<Map<String, Value>,
     Ok(read.unwrap_or_else(first))
 }
 
-/// The members of a JSON message, or of its `params`. `None`: it has none of the inputs.
+/// Also from the `params` of the message. `None`: it has none of the inputs.
 fn from_json(names: &[&str], json: &Value) -> Option<Map<String, Value>> {
     let by_name = |members: &Map<String, Value>| {
         let found: Map<_, _> =

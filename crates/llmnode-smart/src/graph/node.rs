@@ -60,7 +60,7 @@ impl GraphNode for SmartNode {
 impl SmartNode {
     fn update(&self, mut outputs: Map<String, Value>, met: bool) -> Update {
         outputs.retain(|name, _| name != REASONING);
-        // As React Flow's graphs do: the output of this name, or else the first one.
+        // Like React Flow's graphs: the output of this name, else the first one.
         let said = outputs.get("output").or_else(|| outputs.values().next());
         let said = said.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         let update = said
@@ -74,7 +74,7 @@ impl SmartNode {
     }
 }
 
-/// All tries are attempts of one call, that of the visit.
+/// All tries are attempts of the visit's call.
 struct VisitTries<'v> {
     node: &'v SmartNode,
     inputs: Map<String, Value>,

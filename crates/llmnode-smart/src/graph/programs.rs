@@ -53,7 +53,7 @@ pub(super) fn plan(data: &Data, signature: &Signature, node: &mut NodeLoader<'_>
         return None;
     }
     if !is_name(&name) {
-        // Any other id cannot lead out of the folder, and simply has no program.
+        // Other ids cannot leave the folder; they simply have no program.
         if !named && !name.contains(['/', '\\']) && !name.contains("..") {
             return Some(own);
         }

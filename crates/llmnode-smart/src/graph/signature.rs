@@ -151,7 +151,7 @@ fn guard(rule: &Rule, of: &str, place: &str, node: &mut NodeLoader<'_>) -> Optio
     let guard = match (rule.id.as_str(), pattern, max_chars) {
         ("json", ..) => Guard::json(),
         ("regex", Some(pattern), _) => {
-            // React Flow's patterns match from the beginning, as in Python's `re.match`.
+            // React Flow's patterns match from the beginning, like Python's `re.match`.
             let pattern = if node.is_seed() { format!("^(?:{pattern})") } else { pattern.clone() };
             match Guard::regex(&pattern) {
                 Ok(guard) => guard,

@@ -122,7 +122,7 @@ impl Bootstrap {
         }
     }
 
-    /// The least that is useful: two evaluations, and three answers of the teacher if as many are wanted.
+    /// The least that is useful: two evaluations, and up to three of the teacher's answers.
     pub(super) fn needs(&self, train: usize, validation: usize) -> u64 {
         (2 * validation + self.bootstrapped.min(train).min(3)) as u64
     }
@@ -163,7 +163,7 @@ impl Bootstrap {
         }
     }
 
-    /// As many cases run side by side as answers are missing: one after the other would ask about all of these, too.
+    /// Runs as many cases concurrently as answers are missing: one by one, all of these would be asked, too.
     async fn teach<S, N, E, M>(
         &self,
         trial: &Trial<'_, N, E, M>,
@@ -180,7 +180,7 @@ impl Bootstrap {
         let shown = draw(labels, (0..labels.len()).collect(), self.labelled, random);
         let (mut lessons, mut next) = (Lessons::default(), 0);
         while lessons.passed.len() < self.bootstrapped && next < trial.train.len() {
-            // Keeps requests back to judge the candidate.
+            // Keeps requests for judging the candidate.
             let kept_back = trial.validation.len() as u64 * trial.per_case();
             let of_lesson = u64::from(self.rounds).saturating_mul(trial.per_case());
             let affordable = trial.left().saturating_sub(kept_back) / of_lesson;

@@ -41,7 +41,7 @@ fn refused<T>(message: String) -> Result<T, NodeError> {
     Err(NodeError::new(Category::ConfigError, message))
 }
 
-/// Inputs that are in both sets would make the validation worthless.
+/// Inputs in both sets would make the validation worthless.
 fn check_disjoint<N: Smart, E>(train: &Dataset<N, E>, validation: &Dataset<N, E>) -> Result<(), NodeError> {
     let known: BTreeMap<String, usize> = keys(train)?.into_iter().zip(0..).collect();
     let keys = keys(validation)?;

@@ -162,7 +162,7 @@ where
             let node = OptimiseNode { optimiser: &self.optimiser, trial };
             #[cfg(feature = "journal")]
             if let Some(journal) = self.journal {
-                // A journal belongs to a map: here to one with a single call.
+                // A journal belongs to a map: here one with a single call.
                 let mut map = self.run.map([&node]).limits(limits);
                 if let Some(recorder) = self.recorder {
                     map = map.record(recorder);

@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 
-/// The more cases a candidate leads on, the likelier it is picked. `scores`: of each candidate, case by case; not empty.
+/// Candidates that lead on more cases are likelier. `scores`: of each candidate, by case; not empty.
 pub(super) fn pick(scores: &[&[f64]], random: &mut Random) -> usize {
     let leads = leads(scores);
     let mut at = random.below(leads.iter().sum());

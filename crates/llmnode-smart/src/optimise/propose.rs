@@ -49,7 +49,7 @@ pub(super) fn proposal_prompt<N: Smart>(
     let signature = program.effective();
     let cases =
         inputs.iter().zip(cases).map(|(input, case)| shown(&input.values().unwrap_or_default(), case));
-    // JSON keeps each text on one line, so that no text can leave the fence.
+    // JSON keeps each text on one line, so that none can leave the fence.
     let cases = serde_json::to_string_pretty(&cases.collect::<Vec<_>>()).unwrap_or_default();
     format!(
         "The instruction:\n```json\n{}\n```\n\nInputs:\n{}\n\nOutputs:\n{}\n\nCases:\n```json\n{cases}\n```",

@@ -26,7 +26,6 @@ pub(super) struct Lesson<'a, N, E, M> {
 #[derive(Default)]
 pub(super) struct LessonOutcome {
     pub(super) demo: Option<Demo>,
-    /// 0 if the teacher did not answer.
     pub(super) score: f64,
     pub(super) model: Option<String>,
 }

@@ -22,7 +22,6 @@ pub(super) struct Trial<'a, N, E, M> {
     pub(super) validation: &'a Dataset<N, E>,
     pub(super) metric: &'a M,
     pub(super) concurrency: usize,
-    /// Requests.
     pub(super) limit: u64,
     pub(super) account: Mutex<Account>,
     pub(super) report_progress: Mutex<Option<ProgressFn<'a>>>,
@@ -30,11 +29,11 @@ pub(super) struct Trial<'a, N, E, M> {
 
 #[derive(Default)]
 pub(super) struct Account {
-    /// Requests, including those that answers from a journal replace.
+    /// Includes requests that answers from a journal replace.
     spent: u64,
     usage: Usage,
     replayed: Usage,
-    /// How many cases were run, and what they took of `spent`.
+    /// Cases that were run, with their part of `spent`.
     cases: u64,
     spent_on_cases: u64,
     models: BTreeSet<String>,
@@ -66,12 +65,12 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
         let mut account = self.account();
         account.usage += usage;
         account.replayed += replayed;
-        // Counts at least one, so that a node without requests ends the search, too.
+        // At least one, so that a node without requests ends the search, too.
         account.spent += (usage.requests + replayed.requests).max(1);
         account.models.extend(model.map(str::to_owned));
     }
 
-    /// How many requests a case took on average: a judge and corrections take more than one.
+    /// A judge and corrections take more than one.
     pub(super) fn per_case(&self) -> u64 {
         let account = self.account();
         account.spent_on_cases.div_ceil(account.cases.max(1)).max(1)
@@ -168,7 +167,7 @@ impl<N: Smart, E: Sync, M> Trial<'_, N, E, M> {
     }
 }
 
-/// The mean; 0 without scores.
+/// 0 without scores.
 pub(super) fn mean(scores: impl ExactSizeIterator<Item = f64>) -> f64 {
     let n = scores.len().max(1);
     scores.sum::<f64>() / n as f64

@@ -111,7 +111,7 @@ fn fields(at: &str, state: &Value, signature: &Signature, plan: &mut Plan, fault
     }
 }
 
-/// A file has no names: DSPy writes `${name}` as the default description, and derives the prefix from the name.
+/// A file has no names: DSPy writes `${name}` as the default description, and derives the prefix from it.
 fn other(said: &str, description: &str, name: &str, names: &[&str]) -> Option<String> {
     let by_default = description.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     let by_default = by_default.filter(|named| named.chars().all(|c| c.is_alphanumeric() || c == '_'));
@@ -135,7 +135,7 @@ fn demos(at: &str, state: &Value, faults: &mut Vec<ProgramFault>) -> Vec<Demo> {
     demos
 }
 
-/// Only sampling settings are read: which model is asked, and where, is for the running program to decide.
+/// Only sampling settings are read: the running program chooses the model and where it is.
 fn settings(at: &str, lm: &Value, plan: &mut Plan, faults: &mut Vec<ProgramFault>) {
     let given = |name: &str| lm.get(name).filter(|value| !value.is_null());
     if let Some(value) = given("temperature") {

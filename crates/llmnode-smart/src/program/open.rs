@@ -62,7 +62,7 @@ pub(super) fn parse(
     }
 }
 
-/// The mark of protocols 2 and newer, or an opcode of the older ones.
+/// The mark of protocols 2 and newer, or an opcode of older ones.
 fn is_pickle(bytes: &[u8]) -> bool {
     let newer = matches!(bytes, [0x80, 2..=5, ..]);
     newer || matches!(bytes, [b'(', b'd' | b'l' | b'i' | b't', ..] | [b'c', ..])

@@ -50,7 +50,7 @@ pub(crate) async fn run_tries<T: Tries>(
         if !met && number < tries {
             match of.hint(&value, &judged).await {
                 Ok(feedback) => hint = feedback,
-                // Advice is optional.
+                // Hints are optional.
                 Err(error) if error.category().group() != Group::Stop => {}
                 Err(error) => failed = Some(error),
             }

@@ -49,13 +49,13 @@ pub(crate) struct InputCodec {
     pub(crate) read: fn(&Value) -> Result<Box<dyn Any>, String>,
 }
 
-/// How the output is written and read. The boxed value has the type that the codec was made of.
+/// The boxed value has the type that the codec was made for.
 #[derive(Clone, Copy)]
 pub(crate) struct OutputCodec {
     pub(crate) write: WriteFn,
     pub(crate) schema: fn() -> Arc<OutputSchema>,
     pub(crate) read: fn(&str, Reader) -> ReadResult<Box<dyn Any>>,
-    /// With the reasoning first, for a node that thinks.
+    /// Set if the node reasons before its output.
     pub(crate) thinking: Option<ReasoningCodec>,
 }
 

@@ -36,7 +36,7 @@ impl Demo {
     }
 }
 
-/// Only the names: values may be private.
+/// Values may be private.
 impl fmt::Debug for Demo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.keys()).finish()

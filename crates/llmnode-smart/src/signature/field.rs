@@ -39,7 +39,7 @@ impl Field {
     }
 }
 
-/// With subschemas inlined, since a field is shown by itself.
+/// Subschemas are inlined, since a field is shown by itself.
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -62,7 +62,7 @@ fn clean(schema: &mut Value) {
     }
 }
 
-/// `None`: not an object with members of its own.
+/// `None`: not an object with known members.
 pub(crate) fn members(schema: &Value) -> Option<Vec<Field>> {
     let members = schema.get("properties")?.as_object().filter(|members| !members.is_empty())?;
     let definitions = schema.get("$defs");
@@ -80,7 +80,7 @@ pub(crate) fn members(schema: &Value) -> Option<Vec<Field>> {
     Some(members.iter().map(field).collect())
 }
 
-/// For comparisons: without what only describes the type.
+/// For comparisons.
 pub(crate) fn without_annotations(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {

@@ -21,7 +21,7 @@ use llmnode_runtime::Node;
 use serde_json::{Map, Value};
 
 pub(crate) const REASONING: &str = "reasoning";
-/// The only output field of a node whose output is not an object.
+/// The only output field if the output is not an object.
 pub(crate) const VALUE: &str = "value";
 
 /// How a node's messages are written, and how its answers are read.
@@ -45,7 +45,7 @@ pub struct Signature {
     pub(crate) outputs: Vec<Field>,
     pub(crate) thinks: bool,
     pub(crate) form: Form,
-    /// The output is an object, whose members are the fields.
+    /// The output is an object with these fields as members.
     pub(crate) object: bool,
     pub(crate) text: bool,
 }

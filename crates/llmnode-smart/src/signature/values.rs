@@ -64,7 +64,7 @@ impl<'d> InputReader<'d> {
             self.declared.signature.inputs.get(self.at).zip(self.declared.inputs.get(self.at))?;
         self.at += 1;
         let given = self.values.get(&field.name);
-        // An optional field that is absent reads as `null`.
+        // An absent optional field reads as `null`.
         match ((codec.read)(given.unwrap_or(&Value::Null)), given) {
             (Ok(value), _) => value.downcast::<T>().ok().map(|value| *value),
             (Err(_), None) => {

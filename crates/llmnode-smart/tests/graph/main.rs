@@ -70,7 +70,7 @@ async fn outputs_go_to_their_keys_and_the_first_is_said() {
     );
     let schema = model.requests()[0].output.as_ref().unwrap().plain().get().to_owned();
     assert!(schema.find("reasoning") < schema.find("verdict") && schema.contains("0 to 1"), "{schema}");
-    // The tokens stand under the id, and are estimated where the model does not tell them.
+    // Tokens count under the id, and are estimated where the model does not report them.
     let calls = run.ledger().calls();
     let own = calls.iter().find(|call| call.node == *"judge").unwrap();
     assert!(own.attempts[0].estimate.is_some() && own.attempts[0].usage.is_none());
@@ -160,7 +160,7 @@ async fn guardrails_tell_what_is_broken_and_say_whether_they_hold() {
     let calls = run.ledger().calls();
     let own = calls.iter().find(|call| call.node == *"judge").unwrap();
     assert_eq!(own.attempts.len(), 2, "all tries stand under the id of the node");
-    // Never met: the best, and the graph goes on.
+    // Never met: the best one counts, and the graph continues.
     let bad = reply("bread", "[1]");
     let model = ScriptedModel::new()
         .reply(reply("bread and butter", "{"))
