@@ -19,7 +19,7 @@ pub enum FinishReason {
     ContentFilter,
     /// The provider failed while it answered.
     Error,
-    /// The provider paused a long turn: it goes on when the conversation with this answer is sent back.
+    /// The provider paused a long turn: it continues when the conversation with this answer is sent back.
     Continue,
     /// Anything else, in the provider's words.
     Other(String),

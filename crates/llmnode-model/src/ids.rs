@@ -47,7 +47,7 @@ impl Ids {
 
 impl Default for Ids {
     fn default() -> Self {
-        // The seeds of the standard library's hash maps are random, and differ each time.
+        // The seeds of the standard library's hash maps are random each time.
         Ids { run: RandomState::new().hash_one(0_u8), calls: 0 }
     }
 }
@@ -83,7 +83,7 @@ impl AttemptId {
     }
 }
 
-/// Digits only: `parse` would accept a sign, too.
+/// Only digits: `parse` would accept a sign.
 fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
 }

@@ -52,7 +52,7 @@ pub struct Message {
     /// The text of all parts, without the attachments.
     pub content: String,
     pub(super) attachments: Vec<InlineAttachment>,
-    /// Behind a pointer, since most messages have nothing of it.
+    /// Boxed, since most messages have none of it.
     pub(super) tool_info: Option<Box<ToolInfo>>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct ToolInfo {
     pub(super) failed: bool,
 }
 
-/// `at` is the byte of the text before which the attachment is placed.
+/// `at`: the byte of the text before which it is placed.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct InlineAttachment {
     at: usize,
@@ -191,7 +191,6 @@ impl Message {
         })
     }
 
-    /// The text up to each attachment, and after the last one.
     fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Attachment>)> {
         let text = self.content.as_str();
         let mut from = 0;

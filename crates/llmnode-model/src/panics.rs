@@ -11,7 +11,7 @@ use std::task::Poll;
 
 /// Awaits a future; returns the message of a panic, when it is made or at any poll.
 pub async fn catch_panic_async<F: Future>(make: impl FnOnce() -> F) -> Result<F::Output, String> {
-    // Made in place: making it first and moving it here would cost more than the guard.
+    // Created in place: a move would cost more than the guard.
     let mut future = pin!(async { make().await });
     poll_fn(|cx| match catch_panic(|| future.as_mut().poll(cx)) {
         Ok(poll) => poll.map(Ok),
@@ -31,11 +31,11 @@ pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     given.ok_or_else(String::new)
 }
 
-/// Compiled once, and not for every node.
+/// Compiled once, not for every node.
 fn catch(run: &mut dyn FnMut()) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let said = text(&*panic).to_owned();
-        // The payload of a panic may panic itself as it is dropped. The payload of that panic is leaked.
+        // A payload may panic as it is dropped. The payload of that panic is leaked.
         if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
             std::mem::forget(again);
         }

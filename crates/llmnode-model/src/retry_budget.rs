@@ -83,13 +83,12 @@ impl RetryBudget {
     fn add(&self, tokens: u64) {
         if let Some(Bucket { capacity, tokens: held }) = self.0.as_deref() {
             let add = |held: u64| Some((held + tokens).min(*capacity));
-            // The closure always returns a value, so this does not fail.
+            // Cannot fail: the closure always returns a value.
             let _ = held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
         }
     }
 }
 
-/// Room for 100 retries.
 impl Default for RetryBudget {
     fn default() -> Self {
         RetryBudget::new(CAPACITY)
@@ -105,7 +104,7 @@ impl fmt::Debug for RetryBudget {
     }
 }
 
-/// The tokens of a retry under way. They go back on drop, however the call ends, unless the retry failed.
+/// Returned on drop, however the call ends, unless the retry failed.
 struct Withdrawal(RetryBudget);
 
 impl Withdrawal {
@@ -137,7 +136,7 @@ impl<'m> BudgetedRetries<'m> {
         match (self.pending.take(), answered) {
             (Some(withdrawal), Some(false)) => withdrawal.spend(),
             (None, Some(true)) => self.budget.into_iter().for_each(|budget| budget.add(REWARD)),
-            // Otherwise, the tokens of a retry go back as it is dropped here.
+            // Otherwise, the drop returns the tokens.
             _ => {}
         }
     }

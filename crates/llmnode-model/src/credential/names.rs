@@ -33,7 +33,7 @@ pub fn is_credential(name: &str) -> bool {
     words(name).split(' ').any(is_one)
 }
 
-/// In lower case, separated by spaces; `accessToken` is two words.
+/// Lower case, separated by spaces; `accessToken` is two words.
 fn words(name: &str) -> String {
     let mut spaced = String::with_capacity(name.len() + 4);
     let mut behind_small = false;

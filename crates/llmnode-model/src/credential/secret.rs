@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// Shorter values are replaced only as whole words, and are never recognized by their prefix.
+/// Shorter values are replaced only as complete words, and never recognised by their prefix.
 const LONG: usize = 8;
 
 /// Shorter values can be guessed anyway.
 const SHORTEST: usize = 4;
 
-/// What people enter where a key is asked for but not needed.
+/// Entered where a key is asked for but not needed.
 const PLACEHOLDERS: [&str; 10] =
     ["none", "null", "empty", "dummy", "test", "fake", "local", "ollama", "no-key", "token"];
 
@@ -58,7 +58,7 @@ fn redact_words(text: &str, is_secret: impl Fn(&str) -> bool) -> String {
     let mut clean = String::with_capacity(text.len());
     for piece in text.split_inclusive(|c: char| !is_key_character(c)) {
         let word = piece.trim_end_matches(|c: char| !is_key_character(c));
-        // A sentence's full stop is not a part of the word before it.
+        // A full stop is not part of the word before it.
         let core = word.trim_end_matches('.');
         clean.push_str(if is_secret(core) { REDACTED } else { core });
         clean.push_str(&piece[core.len()..]);

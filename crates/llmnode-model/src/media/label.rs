@@ -5,18 +5,18 @@ use llmnode_reader::internal::one_line;
 use super::data::Data;
 use crate::text::fnv;
 
-/// FNV-1a: snapshots of tests contain it, so it must not change.
+/// FNV-1a. Test snapshots contain it, so it must not change.
 fn short_hash(content: &str) -> u32 {
     let hash = fnv(content.as_bytes());
     (hash ^ (hash >> 32)) as u32
 }
 
-/// `image/png, 68 bytes, #1f3a9c02`
 pub(super) fn data(data: &Data) -> String {
     format!("{}, {} bytes, #{:08x}", data.media_type(), data.size(), short_hash(data.base64()))
 }
 
-/// On one line, without what may be a key: query, fragment, user name and password. A hash marks that something is left out.
+/// On one line, without parts that may hold a key: query, fragment, user name and password. A hash marks what is left
+/// out.
 pub(super) fn url(url: &str) -> String {
     let open = &url[..url.find(['?', '#']).unwrap_or(url.len())];
     let (scheme, rest) = open.split_once("://").unwrap_or(("", open));

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 const VARIABLE: &str = "LLMNODE_FORBID_REQUESTS";
 
-/// The caller that forbade requests that leave the machine.
+/// The caller that forbade requests to other machines.
 static REAL: OnceLock<String> = OnceLock::new();
 /// The caller that forbade all requests.
 static ALL: OnceLock<String> = OnceLock::new();

@@ -214,7 +214,7 @@ impl Reply {
     }
 }
 
-/// Yields between pieces, so that each is an event of its own.
+/// Yields between pieces, so that each is an event.
 async fn stream_pieces(pieces: &[Piece], pause: Duration, sink: &mut dyn Sink) {
     for (at, piece) in pieces.iter().enumerate() {
         match pause {
