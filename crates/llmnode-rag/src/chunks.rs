@@ -2,13 +2,13 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// No script has longer graphemes; one that is longer than this and than a chunk is cut.
+/// No script has longer graphemes. A longer one is cut, unless it fits into a chunk.
 const MAX_GRAPHEME_CHARS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunker {
     pub(crate) size: usize,
-    /// Characters of a chunk that the next one repeats, at most.
+    /// At most; in characters.
     pub(crate) overlap: usize,
 }
 
@@ -23,13 +23,13 @@ impl Chunker {
         })
     }
 
-    /// In order and trimmed. A grapheme that is longer than a chunk is a chunk of its own, up to 64 characters.
+    /// In order and trimmed. A grapheme of up to 64 characters is not cut, even if it is longer than a chunk.
     pub(crate) fn chunks(self, text: &str) -> Vec<&str> {
         let mut chunks = Vec::new();
         let (mut begin, mut covered) = (0, 0);
         while begin < text.len() {
             let rest = &text[begin..];
-            // No more bytes than a chunk has characters, so there is nothing to cut.
+            // No more bytes than a chunk has characters.
             if rest.len() <= self.size {
                 chunks.extend(Some(rest.trim()).filter(|_| !text[covered..].trim().is_empty()));
                 break;
@@ -125,7 +125,7 @@ impl<'t> Window<'t> {
         })
     }
 
-    /// Before the end of this one, at a word if there is one, and never where this one began.
+    /// At a word if possible, and always after this chunk's start.
     fn next_start(&self, end: usize, overlap: usize) -> usize {
         let last = self.ends.partition_point(|(bytes, _)| *bytes < end);
         let characters = self.ends[last.min(self.ends.len() - 1)].1;
@@ -225,7 +225,7 @@ mod tests {
                 text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
             let mut covered = 0;
             for chunk in &chunks {
-                // Each is a part of the text, where it stands.
+                // Each is a slice of the text.
                 let begin = chunk.as_ptr() as usize - text.as_ptr() as usize;
                 let end = begin + chunk.len();
                 prop_assert!(begin <= covered || text[covered..begin].trim().is_empty(), "a gap before {begin}");

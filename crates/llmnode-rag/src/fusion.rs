@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::hits::{Hit, best};
 
-/// The usual constant: how much the first ranks count over the next ones.
+/// The usual constant: the weight of first ranks over the next ones.
 const RRF_K: f64 = 60.0;
 
 pub(crate) fn reciprocal_rank_fusion(lists: [Vec<Hit>; 2], k: usize) -> Vec<Hit> {

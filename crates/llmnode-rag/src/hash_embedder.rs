@@ -50,7 +50,7 @@ impl HashEmbedder {
     }
 }
 
-/// FNV-1a, mixed so that all its bits depend on all bytes.
+/// FNV-1a, mixed so that all bits depend on all bytes.
 fn hash(bytes: &[u8]) -> u64 {
     let hash = fnv(bytes);
     (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd)

@@ -29,7 +29,7 @@ pub struct Hit {
     pub rank: usize,
 }
 
-/// Equal scores are in the order of the ids.
+/// Equal scores are ordered by id.
 pub(crate) fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
     hits.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.id.cmp(&other.id)));
     hits.truncate(k);
@@ -111,7 +111,7 @@ impl Hits {
     }
 }
 
-/// Writes the hits in a fence that they cannot close; with the flag `-`, without a fence.
+/// Writes the hits in a fence that they cannot end; with the flag `-`, without a fence.
 impl fmt::Display for Hits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.text();

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-/// Sums side by side, which compilers turn into vector instructions.
+/// Independent sums, which compilers turn into vector instructions.
 const LANES: usize = 16;
 
-/// How many rows with the score of the last hit are found besides: the caller, who knows the ids, puts them into order.
+/// Rows that tie with the last hit, in addition: the caller orders them by id.
 pub(crate) const TIES: usize = 64;
 
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ impl Matrix {
         self.row_positions.reserve(rows);
     }
 
-    /// Replaces a row of the same number. `false` if its length is not that of the others.
+    /// Replaces a row of the same number. `false`: the length differs from the others'.
     pub(crate) fn insert(&mut self, row: i64, vector: &[f32]) -> bool {
         if self.rows.is_empty() {
             self.columns = vector.len();

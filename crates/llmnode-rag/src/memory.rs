@@ -84,7 +84,7 @@ impl StoredCollection {
         gone
     }
 
-    /// Not one that only the old version of its source had: what has changed a little has changed.
+    /// Ignores chunks that only the source's old version had: small changes count.
     fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<String> {
         let (vector, least) = (chunk.vector.as_deref()?, dedup?);
         let stays = |row| {
@@ -95,7 +95,6 @@ impl StoredCollection {
         (cosine >= f64::from(least)).then(|| self.ids.get(&row).cloned())?
     }
 
-    /// Runs before anything is changed.
     fn check(&mut self, sources: &[Source]) -> Result<(), NodeError> {
         let mut columns = (!self.chunks.is_empty()).then(|| self.matrix.columns());
         for vector in

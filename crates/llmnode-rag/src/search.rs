@@ -14,7 +14,7 @@ use crate::hits::{Hit, Hits};
 use crate::store::{Lookup, StoreQuery};
 use crate::words;
 
-/// How many times as many hits as requested each list has before the two are merged.
+/// Hits of each list before the two are merged, per requested hit.
 const CANDIDATE_FACTOR: usize = 4;
 
 /// How a search compares the query with chunks.
@@ -111,7 +111,7 @@ impl Search {
         let Some(embedder) = self.docs.embedder.as_deref() else { return Ok(Vec::new()) };
         let texts = [self.query.as_str()];
         let vectors = cx.call(&Embedding { embedder, texts: &texts, purpose: Purpose::Query }).await?;
-        // A zero vector has no direction: nothing is near it.
+        // A zero vector has no direction.
         match vectors.first().filter(|vector| vector.iter().any(|one| *one != 0.0)) {
             Some(vector) => self.search_store(Lookup::Vector(vector), k).await,
             None => Ok(Vec::new()),

@@ -148,7 +148,7 @@ impl Chunk {
     }
 }
 
-/// FNV-1a of 128 bits, which stays the same over all releases. Stores compare the texts as well.
+/// FNV-1a of 128 bits, the same in all releases. Stores compare the texts as well.
 fn id_of(text: &str) -> String {
     let hash = text.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, |hash, byte| {
         (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)

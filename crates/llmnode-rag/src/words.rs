@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-/// A long message has more words than a search can bear.
+/// A long message has too many words for a search.
 const MAX_QUERY_WORDS: usize = 64;
 
-/// A longer one is not a word, and would be a phrase of any length.
+/// A longer one is not a word, and could be a phrase of any length.
 const MAX_WORD_CHARS: usize = 256;
 
-/// Separated by blanks, with a letter or a digit, not longer than words are, and each once.
+/// Unique words between blanks, with a letter or a digit.
 pub(crate) fn query_words(query: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let words = query.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
@@ -29,9 +29,9 @@ pub(crate) struct Bm25 {
     texts: usize,
     doc_freq: Vec<usize>,
     tokens: usize,
-    /// Tokens of a text on average, if not that of the added texts.
+    /// Set if it differs from that of the added texts.
     average: Option<f64>,
-    /// For each added text: its tokens, and how often it has each phrase.
+    /// By added text: its tokens, and how often it has each phrase.
     seen: Vec<(usize, Vec<usize>)>,
 }
 
@@ -42,7 +42,7 @@ impl Bm25 {
         Bm25 { doc_freq: vec![0; phrases.len()], phrases, texts, tokens: 0, average: None, seen: Vec::new() }
     }
 
-    /// The word is in so many texts that it says nothing.
+    /// A word in so many texts says nothing.
     #[cfg(feature = "chroma")]
     pub(crate) fn mark_common(&mut self, word: usize) {
         if let Some(doc_freq) = self.doc_freq.get_mut(word) {
@@ -67,7 +67,7 @@ impl Bm25 {
         self.seen.push((tokens.len(), counts));
     }
 
-    /// In the order in which texts were added. `None` if a text has none of the words.
+    /// In the order of adding. `None`: the text has none of the words.
     pub(crate) fn scores(&self) -> Vec<Option<f64>> {
         const K: f64 = 1.2;
         const B: f64 = 0.75;

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use crate::document::Metadata;
 use crate::hits::Hit;
 
-/// Records of one request.
 pub(super) const BATCH: usize = 256;
 
-/// `in:manual.md`: the source has the chunk; `fp:manual.md`: its fingerprint, once complete. Programs use no colon.
+/// `in:manual.md`: the source has the chunk; `fp:manual.md`: its fingerprint, once complete. Programs' names have no
+/// colon.
 pub(super) fn mark(kind: &str, source: &str) -> String {
     format!("{kind}:{source}")
 }
@@ -84,7 +84,7 @@ impl Records {
         })
     }
 
-    /// Cosines. `None` if the server left out a distance.
+    /// `None`: the server left out a distance.
     pub(super) fn scores(&self) -> Option<Vec<f64>> {
         let scores = self.distances.iter().map(|distance| 1.0 - distance);
         (self.distances.len() == self.ids.len()).then(|| scores.collect())
@@ -102,7 +102,6 @@ impl Records {
     }
 }
 
-/// In the order of their names.
 pub(super) fn sources(metadata: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let mut sources: Vec<_> = metadata.keys().filter_map(|name| source_of_mark("in", name)).collect();
     sources.sort_unstable();

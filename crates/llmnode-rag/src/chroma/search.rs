@@ -81,7 +81,7 @@ impl Inner {
             let found = if mark_common { &mut common } else { &mut rare };
             found.extend(ids.into_iter().zip(documents.into_iter().zip(metadatas)));
         }
-        // If all words are common, any of the texts that have them is as good as another.
+        // If all words are common, any of their texts is as good as another.
         let found = if rare.is_empty() { common } else { rare };
         let mut records = Records::default();
         for (id, (document, metadata)) in found {
@@ -113,7 +113,7 @@ fn condition(filter: &Metadata) -> Option<Value> {
     }
 }
 
-/// Ignores case, and whatever is between the parts of the word. Parts are letters and digits, so nothing of a query is syntax.
+/// Ignores case, and what separates the parts of the word. Parts are letters and digits, so nothing is syntax.
 fn pattern(word: &str) -> Option<String> {
     let parts = tokens(word);
     (!parts.is_empty()).then(|| format!("(?i){}", parts.join(r"[^\p{L}\p{N}]+")))

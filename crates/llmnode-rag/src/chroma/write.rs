@@ -33,7 +33,7 @@ impl Inner {
         self.detach_source(&opened, source, &old, &BTreeSet::new()).await
     }
 
-    /// Before the first change: until all requests have succeeded, the source is neither the old version nor the new one.
+    /// Comes first: until all requests have succeeded, the source is neither the old version nor the new one.
     async fn unmark(
         &self,
         opened: &OpenCollection,
@@ -106,7 +106,7 @@ impl Inner {
         Ok(existing)
     }
 
-    /// On the server, or earlier in the list; not a chunk that only the old version of its source had.
+    /// Searches the server and earlier chunks, but not those that only the source's old version had.
     async fn near_duplicates(
         &self,
         opened: &OpenCollection,
@@ -185,7 +185,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Also deletes the chunks that no other source has, and returns how many.
+    /// Also deletes chunks without a source, and returns how many.
     async fn detach_source(
         &self,
         opened: &OpenCollection,

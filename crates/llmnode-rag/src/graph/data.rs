@@ -106,7 +106,7 @@ fn read_react_flow<'l>(node: &mut NodeLoader<'l>, stores: &'l Stores) -> Option<
     let place = if is_server { host.unwrap_or_default() } else { path.unwrap_or_default() };
     let found = stores.all.iter().find(|one| is_at(one, is_server, &place));
     let Some(store) = found else {
-        // A store that a graph names is opened by the program, or not at all.
+        // The program opens the stores that a graph names.
         let (file, name) = (format!("{}.db", place.trim_end_matches('/')), "docs");
         let line = match is_server {
             true => format!(".store({name:?}, ChromaStore::open({:?})?, embedder)", with_scheme(&place)),

@@ -17,7 +17,7 @@ pub(super) struct Inner {
 pub(super) struct LoadedCollection {
     pub(super) id: i64,
     pub(super) matrix: Arc<Matrix>,
-    /// The state of the file that the matrix has: each transaction makes a new one.
+    /// Each transaction creates a new generation.
     pub(super) generation: i64,
 }
 
@@ -51,13 +51,13 @@ fn vectors(connection: &Connection, id: i64) -> rusqlite::Result<Matrix> {
     let mut vector = Vec::new();
     while let Some(row) = rows.next()? {
         decode_vector(row.get_ref(1)?.as_blob()?, &mut vector);
-        // All have one length: each transaction checks it.
+        // Each transaction checks that all have one length.
         matrix.insert(row.get(0)?, &vector);
     }
     Ok(matrix)
 }
 
-/// Four bytes each, little-endian.
+/// `f32`, little-endian.
 pub(super) fn decode_vector(bytes: &[u8], to: &mut Vec<f32>) {
     to.clear();
     to.extend(bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)));
@@ -120,7 +120,7 @@ impl Inner {
             "SELECT (SELECT count(*) FROM places WHERE source = sources.id) FROM sources
                  WHERE collection = ?1 AND name = ?2 AND fingerprint = ?3",
         )?;
-        // `CROSS JOIN` fixes the order, whatever size SQLite assumes for the list: each id is looked up.
+        // `CROSS JOIN` fixes the order, so that each id is looked up, whatever size SQLite assumes for the list.
         let mut vectors = self.connection.prepare_cached(
             "SELECT hash, vector FROM json_each(?2) CROSS JOIN chunks ON collection = ?1 AND hash = value
                  WHERE vector IS NOT NULL",

@@ -63,7 +63,7 @@ impl SqliteStore {
         Ok(SqliteStore { path, inner: Arc::new(Mutex::new(inner)) })
     }
 
-    /// Work that has begun ends even if nobody waits any more: a transaction is written as a whole or not at all.
+    /// Work that has begun is not cancelled: a transaction is written completely or not at all.
     fn work<'a, T: Send + 'static>(
         &'a self,
         work: impl FnOnce(&mut Inner) -> Result<T, Fault> + Send + 'static,
@@ -140,7 +140,7 @@ impl DocumentStore for SqliteStore {
                 self.run_blocking(move |inner| {
                     let lock = || inner.lock().unwrap_or_else(PoisonError::into_inner);
                     let (matrix, allowed) = lock().candidates(&collection, &filter)?;
-                    // Without the lock: searches side by side share the vectors.
+                    // Without the lock, so that concurrent searches share the vectors.
                     let allowed = |row| allowed.as_ref().is_none_or(|allowed| allowed.contains(&row));
                     let nearest = matrix.nearest(&vector, k, allowed);
                     lock().hits(&collection, nearest, &filter, k)

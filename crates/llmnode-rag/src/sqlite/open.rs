@@ -11,7 +11,7 @@ use super::fault::Fault;
 
 /// `llmn`
 const APPLICATION: i64 = 0x6c6c_6d6e;
-/// The newest supported version of `llmnode/documents`.
+/// Of `llmnode/documents`.
 const VERSION: i64 = 1;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -72,7 +72,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     // Readers continue while another process writes.
     let begun = Instant::now();
     while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
-        // SQLite does not wait for the lock that this takes, which others hold for a moment as they open the file.
+        // SQLite does not wait for this lock, which others hold for a moment as they open the file.
         if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || begun.elapsed() > BUSY_TIMEOUT {
             return Err(error.into());
         }
@@ -82,7 +82,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-/// Only its owner can read it. Made under another name, since closing a file that SQLite has open drops its locks.
+/// Readable by its owner only. Created under another name, since closing a file that SQLite has open drops its locks.
 fn create_private_file(path: &Path) {
     if !path.exists() {
         let beside = temp_path(path);

@@ -194,7 +194,7 @@ fn a_lock_that_stays_is_an_error_that_says_so() {
         let error = run.call(&docs.write(Document::new("a", "text"))).await.unwrap_err();
         assert_eq!(error.category(), Category::ExecError);
         assert!(error.message().contains("another process has been writing"), "{error}");
-        // Readers go on, and the writer after the lock.
+        // Readers continue, and the writer after the lock.
         assert!(run.call(&docs.search("text")).await.unwrap().is_empty());
         other.inner.lock().unwrap().connection.execute_batch("COMMIT").unwrap();
         run.call(&docs.write(Document::new("a", "text"))).await.unwrap();
@@ -224,7 +224,7 @@ fn a_write_that_is_dropped_is_whole_or_not_at_all() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// The file of version 1, which all later releases read. `LLMNODE_UPDATE=1` writes it anew.
+/// The file of version 1, which all later releases read. `LLMNODE_UPDATE=1` writes it.
 #[test]
 fn the_golden_file_is_read() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/documents-1.db");

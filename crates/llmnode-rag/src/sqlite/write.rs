@@ -77,7 +77,7 @@ struct Change<'a> {
     matrix: &'a Matrix,
     added: Matrix,
     removed: BTreeSet<i64>,
-    /// Chunks that only the source being replaced had.
+    /// Chunks that only the replaced source had.
     orphans: BTreeSet<i64>,
 }
 
@@ -196,7 +196,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Not one that only the old version of its source had: what has changed a little has changed.
+    /// Ignores chunks that only the source's old version had: small changes count.
     fn near_duplicate(&self, chunk: &Chunk, dedup: Option<f32>) -> Option<i64> {
         let (vector, least) = (chunk.vector.as_deref()?, dedup?);
         let stays = |row| !self.removed.contains(&row) && !self.orphans.contains(&row);

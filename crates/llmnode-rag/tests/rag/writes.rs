@@ -98,7 +98,7 @@ async fn near_equals_are_found_within_a_batch_and_in_the_store() {
         let more = [Document::new("2", vectors[2].0), Document::new("3", vectors[3].0)];
         let written = run().call(&docs.write_all(more)).await.unwrap();
         assert_eq!((written.chunks, written.duplicates), (1, 1), "{name}: in the store");
-        // Each source still finds what stands for it.
+        // Each source still finds its chunk.
         assert_eq!(docs.delete("0").await.unwrap(), 0, "{name}");
         assert_eq!(sources(&run().call(&docs.search("mat").k(1)).await.unwrap()), ["1"], "{name}");
     }
