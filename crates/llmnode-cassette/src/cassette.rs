@@ -144,7 +144,7 @@ struct Recorder {
     mode: CassetteMode,
     redactor: Redactor,
     file: Mutex<CassetteFile>,
-    /// From the file; the model's id until the model is created.
+    /// From the file, or the model's id until the model is created.
     recorded_model: Option<String>,
     make: Mutex<Option<MakeModel>>,
     model: OnceLock<Result<Box<dyn ChatModel>, (Category, String)>>,
@@ -301,7 +301,7 @@ fn unsent(message: impl Into<String>) -> ModelError {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Only the program's own functions can panic while a lock is held, and they change nothing.
+    // Only the program's functions can panic under a lock, and they change nothing.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

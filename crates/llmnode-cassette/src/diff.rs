@@ -1,6 +1,6 @@
 //! The difference of two texts, line by line.
 
-/// With more pairs of lines to compare, common lines are not searched for.
+/// With more pairs of lines, common lines are not searched for.
 const PAIRS: usize = 1_000_000;
 
 const CONTEXT: usize = 3;
@@ -12,8 +12,8 @@ enum Line<'t> {
     Found(&'t str),
 }
 
-/// `-` before lines that are only expected, `+` before those only found. Equal lines are shown only near a difference. Trailing
-/// blanks and control characters of changed lines are made visible.
+/// `-` marks lines that are only expected, `+` those only found. Equal lines are shown only near a difference. Trailing
+/// blanks and control characters of changed lines are visible.
 pub(crate) fn diff(expected: &str, found: &str) -> String {
     let (expected, found): (Vec<_>, Vec<_>) = (expected.split('\n').collect(), found.split('\n').collect());
     let lines = compare(&expected, &found);
@@ -49,7 +49,7 @@ fn visible(line: &str) -> String {
     escaped.collect::<String>() + &"·".repeat(line.len() - kept.len())
 }
 
-/// A shortest edit: the common beginning and end, and the longest common subsequence between them.
+/// Common beginning and end, and the longest common subsequence between them.
 fn compare<'t>(expected: &[&'t str], found: &[&'t str]) -> Vec<Line<'t>> {
     let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
     let head = expected.iter().zip(found).take_while(same).count();

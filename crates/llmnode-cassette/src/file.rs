@@ -13,7 +13,7 @@ use crate::request_key::RequestKey;
 
 const FORMAT: &str = "llmnode/cassette";
 const VERSION: u64 = 2;
-/// Up to this many entries, the file is written after each one.
+/// Smaller files are written after each entry.
 const SMALL_FILE: usize = 64;
 
 #[derive(Serialize, Deserialize)]
@@ -30,7 +30,7 @@ struct FileContents<E> {
 #[derive(Debug, Default)]
 pub(crate) struct CassetteFile {
     pub(crate) model: Option<String>,
-    /// By request; sorted by occurrence.
+    /// By request, sorted by occurrence.
     entries: HashMap<String, Vec<RecordedEntry>>,
     /// Since the file was opened.
     request_count: HashMap<String, usize>,
@@ -47,7 +47,7 @@ struct RecordedEntry {
 
 pub(crate) enum Lookup {
     Entry(Box<Entry>),
-    /// How many entries this request has; 0 if it is unknown.
+    /// With the number of this request's entries.
     Missing(usize),
 }
 
@@ -97,7 +97,7 @@ impl CassetteFile {
         self.unsaved += 1;
     }
 
-    /// Writing the whole file after each entry would take quadratic time.
+    /// Writing the file after each entry would take quadratic time.
     pub(crate) fn should_save(&self) -> bool {
         self.len <= SMALL_FILE || self.unsaved >= self.len / 4
     }

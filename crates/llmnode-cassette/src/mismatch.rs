@@ -6,8 +6,7 @@ use std::collections::HashSet;
 use crate::diff::diff;
 use crate::request_key::RequestKey;
 
-/// The entry most like the request, and how it differs. `None` if there are no entries. The order of the entries does not
-/// matter.
+/// `None`: there are no entries. The order of the entries does not matter.
 pub(crate) fn nearest_entry_diff<'a>(
     request_key: &RequestKey,
     entries: impl Iterator<Item = &'a RequestKey>,

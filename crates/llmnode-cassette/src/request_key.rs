@@ -4,7 +4,7 @@ use llmnode_model::internal::{Redactor, sha256_hex};
 use llmnode_runtime::{Message, Part, Request, ToolSpec};
 use serde_json::{Map, Value, json};
 
-/// JSON with sorted members, so that equal requests have equal texts.
+/// Members are sorted, so that equal requests have equal texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RequestKey(Value);
 
@@ -54,7 +54,7 @@ impl RequestKey {
         self.0.to_string()
     }
 
-    /// For a person: a line for each member, and for each line of a message.
+    /// A line for each member, and for each line of a message.
     pub(crate) fn lines(&self) -> String {
         let Value::Object(members) = &self.0 else { return self.0.to_string() };
         let mut lines = Vec::new();
@@ -72,7 +72,7 @@ impl RequestKey {
     }
 }
 
-/// Attachments are replaced by their short form: they are long, and their URL may hold a key.
+/// Attachments are shortened: they are long, and their URL may hold a key.
 fn message(message: &Message) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(message)?;
     let parts = value["content"].as_array_mut().into_iter().flatten();
@@ -94,7 +94,7 @@ fn tool(tool: &ToolSpec) -> Result<Value, serde_json::Error> {
     Ok(json!({"name": tool.name, "description": tool.description, "arguments": plain}))
 }
 
-/// Ids of calls differ from run to run, so calls are numbered in the order in which they appear.
+/// Ids differ from run to run, so calls are numbered in the order of appearance.
 fn number_calls(messages: &mut [Value]) {
     let mut known: Vec<Value> = Vec::new();
     let mut number = |id: &mut Value| {

@@ -22,7 +22,7 @@ impl<'a> RecordingSink<'a> {
         }
     }
 
-    /// `answer`: the text of the answer, and the same as it is written to the file.
+    /// `answer`: the text of the answer, and the same as written to the file.
     pub(crate) fn finish(
         self,
         answer: Option<(&str, &str)>,
@@ -35,7 +35,6 @@ impl<'a> RecordingSink<'a> {
         }
         let written = match answer {
             Some((answer, written)) if answer == text => written.to_owned(),
-            // The pieces are not those of the answer.
             Some(_) => return (metadata, None),
             None => stream.text.insert(redactor.text(&text)).clone(),
         };
@@ -65,7 +64,7 @@ fn clean_reasoning(mut pieces: Vec<ReasoningPiece>, redactor: &Redactor) -> Vec<
         kept += 1;
     }
     pieces.truncate(kept + 1);
-    // The rest belongs to the piece that changed, or to the last one if none did.
+    // The tail belongs to the piece that changed, or to the last one if none did.
     let rest = clean.get(end..).unwrap_or_default();
     match pieces.get_mut(kept) {
         Some(changed) => changed.text = rest.to_owned(),
@@ -125,7 +124,7 @@ impl Sink for RecordingSink<'_> {
     }
 }
 
-/// Yields after each piece, so that each is an event of its own.
+/// Yields between pieces, so that each is an event.
 pub(crate) async fn replay(
     metadata: &AttemptMetadata,
     stream: Option<&RecordedStream>,

@@ -60,7 +60,6 @@ pub(crate) enum Command {
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ServeOptions {
-    /// Their file is the first one.
     pub(crate) options: Options,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) mcp: Vec<String>,
@@ -75,7 +74,7 @@ pub(crate) struct Options {
     pub(crate) json: bool,
     pub(crate) inputs: BTreeMap<String, String>,
     pub(crate) message: Option<String>,
-    /// By the name of what waits; the empty name is for all else.
+    /// The empty name is for all others.
     pub(crate) approvals: BTreeMap<String, Answer>,
     pub(crate) profiles: Option<PathBuf>,
     /// A check needs no file.

@@ -43,7 +43,7 @@ pub(crate) fn schema() -> Result<bool, Box<dyn Error>> {
     Ok(true)
 }
 
-/// A reader such as `head` may close the pipe early, which is not an error.
+/// A reader such as `head` may close the pipe early.
 pub(crate) fn print(line: &str) -> Result<(), Box<dyn Error>> {
     match writeln!(stdout(), "{line}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -56,14 +56,13 @@ pub(crate) fn read(file: &Path) -> Result<String, Box<dyn Error>> {
         .map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
 }
 
-/// The registry that a check of this text needs.
 #[cfg(feature = "serve")]
 pub(crate) fn registry_for(text: &str, options: &Options) -> Result<Registered, Box<dyn Error>> {
     let file = serde_json::from_str(text).unwrap_or(Value::Null);
     registry(placeholders::named(file, &folder(options)), options)
 }
 
-/// What the program of the graph would register, as far as the command knows: its tools and models are never called.
+/// Stands in for the graph's program: tools and models are never called.
 fn registry(named: Named, options: &Options) -> Result<Registered, Box<dyn Error>> {
     let stores = stores::placeholders(&named, &options.stores);
     let tools = options.tools.clone().map_or(named.tools, BTreeSet::from_iter);
@@ -78,7 +77,7 @@ fn registry(named: Named, options: &Options) -> Result<Registered, Box<dyn Error
     for name in profiles {
         registry = registry.model(name, ScriptedModel::new());
     }
-    // A name of ours is known anyway, and two types of one name are a mistake.
+    // Our names are known anyway, and two types of one name are a mistake.
     for name in options.types.iter().filter(|name| !node_types::SHIPPED.contains(&name.as_str())) {
         registry = registry.node_type(AnyType(name.clone()));
     }

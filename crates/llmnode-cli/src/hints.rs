@@ -18,7 +18,7 @@ pub(crate) fn programs(named: &Named, options: &Options) -> Option<String> {
     })
 }
 
-/// What may be behind a `config_error` of a run.
+/// A possible cause of a run's `config_error`.
 pub(crate) fn embeddings(options: &Options) -> Option<String> {
     let is_missing = !options.stores.is_empty() && !stores::has_embeddings();
     is_missing.then(|| {

@@ -6,7 +6,7 @@ use llmnode_smart::SmartRegistry;
 
 use crate::args::Options;
 
-/// The types that are in crates of their own, by all their names.
+/// Types of other crates, by all their names.
 pub(crate) const SHIPPED: [&str; 4] = ["rag", "rag_node", "smart", "smart_node"];
 
 pub(crate) fn registry(options: &Options) -> Registry {

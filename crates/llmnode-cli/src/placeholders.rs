@@ -50,7 +50,7 @@ pub(crate) fn named(file: Value, folder: &Path) -> Named {
     all
 }
 
-/// Nothing outside of the folder is opened, and nothing but a file of some size.
+/// Nothing outside the folder is opened, and no large file.
 fn subgraph(folder: &Path, name: &str) -> Option<String> {
     const BYTES: u64 = 1 << 24;
     let path = folder.join(format!("{name}.json")).canonicalize().ok()?;
@@ -59,7 +59,7 @@ fn subgraph(folder: &Path, name: &str) -> Option<String> {
     if is_here && is_small() { std::fs::read_to_string(path).ok() } else { None }
 }
 
-/// A name of a node of the file means that node, and not a tool.
+/// A node's name means that node, not a tool.
 fn named_by(file: &Value) -> Named {
     let nodes = || file.get("nodes").and_then(Value::as_array).into_iter().flatten();
     let text =
@@ -136,7 +136,6 @@ impl NodeType for AnyType {
     }
 }
 
-/// What any node has that was made a type.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 struct AnyData {

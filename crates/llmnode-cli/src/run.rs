@@ -42,7 +42,6 @@ pub(crate) fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     runtime.block_on(driven(&graph, run, options))
 }
 
-/// What a graph may use in a run.
 pub(crate) fn registry(options: &Options) -> Result<Registry, Box<dyn Error>> {
     let registry = stores::open(node_types::registry(options), &options.stores)?.folder(folder(options));
     Ok(match &options.profiles {
@@ -51,7 +50,7 @@ pub(crate) fn registry(options: &Options) -> Result<Registry, Box<dyn Error>> {
     })
 }
 
-/// Profiles have keys of their own: without one in the environment, only nodes without a profile fail.
+/// Profiles have their own keys: without one in the environment, only nodes without a profile fail.
 fn model(options: &Options) -> Result<Arc<dyn ChatModel>, ModelError> {
     let error = match OpenAi::from_env() {
         Ok(model) => return Ok(Arc::new(model)),
@@ -103,7 +102,7 @@ async fn driven(graph: &Graph, mut run: Run<State>, options: &Options) -> Result
     Ok(outcome.is_ok())
 }
 
-/// The mutex is for the two hooks, which share one table.
+/// Two hooks share the table.
 async fn once(
     graph: &Graph,
     run: &mut Run<State>,
@@ -113,7 +112,6 @@ async fn once(
 ) -> Result<String, NodeError> {
     let table = std::sync::Mutex::new(table);
     let with = |act: &mut dyn FnMut(&mut Table)| {
-        // Nothing panics while it holds the lock.
         act(&mut table.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     };
     let mut call = run

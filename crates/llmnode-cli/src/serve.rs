@@ -15,7 +15,7 @@ use crate::run;
 pub(crate) fn serve(serve: ServeOptions) -> Result<bool, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(served(serve));
-    // A check that takes long does not keep the program.
+    // A long check does not delay the end of the program.
     runtime.shutdown_background();
     outcome
 }

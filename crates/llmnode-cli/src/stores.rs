@@ -16,7 +16,7 @@ use crate::placeholders::Named;
 
 pub(crate) const MODEL: &str = "OPENAI_EMBEDDING_MODEL";
 
-/// By the names of the stores.
+/// By store.
 type Files = BTreeMap<String, Option<PathBuf>>;
 
 /// Embeddings cost money, so a variable has to ask for them.
@@ -29,7 +29,7 @@ pub(crate) fn open(mut registry: Registry, files: &Files) -> Result<Registry, Bo
     let embeddings = if is_asked { Some(Embeddings::openai_from_env()?) } else { None };
     for (name, file) in files {
         let Some(file) = file else { continue };
-        // A misspelled path would make an empty store, in which nothing is found.
+        // A misspelled path would create an empty store, in which nothing is found.
         if !file.exists() {
             let file = file.display();
             return Err(format!(
@@ -46,7 +46,7 @@ pub(crate) fn open(mut registry: Registry, files: &Files) -> Result<Registry, Bo
     Ok(registry)
 }
 
-/// Placeholders for the stores of the program: those of the command line, or else all that the graph uses.
+/// Those of the command line, or else all that the graph uses.
 pub(crate) fn placeholders(named: &Named, files: &Files) -> Vec<(String, Placeholder)> {
     let location = |file: &PathBuf| Location::File(file.display().to_string());
     let of_options =
@@ -61,7 +61,6 @@ pub(crate) fn placeholders(named: &Named, files: &Files) -> Vec<(String, Placeho
     of_names.chain(free.zip(located)).collect()
 }
 
-/// A store that is never opened.
 pub(crate) struct Placeholder(Option<Location>);
 
 fn never<'a, T>() -> BoxFuture<'a, Result<T, NodeError>> {

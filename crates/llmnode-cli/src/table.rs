@@ -8,7 +8,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use llmnode_flow::flow::{FlowEvent, Position, StepRecord};
 use llmnode_runtime::Event;
 
-/// How much of a streamed text a line shows, in characters.
+/// Characters of a streamed text in one line.
 const SHOWN: usize = 60;
 
 /// Without a terminal, each step is printed when it has ended.
@@ -59,7 +59,7 @@ impl Table {
         row.line.set_message(tail);
     }
 
-    /// Keeps the lines, so that whatever follows is printed below them.
+    /// Keeps the lines, so that later output is printed below them.
     pub(crate) fn close(&mut self) {
         self.rows.values().for_each(|row| row.line.abandon());
         if self.is_live {

@@ -24,7 +24,7 @@ pub(crate) fn without_hidden(text: &str, most: usize) -> String {
     }
 }
 
-/// Cleans descriptions, titles and examples. What the server compares stays as it is: names of members, and the values of
+/// Cleans descriptions, titles and examples. What the server compares stays: names of members, and the values of
 /// `enum`, `const` and `default`.
 pub(crate) fn clean_schema(schema: &mut Value) {
     match schema {
@@ -69,8 +69,7 @@ pub(crate) fn has_hidden(schema: &Value) -> bool {
     }
 }
 
-/// Characters that a model reads but a person does not see: control characters except line ends and tabs, and those without
-/// width.
+/// Read by a model but not seen by a person: zero-width and control characters, except line ends and tabs.
 fn is_hidden(c: char) -> bool {
     let control = c.is_control() && !matches!(c, '\n' | '\t');
     let unseen = matches!(c,

@@ -138,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// Another call may have connected again meanwhile.
+    /// Another call may have reconnected meanwhile.
     async fn lose(&self, service: &Arc<Service>) {
         let mut current = self.current.lock().await;
         if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, service)) {

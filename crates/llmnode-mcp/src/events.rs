@@ -11,7 +11,7 @@ use futures_core::stream::BoxStream;
 use llmnode_http::__private::{ClientError, ResponseBody};
 use sse_stream::{Error as SseError, Sse, SseStream};
 
-/// They end when `given_up` does.
+/// They end with `given_up`.
 pub(crate) fn events(
     body: ResponseBody,
     limit: usize,
@@ -61,7 +61,7 @@ impl Stream for BoundedBytes {
     }
 }
 
-/// How many bytes of an event the reader of events keeps: lines of data, not comments.
+/// Bytes of an event that its reader keeps: data, not comments.
 #[derive(Default)]
 struct EventSize {
     lines: usize,

@@ -33,7 +33,7 @@ pub(crate) struct HttpClient {
     attempt: Attempt,
 }
 
-/// Whether the connection has been made. Its sender is dropped when that has failed or nobody waits for it any more.
+/// Whether the connection has been established. The sender is dropped if that failed, or if nobody waits any more.
 #[derive(Clone)]
 struct Attempt(watch::Receiver<bool>);
 
@@ -45,7 +45,7 @@ impl Attempt {
     }
 }
 
-/// What all requests of a session have.
+/// Shared by the requests of a session.
 struct Session {
     id: Option<Arc<str>>,
     token: Option<String>,
@@ -88,7 +88,7 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<(), Failure> {
         let session = Session { id: Some(id), token, headers };
         let response = self.send(self.request(Method::DELETE, session, Bytes::new())?).await?;
-        // A server need not know how to delete one.
+        // A server need not support deletion.
         if response.status().is_success() || response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Ok(());
         }
@@ -122,13 +122,13 @@ impl StreamableHttpClient for HttpClient {
 }
 
 impl HttpClient {
-    /// With the sender that tells the client that the connection has been made; until then, dropping it ends all requests.
+    /// The sender reports the connection to the client; until then, dropping it ends all requests.
     pub(crate) fn new(http: PlainClient) -> (Self, watch::Sender<bool>) {
         let (made, attempt) = watch::channel(false);
         (HttpClient { http, attempt: Attempt(attempt) }, made)
     }
 
-    /// The transport's own task would wait for as long as the server keeps its connection.
+    /// The transport's task would wait for as long as the server keeps its connection.
     async fn unless_given_up<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         let (mut work, mut given_up) = (pin!(work), pin!(self.attempt.clone().given_up()));
         poll_fn(|cx| match given_up.as_mut().poll(cx) {
@@ -182,7 +182,7 @@ impl HttpClient {
         }
     }
 
-    /// What a response of success says. Only requests wait for an answer.
+    /// Only requests wait for an answer.
     async fn answer(
         &self,
         response: Response<ResponseBody>,
@@ -249,7 +249,7 @@ impl HttpClient {
     }
 }
 
-/// What a response without success says: an error of JSON-RPC is the answer, anything else is only its beginning.
+/// An error of JSON-RPC is the answer; of anything else, only the beginning is kept.
 async fn refusal(
     response: Response<ResponseBody>,
     message: &ClientJsonRpcMessage,
@@ -274,7 +274,7 @@ async fn refusal(
     });
     let text = String::from_utf8_lossy(&said[..said.len().min(limits.max_error_response_size)]).into_owned();
     match message {
-        // A server of an older protocol refuses what it does not know; its error cannot tell the id.
+        // A server of an older protocol refuses what it does not know, with an error that cannot name the id.
         JsonRpcMessage::Request(request)
             if !has_session
                 && !is_auth
@@ -295,7 +295,7 @@ async fn refusal(
     }
 }
 
-/// The whole body, or an error if it is longer. The announced length is not trusted: memory grows with what comes.
+/// The announced length is not trusted: memory grows with what arrives.
 async fn read(body: &mut ResponseBody, max_size: usize) -> Result<Vec<u8>, Failure> {
     let too_large = || StreamableHttpError::ResponseBodyTooLarge { max_size };
     if body.length().is_some_and(|length| length > max_size as u64) {
@@ -311,7 +311,6 @@ async fn read(body: &mut ResponseBody, max_size: usize) -> Result<Vec<u8>, Failu
     Ok(read)
 }
 
-/// As much as there is, up to this size.
 async fn begin(body: &mut ResponseBody, max_size: usize) -> Vec<u8> {
     let mut read = Vec::new();
     while read.len() < max_size

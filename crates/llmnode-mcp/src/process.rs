@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::clean::without_hidden;
 
-/// All that a child sees of our environment, so that it gets no keys.
+/// The child sees nothing else of our environment, so that it gets no keys.
 #[cfg(not(windows))]
 const INHERITED: &[&str] = &["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 /// Without some of these, no program starts on Windows.
@@ -90,10 +90,9 @@ impl Program {
     }
 }
 
-/// Yields the end of the log.
 pub(crate) type LogTask = JoinHandle<String>;
 
-/// The log is read beyond the limit as well, so that the child never blocks on it.
+/// The log is read beyond the limit, so that the child never blocks on it.
 async fn forward_log(log: Option<ChildStderr>, server: String) -> String {
     let (mut buffer, mut forwarded, mut end) = ([0; 4096], 0, Vec::new());
     let Some(mut log) = log else { return String::new() };

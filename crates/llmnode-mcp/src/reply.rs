@@ -4,10 +4,10 @@ use llmnode_runtime::{BoxError, Image, ToolReply};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 const IMAGES: usize = 16;
-/// Of one result, as they are sent.
+/// Per result, as sent.
 const IMAGE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Links stay text: nobody follows them. Fails if the server reports that the tool failed.
+/// Links stay text: nobody follows them. `Err`: the tool failed.
 pub(crate) fn reply(result: &CallToolResult) -> Result<ToolReply, BoxError> {
     let (mut lines, mut images) = (Vec::new(), Vec::new());
     let (mut bytes, mut left_out) = (0, 0);

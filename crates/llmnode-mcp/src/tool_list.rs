@@ -13,15 +13,15 @@ pub(crate) const MOST: usize = 128;
 /// Tools that are searched for those of `only`.
 const MAX_SCANNED_TOOLS: usize = 4096;
 const MAX_PAGES: usize = 256;
-/// For all tools that are scanned. A single page may be as large as a message.
+/// For all scanned tools. A single page may be as large as a message.
 const MAX_LIST_BYTES: usize = 4 * 1024 * 1024;
 const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 
 #[derive(Clone)]
 pub(crate) struct ListedTool {
-    /// The name at the server.
+    /// At the server.
     pub(crate) own: String,
-    /// The name for the model.
+    /// For the model.
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) schema: Value,
@@ -48,7 +48,7 @@ pub(crate) async fn fetch_tools(server: &str, peer: &Peer<RoleClient>) -> Result
     Ok(tools)
 }
 
-/// Selects those of `only`, and puts the server's name before theirs.
+/// Selects those of `only`, and prefixes the server's name.
 pub(crate) fn clean(
     server: &str,
     tools: Vec<Tool>,

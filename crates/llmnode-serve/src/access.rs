@@ -13,12 +13,12 @@ use crate::app::App;
 
 pub(crate) const KEY: &str = "x-llmnode-key";
 
-/// How long a request may take. A stream of events goes on after its head.
+/// A stream of events continues after its head.
 const REQUEST: Duration = Duration::from_secs(10);
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Refuses what does not come from the page itself, before anything else is looked at.
+/// Refuses requests that do not come from the page, before anything else.
 pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     if let Err((status, message)) = allowed(&app, &request) {
         return with_headers((status, message).into_response());
@@ -31,7 +31,7 @@ pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: N
 
 fn allowed(app: &App, request: &Request) -> Result<(), (StatusCode, &'static str)> {
     let headers = request.headers();
-    // A name that was made to lead here (DNS rebinding) is in the host.
+    // With DNS rebinding, the host is a foreign name that resolves to this machine.
     if !one(headers, &header::HOST).is_some_and(|host| app.is_host(host)) {
         return Err((StatusCode::FORBIDDEN, "this host is not served"));
     }
@@ -70,7 +70,7 @@ fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
 
 fn with_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    // The page of a run has a policy of its own.
+    // The page of a run has its own policy.
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

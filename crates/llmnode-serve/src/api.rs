@@ -26,7 +26,7 @@ use crate::{panels, run};
 
 const BODY: usize = 1 << 20;
 
-/// What a page of a run may do: show itself, in a frame of ours.
+/// A run's page may only show itself, in a frame of ours.
 const PAGE_POLICY: &str = "frame-ancestors 'self'; sandbox";
 
 type Reply = Result<Json<Value>, (StatusCode, String)>;
@@ -72,7 +72,7 @@ async fn page_of_run(State(app): State<Arc<App>>, Path(key): Path<String>) -> Re
     }
 }
 
-/// The mistakes of all files, as `llmnode-graph check` would list them.
+/// As `llmnode-graph check` would list them.
 async fn check(State(app): State<Arc<App>>) -> Json<Value> {
     app.read(|state| {
         let files = state.files.iter().map(|file| {
@@ -100,7 +100,7 @@ fn followed(app: Arc<App>, permit: impl Send) -> impl Stream<Item = Result<Event
         while ready.is_empty() {
             match receiver.recv().await {
                 Ok(event) => ready.push_back(event),
-                // What is lost is shown by the panels as they are now.
+                // The current panels replace the lost events.
                 Err(RecvError::Lagged(_)) => {
                     let (panels, again) = app.follow();
                     ready.push_back(r#"{"texts":[]}"#.into());

@@ -16,11 +16,11 @@ use crate::panels;
 use crate::running::Running;
 use crate::state::State;
 
-/// How often files are looked at.
+/// Between two looks at the files.
 const LOOK: Duration = Duration::from_millis(500);
-/// Events that a slow page may be behind before it is sent everything anew.
+/// A slow page that is further behind is sent everything again.
 const BEHIND: usize = 128;
-/// Pages that are open at once: browsers make six connections to a server, and each page keeps one.
+/// Browsers open six connections to a server, and each page keeps one.
 const PAGES: usize = 5;
 
 pub(crate) struct App {
@@ -34,7 +34,7 @@ pub(crate) struct App {
 
 struct Inner {
     state: State,
-    /// Of each panel, the event that the pages were sent last.
+    /// By panel: the last event sent to the pages.
     shown: BTreeMap<String, String>,
 }
 
@@ -71,7 +71,7 @@ impl App {
         read(&self.lock().state)
     }
 
-    /// Changes the state, and sends the panels that look otherwise now.
+    /// Changes the state, and sends the panels that this changes.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let Inner { state, shown } = &mut *self.lock();
         let changed = change(state);
@@ -84,7 +84,7 @@ impl App {
         changed
     }
 
-    /// Adds text to what a node writes, without drawing the panels anew.
+    /// Does not redraw the panels.
     pub(crate) fn append(&self, write: impl FnOnce(&mut Running) -> Option<(usize, String)>) {
         let mut inner = self.lock();
         if let Some((index, text)) = inner.state.run.as_mut().and_then(write) {
@@ -93,11 +93,10 @@ impl App {
     }
 
     fn send(&self, event: String) {
-        // No page is open.
         let _ = self.events.send(event.into());
     }
 
-    /// All panels as they are, and what changes from then on.
+    /// All panels, and their changes from now on.
     pub(crate) fn follow(&self) -> (Vec<Arc<str>>, broadcast::Receiver<Arc<str>>) {
         let inner = self.lock();
         let state = &inner.state;
@@ -107,12 +106,11 @@ impl App {
         (panels.chain(texts).map(Arc::from).collect(), self.events.subscribe())
     }
 
-    /// Looks at the files for as long as the server runs.
     pub(crate) async fn watch_files(self: Arc<Self>) {
         loop {
             tokio::time::sleep(LOOK).await;
             let app = Arc::clone(&self);
-            // Files may be on a slow disk, and big graphs take a while to check.
+            // Disks may be slow, and big graphs take a while to check.
             let looked = tokio::task::spawn_blocking(move || app.look()).await;
             if let Err(error) = looked {
                 tracing::warn!(target: "llmnode::serve", %error, "the files could not be checked");
@@ -122,7 +120,7 @@ impl App {
 
     fn look(&self) {
         for index in 0..self.options.files.len() {
-            // The check is made without the lock.
+            // The check runs without the lock.
             let Some(mut file) = self.read(|state| state.files.get(index).cloned()) else { continue };
             if file.look(&self.options.registries) {
                 self.change(|state| {

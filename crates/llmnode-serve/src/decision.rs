@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 /// A run that waits for a person.
 pub(crate) struct Waiting {
-    /// Of this pause alone: in a loop the same node waits again, and what a page shows may be old.
+    /// Unique to this pause: in a loop, the same node waits again, and a page may show the old pause.
     pub(crate) number: String,
     pub(crate) paused: Paused,
     /// What was wrong with the last decision.
@@ -34,7 +34,7 @@ impl Waiting {
         (Waiting { number, paused, problem, decided: Some(sender) }, receiver)
     }
 
-    /// Decides about one call. Returns whether nothing waits any more; the run goes on then.
+    /// Returns whether nothing waits any more; the run then continues.
     pub(crate) fn decide(&mut self, id: &str, answer: Answer) -> Result<bool, NodeError> {
         let paused = self.paused.clone();
         self.paused = match answer {
@@ -53,7 +53,6 @@ impl Waiting {
             return Ok(false);
         }
         if let Some(decided) = self.decided.take() {
-            // The run was stopped meanwhile.
             let _ = decided.send(self.paused.clone());
         }
         Ok(true)

@@ -17,14 +17,12 @@ use serde_json::{Value, json};
 
 use crate::options::Registries;
 
-/// Of the longest file that is read; a graph is smaller.
+/// A graph is smaller.
 const BYTES: u64 = 1 << 22;
-/// Of a folder with subgraphs, the files that are looked at.
+/// Subgraphs' files that are watched.
 const FILES: usize = 1_000;
-/// Mistakes that are listed.
 const LISTED: usize = 100;
 
-/// A node, as it is written.
 #[derive(Clone)]
 pub(crate) struct WrittenNode {
     pub(crate) id: String,
@@ -39,7 +37,7 @@ pub(crate) struct WrittenNode {
 pub(crate) struct Mistake {
     pub(crate) text: String,
     pub(crate) line: usize,
-    /// The index of its node.
+    /// Index.
     pub(crate) node: Option<usize>,
     pub(crate) is_warning: bool,
 }
@@ -47,22 +45,22 @@ pub(crate) struct Mistake {
 #[derive(Clone, Default)]
 pub(crate) struct GraphFile {
     path: PathBuf,
-    /// A link that replaces the file is not followed to another place.
+    /// A link that replaces the file is not followed elsewhere.
     canonical: PathBuf,
     seen: Option<(SystemTime, u64)>,
-    /// It has subgraphs, whose files are looked at, too.
+    /// Their files are watched, too.
     has_subgraphs: bool,
     /// Why it cannot be read.
     pub(crate) problem: Option<String>,
-    /// With what it may use. `None`: it has mistakes.
+    /// `None`: it has mistakes.
     pub(crate) loaded: Option<(Graph, Registered)>,
     /// Of the last text that was JSON.
     pub(crate) outline: Option<Outline>,
     pub(crate) nodes: Vec<WrittenNode>,
     pub(crate) mistakes: Vec<Mistake>,
-    /// Mistakes beyond those.
+    /// Mistakes beyond the listed ones.
     pub(crate) unlisted: usize,
-    /// The picture is that of an earlier text.
+    /// The picture is of an earlier text.
     pub(crate) is_old: bool,
 }
 
@@ -77,7 +75,7 @@ impl GraphFile {
         self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy()
     }
 
-    /// Reads and checks it again if it changed. Returns whether something is new.
+    /// Returns whether something is new.
     pub(crate) fn look(&mut self, registries: &Registries) -> bool {
         let read = match self.stamp() {
             Ok(stamp) if self.seen == Some(stamp) => return false,
@@ -153,7 +151,7 @@ impl GraphFile {
     }
 }
 
-/// A check waits for the end of a file that is being written: its stamp changes again.
+/// A file that is being written is checked again when it is complete, since its stamp changes.
 fn read(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
@@ -204,7 +202,7 @@ fn written_nodes(whole: &str) -> Vec<WrittenNode> {
     let (mut line, mut counted) = (1, 0);
     let written = |node: &RawValue| {
         let node = node.get();
-        // It is borrowed from the text.
+        // Borrowed from the text.
         let at = (node.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
         line += whole.get(counted..at).map_or(0, |between| between.matches('\n').count());
         counted = at;
@@ -222,7 +220,7 @@ fn written_nodes(whole: &str) -> Vec<WrittenNode> {
     nodes.into_iter().map(written).collect()
 }
 
-/// Of a file with mistakes: its nodes and edges, so far as they are there.
+/// For a file with mistakes: its nodes and edges, as far as they exist.
 fn written_outline(file: &Value) -> Option<Outline> {
     let mut seen = HashSet::new();
     let nodes: Vec<&Value> =

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::file::GraphFile;
 use crate::options::Options;
 
-/// The name of the message among the inputs; a graph may not declare an input with this name.
+/// The message's name among the inputs, which a graph may not declare.
 pub(crate) const MESSAGE: &str = "messages";
 
 pub(crate) fn panel(index: usize, file: &GraphFile, is_busy: bool, options: &Options) -> Html {
@@ -86,7 +86,7 @@ fn input(html: &mut Html, index: usize, name: &str, schema: &Value) {
             ],
         ),
         Some("string") => text(html, &id, name, "text", &default_text),
-        // Without a schema it is JSON if it can be read as such, else a text.
+        // Without a schema: JSON if it can be read as such, else a text.
         None => text(html, &id, name, "any", &default_text),
         Some(_) => text(html, &id, name, "json", &default_text),
     }

@@ -6,10 +6,9 @@ use llmnode_page::Recording;
 use llmnode_page::internal::{Figures, figures};
 use serde_json::Value;
 
-/// The oldest go.
+/// The oldest are dropped.
 const KEPT: usize = 20;
 
-/// A run that has ended.
 pub(crate) struct Ended {
     pub(crate) number: u64,
     pub(crate) file: usize,
@@ -19,10 +18,10 @@ pub(crate) struct Ended {
     /// `completed`, `stopped`, or the category of the error.
     pub(crate) outcome: String,
     pub(crate) error: Option<String>,
-    /// The values of the state, as JSON.
+    /// The state as JSON.
     pub(crate) values: String,
     pub(crate) figures: Figures,
-    /// The page of the run, and the name that only those know who may see it.
+    /// The run's page; its name is a secret of those who may see it.
     pub(crate) page: String,
     pub(crate) page_key: String,
 }

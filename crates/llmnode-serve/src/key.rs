@@ -5,7 +5,7 @@ use std::io;
 
 use subtle::ConstantTimeEq;
 
-/// What only the person who started the server has: it stands in the fragment of the URL, which browsers do not send.
+/// Only known to the person who started the server: it is in the URL's fragment, which browsers do not send.
 pub(crate) struct Key(String);
 
 impl Key {
@@ -14,7 +14,6 @@ impl Key {
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let mut text = String::new();
         for byte in bytes {
-            // Writing to a `String` never fails.
             let _ = write!(text, "{byte:02x}");
         }
         Ok(Key(text))

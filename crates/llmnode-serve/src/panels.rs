@@ -33,12 +33,11 @@ pub(crate) fn all(state: &State, options: &Options) -> Vec<(String, String)> {
     events
 }
 
-/// The event that adds to what a call writes.
 pub(crate) fn append(index: usize, text: &str) -> String {
     json!({"append": index, "text": text}).to_string()
 }
 
-/// The page of one file, without what needs the key.
+/// Without what needs the key.
 pub(crate) fn page(state: &State, index: usize) -> Option<String> {
     let file = state.files.get(index)?;
     let mut html = Html::default();
@@ -111,7 +110,7 @@ fn graph(index: usize, file: &GraphFile, run: Option<&Running>) -> Html {
 }
 
 fn drawn(html: &mut Html, index: usize, file: &GraphFile, run: Option<&Running>) {
-    // A run goes on with the graph that it began with.
+    // A run keeps the graph that it began with.
     let outline = run.map(|run| run.graph.outline()).or_else(|| file.outline.clone());
     let Some(outline) = outline else { return };
     let mut marks = Marks::default();
@@ -188,7 +187,7 @@ fn run(run: Option<&Running>) -> Html {
                 ("pill wait", if run.waiting.is_some() { "waits for you" } else { "running" });
             html.leaf("span", class, word);
             html.text(" ");
-            // Without the time, which goes on.
+            // Without the time, which changes all the time.
             html.text(figures(&run.recording).sentence);
             html.text(format!(" · at most {}", run.requests));
         });

@@ -19,7 +19,7 @@ use crate::history::{Ended, of_recording};
 use crate::key::Key;
 use crate::running::Running;
 
-/// Starts a run. The message says why there is none.
+/// `Err`: why there is no run.
 pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Value, requests: u64) -> Result<u64, String> {
     if !app.options.can_run {
         return Err("this server draws and checks graphs, but runs none".to_owned());
@@ -53,7 +53,7 @@ pub(crate) fn start(app: &Arc<App>, file: usize, inputs: Value, requests: u64) -
     })?;
     let app = Arc::clone(app);
     tokio::spawn(async move {
-        // In a task of its own, so that a panic of it ends the run and not this.
+        // A separate task, so that a panic in it ends only the run.
         let driven = tokio::spawn(drive(Arc::clone(&app), graph, run, recording, stopped));
         let ending = driven.await.unwrap_or_else(|_| Ending::of("panic", String::new()));
         ended(&app, ending);
@@ -119,7 +119,7 @@ async fn until_decided(
         let Err(error) = &outcome else { return outcome };
         let (paused, problem) = match (error.paused(), undecided.take()) {
             (Some(paused), _) => (paused, None),
-            // A decision that cannot be followed is made anew.
+            // After a refused decision, the person decides again.
             (None, Some(before))
                 if error.category() == Category::ConfigError && run.ledger().total().requests == requests =>
             {
@@ -192,7 +192,7 @@ fn written(app: &App, position: &Position, event: &Event) {
 fn ended(app: &App, ending: Ending) {
     let recording = app.read(|state| state.run.as_ref().map(|run| run.recording.clone()));
     let Some((figures, page)) = recording.as_ref().map(of_recording) else { return };
-    // Without random numbers the page can be reached by nobody.
+    // Without random numbers, nobody can open the page.
     let page_key = Key::random().map(|key| key.text().to_owned()).unwrap_or_default();
     app.change(|state| {
         let Some(run) = state.run.take() else { return };

@@ -8,14 +8,13 @@ use tokio::sync::oneshot;
 
 use crate::decision::Waiting;
 
-/// Of the text of one call that is shown while it is written; the page of the run has all.
+/// Bytes of a call's text that are shown live; the run's page has all.
 const SHOWN: usize = 64 * 1024;
-/// Of the result of a tool.
+/// Bytes of a tool's result.
 const RESULT: usize = 4 * 1024;
-/// Of calls whose text is shown at once; the oldest go.
+/// Calls whose text is shown at once; the oldest are dropped.
 const CALLS: usize = 64;
 
-/// The run that is under way.
 pub(crate) struct Running {
     pub(crate) number: u64,
     pub(crate) file: usize,
@@ -28,21 +27,19 @@ pub(crate) struct Running {
     pub(crate) stop: Option<oneshot::Sender<()>>,
 }
 
-/// What a call writes.
 #[derive(Default)]
 pub(crate) struct CallText {
     pub(crate) position: String,
-    /// Its panel: older ones may be gone.
+    /// Of its panel; older panels may be gone.
     pub(crate) index: usize,
     pub(crate) text: String,
-    /// The ids of the calls of tools in it.
+    /// Tool calls in it.
     calls: Vec<String>,
 }
 
 impl Running {
     pub(crate) fn stop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // It has just ended.
             let _ = stop.send(());
         }
     }
@@ -74,7 +71,7 @@ impl Running {
         Some(call.add(&more, SHOWN))
     }
 
-    /// Adds the result of a tool to the text of the call that called it.
+    /// Appends to the text of the call that called the tool.
     pub(crate) fn result(&mut self, id: &str, name: &str, result: &str) -> Option<(usize, String)> {
         let call = self.texts.iter_mut().rev().find(|text| text.calls.iter().any(|call| call == id))?;
         Some(call.add(&format!("← {name} {result}\n"), RESULT))
@@ -82,7 +79,7 @@ impl Running {
 }
 
 impl CallText {
-    /// What was added, cut to so many bytes.
+    /// Returns what was added.
     fn add(&mut self, more: &str, most: usize) -> (usize, String) {
         let room = SHOWN.saturating_sub(self.text.len()).min(most).min(more.len());
         let end = (0..=room).rev().find(|end| more.is_char_boundary(*end)).unwrap_or(0);

@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::key::Key;
 use crate::options::{Options, Registries};
 
-/// How long a client may take for the head of a request, and a connection may idle.
+/// For the head of a request, and for an idle connection.
 const HEAD: Duration = Duration::from_secs(10);
 /// After a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -154,7 +154,7 @@ impl Served {
     /// Waits for as long as the server runs: until the program ends.
     pub async fn wait(mut self) {
         let [_, accepting] = &mut self.tasks;
-        // It ends with the runtime only.
+        // Ends only with the runtime.
         let _ = accepting.await;
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::log::LoggedRequest;
 
-/// Refuses what OpenAI's server would refuse too, and what this one cannot do.
+/// Refuses what OpenAI's server would refuse, and what this one does not support.
 pub(super) fn check(request: &LoggedRequest) -> Result<(), String> {
     let body = request.json().and_then(Value::as_object);
     let body = body.ok_or("We could not parse the JSON body of your request: it is not a JSON object.")?;
@@ -22,7 +22,7 @@ pub(super) fn check(request: &LoggedRequest) -> Result<(), String> {
     Ok(())
 }
 
-/// A text, a list of parts, or nothing. `Err`: where it is not, and what is wrong there.
+/// A text, a list of parts, or nothing. `Err`: the place, and what is wrong there.
 fn content(message: &Value) -> Result<(), String> {
     let parts = match message.get("content") {
         None | Some(Value::Null | Value::String(_)) => return Ok(()),

@@ -6,7 +6,7 @@ use super::answer::{answer, forced_function};
 use super::log::{LoggedRequest, TokenCounts};
 use super::reply::{Content, StubReply, UsageRule};
 
-/// Fixed (2025-01-01T00:00:00Z), so that the same request gets the same bytes.
+/// 2025-01-01T00:00:00Z; fixed, so that equal requests get equal bytes.
 const CREATED: u64 = 1_735_689_600;
 
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl StubReply {
     }
 }
 
-/// `None` if the reply is not a completion.
+/// `None`: the reply is not a completion.
 pub(super) fn for_request(
     reply: &StubReply,
     request: &LoggedRequest,
@@ -95,7 +95,7 @@ fn scripted(reply: &StubReply) -> Option<Option<Message>> {
     }
 }
 
-/// Becomes an error if no answer can be made.
+/// An error if no answer is possible.
 pub(super) fn from_schema(reply: StubReply, request: &LoggedRequest) -> StubReply {
     let body = request.json().unwrap_or(&Value::Null);
     let mut text = match answer(body, &request.messages()) {

@@ -53,10 +53,10 @@ fn body(request: &LoggedRequest) -> Result<(Value, TokenCounts), String> {
     Ok((json!({"object": "list", "data": data, "model": model, "usage": usage}), counts))
 }
 
-/// Hashes each word (FNV-1a) to a position and a sign; the vector has length 1.
+/// Hashes each word (FNV-1a) to a position and a sign; normalised.
 fn vector(text: &str, dimensions: usize) -> Vec<f32> {
     let mut vector = vec![0.0_f32; dimensions];
-    // Common to all texts, so that no vector is zero.
+    // No vector may be zero.
     vector[0] = 0.1;
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let hash = word.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

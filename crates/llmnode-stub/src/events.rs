@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::reply::StubReply;
 
-/// Characters of each piece, if the reply sets no pieces: one token.
+/// Characters: one token.
 const PIECE: usize = 4;
 
 pub(super) fn events(body: &[u8], reply: &StubReply, request: &Value) -> Option<Vec<Vec<u8>>> {

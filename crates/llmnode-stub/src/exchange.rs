@@ -16,10 +16,10 @@ use super::request::{BadRequest, Head};
 use super::response::{Body, Response};
 use super::routes::Shared;
 
-/// How long, and for how many bytes, a refused client is still read: otherwise it would see a reset instead of the refusal.
+/// A refused client is still read for a while, since it would otherwise see a reset instead of the refusal.
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: u64 = 256 * 1024 * 1024;
-/// Bodies up to this size are sent in one write with their head.
+/// Smaller bodies are sent in one write with their head.
 const MAX_SINGLE_WRITE: usize = 64 * 1024;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ enum ConnectionAction {
 }
 
 pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
-    // Without it, small answers would wait for the client's acknowledgements. If it fails, they are only slower.
+    // Otherwise small answers would wait for the client's acknowledgements. A failure only makes them slower.
     let _ = stream.set_nodelay(true);
     let mut reader = Reader::new(stream);
     let mut out = Vec::new();
@@ -78,7 +78,7 @@ struct Exchange<'a> {
     shared: &'a Shared,
     request: LoggedRequest,
     log_index: Option<usize>,
-    /// Collects small writes; reused from one request to the next.
+    /// Collects small writes; reused by later requests.
     out: Vec<u8>,
 }
 
@@ -251,7 +251,7 @@ impl Exchange<'_> {
 
     async fn client_closed(&self) -> io::Result<()> {
         if self.stream.peek(&mut [0]).await? > 0 {
-            // The client has sent more, which hides whether it has left.
+            // More data from the client hides whether it has left.
             std::future::pending::<()>().await;
         }
         Ok(())

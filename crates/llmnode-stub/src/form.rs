@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-/// For forms that contain themselves.
+/// For recursive forms.
 const MAX_DEPTH: usize = 30;
 
-/// `text` ends with the form, and with the definitions that it names.
+/// `text` ends with the form and the definitions that it names.
 pub(super) fn filled(text: &str) -> Option<Value> {
     let form = text.split_once("of this form")?.1;
     let begins = form.find("\n{")?;
@@ -138,7 +138,6 @@ impl<'a> Filler<'a> {
     }
 }
 
-/// The whole number that follows these words.
 fn number_in(words: &str, before: &str) -> Option<i64> {
     let rest = words.split_once(before)?.1.trim_start_matches("at most ");
     let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());

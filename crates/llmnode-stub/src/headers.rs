@@ -2,7 +2,7 @@ use std::fmt;
 
 use llmnode_model::internal::is_credential;
 
-/// In the order sent. `Debug` redacts the values of those that carry credentials.
+/// In the order sent. `Debug` redacts credentials.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct LoggedHeaders(Vec<(String, String)>);
 

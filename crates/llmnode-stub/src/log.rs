@@ -78,7 +78,7 @@ struct RequestData {
 }
 
 impl LoggedRequest {
-    /// `parse`: whether anything will read the body as JSON.
+    /// `parse`: the body will be read as JSON.
     pub(super) fn new(number: u64, head: Head, body: Vec<u8>, parse: bool) -> Self {
         let json = if parse { serde_json::from_slice(&body).ok() } else { None };
         let body = match String::from_utf8_lossy(&body) {
@@ -90,7 +90,7 @@ impl LoggedRequest {
         Self { sent: Arc::new(sent), request_id, status: None, usage: None, complete: false }
     }
 
-    /// `request_id`: the one of the response, if it sets its own.
+    /// `request_id`: set if the response has its own.
     pub(super) fn record_response(
         &mut self,
         status: u16,
@@ -209,7 +209,7 @@ impl Log {
         self.seen.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// `None` if there is no room.
+    /// `None`: the log is full.
     pub(super) fn keep(&self, request: &LoggedRequest) -> Option<usize> {
         if self.is_off() {
             return None;
@@ -228,12 +228,12 @@ impl Log {
         }
     }
 
-    /// Called before the last bytes go out: a client that has read them must find them counted.
+    /// Called before the last bytes are sent: a client that has read them must find them counted.
     pub(super) fn add_usage(&self, usage: Option<TokenCounts>) {
         lock(&self.totals).apply(u64::saturating_add, usage);
     }
 
-    /// For an answer whose last bytes did not go out.
+    /// For an answer whose last bytes were not sent.
     pub(super) fn subtract_usage(&self, usage: Option<TokenCounts>) {
         lock(&self.totals).apply(u64::saturating_sub, usage);
     }
@@ -251,7 +251,7 @@ impl Log {
     }
 }
 
-/// What a panic elsewhere left is still a log.
+/// A panic elsewhere leaves a valid log.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

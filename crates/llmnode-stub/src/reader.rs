@@ -5,10 +5,10 @@ use tokio::net::TcpStream;
 
 use super::request::{BadRequest, Framing, Head, chunk_size, head_end, parse_head};
 
-/// Bytes of a size with its extensions, or of a trailer.
+/// Of a size with its extensions, or of a trailer.
 const MAX_CHUNK_LINE: usize = 4 * 1024;
 const MAX_TRAILERS: usize = 64;
-/// A buffer that a large body has grown beyond this is freed afterwards.
+/// A larger buffer is freed after the body.
 const KEEP_BUFFER: usize = 64 * 1024;
 
 pub(super) enum ReadError {

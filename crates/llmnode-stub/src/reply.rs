@@ -30,32 +30,37 @@ pub struct StubReply {
     pub(super) after: Duration,
     pub(super) body_after: Duration,
     pub(super) cut: Option<Cut>,
-    /// The texts of the events of a stream.
     pub(super) pieces: Option<Vec<String>>,
     pub(super) pause: Duration,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Content {
-    /// A value that the request's schema allows.
     FromSchema,
-    /// A chat completion with one choice.
-    Message { content: Option<String>, refusal: Option<String> },
-    /// Functions with their arguments (JSON), beside a text.
-    Calls { content: Option<String>, calls: Vec<(String, String)> },
-    /// A chat completion without any choice.
+    /// With one choice.
+    Message {
+        content: Option<String>,
+        refusal: Option<String>,
+    },
+    /// With arguments as JSON.
+    Calls {
+        content: Option<String>,
+        calls: Vec<(String, String)>,
+    },
+    /// A completion without any choice.
     NoChoices,
     /// Bytes of its text.
     Filler(u64),
-    /// Any bytes.
-    Bytes { status: u16, content_type: &'static str, body: Arc<[u8]>, usage: Option<TokenCounts> },
-    /// Written one after the other, as events.
+    Bytes {
+        status: u16,
+        content_type: &'static str,
+        body: Arc<[u8]>,
+        usage: Option<TokenCounts>,
+    },
+    /// One after the other, as events.
     Stream(Arc<[Vec<u8>]>),
-    /// Embeddings of the request's texts.
     Embeddings,
-    /// No proper answer.
     Fault(Fault),
-    /// Whatever this function returns.
     Respond(Responder),
 }
 

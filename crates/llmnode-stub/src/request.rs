@@ -2,7 +2,7 @@
 
 use super::headers::LoggedHeaders;
 
-/// Bytes of the request line and headers together.
+/// Request line and headers together.
 pub(super) const MAX_HEAD: usize = 64 * 1024;
 const MAX_HEADERS: usize = 256;
 
@@ -41,7 +41,7 @@ impl Default for Framing {
     }
 }
 
-/// `scanned`: bytes that were searched before. `Ok(None)`: the end is not there yet.
+/// `scanned`: bytes searched before. `Ok(None)`: the end has not arrived.
 pub(super) fn head_end(buf: &[u8], scanned: usize) -> Result<Option<usize>, BadRequest> {
     if buf.first().is_some_and(|&b| !is_token(b)) {
         // Refused at once: a TLS handshake has no line end to wait for.

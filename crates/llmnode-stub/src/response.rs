@@ -25,7 +25,7 @@ pub(super) enum Body {
 }
 
 impl Response {
-    /// `None` for faults, which have no response.
+    /// `None`: a fault, which has no response.
     pub(super) fn new(reply: &StubReply, request: &LoggedRequest) -> Option<Self> {
         let headers = reply.headers.clone();
         let json = "application/json";

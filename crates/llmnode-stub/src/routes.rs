@@ -30,7 +30,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Whether the body of the next request does not matter: it is not logged, and the answer is known.
+    /// The body of the next request is not logged, and its answer is known.
     pub(super) fn is_fixed(&self) -> bool {
         self.log.is_off()
             && self.on_exchange.is_none()
@@ -38,7 +38,7 @@ impl Shared {
             && lock(&self.script).is_empty()
     }
 
-    /// `parsed`: the body was parsed, so it is checked as well.
+    /// `parsed`: the body was parsed, so it is also checked.
     pub(super) fn reply_to(&self, request: &LoggedRequest, parsed: bool) -> StubReply {
         if !self.is_authorized(request) {
             let message = "Incorrect API key provided.";
@@ -94,7 +94,7 @@ fn resolve_responders(mut reply: StubReply, request: &LoggedRequest) -> StubRepl
     StubReply::error(500, "server_error", (), "StubReply::for_request returned itself too many times")
 }
 
-/// The path of a request's target, which is a whole URL when sent to a proxy.
+/// A target is an absolute URL when sent to a proxy.
 fn route(target: &str) -> &str {
     let path = match target.split_once("://") {
         Some((scheme, rest)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
 
-/// For schemas that contain themselves or ask for very much.
+/// For schemas that are recursive or ask for very much.
 const MAX_DEPTH: usize = 100;
 const MAX_PARTS: usize = 10_000;
 
@@ -25,7 +25,7 @@ pub(super) fn sample(schema: &Value) -> Result<Value, String> {
 
 struct Sampler<'a> {
     root: &'a Value,
-    /// The references that lead to the current schema, to detect cycles.
+    /// References to the current schema, to detect cycles.
     open: Vec<&'a str>,
     depth: usize,
     parts: usize,
@@ -87,7 +87,7 @@ impl<'a> Sampler<'a> {
         value.ok_or_else(|| unfulfilled(keyword, place))
     }
 
-    /// `None` if the reference leads nowhere, or back to a schema that contains it.
+    /// `None`: the reference leads nowhere, or back to a schema that contains it.
     fn referred(&mut self, schema: &'a Schema) -> Option<Result<Value, String>> {
         let name = schema["$ref"].as_str().filter(|name| !self.open.contains(name))?;
         let target = self.root.pointer(name.strip_prefix('#')?)?;
@@ -142,7 +142,7 @@ fn text(schema: &Schema) -> Option<Value> {
     Some("text".chars().cycle().take(length).collect::<String>().into())
 }
 
-/// The lowest number that is allowed; if there is no lowest, 0 or the next one below.
+/// The lowest allowed number; without one, 0 or the next one below.
 fn number(schema: &Schema, is_whole: bool) -> Option<Value> {
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
     let (above, below) = (bound("exclusiveMinimum"), bound("exclusiveMaximum"));

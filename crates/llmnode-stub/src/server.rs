@@ -106,7 +106,7 @@ impl StubServer {
     /// Stops the server and waits until its port and all connections are closed.
     pub async fn stop(self) {
         drop(self.stop);
-        // Its task neither panics nor is aborted, except by the end of the runtime, which closes everything too.
+        // The task neither panics nor is aborted, except by the end of the runtime, which closes everything too.
         let _ = self.task.await;
     }
 }
@@ -272,7 +272,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
             _ = &mut stopped => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => { connections.spawn(serve(stream, Arc::clone(&shared))); }
-                // Out of file descriptors, or the client left early: neither is a reason to stop.
+                // Out of file descriptors, or the client left early: the server continues.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             },
             Some(_) = connections.join_next() => {}

@@ -66,7 +66,7 @@ pub(crate) fn key(served: &Served) -> &str {
     served.url().split("#k=").nth(1).unwrap()
 }
 
-/// The status and the body of the answer to a request that is sent as it stands.
+/// Status and body of the answer to a raw request.
 pub(crate) async fn sent(served: &Served, request: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();

@@ -137,7 +137,7 @@ async fn messages_of_several_parts() {
     assert_eq!((&models["object"], &models["data"][1]["id"]), (&json!("list"), &json!("b")));
 }
 
-/// Every way out of an exchange is told, each request once.
+/// Every way out of an exchange is reported, each request once.
 #[tokio::test]
 async fn each_request_is_told_when_the_server_is_done_with_it() {
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();

@@ -18,9 +18,9 @@ use crate::memory::{Sample, resident, sockets};
 use crate::options::Options;
 use crate::serve::send;
 
-/// Of one attempt: long enough for an answer on a busy machine.
+/// Long enough for an answer on a busy machine.
 const TIMEOUT: Duration = Duration::from_millis(500);
-/// How often the memory is looked at, at most, and after how many calls, at least: none may be under way then.
+/// Memory is sampled between batches, when no call is running: at most so often, and after at least so many calls.
 const MOST_BATCHES: u64 = 50;
 const BATCH: u64 = 1000;
 
@@ -35,7 +35,7 @@ struct Work {
 
 pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Where tokio handles signals, for MCP's processes, it has sockets of its own.
+    // Where tokio handles signals, for MCP's processes, it has its own sockets.
     let at_start = sockets()?;
     let caller = runtime.block_on(async { Caller::new(&options.base_url, TIMEOUT) })?;
     let (ledger, clock) = (caller.run.ledger(), caller.clock.clone());
@@ -57,12 +57,11 @@ pub(crate) fn call(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Makes all calls. After each batch, when no call is under way and the server has closed the idle connections,
-/// looks at the memory.
+/// Samples the memory after each batch, when no call is running and the server has closed idle connections.
 fn in_batches(runtime: &Runtime, work: &Arc<Work>, options: &Options) -> io::Result<Vec<Sample>> {
     let batch = (options.calls / MOST_BATCHES).max(BATCH);
     let mut memory = Vec::with_capacity(MOST_BATCHES as usize + 2);
-    // That of the port which refuses connections.
+    // Of the port that refuses connections.
     let own = sockets()?;
     let (mut made, mut live, mut settled) = (0, 0, Ok(()));
     while made < options.calls {
@@ -78,7 +77,7 @@ fn in_batches(runtime: &Runtime, work: &Arc<Work>, options: &Options) -> io::Res
     Ok(memory)
 }
 
-/// Makes calls until the next one has the number `until`, and waits for all of them.
+/// Waits for all of them.
 async fn make(work: &Arc<Work>, until: u64, in_flight: u64) {
     let mut workers = JoinSet::new();
     for _ in 0..in_flight {
@@ -114,7 +113,7 @@ impl Work {
     }
 }
 
-/// Runs what is left to run until it is `quiet`, some seconds at most.
+/// Runs remaining tasks until `quiet`, for some seconds at most.
 fn settle(runtime: &Runtime, quiet: impl Fn() -> io::Result<bool>) -> io::Result<()> {
     let began = Instant::now();
     while !quiet()? && began.elapsed() < Duration::from_secs(5) {

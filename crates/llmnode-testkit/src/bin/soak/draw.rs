@@ -2,7 +2,7 @@
 
 use crate::faulty::{Act, Ask};
 
-/// The faults of the soak, and how often each comes. Those that keep a call waiting for its timeout are rare.
+/// With their frequencies. Faults that keep a call waiting for its timeout are rare.
 const FAULTS: [(u64, Act); 35] = [
     (2, Act::GoodWithoutUsage),
     (2, Act::GoodButStopped),
@@ -41,7 +41,7 @@ const FAULTS: [(u64, Act); 35] = [
     (1, Act::Huge),
 ];
 
-/// What becomes of a request, by a number that is as good as random: of a hundred, so many go wrong.
+/// `faults`: percent.
 pub(crate) fn act(random: u64, faults: u64) -> Act {
     if random % 100 >= faults {
         return Act::Good;
@@ -56,7 +56,7 @@ pub(crate) fn act(random: u64, faults: u64) -> Act {
     Act::Good
 }
 
-/// A number that is as good as random (splitmix64), the same for the same seed.
+/// splitmix64.
 pub(crate) fn random(seed: u64, number: u64) -> u64 {
     let mut mixed = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -9,34 +9,36 @@ use crate::memory::Sample;
 
 #[derive(Deserialize, Serialize)]
 pub(crate) enum Event {
-    /// The server listens.
-    Serving { base_url: String },
-    /// The server is done with a request.
+    Serving {
+        base_url: String,
+    },
+    /// The server has finished a request.
     Seen(Seen),
-    /// A call has ended.
-    Ended { call: Ended, entries: Vec<Entry> },
+    Ended {
+        call: Ended,
+        entries: Vec<Entry>,
+    },
     /// All calls have ended, and everything is closed.
     Closed(Closed),
 }
 
-/// How a call ended.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Ended {
     /// `None`: with an answer.
     pub(crate) category: Option<String>,
-    /// It asked the server that refuses connections.
+    /// By a closed port.
     pub(crate) refused: bool,
-    /// It failed without a further try, because the retry budget was empty.
+    /// Without a further try.
     pub(crate) budget_empty: bool,
 }
 
-/// What the process that calls knows at its end.
+/// Known to the calling process at its end.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Closed {
-    /// The ledger's own sums.
+    /// From the ledger.
     pub(crate) requests: u64,
     pub(crate) tokens: u64,
-    /// What the clock was asked to wait, and the waits that the ledger has.
+    /// Waits asked of the clock, and waits in the ledger.
     pub(crate) clock_waited: Duration,
     pub(crate) ledger_waited: Duration,
     pub(crate) memory: Vec<Sample>,

@@ -5,18 +5,18 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-/// The memory of the process that calls, with no call under way and no connection open.
+/// Taken with no call running and no connection open.
 #[derive(Clone, Copy, Deserialize, Serialize)]
 pub(crate) struct Sample {
-    /// After so many calls.
+    /// Calls before it.
     pub(crate) calls: u64,
-    /// Bytes on the heap, against those at the start.
+    /// Bytes since the start.
     pub(crate) heap: i64,
-    /// Resident bytes.
+    /// Bytes.
     pub(crate) resident: i64,
 }
 
-/// Resident memory of this process, in bytes.
+/// Bytes.
 pub(crate) fn resident() -> io::Result<i64> {
     const PAGE: i64 = 4096;
     let pages = fs::read_to_string("/proc/self/statm")?;
@@ -24,14 +24,13 @@ pub(crate) fn resident() -> io::Result<i64> {
     resident.map(|pages| pages * PAGE).ok_or_else(|| io::Error::other("statm has another form"))
 }
 
-/// The sockets that this process has open.
 pub(crate) fn sockets() -> io::Result<usize> {
     let open = fs::read_dir("/proc/self/fd")?.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
     Ok(open.filter(|target| target.to_string_lossy().starts_with("socket:")).count())
 }
 
-/// By how many bytes a call the memory grows over the last half of the calls: the median of the slopes between any
-/// two samples (Theil and Sen), which a buffer that is there at some samples does not move. 0 for fewer than 3.
+/// Bytes a call over the last half of the calls: the median of the slopes between any two samples (Theil and Sen),
+/// which is robust against buffers in some samples. 0 for fewer than 3.
 pub(crate) fn slope(samples: &[Sample], bytes: impl Fn(&Sample) -> i64) -> f64 {
     let half = samples.last().map_or(0, |last| last.calls / 2);
     let late: Vec<_> = samples.iter().filter(|sample| sample.calls >= half).collect();

@@ -1,9 +1,8 @@
 //! What the command line says.
 
-/// What this process does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Starts the other two and compares what they tell.
+    /// Starts the other two, and compares their reports.
     Watch,
     Serve,
     Call,
@@ -14,12 +13,12 @@ pub(crate) struct Options {
     pub(crate) role: Role,
     pub(crate) calls: u64,
     pub(crate) in_flight: u64,
-    /// Of a hundred requests.
+    /// Percent of requests.
     pub(crate) faults: u64,
-    /// Of a hundred calls.
+    /// Percent of calls.
     pub(crate) drops: u64,
     pub(crate) seed: u64,
-    /// Where the server is, for the process that calls.
+    /// Of the server, for the calling process.
     pub(crate) base_url: String,
 }
 
@@ -66,7 +65,7 @@ impl Options {
         Ok(())
     }
 
-    /// The same as arguments, for a process in another role.
+    /// The same options, for a process in another role.
     pub(crate) fn arguments(&self, role: &str) -> Vec<String> {
         let Options { calls, in_flight, faults, drops, seed, .. } = self;
         let numbers = [

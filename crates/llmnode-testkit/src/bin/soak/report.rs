@@ -6,16 +6,16 @@ use crate::memory::slope;
 use crate::options::Options;
 use crate::watch::Outcome;
 
-/// From this many calls on, resident memory is judged, too: an allocator's pages come and go by some 100 KB, which is
-/// more than a byte for each of fewer calls.
+/// Resident memory is judged from this many calls on: an allocator's pages vary by some 100 KB, more than a byte for
+/// each of fewer calls.
 const MANY: u64 = 500_000;
 /// Bytes a call.
 const MAX_SLOPE: f64 = 1.0;
-/// The buffers of a few connections, which a busy machine closes late, in some samples and not in others. A short run
-/// has few samples. A leak of one record a call is found in the shortest run all the same.
+/// Buffers of connections that a busy machine closes late, in some samples. Even the shortest run finds a leak of one
+/// record a call.
 const BUFFERS: f64 = 65_536.0;
 
-/// Prints everything; fails if a promise does not hold.
+/// Fails if a promise does not hold.
 pub(crate) fn print(options: &Options, outcome: &Outcome) -> ExitCode {
     let Outcome { figures, closed, ended, .. } = outcome;
     let memory = &closed.memory;

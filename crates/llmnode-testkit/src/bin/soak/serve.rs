@@ -1,4 +1,4 @@
-//! The server, which draws what it does with each request, and tells of it when it is done.
+//! The server, which draws what it does with each request, and reports each when it is done.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::faulty::Act;
 use crate::faulty::account::Seen;
 use crate::options::Options;
 
-/// Serves until the standard input ends.
+/// Until the standard input ends.
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn serve(options: &Options) -> io::Result<()> {
     let (seed, faults) = (options.seed, options.faults);
@@ -23,7 +23,7 @@ pub(crate) async fn serve(options: &Options) -> io::Result<()> {
     let server = StubServer::builder()
         .default_reply(StubReply::for_request(move |request| act(request).reply(request)))
         .log_limit(0)
-        // So short that a connection is now and then closed at the moment of its next request.
+        // So short that connections are sometimes closed at the moment of their next request.
         .idle_timeout(Duration::from_millis(100))
         .on_exchange(move |request| send(&Event::Seen(Seen::of(request, act(request)))))
         .start()
@@ -34,7 +34,7 @@ pub(crate) async fn serve(options: &Options) -> io::Result<()> {
     Ok(())
 }
 
-/// One line on the standard output. Who listens reads until the end.
+/// One line on the standard output.
 pub(crate) fn send(event: &Event) {
     let mut out = io::stdout().lock();
     let written =

@@ -12,14 +12,13 @@ use crate::event::{Closed, Event};
 use crate::faulty::account::{Account, Figures};
 use crate::options::Options;
 
-/// What came out.
 pub(crate) struct Outcome {
     pub(crate) figures: Figures,
     pub(crate) complaints: Vec<String>,
     pub(crate) closed: Closed,
-    /// Calls by how they ended.
+    /// By outcome.
     pub(crate) ended: BTreeMap<String, u64>,
-    /// Calls that failed for want of retry budget, where the server was not down.
+    /// Where the server was not down.
     pub(crate) budget_empty: u64,
 }
 
@@ -30,7 +29,7 @@ pub(crate) fn watch(options: &Options) -> Result<Outcome, Box<dyn Error>> {
         return Err("the server did not start".into());
     };
     let arguments = [options.arguments("call"), vec!["--base-url".to_owned(), base_url]].concat();
-    // When the calls have said everything, the server's input ends, and with it the server.
+    // After the last report of the calls, the server's input ends, and with it the server.
     let mut calls = start(arguments, events, server.stdin.take())?;
     let outcome = listen(options, &received)?;
     for (name, child) in [("calls", &mut calls), ("server", &mut server)] {
@@ -42,7 +41,7 @@ pub(crate) fn watch(options: &Options) -> Result<Outcome, Box<dyn Error>> {
     Ok(outcome)
 }
 
-/// This program in another role; what it tells goes to `events`. `held` is let go when it has sent everything.
+/// `held` is dropped after the last report.
 fn start(
     arguments: Vec<String>,
     events: SyncSender<Event>,
@@ -63,7 +62,7 @@ fn start(
     Ok(child)
 }
 
-/// Listens until both processes have said everything.
+/// Until both processes have sent everything.
 fn listen(options: &Options, received: &Receiver<Event>) -> Result<Outcome, Box<dyn Error>> {
     let bar = ProgressBar::new(options.calls);
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} calls, {per_sec}, {eta} left{msg}")?);
