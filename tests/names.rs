@@ -68,7 +68,7 @@ impl Exports {
         for token in tokens {
             let ends = match &token {
                 TokenTree::Punct(punct) => punct.as_char() == ';',
-                // The braces of a `use` stand before its semicolon.
+                // The braces of a `use` precede its semicolon.
                 TokenTree::Group(group) => {
                     group.delimiter() == Delimiter::Brace && !item.iter().any(|one| is(one, "use"))
                 }

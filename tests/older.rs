@@ -21,7 +21,7 @@ use serde_json::json;
 #[expect(dead_code, reason = "shared with the tests of the core")]
 mod recorder;
 
-/// Two texts with the same FNV-1a of 64 bits behind what stands before them in what was hashed.
+/// Two texts with the same FNV-1a of 64 bits behind the prefix that is hashed before them.
 type Twins = (&'static str, [&'static str; 2]);
 
 const PROMPTS: Twins = (

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::server::{Response, Server};
 
-/// Listens as the row's body was asked for, and keeps the usage that was told.
+/// Listens if the row's body was asked for as a stream, and keeps the reported usage.
 struct Listener {
     streams: bool,
     usage: Option<TokenUsage>,

@@ -344,7 +344,7 @@ async fn its_key_is_in_no_text() {
     assert!(error.to_string().contains("check the key in `api_key`"), "{error}");
 }
 
-/// W23: a turn that the provider paused goes on, and counts as one.
+/// W23: a turn that the provider paused continues, and counts as one.
 #[tokio::test]
 async fn a_paused_turn_goes_back_and_goes_on() {
     let searching = json!([text("I search."), {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}]);

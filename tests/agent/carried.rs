@@ -120,7 +120,7 @@ async fn another_model_does_not_get_it() {
     assert_eq!(other, plain);
 }
 
-/// W16: a program's own edits of a history go out, with what stood beside the call.
+/// W16: a program's edits of a history are sent, with what the call carried.
 #[tokio::test]
 async fn edited_arguments_and_a_renamed_id_go_out_with_the_signature() {
     #[llm_node(prompt = "Go on.")]

@@ -91,7 +91,7 @@ fn seller(effects: PathBuf) -> FnModel {
     .named("seller")
 }
 
-/// The process that is killed: this test program, started anew.
+/// The process that is killed: this test program, started again.
 #[tokio::test]
 async fn child() {
     let Some((journal, at)) = killing::orders() else { return };
@@ -114,7 +114,7 @@ fn lines(journal: &Path, kind: &str) -> Vec<String> {
     effects.lines().filter_map(|line| line.strip_prefix(kind)).map(str::to_owned).collect()
 }
 
-/// Kills a process there, and goes on in this one. Gives whether it came to its end before.
+/// Kills a process there, and continues in this one. Returns whether it had ended before.
 async fn killed_at(moment: usize) -> bool {
     let journal = journal(&moment.to_string());
     let ended = !killing::was_killed(&mut killing::start("killed::child", &journal, moment));
@@ -139,7 +139,7 @@ async fn killed_at(moment: usize) -> bool {
     };
     assert_eq!(run.state().thanks, "Thank you.", "{moment}");
     assert!(lines(&journal, "charge ").len() <= 1 + usize::from(doubted), "{moment}");
-    // Each request is made once, or stands among those of which nobody knows.
+    // Each request is made once, or its outcome is unknown.
     let history = JournalFile::open(&journal).unwrap().history().unwrap();
     let (requests, unknown) = (lines(&journal, "request "), history.unknown().len());
     let different: BTreeSet<_> = requests.iter().collect();

@@ -153,7 +153,7 @@ async fn a_run_begins_on_anthropic_falls_back_to_gemini_and_ends_on_chat() {
     assert_eq!((total.cached.known, total.reasoning.known), (2 * 90, 6));
 }
 
-/// The other way round, to a model that thinks: Anthropic refuses a turn that began without, so it goes on without.
+/// The other way round, to a model that thinks: Anthropic refuses thinking in a turn that began without it, so it continues without.
 #[tokio::test]
 async fn a_turn_that_began_elsewhere_goes_on_without_thinking() {
     let odd = format!("call:{}", "ä".repeat(80));

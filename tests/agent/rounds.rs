@@ -135,7 +135,7 @@ async fn refused_arguments_cost_a_round_and_no_retry() {
     assert_eq!(kinds(&report.record), [First, Turn, Turn, Correction]);
     assert_eq!(outcomes(&report.record, 0), ["invalid_arguments"]);
     assert_eq!(outcomes(&report.record, 1), ["invalid_arguments"]);
-    // What is no object does not stand in the history: servers refuse it.
+    // Arguments that are not an object are not in the history: servers refuse them.
     assert_eq!(model.requests()[1].messages[1].calls()[0].arguments, "{}");
     assert!(
         results(&model.requests()[1])[0].contains("no JSON at all"),

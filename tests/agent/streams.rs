@@ -48,7 +48,7 @@ async fn a_stream_comes_to_the_same_as_a_plain_call() {
     assert_eq!(plain.record.usage().total, streamed.record.usage().total);
 }
 
-/// What a tool saw of the stream that its call stands in.
+/// What a tool saw of the stream of its call.
 #[derive(Clone, Default)]
 struct Screen {
     shown: Arc<Mutex<String>>,

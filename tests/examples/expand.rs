@@ -10,7 +10,7 @@ fn build(expand: Option<&str>) -> Output {
     cargo
         .args(["--", "--cfg", "llmnode_expand", "-Aunexpected_cfgs"])
         .current_dir(env!("CARGO_MANIFEST_DIR"));
-    // What cargo tells a test of its package makes build scripts run again that look at it.
+    // Cargo's variables for tests would make build scripts that read them run again.
     let of_package = |name: &str| ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|set| name.starts_with(set));
     for (name, _) in std::env::vars().filter(|(name, _)| of_package(name)) {
         cargo.env_remove(name);

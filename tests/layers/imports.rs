@@ -97,7 +97,7 @@ impl Crate<'_> {
         for path in paths {
             let known = if path.import { &BTreeMap::new() } else { &names.all };
             let Some(absolute) = path.absolute(module, self.sources, known) else { continue };
-            // A module that exports what stands in its folder does not use it.
+            // A module that re-exports its folder does not use it.
             if path.import && path.public && absolute.starts_with(module) {
                 continue;
             }

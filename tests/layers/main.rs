@@ -224,7 +224,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("crates/llmnode-testkit", &["bin"]),
 ];
 
-/// Every import from a room that does not stand below the importing one, and every room without a place.
+/// Every import from a room that is not below the importing one, and every room that the order lacks.
 fn faults(sources: &Sources, order: &[&str]) -> Vec<String> {
     let floor = |room: &str| order.iter().position(|one| *one == room);
     let mut found = Vec::new();
@@ -340,12 +340,12 @@ fn a_planted_arrow_upwards_is_found() {
 
 #[test]
 fn a_planted_circle_is_found() {
-    // `output` stands on `validate`.
+    // `output` is above `validate`.
     assert_eq!(
         planted(&["validate", "coverage"], "use crate::output::OutputSpec;"),
         ["`validate/coverage` imports `output` from `output`, which stands above `validate`"]
     );
-    // What is for tests alone closes no circle, nor does what stands in a text.
+    // Imports of tests close no circle, nor do those in a string.
     assert!(
         planted(&["validate", "coverage"], "#[cfg(test)] mod planted { use crate::output::OutputSpec; }")
             .is_empty()

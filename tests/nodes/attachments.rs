@@ -97,7 +97,7 @@ async fn a_model_that_sees_nothing_is_a_bad_request_in_the_providers_words() {
     assert!(!shown.contains(&BASE64[12..]) && !shown.contains("JVBERi"), "{shown}");
 }
 
-/// A server without schemas is told of it in the system message, beside which the parts stay.
+/// For a server without schemas, the system message has it, and the parts stay.
 #[tokio::test]
 async fn the_schema_in_the_prompt_leaves_the_parts_alone() {
     let refuses = || {

@@ -209,7 +209,7 @@ async fn hostile_lists() {
     assert_eq!(error.category(), Category::PrepError);
     assert!(error.to_string().contains("choices(item = state.inventory)"), "{error}");
 
-    // Beyond the limits of schemas, the first forty stand in the user's message.
+    // Beyond the limits of schemas, the user's message lists the first forty.
     let (server, model) = server([StubReply::json(json!({"item": "99999", "reason": ""}))]).await;
     let many = World { inventory: (0..100_000).map(|n| format!("{n:05}")).collect(), ..world() };
     Run::new(model).with_state(many).call(&ChooseItem { goal: "see".into() }).await.unwrap();

@@ -126,7 +126,7 @@ impl Even {
 #[llm_node(prompt = "An even number?", output = Even)]
 struct AskEven;
 
-/// Whether a type's validators run is asked by each caller for itself, whoever asked first.
+/// Each caller finds out for itself whether a type's validators run, whoever asked first.
 #[tokio::test]
 async fn what_a_primitive_cannot_check_a_node_can_and_the_other_way_round() {
     for _ in 0..2 {

@@ -346,7 +346,7 @@ async fn other_macros_make_flows() {
     assert_eq!(run.state().log, ["decide", "answer nothing", "decide", "answer made"]);
 }
 
-// A condition stands above a flow. What a `cfg_attr` adds to its type is no matter of the macro.
+// A condition may precede a flow. The macro ignores what a `cfg_attr` adds to its type.
 #[cfg(test)]
 flow! {
     #[cfg_attr(all(), derive(Clone))]
@@ -461,7 +461,7 @@ async fn a_flow_within_itself_runs_and_is_reported() {
     assert_eq!(run.flow(There).report().await.unwrap().record.taken, 5);
 }
 
-/// What stands at the last step of a flow.
+/// The last step of a flow.
 fn last(outline: &Outline) -> Option<&Outline> {
     let Outline::Flow(_, steps) = outline else { return None };
     steps.last().map(|step| &step.place)
@@ -477,7 +477,7 @@ fn the_outline_of_a_flow_within_itself_ends_where_it_stands_again() {
     let back = outline_of::<Back, _>();
     assert_eq!(last(&back).and_then(last), Some(&Outline::Flow("back".into(), Vec::new())));
 
-    // A flow that stands at two places, neither of them within itself, is shown at both.
+    // A flow at two places, neither of them inside itself, is shown at both.
     flow! {
         Twice(World): Back as One => Two, Back as Two => end,
     }

@@ -43,7 +43,7 @@ where
     }
 }
 
-/// What the model was told last.
+/// The last feedback to the model.
 fn last_message(model: &ScriptedModel) -> String {
     model.requests().last().unwrap().messages.last().unwrap().content.clone()
 }

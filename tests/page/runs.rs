@@ -101,7 +101,7 @@ pub(crate) async fn fallback(recording: &Recording) {
     assert_eq!(stars, [4, 1]);
 }
 
-/// A process is stopped between two requests, and another one goes on.
+/// A process is stopped between two requests, and another one continues.
 pub(crate) async fn replayed(recording: &Recording, folder: &Path) -> Run<Ticket> {
     let file = folder.join(format!("replayed-{}.journal", std::process::id()));
     let _ = std::fs::remove_file(&file);
@@ -118,7 +118,7 @@ pub(crate) async fn replayed(recording: &Recording, folder: &Path) -> Run<Ticket
 
 const INJECTED: &str = "<script>document.title='ran'</script>";
 
-/// Says what it is told to say.
+/// Answers what the test sets.
 #[tool]
 fn echo(text: String) -> String {
     text

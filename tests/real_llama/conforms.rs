@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-/// Where a value and a schema stand: the value's path, for messages, and the root that `$ref`s start from.
+/// The value's path, for messages, and the root that `$ref`s start from.
 struct Place<'a> {
     root: &'a Value,
     path: String,

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use crate::support::{key, server_url, tools_url};
 use crate::wire::Wire;
 
-/// So often a flow is run anew that got no text where it asked for one: it is random whether a text begins at all.
+/// How often a flow without a text is repeated: it is random whether a text begins at all.
 const TIMES: usize = 5;
 
 /// Runs an example to its end; what was on the wire, and what it printed.

@@ -59,7 +59,7 @@ fn judge(exchange: &Exchange, value: &Value) -> Result<(), String> {
     if says_the_same { Ok(()) } else { Err(format!("was read as {value}")) }
 }
 
-/// Whether two values are the same, but that `null` in an answer may stand for a default.
+/// Whether two values are the same; `null` in an answer may mean a default.
 fn same(answer: &Value, value: &Value) -> bool {
     match (answer, value) {
         (Value::Null, _) => true,

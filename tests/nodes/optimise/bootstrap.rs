@@ -59,7 +59,7 @@ async fn bootstrap_asks_about_no_more_cases_than_one_after_the_other_would() {
         let bootstrap = Bootstrap::new().teacher("teacher").limits(Limits::new().requests(100));
         bootstrap.optimise(&run, &Program::new(), &train, &validation(), exact()).await.unwrap();
         assert_eq!(teacher.requests().len(), last_key + 1, "seed {seed}");
-        // What is asked stands nowhere else, so no example has its label.
+        // No other message has the question, so no example has its label.
         for request in teacher.requests() {
             let asked = request.messages.last().unwrap().content.lines().last().unwrap();
             let all: Vec<_> = request.messages.iter().map(|message| message.content.as_str()).collect();

@@ -37,13 +37,13 @@ pub(crate) fn graded(input: &Name, expected: &Answer, output: &Answer) -> Score 
     Score::from((expected == output, rule_of(&input.colour)))
 }
 
-/// A number that a text stands for.
+/// A hash of a text.
 pub(crate) fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Names a colour rightly where its rule stands in the goal, and proposes a rule that it reads in the feedback. Some proposals are
+/// Names a colour rightly if the goal has its rule, and proposes a rule that it reads in the feedback. Some proposals are
 /// bad, by their material: they forget what the goal had, or are no instruction at all.
 pub(crate) fn learner() -> FnModel {
     FnModel::new(learn)
