@@ -89,6 +89,13 @@ const _: () = {
                 __llmnode::fallback_with_state(self, __state, __error, self::middle),
             )
         }
+        fn fallback_text(
+            &self,
+            __value: &Self::Output,
+        ) -> ::core::option::Option<::std::string::String> {
+            use __llmnode::probes::*;
+            (&&__llmnode::FallbackProbe(__value)).text()
+        }
     }
     __llmnode::impl_arc_state!(Rate, World, [] []);
 };

@@ -9,7 +9,7 @@ pub use crate::prompt::generated::{
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
     Choices, ChosenValues, CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText, FallbackFuture,
-    Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool, Tools, exec, exec_on_arc, fallback,
+    FallbackProbe, Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool, Tools, exec, exec_on_arc, fallback,
     fallback_with_state, fallible, listed, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
@@ -33,8 +33,8 @@ pub type ExecResult<N> = Result<<N as Node>::Output, crate::BoxError>;
 pub mod probes {
     pub use crate::prompt::generated::{ShowNothing as _, ShowValue as _};
     pub use crate::run::{
-        CloneArgument as _, CloneNothing as _, CloneValue as _, PassList as _, PassValue as _,
-        UnboxValue as _,
+        CloneArgument as _, CloneNothing as _, CloneValue as _, FallbackJson as _, FallbackWithoutText as _,
+        PassList as _, PassValue as _, UnboxValue as _,
     };
     pub use crate::validate::{
         CoverFields as _, CoverNothing as _, CoverSchema as _, CoverValidators as _, Marked as _,

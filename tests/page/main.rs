@@ -11,7 +11,7 @@ use llmnode::flow::FlowWatch;
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::{Recording, Reply, ScriptedModel};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[llm_node(prompt = "Say {text}.")]
 struct Say {
@@ -65,7 +65,7 @@ async fn write_the_pages() {
     write("figures", &recording);
 }
 
-fn json(recording: &Recording) -> Value {
+fn recorded(recording: &Recording) -> Value {
     serde_json::from_str(&recording.to_json()).unwrap()
 }
 
@@ -73,7 +73,7 @@ fn json(recording: &Recording) -> Value {
 async fn figures_are_those_of_the_ledger_and_calls_know_their_step() {
     let recording = content();
     let run = runs::done(&recording).await;
-    let document = json(&recording);
+    let document = recorded(&recording);
     assert!(recording.page() == Recording::from_json(&recording.to_json()).unwrap().page());
     assert_eq!(document["totals"]["usage"], serde_json::to_value(run.ledger().total()).unwrap());
     let steps = document["steps"].as_array().unwrap();
@@ -145,7 +145,7 @@ async fn a_recording_stands_beside_a_journal_and_a_watch() {
         .resume(JournalFile::open(&file).unwrap())
         .await
         .unwrap();
-    let document = json(&recording);
+    let document = recorded(&recording);
     assert_eq!(document["totals"]["steps"], watch.record().unwrap().taken);
     assert!(watch.record().unwrap().path.iter().all(|step| step.started.is_some()));
     assert_eq!(document["flows"][0]["ended"]["category"], Value::Null);
@@ -155,7 +155,7 @@ async fn a_recording_stands_beside_a_journal_and_a_watch() {
 async fn answers_from_a_journal_are_told_apart() {
     let recording = content();
     let run = runs::replayed(&recording, folder()).await;
-    let document = json(&recording);
+    let document = recorded(&recording);
     assert_eq!(document["totals"]["replayed"], 1);
     assert!(recording.page().contains("From a journal"));
     assert!(run.state().draft.contains("we send a new one"));
@@ -174,7 +174,7 @@ async fn the_newest_are_kept() {
     let recording = content().limit(5);
     let run = Run::new((0..20).fold(ScriptedModel::new(), |model, n| model.reply(format!("{n}"))));
     run.map((0..20).map(|n| say(&n.to_string()))).concurrency(1).record(&recording).await;
-    let document = json(&recording);
+    let document = recorded(&recording);
     let items: Vec<_> =
         document["calls"].as_array().unwrap().iter().map(|call| call["item"].as_u64().unwrap()).collect();
     assert_eq!(items, [15, 16, 17, 18, 19]);
@@ -191,7 +191,7 @@ async fn long_texts_are_cut() {
     let recording = content();
     let run = Run::new(ScriptedModel::new().reply("y".repeat(70_000)));
     run.call(&say(&"ä".repeat(40_000))).record(&recording).await.unwrap();
-    let exchange = &json(&recording)["calls"][0]["exchanges"][0];
+    let exchange = &recorded(&recording)["calls"][0]["exchanges"][0];
     let (prompt, answer) = (&exchange["messages"][0]["text"], &exchange["answer"]);
     assert!(prompt.as_str().unwrap().ends_with("ä\n[14469 more bytes]"));
     // The ledger cuts it, too.
@@ -204,7 +204,7 @@ async fn one_run_in_two_recordings_and_one_recording_at_two_places() {
     let run = Run::new(ScriptedModel::new().reply("a").reply("b"));
     run.call(&Both { inner: inner.clone() }).record(&outer).await.unwrap();
     let names = |recording: &Recording| {
-        let calls = json(recording)["calls"].as_array().unwrap().clone();
+        let calls = recorded(recording)["calls"].as_array().unwrap().clone();
         calls.iter().map(|call| call["node"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(&outer), ["both", "say", "say"]);
@@ -212,6 +212,54 @@ async fn one_run_in_two_recordings_and_one_recording_at_two_places() {
     let run = Run::new(ScriptedModel::new().reply("a").reply("b"));
     run.call(&Both { inner: outer.clone() }).record(&outer).await.unwrap();
     assert_eq!(names(&outer).len(), 6, "nothing twice");
+}
+
+#[tokio::test]
+async fn what_took_the_place_of_an_answer_is_shown() {
+    let recording = content();
+    runs::fallback(&recording).await;
+    let document = recorded(&recording);
+    let values: Vec<_> =
+        document["calls"].as_array().unwrap().iter().filter_map(|call| call["fallback"].as_str()).collect();
+    assert_eq!(values, [r#"{"stars":1}"#]);
+    assert!(recording.page().contains("fallback value"));
+    let figures = Recording::new();
+    runs::fallback(&figures).await;
+    assert!(!figures.to_json().contains("stars"));
+}
+
+#[tokio::test]
+async fn what_models_were_offered_is_shown_once_for_each_node() {
+    let recording = content();
+    runs::done(&recording).await;
+    let document = recorded(&recording);
+    let classify = document["offered"]["classify"]["schema"].as_str().unwrap();
+    assert!(serde_json::from_str::<Value>(classify).unwrap()["properties"].is_object());
+    let tools = document["offered"]["investigate"]["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["name"] == "order_status"), "{tools:?}");
+    assert!(recording.page().contains("Schemas and tools</h2>"));
+}
+
+/// Its values, or of a conversation the last message.
+#[tokio::test]
+async fn the_result_of_a_graph_is_shown() {
+    let registry = llmnode::graph::Registry::new().build().unwrap();
+    let file = json!({"format": "llmnode/graph", "version": 1, "inputs": {"word": {"type": "string"}},
+        "nodes": [{"id": "say", "type": "agent", "data": {"isStart": true, "prompt": "Say {{ word }}.", "save_as": "answer"}}],
+        "edges": [{"source": "say", "target": "END"}]});
+    let graph = llmnode::graph::Graph::parse(&file.to_string(), &registry).unwrap();
+    let start = graph.start(json!({"word": "hello"})).unwrap();
+    let mut run = registry.run(ScriptedModel::new().reply("Hello <b>there</b>")).with_state(start);
+    let (recording, figures) = (content(), Recording::new());
+    run.flow(&graph).record(&recording).await.unwrap();
+    let output = recorded(&recording)["flows"][0]["output"].as_str().unwrap().to_owned();
+    assert_eq!(output, run.state().shown());
+    assert!(output.contains("Hello <b>there</b>") && output.contains("word"), "{output}");
+    assert!(recording.page().contains("Result") && !recording.page().contains("<b>"));
+    let start = graph.start(json!({"word": "hello"})).unwrap();
+    let mut run = registry.run(ScriptedModel::new().reply("Hello there")).with_state(start);
+    run.flow(&graph).record(&figures).await.unwrap();
+    assert!(!figures.to_json().contains("Hello") && !figures.page().contains("Result"));
 }
 
 struct Both {

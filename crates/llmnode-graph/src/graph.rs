@@ -173,7 +173,7 @@ impl<'r> RunFlow<'r, State> for &Graph {
     type Action = String;
 
     fn runner(self) -> Runner<'r, State, String> {
-        (&self.flow).runner().within(self.loaded.bounds)
+        (&self.flow).runner().within(self.loaded.bounds).showing(State::shown)
     }
 }
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 use llmnode_runtime::{AttemptRecord, CallRecord, Category, Degraded, TokenUsage, ToolRecord};
 
 use crate::chart::class_of;
-use crate::document::{CallEntry, Exchange, StepEntry, Text, ToolText, unix_ms};
+use crate::document::{
+    CallEntry, Document, Exchange, Offered, OfferedTool, StepEntry, Text, ToolText, unix_ms,
+};
 use crate::html::{Attributes, Html};
 use crate::view::View;
 use crate::words::{count, kind, money, optional, time, tokens, utc};
@@ -20,6 +22,33 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>) {
             html.leaf("p", "more", format!("The newest {shown}; {} more are not shown.", view.more.1));
         }
         view.calls.iter().for_each(|call| call_box(html, view, call));
+    });
+}
+
+/// What the models were asked for beside messages.
+pub(crate) fn offered(html: &mut Html, document: &Document) {
+    let with_any = |(_, offered): &(&String, &Offered)| offered.schema.is_some() || !offered.tools.is_empty();
+    let nodes: Vec<_> = document.offered.iter().filter(with_any).collect();
+    if nodes.is_empty() {
+        return;
+    }
+    html.section("Schemas and tools", |html| {
+        for (node, Offered { schema, tools }) in nodes {
+            html.element("details", &[("class", "callbox")], |html| {
+                html.element("summary", &[], |html| html.leaf("span", "n", node));
+                html.element("div", &[("class", "inner")], |html| {
+                    schema.iter().for_each(|schema| message(html, "msg", "schema of the answer", schema));
+                    for OfferedTool { name, description, schema } in tools {
+                        html.element("div", &[("class", "line called")], |html| {
+                            html.leaf("strong", "", "Tool");
+                            html.leaf("code", "", name);
+                            html.leaf("span", "", description);
+                        });
+                        message(html, "msg", "schema of the arguments", schema);
+                    }
+                });
+            });
+        }
     });
 }
 
@@ -120,7 +149,10 @@ fn ending(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     }
     match record.degraded {
         Some(Degraded::FallbackModel) => html.leaf("p", "more", "The output is that of a fallback model."),
-        Some(_) => html.leaf("p", "more", "The node's fallback value took the place of an answer."),
+        Some(_) => {
+            html.leaf("p", "more", "The node's fallback value took the place of an answer.");
+            call.fallback.iter().for_each(|value| message(html, "msg answer", "fallback value", value));
+        }
         None => {}
     }
     let corrected = record.corrected();
@@ -166,7 +198,9 @@ fn line(html: &mut Html, attempt: &AttemptRecord) {
     let format = attempt.response_format.map(|format| format.to_string());
     let unsent = attempt.unsent.then(|| "not sent".to_owned());
     let flags = attempt.flags.iter().map(|flag| flag.to_string().trim_matches('"').to_owned());
-    for tag in status.into_iter().chain(unsent).chain(format).chain(flags) {
+    let narrowed =
+        (!attempt.narrowed.is_empty()).then(|| format!("narrowed {}", attempt.narrowed.join(", ")));
+    for tag in status.into_iter().chain(unsent).chain(format).chain(narrowed).chain(flags) {
         html.leaf("span", "tag", tag);
     }
     html.leaf("span", "grow", "");
@@ -282,7 +316,7 @@ fn tool_texts(html: &mut Html, tool: &ToolText) {
     }
 }
 
-fn message(html: &mut Html, class: &str, who: &str, text: &str) {
+pub(crate) fn message(html: &mut Html, class: &str, who: &str, text: &str) {
     html.element("div", &[("class", class)], |html| {
         html.leaf("span", "who", who);
         html.verbatim(text);

@@ -74,7 +74,7 @@ impl Axis {
             _ => ("5", "12"),
         };
         let attributes =
-            &[("class", class), ("x", &*x), ("width", &*width), ("y", y), ("height", height), ("rx", "2")];
+            &[("class", class), ("x", &*x), ("width", &*width), ("y", y), ("height", height)];
         html.element("rect", attributes, |html| html.leaf("title", "", title));
     }
 

@@ -10,11 +10,16 @@ use llmnode_runtime::internal::{PositionExt, RunEvent, RunSetup};
 use llmnode_runtime::{AttemptRecord, CallId, CallInfo, CallRecord, Category, Usage};
 
 use crate::conversation::Conversation;
-use crate::document::{CallEntry, Document, Ended, FlowEntry, Setup, StepEntry, StepStats, Totals, unix_ms};
+use crate::document::{
+    CallEntry, Document, Ended, FlowEntry, Offered, Setup, StepEntry, StepStats, Totals, unix_ms,
+};
 use crate::texts::{MEMORY, Texts};
 
 /// Flows that are kept beside their steps and calls.
 const FLOWS: usize = 256;
+
+/// Nodes whose schema and tools are kept.
+const NODES: usize = 256;
 
 pub(crate) struct Collected {
     pub(crate) texts: Texts,
@@ -29,6 +34,7 @@ pub(crate) struct Collected {
     calls: VecDeque<CallEntry>,
     open_calls: HashMap<CallId, (CallEntry, Conversation)>,
     begun_calls: u64,
+    offered: BTreeMap<String, Offered>,
 }
 
 impl Collected {
@@ -45,11 +51,12 @@ impl Collected {
             calls: VecDeque::new(),
             open_calls: HashMap::new(),
             begun_calls: 0,
+            offered: BTreeMap::new(),
         }
     }
 
     pub(crate) fn of(document: Document, texts: Texts) -> Self {
-        let Document { with_content, setup, totals, flows, steps, calls, .. } = document;
+        let Document { with_content, setup, totals, flows, steps, calls, offered, .. } = document;
         Collected {
             with_content,
             setup: Some(setup),
@@ -57,6 +64,7 @@ impl Collected {
             flows: flows.into_iter().map(|flow| (flow.number, flow)).collect(),
             steps: steps.into(),
             calls: calls.into(),
+            offered,
             ..Collected::new(texts)
         }
     }
@@ -82,6 +90,7 @@ impl Collected {
             flows: self.flows.values().cloned().collect(),
             steps,
             calls,
+            offered: self.offered.clone(),
         }
     }
 
@@ -104,12 +113,14 @@ impl Collected {
             RunEvent::StepEnded { flow, edges, category, usage, elapsed } => {
                 self.step_ended(*flow, edges, *category, *usage, *elapsed);
             }
-            RunEvent::FlowEnded { flow, position, category, error, elapsed } => {
+            RunEvent::FlowEnded { flow, position, category, error, output, elapsed } => {
                 let error =
                     error.filter(|_| self.with_content).map(|error| self.texts.keep(&error.to_string()));
+                let output = self.with_content.then(|| output()).flatten();
+                let output = output.map(|output| self.texts.keep(&output));
                 if let Some(entry) = self.flows.get_mut(flow) {
                     entry.ended = Some(Ended { category: *category, error, elapsed: *elapsed });
-                    entry.position = position.cloned();
+                    (entry.position, entry.output) = (position.cloned(), output);
                     self.totals.ended(entry.started_unix_ms, *elapsed);
                 }
             }
@@ -130,12 +141,24 @@ impl Collected {
     fn content(&mut self, event: &RunEvent<'_>) {
         let call = match event {
             RunEvent::RequestBegan { attempt, .. } | RunEvent::ToolsCalled { attempt, .. } => attempt.call(),
-            RunEvent::Replayed { call, .. } | RunEvent::ToolEnded { call, .. } => *call,
+            RunEvent::Replayed { call, .. }
+            | RunEvent::ToolEnded { call, .. }
+            | RunEvent::FellBack { call, .. } => *call,
             _ => return,
         };
-        if let Some((_, conversation)) = self.open_calls.get_mut(&call) {
-            conversation.event(event, &mut self.texts);
+        let Some((entry, conversation)) = self.open_calls.get_mut(&call) else { return };
+        match event {
+            RunEvent::FellBack { value, .. } => {
+                entry.fallback = value().map(|value| self.texts.keep(&value));
+            }
+            RunEvent::RequestBegan { request, .. }
+                if self.offered.len() < NODES && !self.offered.contains_key(&entry.node) =>
+            {
+                self.offered.insert(entry.node.clone(), self.texts.offered(request));
+            }
+            _ => {}
         }
+        conversation.event(event, &mut self.texts);
     }
 
     fn flow_began(
@@ -158,6 +181,7 @@ impl Collected {
             position: None,
             edges: Vec::new(),
             stats: Vec::new(),
+            output: None,
         };
         self.flows.insert(number, flow);
         if self.flows.len() > FLOWS {
@@ -239,6 +263,7 @@ impl Collected {
             started_unix_ms: unix_ms(started),
             record: None,
             error: None,
+            fallback: None,
             labels: BTreeMap::new(),
             exchanges: Vec::new(),
         };
@@ -301,7 +326,7 @@ fn weight(call: &CallEntry) -> usize {
 fn content(call: &CallEntry) -> usize {
     let labels = call.labels.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>();
     let exchanges: usize = call.exchanges.iter().map(crate::conversation::size).sum();
-    labels + exchanges + call.error.as_ref().map_or(0, String::len)
+    labels + exchanges + [&call.error, &call.fallback].into_iter().flatten().map(String::len).sum::<usize>()
 }
 
 impl Setup {

@@ -16,7 +16,9 @@ pub(crate) struct Conversation {
 impl Conversation {
     pub(crate) fn event(&mut self, event: &RunEvent<'_>, texts: &mut Texts) {
         match event {
-            RunEvent::RequestBegan { attempt, messages } => self.asked(Some(*attempt), messages, texts),
+            RunEvent::RequestBegan { attempt, request } => {
+                self.asked(Some(*attempt), &request.messages, texts);
+            }
             RunEvent::Replayed { messages, text, calls, .. } => {
                 self.asked(None, messages, texts);
                 let answer = (!text.is_empty()).then(|| texts.keep(text));

@@ -23,6 +23,26 @@ pub(crate) struct Document {
     pub(crate) flows: Vec<FlowEntry>,
     pub(crate) steps: Vec<StepEntry>,
     pub(crate) calls: Vec<CallEntry>,
+    /// By node.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) offered: BTreeMap<String, Offered>,
+}
+
+/// What a node's first request had beside messages.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Offered {
+    /// Of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) schema: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools: Vec<OfferedTool>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct OfferedTool {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) schema: String,
 }
 
 /// Of the run that was recorded first.
@@ -73,6 +93,8 @@ pub(crate) struct FlowEntry {
     pub(crate) position: Option<Position>,
     pub(crate) edges: Vec<(Position, String, u64)>,
     pub(crate) stats: Vec<StepStats>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -126,6 +148,9 @@ pub(crate) struct CallEntry {
     pub(crate) record: Option<Arc<CallRecord>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    /// The value that took the place of an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fallback: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) labels: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -13,7 +13,7 @@ use crate::{calls, chart, picture};
 
 pub(crate) const STYLE: &str = include_str!("page.css");
 /// Of the style sheet; a test computes it.
-const STYLE_SHA256: &str = "NzIZ8NtLJ27aH+Ksh79UHkCjHI0JSFM1VrY391vvsvc=";
+const STYLE_SHA256: &str = "IUem6HPsoQFLDnq5jtKTnuU1txCM9kJzDIBrUBHgUqo=";
 
 /// Bigger pictures cannot be read.
 pub(crate) const DRAWN: usize = 256;
@@ -38,9 +38,11 @@ pub(crate) fn page(document: &Document) -> String {
         html.element("body", &[], |html| {
             html.element("header", &[], |html| head(html, &view, &title));
             html.element("main", &[], |html| {
+                result(html, &view);
                 path(html, &view);
                 chart::section(html, &view);
                 calls::section(html, &view);
+                calls::offered(html, document);
             });
             html.element("footer", &[], |html| foot(html, document));
         });
@@ -197,6 +199,18 @@ fn fact(html: &mut Html, name: &str, value: &str, notes: &[String]) {
             html.text(value);
             notes.iter().for_each(|note| html.leaf("span", "note", note));
         });
+    });
+}
+
+/// What the flows returned.
+fn result(html: &mut Html, view: &View<'_>) {
+    let outputs: Vec<&String> = view.outer_flows().filter_map(|flow| flow.output.as_ref()).collect();
+    let Some(newest) = outputs.last() else { return };
+    html.section("Result", |html| {
+        if outputs.len() > 1 {
+            html.leaf("p", "more", format!("The newest of {}.", outputs.len()));
+        }
+        html.verbatim(newest);
     });
 }
 

@@ -3,9 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use llmnode_model::internal::Redactor;
-use llmnode_runtime::{Message, Role, ToolCall};
+use llmnode_runtime::{Message, Request, Role, ToolCall, ToolSpec};
 
-use crate::document::{Text, ToolText};
+use crate::document::{Offered, OfferedTool, Text, ToolText};
 
 /// The most of one text, in bytes.
 const LONGEST: usize = 64 * 1024;
@@ -43,6 +43,17 @@ impl Texts {
             text.push_str(&format!("{}calls {name} {arguments}", if text.is_empty() { "" } else { "\n" }));
         }
         Text { role: role(message).to_owned(), text: self.keep(&text) }
+    }
+
+    pub(crate) fn offered(&mut self, request: &Request) -> Offered {
+        let Request { output, tools, .. } = request;
+        let schema = output.as_ref().map(|schema| self.keep(schema.plain().get()));
+        let tool = |ToolSpec { name, description, schema, .. }: &ToolSpec| OfferedTool {
+            name: self.keep(name),
+            description: self.keep(description),
+            schema: self.keep(schema.plain().get()),
+        };
+        Offered { schema, tools: tools.iter().map(tool).collect() }
     }
 
     pub(crate) fn tool(&mut self, call: &ToolCall) -> ToolText {

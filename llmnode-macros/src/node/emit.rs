@@ -260,5 +260,9 @@ fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<Toke
         ) -> ::core::option::Option<#private::FallbackFuture<'__llmnode, Self::Output>> {
             ::core::option::Option::Some(#value)
         }
+        fn fallback_text(&self, __value: &Self::Output) -> ::core::option::Option<::std::string::String> {
+            use #private::probes::*;
+            (&&#private::FallbackProbe(__value)).text()
+        }
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use llmnode_model::internal::catch_panic;
-use llmnode_model::{AttemptId, CallId, Category, Message, ToolCall};
+use llmnode_model::{AttemptId, CallId, Category, Message, Request, ToolCall};
 use serde_json::Value;
 
 use super::record::{AttemptRecord, CallRecord};
@@ -67,6 +67,8 @@ pub enum RunEvent<'e> {
         position: Option<&'e Position>,
         category: Option<Category>,
         error: Option<&'e dyn Display>,
+        /// The text of what it returned, if its state has one.
+        output: &'e dyn Fn() -> Option<String>,
         elapsed: Duration,
     },
     CallBegan {
@@ -79,7 +81,7 @@ pub enum RunEvent<'e> {
     /// A request is about to go out.
     RequestBegan {
         attempt: AttemptId,
-        messages: &'e [Message],
+        request: &'e Request,
     },
     /// A journal had the answer to a request.
     Replayed {
@@ -100,6 +102,11 @@ pub enum RunEvent<'e> {
         tool: &'e ToolCall,
         arguments: Option<&'e str>,
         result: Option<&'e Message>,
+    },
+    /// A fallback value took the place of an answer. `value`: its text, if its type can be serialized.
+    FellBack {
+        call: CallId,
+        value: &'e dyn Fn() -> Option<String>,
     },
     CallEnded {
         record: &'e Arc<CallRecord>,

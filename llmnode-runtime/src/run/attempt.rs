@@ -66,8 +66,7 @@ pub(super) async fn attempt(
                 reserved.release();
                 return Err(Failure::unrecorded(fault));
             }
-            let messages = &request.messages;
-            plan.context.call.record_event(&RunEvent::RequestBegan { attempt: open.id, messages });
+            plan.context.call.record_event(&RunEvent::RequestBegan { attempt: open.id, request });
             let span = open.span().clone();
             ask(target.model, request, open, &mut reserved, asked, attempt, plan).instrument(span).await
         });

@@ -46,6 +46,9 @@ pub(super) trait ErasedNode<'n>: Send + Sync {
     ) -> Option<BoxFuture<'a, Outcome>>;
 
     fn fall_back<'a>(&'a mut self, error: &'a NodeError) -> BoxFuture<'a, Option<Result<(), BoxError>>>;
+
+    /// The text of the fallback value.
+    fn fallback_text(&self) -> Option<String>;
 }
 
 /// Returns the flags and warnings of a good answer; the node keeps the value.

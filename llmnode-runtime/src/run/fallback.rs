@@ -1,6 +1,8 @@
 //! The value that takes the place of an answer.
 
 use llmnode_model::{BoxError, BoxFuture};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::NodeError;
 use crate::into_outcome::IntoOutcome;
@@ -33,4 +35,35 @@ where
     Value: IntoOutcome<N::Output, BoxError, Kind, Pending: Send> + 'a,
 {
     path(node, state, error).into_outcome()
+}
+
+/// A fallback value that may have a text. Method resolution takes the first of the two traits that fits.
+#[derive(Debug)]
+pub struct FallbackProbe<'a, T>(pub &'a T);
+
+/// First choice: a value that can be serialized.
+pub trait FallbackJson {
+    /// The value as JSON, or a text as it is.
+    fn text(&self) -> Option<String>;
+}
+
+impl<T: Serialize> FallbackJson for &FallbackProbe<'_, T> {
+    fn text(&self) -> Option<String> {
+        match serde_json::to_value(self.0).ok()? {
+            Value::String(text) => Some(text),
+            value => Some(value.to_string()),
+        }
+    }
+}
+
+/// Last choice: another value.
+pub trait FallbackWithoutText {
+    /// No text.
+    fn text(&self) -> Option<String>;
+}
+
+impl<T> FallbackWithoutText for FallbackProbe<'_, T> {
+    fn text(&self) -> Option<String> {
+        None
+    }
 }

@@ -43,4 +43,10 @@ pub trait LlmNode<S: ?Sized>: Node {
         let _ = (state, error);
         None
     }
+
+    /// The text of a fallback value, for recordings; `None`: its type cannot be serialized.
+    fn fallback_text(&self, value: &Self::Output) -> Option<String> {
+        let _ = value;
+        None
+    }
 }

@@ -55,7 +55,9 @@ pub use core::RunCore;
 pub use cx::Cx;
 pub use event::{Event, FlowContext, Observer};
 pub use examples::{Example, ExampleInput, ExampleOutput, ExampleText, Input, IntoExample};
-pub use fallback::{FallbackFuture, fallback, fallback_with_state};
+pub use fallback::{
+    FallbackFuture, FallbackJson, FallbackProbe, FallbackWithoutText, fallback, fallback_with_state,
+};
 pub use internals::{CxInternals, RunInternals};
 pub use llm_node::LlmNode;
 pub use map::{Map, recorded_by};

@@ -19,7 +19,7 @@ use super::model_attempts::ModelAttempts;
 use super::node::Exec;
 use super::tools::{Invocation, Outcome, Tools, unanswered_call};
 use crate::error::NodeError;
-use crate::ledger::{CallGuard, Degraded};
+use crate::ledger::{CallGuard, Degraded, RunEvent};
 use crate::limits::Deadline;
 use crate::output::OutputSpec;
 use crate::prompt::generated::Prompt;
@@ -120,6 +120,7 @@ async fn fall_back(
     Some(match value {
         Ok(()) => {
             call.degrade(Degraded::FallbackValue);
+            call.record_event(&RunEvent::FellBack { call: call.id, value: &|| asked.fallback_text() });
             Ok(())
         }
         Err(fault) => {
@@ -203,6 +204,10 @@ impl<'r, N: LlmNode<S> + Exec<S>, S: ?Sized> ErasedNode<'r> for TypedNode<'r, N,
             }
             Some(Ok(()))
         })
+    }
+
+    fn fallback_text(&self) -> Option<String> {
+        self.node.fallback_text(self.value.as_ref()?)
     }
 
     fn schema(&self) -> Option<&OutputSchema> {

@@ -45,6 +45,7 @@ pub struct Runner<'r, S, A> {
     pub(super) outline: Arc<OutlineFn<'r>>,
     pub(super) advance: Box<Advance<'r, S, A>>,
     pub(super) bounds: Bounds,
+    pub(super) shown: Option<fn(&S) -> String>,
 }
 
 /// What a flow may do at most, whatever the program allows.
@@ -63,6 +64,12 @@ impl<S, A> Runner<'_, S, A> {
     #[must_use]
     pub fn within(self, bounds: Bounds) -> Self {
         Runner { bounds, ..self }
+    }
+
+    /// Sets how recordings show the state that a run ends with.
+    #[must_use]
+    pub fn showing(self, shown: fn(&S) -> String) -> Self {
+        Runner { shown: Some(shown), ..self }
     }
 }
 
@@ -150,7 +157,9 @@ impl<'r, S: Send + Sync, A: Send> FlowDriver<'r, S, A> {
 
     pub(super) async fn finish(mut self) -> Result<A, NodeError> {
         let outcome = self.run().await.map_err(|error| error.at(&self.at));
-        self.recorder.end(outcome.as_ref().err(), &self.at);
+        let ended = outcome.is_ok();
+        let output = || self.runner.shown.filter(|_| ended).map(|shown| shown(self.state));
+        self.recorder.end(outcome.as_ref().err(), &self.at, &output);
         outcome
     }
 

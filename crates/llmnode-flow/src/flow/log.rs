@@ -44,6 +44,9 @@ pub(super) struct FlowRecorder<'r> {
     ended: bool,
 }
 
+/// The text of what a flow returned.
+type OutputText<'t> = dyn Fn() -> Option<String> + 't;
+
 struct OpenStep {
     record: StepRecord,
     began: Instant,
@@ -136,11 +139,17 @@ impl<'r> FlowRecorder<'r> {
         watching.notify(&FlowEvent::StepEnded { step: &record, next });
     }
 
-    pub(super) fn end(&mut self, error: Option<&NodeError>, at: &Position) {
-        self.end_with(error.map(NodeError::category), error.map(|error| error as &dyn Display), at);
+    pub(super) fn end(&mut self, error: Option<&NodeError>, at: &Position, output: &OutputText<'_>) {
+        let (category, error) = (error.map(NodeError::category), error.map(|error| error as &dyn Display));
+        self.end_with((category, error), at, output);
     }
 
-    fn end_with(&mut self, category: Option<Category>, error: Option<&dyn Display>, at: &Position) {
+    fn end_with(
+        &mut self,
+        (category, error): (Option<Category>, Option<&dyn Display>),
+        at: &Position,
+        output: &OutputText<'_>,
+    ) {
         self.ended = true;
         self.flow.end(self.steps, category);
         let elapsed = self.now().saturating_duration_since(self.began);
@@ -151,6 +160,7 @@ impl<'r> FlowRecorder<'r> {
                 position,
                 category,
                 error,
+                output,
                 elapsed,
             });
         }
@@ -167,7 +177,7 @@ impl<'r> FlowRecorder<'r> {
         if self.step.is_some() {
             self.step_failed(at, Category::Cancelled, usage_sum);
         }
-        self.end_with(Some(Category::Cancelled), None, at);
+        self.end_with((Some(Category::Cancelled), None), at, &|| None);
     }
 
     /// A clock that panics must not end the flow.

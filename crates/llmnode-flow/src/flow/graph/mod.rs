@@ -126,6 +126,7 @@ impl<'r, S: Send + Sync + 'static> RunFlow<'r, S> for &Flow<S> {
                 })
             }),
             bounds: Bounds::default(),
+            shown: None,
         }
     }
 }
