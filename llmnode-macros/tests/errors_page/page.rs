@@ -24,7 +24,12 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ),
     (
         "State and validators",
-        &["prompt/state_not_named", "item/run_without_state", "validate/validator_returns_text"],
+        &[
+            "prompt/state_not_named",
+            "item/run_without_state",
+            "item/state_beside_the_model",
+            "validate/validator_returns_text",
+        ],
     ),
     (
         "Calls and failures",
