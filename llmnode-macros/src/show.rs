@@ -11,8 +11,7 @@ use crate::item;
 
 const VARIABLE: &str = "LLMNODE_EXPAND";
 
-/// Never fails the build. A crate's first expansion makes rustc track the variable, so that a new value rebuilds the
-/// crate.
+/// Never fails the build. A crate's first expansion makes rustc track the variable, so that a new value rebuilds it.
 pub(crate) fn print_if_requested(by: &str, of: Option<String>, expansion: TokenStream) -> TokenStream {
     static NOTED: AtomicBool = AtomicBool::new(false);
     let wanted = std::env::var(VARIABLE).ok();

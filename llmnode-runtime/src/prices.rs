@@ -207,8 +207,7 @@ impl Prices {
     }
 }
 
-/// Whether only a date or a version follows the listed name: three digits or more in groups. Fewer are another model
-/// (`x-4-5`).
+/// Whether only a date or version follows the listed name: three digits or more. Fewer are another model (`x-4-5`).
 fn is_snapshot(model: &str, listed: &str) -> bool {
     let Some(rest) = model.strip_prefix(listed) else { return false };
     // Fine-tuned models cost what their base model costs: `ft:gpt-x:our-org::id`.

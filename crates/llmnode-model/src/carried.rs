@@ -22,7 +22,7 @@ pub struct Carried {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CarriedPart {
-    /// So many bytes of the message's text, and what stands beside them.
+    /// This many bytes of the message's text, and what came with them.
     Text {
         /// How many.
         bytes: usize,

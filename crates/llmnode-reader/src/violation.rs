@@ -75,8 +75,7 @@ impl Violation {
         }
     }
 
-    /// About a kilobyte, on one line. A part of it is for the allowed values, so that a long quotation does not push
-    /// them out.
+    /// About a kilobyte, on one line, with a share for the allowed values: a long quotation must not push them out.
     pub(crate) fn shortened(mut self) -> Self {
         let mut room = 400_usize;
         let fits = |value: &&String| {

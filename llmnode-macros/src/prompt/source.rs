@@ -64,8 +64,7 @@ impl Source {
         self.file.as_ref()
     }
 
-    /// For errors that name a type: `choose_md` for `prompts/choose.md`. A name without a dot is replaced, since it may
-    /// be a type's.
+    /// `choose_md` for `prompts/choose.md`, in errors that name a type. A name without a dot may be a type's.
     pub(crate) fn file_type(&self) -> Option<Ident> {
         let path = self.file.as_ref()?.value();
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();

@@ -139,8 +139,8 @@ impl DynNode {
         Response::from(run.call(&self.ask(payload)).report().await)
     }
 
-    /// Sets which values the answer may have at a path, such as `item` or `steps[].tool`. They stand in the schema that
-    /// is sent, and the answer is checked.
+    /// Sets which values the answer may have at a path, such as `item` or `steps[].tool`. They are part of the
+    /// schema that is sent, and the answer is checked.
     #[must_use]
     pub fn choices(
         mut self,

@@ -30,8 +30,8 @@ fn look(root: &Value, schema: &Value, place: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// Refuses a schema that refers to itself without descending into the value. `known`: schemas visited; `false` while
-/// under way.
+/// Refuses a schema that refers to itself without descending into the value. `known`: `false` for schemas being
+/// visited.
 fn ends(root: &Value, schema: &Value, depth: u32, known: &mut HashMap<*const Value, bool>) -> bool {
     const DEEPEST: u32 = 300;
     if let Some(ends) = known.get(&std::ptr::from_ref(schema)) {

@@ -115,8 +115,7 @@ impl Prompt {
         let mut message = Message::new(role, String::with_capacity(size.0));
         // Each slice ends with an attachment.
         for run in segments.split_inclusive(|segment| segment.as_attachment().is_some()) {
-            // Counting has succeeded, so writing does, unless a `Display` contradicts itself; then the text is cut
-            // there.
+            // Counting succeeded, so writing does, unless a `Display` contradicts itself; then the text is cut.
             if write!(message.content, "{}", Joined { segments: run, texts: true }).is_err() {
                 self.fail(&format!("a value of `{part}` could not be written as text"));
             }

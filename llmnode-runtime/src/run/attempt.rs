@@ -403,8 +403,7 @@ fn accepted(
     record.violations = normalize_violations(warnings);
 }
 
-/// For an answer that cannot be read at all. The finish reason comes first: an answer that was filtered, refused or cut
-/// is never "corrected".
+/// The finish reason comes first: an answer that was filtered, refused or cut is never "corrected".
 fn unusable(
     text: &str,
     refusal: Option<String>,

@@ -98,8 +98,7 @@ impl RunCore {
         target.name.clone().or_else(own)
     }
 
-    /// A hint that a model's name may be misspelt. Empty if the target has no name or a registered one, or no model is
-    /// registered.
+    /// Says that a name may be misspelt. Empty if there is no name, a registered one, or no registered model.
     pub(super) fn unregistered_hint(&self, target: &Target<'_>) -> String {
         match &target.name {
             Some(name) if target.settings.is_none() && !self.models.is_empty() => {
@@ -115,8 +114,7 @@ impl RunCore {
 }
 
 impl Target<'_> {
-    /// Before the model answers, the most reliable first. If the request names a model, the handle's id may be another
-    /// one's.
+    /// Before the model answers, most reliable first. If the request names a model, the handle's id may be another's.
     pub(super) fn names<'a>(&'a self, request: &'a Request) -> [Option<&'a str>; 3] {
         let asked = request.model.as_deref();
         [asked, self.name.as_deref(), self.model.model().filter(|_| asked.is_none())]

@@ -238,8 +238,7 @@ impl ModelAttempts<'_, '_> {
         self.turns.1.saturating_add(1) >= self.turns.0 || self.unknown >= MAX_UNKNOWN_ROUNDS
     }
 
-    /// A model that may call tools, has had results and answers wrongly is asked for the answer alone. The request then
-    /// uses a response format.
+    /// A model that had results of tools and answers wrongly is asked for the answer alone, by a response format.
     fn ask_for_the_answer(&mut self, failure: &Failure) {
         let mut is_free = false;
         if let Some(open) = &mut self.open {
@@ -275,8 +274,7 @@ impl ModelAttempts<'_, '_> {
         }
     }
 
-    /// A tool call that the provider could not parse is answered like a call, and takes a turn. In a typed node it is
-    /// corrected, out of `retries`.
+    /// A tool call that the provider could not parse takes a turn, like a call. In a typed node, `retries` bound it.
     fn answer_failed_call(&mut self, failure: &mut Failure) {
         let is_failed_call =
             failure.category == Category::SchemaError && failure.retry == Some(Retry::Feedback);

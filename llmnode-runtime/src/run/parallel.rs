@@ -7,8 +7,7 @@ use super::name::ConstName;
 use super::node::Exec;
 use crate::node::Node;
 
-/// Executes a tuple of nodes concurrently, each as a call of its own, on one shared state. The first error cancels the
-/// others.
+/// Executes the nodes of a tuple concurrently, as separate calls on one state. The first error cancels the others.
 macro_rules! side_by_side {
     ($($N:ident $n:tt),+) => {
         #[diagnostic::do_not_recommend]

@@ -62,8 +62,7 @@ impl<'r> Origin<'r> {
         self.paused?.0.edited.as_deref()
     }
 
-    /// Only the call that paused gets the conversation. `root`: this call's id of the conversation, if a journal knows
-    /// it.
+    /// Only the call that paused gets the conversation. `root`: this call's conversation, if a journal knows it.
     pub(super) fn take(
         &self,
         fingerprint: &str,

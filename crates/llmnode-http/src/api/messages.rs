@@ -64,8 +64,7 @@ pub(crate) fn instructed<'a>(prepared: &PreparedRequest<'a>) -> Messages<'a> {
         Some((ResponseFormat::JsonObject | ResponseFormat::Prompt, schema)) => {
             Messages::Rewritten(with_instruction(&request.messages, schema))
         }
-        // The server ignores the schema. The call that found out gets it at the end, since its system message was
-        // already sent.
+        // The server ignores the schema. The call that found out gets it at the end: its system message is sent.
         Some((ResponseFormat::Strict | ResponseFormat::Schema, schema)) if is_ignored => {
             let with = if found_out { with_instruction_at_end } else { with_instruction };
             Messages::Rewritten(with(&request.messages, schema))

@@ -39,8 +39,7 @@ pub(crate) struct Wire {
     pub(crate) efforts: Efforts,
     /// Set if the URL depends on the model. The flag: whether it streams.
     pub(crate) url: Option<UrlOf>,
-    /// Suffixes of the provider's own hosts, which never return a call as text. Other servers may, whatever API they
-    /// speak.
+    /// Suffixes of the provider's own hosts, which never return a call as text. Other servers of this API may.
     pub(crate) hosts: &'static [&'static str],
     pub(crate) limit: Option<LimitOf>,
     pub(crate) encode: fn(&PreparedRequest<'_>) -> Result<Vec<u8>, String>,

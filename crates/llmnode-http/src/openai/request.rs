@@ -167,8 +167,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
-/// With a function for the answer, a model that has to answer now gets no other tool. Otherwise the list stays, for
-/// prompt caches.
+/// A model that has to answer now gets only the answer's function, if there is one. Else prompt caches stay valid.
 fn tools<'a>(
     request: &'a Request,
     function: Option<&'a OutputSchema>,

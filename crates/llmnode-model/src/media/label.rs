@@ -15,8 +15,7 @@ pub(super) fn data(data: &Data) -> String {
     format!("{}, {} bytes, #{:08x}", data.media_type(), data.size(), short_hash(data.base64()))
 }
 
-/// On one line, without parts that may hold a key: query, fragment, user name and password. A hash marks what is left
-/// out.
+/// On one line, without query, fragment, user name and password, which may hold a key. A hash marks what is left out.
 pub(super) fn url(url: &str) -> String {
     let open = &url[..url.find(['?', '#']).unwrap_or(url.len())];
     let (scheme, rest) = open.split_once("://").unwrap_or(("", open));

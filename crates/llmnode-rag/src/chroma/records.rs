@@ -7,8 +7,7 @@ use crate::hits::Hit;
 
 pub(super) const BATCH: usize = 256;
 
-/// `in:manual.md`: the source has the chunk; `fp:manual.md`: its fingerprint, once complete. Programs' names have no
-/// colon.
+/// `in:manual.md`: the source has the chunk; `fp:manual.md`: its complete fingerprint. Programs use no colon.
 pub(super) fn mark(kind: &str, source: &str) -> String {
     format!("{kind}:{source}")
 }

@@ -57,8 +57,7 @@ pub(crate) struct Checker<'s> {
     pub(super) cached: RefCell<UnionCache>,
 }
 
-/// Keyed by the addresses of forms and value, and by what counts as a fault. Nested unions would ask the same again for
-/// each form.
+/// Keyed by addresses of forms and value, and what counts as a fault: nested unions ask the same for each form.
 pub(super) type UnionCache = HashMap<(*const usize, *const (), bool, bool), Vec<Fault>>;
 
 pub(super) const MAX_CACHED: usize = 4096;

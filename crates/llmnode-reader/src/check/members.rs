@@ -114,8 +114,7 @@ impl<'s> Checker<'s> {
         fault(format!("the value is inside `{}`; answer with that value alone", excerpt(name)))
     }
 
-    /// Returns the missing members that are written with another spelling, each with the right name. They are reported
-    /// as such.
+    /// Returns the missing members that are written with another spelling, which is reported, with the right names.
     fn missing_members<'n>(
         &self,
         rule: &'n Rule,

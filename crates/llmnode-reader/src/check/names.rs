@@ -4,8 +4,7 @@
 use super::{Rule, Rules};
 use crate::text::same_letters;
 
-/// Corrects names that match only one of the schema's by their letters. `wrapped`: the path begins with the wrapper's
-/// member.
+/// Corrects a name that has the letters of only one member. `wrapped`: the path begins with the wrapper's member.
 pub(crate) fn in_json_names(path: String, rules: &Rules, wrapped: bool) -> String {
     let start = if wrapped { rules.root_rule() } else { rules.own() };
     if start.has_property(&path) || path.is_empty() {

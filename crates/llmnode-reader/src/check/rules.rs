@@ -105,8 +105,8 @@ impl Rules {
         names.into_iter().filter(|(_, always)| *always).map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether an untagged enum contains itself in several variants: serde tries them in turn, and reads shared content
-    /// again at every level.
+    /// Untagged enums that contain themselves in several variants: serde reads shared content again for each, at every
+    /// level.
     pub(crate) fn may_read_again(&self) -> bool {
         let contains_itself = |union: &Rule| {
             let leads_back = |form: &usize| self.reaches(*form, union);

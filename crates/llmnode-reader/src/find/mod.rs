@@ -122,8 +122,7 @@ impl<'t> Scanner<'t> {
         self.only_words();
     }
 
-    /// Returns whether the scan continues. A closing mark alone ends thinking too, since a template may put the opening
-    /// one into the prompt.
+    /// A closing mark alone ends thinking too, since a template may put the opening one into the prompt.
     fn skip_thinking(&mut self, tag: &thinking::Tag) -> bool {
         self.found.thinking.get_or_insert(tag.at.start);
         let end = if tag.opens {

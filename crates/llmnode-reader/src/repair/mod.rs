@@ -219,8 +219,7 @@ impl<'t> Parser<'t> {
         Ok(false)
     }
 
-    /// A complete object lacks only its bracket. But a list may lack items, a number digits, and a comment may hide
-    /// anything.
+    /// A complete object lacks only its bracket. A list may lack items, a number digits; a comment may hide anything.
     fn end_of_text(&mut self, unfinished: bool) -> ParseResult<bool> {
         if !self.lenient || unfinished || self.lists > 0 || self.open_ended || self.commented {
             return self.truncated();

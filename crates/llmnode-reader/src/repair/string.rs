@@ -88,8 +88,8 @@ impl<'t> Parser<'t> {
             let doubled = behind_last == Some(at);
             if may_end(rest, role) {
                 let is_paired = at > first && !open && !(doubled && first == start);
-                // A model that escapes one mark escapes all, a line end may be layout, and text that breaks off may
-                // have more marks.
+                // Who escapes one mark escapes all; a line end may be layout; a text that breaks off may have more
+                // marks.
                 let is_odd = || inner.contains(&format!("\\{quote}")) || inner.ends_with(['\n', '\r']);
                 return (is_paired && !is_odd() && !rest.trim_start().is_empty()).then_some(at);
             }

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tree::{Node, children_mut, holds_schemas};
 
-/// A property's schema is two levels of JSON: with the request around it, this stays below the 128 that most readers
-/// accept.
+/// Two levels of JSON for a property: with the request around it, below the 128 that most readers accept.
 pub(super) const MAX_DEPTH: usize = 56;
 const MAX_VALUE_DEPTH: usize = 6;
 

@@ -53,8 +53,7 @@ fn clean(schema: &mut Value) {
     }
 }
 
-/// Most readers ignore `format: int32`. schemars writes bounds up to 16 bits; beyond 32, many readers would round them,
-/// and models rarely fail there.
+/// Most readers ignore `format: int32`. schemars writes bounds up to 16 bits; beyond 32, many readers would round them.
 fn bound(node: &mut Node) {
     let (least, most) = match node.get("format").and_then(Value::as_str) {
         Some("int32") => (json!(i32::MIN), json!(i32::MAX)),

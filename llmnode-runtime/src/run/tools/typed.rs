@@ -93,8 +93,8 @@ where
     })
 }
 
-/// To continue a paused agent, the function that called it would have to start again. The pause is not kept as source,
-/// because it cannot be resumed.
+/// To continue, the function that called the paused agent would start again. The pause is not kept as source, because
+/// it cannot be resumed.
 fn would_run_again(name: &str) -> NodeError {
     let why = format!(
         "an agent that the tool `{name}` calls has paused, and `{name}` must not run twice (`idempotent = false`); list the agent as \

@@ -169,8 +169,7 @@ pub(super) fn arguments_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
-/// For front ends: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`. Arguments and results share the
-/// size limit of one result.
+/// For front ends: `{tools: [{name, arguments, result, ms}], last_tool_input, output}`, all within one result's limit.
 pub(super) fn trace(all: Vec<ExecutedCall>) -> Value {
     let (mut input, mut output) = (Value::Null, Value::Null);
     let most = MAX_RESULT / all.len().max(1);

@@ -11,8 +11,7 @@ use crate::watch::Outcome;
 const MANY: u64 = 500_000;
 /// Bytes a call.
 const MAX_SLOPE: f64 = 1.0;
-/// Buffers of connections that a busy machine closes late, in some samples. Even the shortest run finds a leak of one
-/// record a call.
+/// Buffers of connections that a busy machine closes late. Even the shortest run finds a leak of one record a call.
 const BUFFERS: f64 = 65_536.0;
 
 /// Fails if a promise does not hold.
