@@ -9,8 +9,8 @@ pub use crate::prompt::generated::{
 pub use crate::prompt::{PromptAttachment, PromptList};
 pub use crate::run::{
     Choices, ChosenValues, CloneProbe, Example, ExampleInput, ExampleOutput, ExampleText, FallbackFuture,
-    FallbackProbe, Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool, Tools, exec, exec_on_arc, fallback,
-    fallback_with_state, fallible, listed, reply,
+    FallbackProbe, Input, IntoExample, LlmNode, PathValue, Replied, ResultOf, Tool, Tools, exec, exec_on_arc,
+    fallback, fallback_with_state, fallible, listed, reply,
 };
 pub use crate::settings::{Backoff, Failures, Recovery};
 /// The name appears in the compiler's message about a second block.

@@ -73,8 +73,7 @@ impl Axis {
             "tool" => ("7", "8"),
             _ => ("5", "12"),
         };
-        let attributes =
-            &[("class", class), ("x", &*x), ("width", &*width), ("y", y), ("height", height)];
+        let attributes = &[("class", class), ("x", &*x), ("width", &*width), ("y", y), ("height", height)];
         html.element("rect", attributes, |html| html.leaf("title", "", title));
     }
 

@@ -27,7 +27,10 @@ impl Deadline {
     pub(crate) async fn limit<F: Future>(&self, clock: &dyn Clock, work: F) -> Result<F::Output, String> {
         let outcome = timeout_at(clock, self.end, work).await;
         outcome.ok_or_else(|| {
-            format!("the deadline of {:?} for the call of `{}` has passed; `deadline` sets a longer one", self.duration, self.call)
+            format!(
+                "the deadline of {:?} for the call of `{}` has passed; `deadline` sets a longer one",
+                self.duration, self.call
+            )
         })
     }
 

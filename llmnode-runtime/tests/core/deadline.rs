@@ -25,7 +25,10 @@ async fn what_is_under_way_is_dropped_and_nothing_is_tried_again() {
     let call = run.call(&GOAL).deadline(10 * SECOND).transport_retries(5).fallback_model("other");
     let error = call.await.unwrap_err();
     assert_eq!((begin.elapsed(), error.category()), (10 * SECOND, Category::Timeout));
-    assert_eq!(error.message(), "the deadline of 10s for the call of `choose` has passed; `deadline` sets a longer one");
+    assert_eq!(
+        error.message(),
+        "the deadline of 10s for the call of `choose` has passed; `deadline` sets a longer one"
+    );
     let [first, cut] = error.attempts() else { panic!("{error}") };
     assert_eq!((first.category, cut.category), (Some(Category::SchemaError), Some(Category::Timeout)));
     assert_eq!((cut.usage, cut.elapsed), (None, 6 * SECOND), "nobody knows what it used");
@@ -57,7 +60,10 @@ async fn the_nearest_level_sets_it() {
     let model = FnModel::new(|_| Reply::text("hi").after(5 * SECOND));
     let run = Run::new(model).with_settings(Settings::new().deadline(2 * SECOND));
     let error = run.call(&say("")).await.unwrap_err();
-    assert_eq!(error.message(), "the deadline of 2s for the call of `say` has passed; `deadline` sets a longer one");
+    assert_eq!(
+        error.message(),
+        "the deadline of 2s for the call of `say` has passed; `deadline` sets a longer one"
+    );
     assert_eq!(run.call(&say("")).deadline(9 * SECOND).await.unwrap(), "hi");
     assert_eq!(run.call(&say("")).deadline(Duration::MAX).await.unwrap(), "hi");
     let error = run.call(&say("")).deadline(Duration::ZERO).await.unwrap_err();
@@ -143,7 +149,10 @@ async fn it_covers_the_calls_within() {
     let run = Run::new(FnModel::new(|_| Reply::text("hi").after(3 * SECOND)));
     let begin = now();
     let report = run.call(&Chatty).deadline(10 * SECOND).report().await.unwrap();
-    assert_eq!(report.value, "the deadline of 10s for the call of `chatty` has passed; `deadline` sets a longer one");
+    assert_eq!(
+        report.value,
+        "the deadline of 10s for the call of `chatty` has passed; `deadline` sets a longer one"
+    );
     assert_eq!(begin.elapsed(), 11 * SECOND, "executed once, and its fallback is not timed");
     let calls = run.ledger().calls();
     let ended: Vec<_> = calls.iter().map(|call| call.category).collect();
@@ -186,7 +195,10 @@ async fn each_item_of_a_map_has_it_for_itself_and_a_batch_as_a_whole() {
     assert_eq!(run.call(&batch).await.unwrap().len(), 6, "the run's word is for each item");
     let error = run.call(&batch).deadline(8 * SECOND).await.unwrap_err();
     assert_eq!(error.category(), Category::Timeout);
-    assert_eq!(error.message(), "the deadline of 8s for the call of `Batch<say>` has passed; `deadline` sets a longer one");
+    assert_eq!(
+        error.message(),
+        "the deadline of 8s for the call of `Batch<say>` has passed; `deadline` sets a longer one"
+    );
     assert_eq!(run.call(&batch).deadline(9 * SECOND).await.unwrap().len(), 6);
 }
 

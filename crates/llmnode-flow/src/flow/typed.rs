@@ -52,6 +52,6 @@ where
         outline: Arc::new(|| outline::<F, S>(OuterFlows::default())),
         advance: Box::new(move |flow| advance(flow, entering.take())),
         bounds: Bounds::default(),
-            shown: None,
+        shown: None,
     }
 }
