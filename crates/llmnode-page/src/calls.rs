@@ -25,6 +25,8 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>) {
     });
 }
 
+const BEFORE_PAUSE: &str = "The figures are those since then; a recording of the call that paused has the others.";
+
 /// What the models were asked for beside messages.
 pub(crate) fn offered(html: &mut Html, document: &Document) {
     let with_any = |(_, offered): &(&String, &Offered)| offered.schema.is_some() || !offered.tools.is_empty();
@@ -134,7 +136,8 @@ fn attempts(html: &mut Html, call: &CallEntry, record: &CallRecord) {
     record.attempts.iter().filter(is_recorded).for_each(|attempt| attempt_box(html, attempt, None));
     if call.exchanges.is_empty() && !record.resumed_tools.is_empty() {
         html.element("article", &[("class", "attempt")], |html| {
-            html.leaf("strong", "", "Continued");
+            html.leaf("strong", "", "Continued after a pause");
+            html.leaf("p", "more", BEFORE_PAUSE);
             tools(html, &record.resumed_tools, &[]);
         });
     }
@@ -195,7 +198,7 @@ fn line(html: &mut Html, attempt: &AttemptRecord) {
         None => html.leaf("span", "pill good", "called tools"),
     }
     let status = attempt.status.map(|status| format!("HTTP {status}"));
-    let format = attempt.response_format.map(|format| format.to_string());
+    let format = attempt.response_format.map(|format| format!("answer format {format}"));
     let unsent = attempt.unsent.then(|| "not sent".to_owned());
     let flags = attempt.flags.iter().map(|flag| flag.to_string().trim_matches('"').to_owned());
     let narrowed =
@@ -258,12 +261,15 @@ fn conversation(html: &mut Html, exchange: &Exchange, is_accepted: bool) {
 }
 
 fn replayed(html: &mut Html, exchange: &Exchange, records: &[ToolRecord]) {
+    let is_answer = exchange.answer.is_some() || !exchange.messages.is_empty();
     html.element("article", &[("class", "attempt replay")], |html| {
         html.element("div", &[("class", "line")], |html| {
-            let is_answer = exchange.answer.is_some() || !exchange.messages.is_empty();
-            html.leaf("strong", "", if is_answer { "From a journal" } else { "Continued" });
+            html.leaf("strong", "", if is_answer { "From a journal" } else { "Continued after a pause" });
             html.leaf("span", "tag", "no request");
         });
+        if !is_answer {
+            html.leaf("p", "more", BEFORE_PAUSE);
+        }
         conversation(html, exchange, true);
         let own = |record: &&ToolRecord| exchange.tools.iter().any(|tool| tool.id == record.id);
         tools(html, &records.iter().filter(own).cloned().collect::<Vec<_>>(), &exchange.tools);

@@ -61,11 +61,12 @@ impl Axis {
     }
 
     fn bar(&self, html: &mut Html, class: &str, (from, long): (u64, Duration), title: &str) {
-        let share = |ms: f64| format!("{:.2}%", ms * 100.0 / self.length as f64);
-        let x = share(from.saturating_sub(self.from) as f64);
-        // As exact as a recording's JSON.
-        let long = long.as_micros() as f64 / 1000.0;
-        let width = share(long.max(self.length as f64 / 500.0));
+        let all = self.length as f64;
+        let share = |ms: f64| format!("{:.2}%", ms * 100.0 / all);
+        // As exact as a recording's JSON. Starts are in whole milliseconds, so a bar could end beyond the axis.
+        let long = (long.as_micros() as f64 / 1000.0).clamp(all / 500.0, all);
+        let x = share((from.saturating_sub(self.from) as f64).min(all - long));
+        let width = share(long);
         // Form distinguishes them, too, and not only colour.
         let (y, height) = match class {
             "wait" => ("9", "4"),
@@ -138,7 +139,7 @@ impl Axis {
                 self.bar(html, "frame", (call.started_unix_ms, long), "running");
             }
             Some(record) if record.attempts.is_empty() => {
-                let title = format!("no request of its own · {}", time(record.elapsed));
+                let title = format!("no request · {}", time(record.elapsed));
                 self.bar(html, "frame", (call.started_unix_ms, record.elapsed), &title);
             }
             Some(record) => {
@@ -156,7 +157,10 @@ impl Axis {
             let begin = from.saturating_sub(ms(attempt.wait));
             self.bar(html, "wait", (begin, attempt.wait), &format!("waited {}", time(attempt.wait)));
         }
-        let outcome = attempt.category.map_or("accepted".to_owned(), |category| category.to_string());
+        let outcome = match attempt.category {
+            Some(category) => category.to_string(),
+            None => if attempt.tools.is_empty() { "accepted" } else { "called tools" }.to_owned(),
+        };
         let title = format!("{} · {outcome} · {}", attempt.kind.as_str(), time(attempt.elapsed));
         self.bar(html, class_of(attempt), (from, attempt.elapsed), &title);
         let ended = from.saturating_add(ms(attempt.elapsed));

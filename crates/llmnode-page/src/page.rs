@@ -188,7 +188,9 @@ fn of_prices(view: &View<'_>) -> Vec<String> {
         view.calls.iter().filter_map(|call| call.record.as_deref()).flat_map(|record| &record.attempts);
     let unpriced = attempts
         .filter(|attempt| attempt.usage.is_some() && attempt.cost.is_none())
-        .find_map(|attempt| Some(format!("no price for {}", attempt.model.as_deref()?)));
+        .map(|attempt| attempt.model.as_deref().map_or("a model without a name".to_owned(), str::to_owned))
+        .next()
+        .map(|model| format!("no price for {model}"));
     made.into_iter().chain(unpriced).collect()
 }
 
