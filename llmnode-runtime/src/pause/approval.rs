@@ -14,7 +14,16 @@ use super::waiting::WaitingCall;
 /// It goes to [`Paused::decide`](crate::Paused::decide), or is the answer of the handler of
 /// [`Run::with_approval`](crate::Run::with_approval).
 ///
-/// As JSON it is `"yes"`, `{"no": "why"}`, `{"edit": arguments}`, or `null` for later, so that a decision can come from elsewhere.
+/// As JSON it is `"yes"`, `{"no": "why"}`, `{"edit": arguments}`, or `null` for later, so that a decision can come from elsewhere:
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::Approval;
+///
+/// let decision: Approval = serde_json::from_str(r#"{"no": "too dear"}"#)?;
+/// assert!(decision == Approval::no("too dear"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Approval(pub(super) Option<Decision>);

@@ -8,6 +8,20 @@ use llmnode_model::BoxFuture;
 use super::invalid::Invalid;
 
 /// Which answer of a call a validator sees, or which execution of a node without a model [it is](crate::Cx::attempt).
+///
+/// ```
+/// # use llmnode_runtime as llmnode;
+/// use llmnode::{AttemptInfo, Invalid};
+///
+/// fn is_polite(text: &str, attempt: &AttemptInfo) -> Result<(), Invalid> {
+///     // The last answer is kept, with a flag in its record.
+///     let complaint = if attempt.is_last() { Invalid::warn } else { Invalid::new };
+///     if text.contains("please") { Ok(()) } else { Err(complaint("say please")) }
+/// }
+///
+/// assert!(!is_polite("Go.", &AttemptInfo::new(0, 1)).unwrap_err().violations()[0].warning);
+/// assert!(is_polite("Go.", &AttemptInfo::new(1, 1)).unwrap_err().violations()[0].warning);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttemptInfo {
     index: u32,

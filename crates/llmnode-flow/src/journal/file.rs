@@ -28,6 +28,18 @@ use super::record::{Entry, Record};
 /// **Size**: superseded states are dropped when they are 1 MiB at least and four fifths of the file. It is then rewritten beside
 /// itself, as `NAME.RUN.compacting` with a name for the run, with the same permissions, and renamed. The usage stays:
 /// some 300 bytes for each attempt and each call.
+///
+/// ```no_run
+/// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::{flow, journal}; }
+/// use llmnode::flow::{Flow, RunExt};
+/// use llmnode::journal::{Fsync, JournalFile};
+///
+/// # async fn example(mut run: llmnode::Run, flow: Flow<()>) -> Result<(), Box<dyn std::error::Error>> {
+/// let journal = JournalFile::open("order-17.journal")?.fsync(Fsync::EachStep);
+/// run.flow(&flow).resume(journal).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct JournalFile {
     file: Arc<Mutex<OpenFile>>,
     /// Held by the handle that a flow writes with.

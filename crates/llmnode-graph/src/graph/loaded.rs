@@ -16,6 +16,22 @@ use crate::state::{Rules, State, Update};
 /// A graph that was loaded from a file and checked as a whole. Clones share it.
 ///
 /// It runs as any [`Flow`]: `run.flow(&graph)`, with reports, journals, pictures and limits.
+///
+/// ```no_run
+/// # mod llmnode { pub use llmnode_runtime::*; pub use llmnode_flow::flow; pub mod graph { pub use llmnode_graph::*; } }
+/// use llmnode::flow::RunExt;
+/// use llmnode::graph::{Graph, Registry};
+/// use serde_json::json;
+///
+/// # async fn example(model: llmnode::ScriptedModel) -> Result<(), Box<dyn std::error::Error>> {
+/// let registry = Registry::new().folder("graphs").build()?;
+/// let graph = Graph::open("support", &registry)?; // graphs/support.json
+/// let mut run = registry.run(model).with_state(graph.start(json!({"question": "Where is the key?"}))?);
+/// run.flow(&graph).await?;
+/// println!("{}", run.state()["answer"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Graph {
     pub(super) loaded: Arc<LoadedGraph>,

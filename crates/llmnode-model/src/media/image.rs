@@ -19,6 +19,16 @@ const TOKENS_LOW: u64 = 85;
 /// often a `bad_request`.
 ///
 /// If a provider reports no usage, it is estimated at 765 tokens, or 85 with [`Detail::Low`].
+///
+/// ```
+/// # use llmnode_model as llmnode;
+/// use llmnode::{Image, Message};
+///
+/// let photo = Image::bytes("image/png", b"\x89PNG\r\n\x1a\n...")?; // or `Image::open("photo.png")?`
+/// let message = Message::user("What is this?").attach(photo);
+/// # let _ = message;
+/// # Ok::<(), llmnode::AttachmentError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     source: Source,
