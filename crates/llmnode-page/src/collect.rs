@@ -116,7 +116,7 @@ impl Collected {
             RunEvent::FlowEnded { flow, position, category, error, output, elapsed } => {
                 let error =
                     error.filter(|_| self.with_content).map(|error| self.texts.keep(&error.to_string()));
-                let output = self.with_content.then(|| output()).flatten();
+                let output = self.with_content.then(output).flatten();
                 let output = output.map(|output| self.texts.keep(&output));
                 if let Some(entry) = self.flows.get_mut(flow) {
                     entry.ended = Some(Ended { category: *category, error, elapsed: *elapsed });

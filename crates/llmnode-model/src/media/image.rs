@@ -27,7 +27,7 @@ const TOKENS_LOW: u64 = 85;
 /// let photo = Image::bytes("image/png", b"\x89PNG\r\n\x1a\n...")?; // or `Image::open("photo.png")?`
 /// let message = Message::user("What is this?").attach(photo);
 /// # let _ = message;
-/// # Ok::<(), llmnode::AttachmentError>(())
+/// # Ok::<(), llmnode::media::AttachmentError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
