@@ -32,7 +32,8 @@ mod display;
 /// assert_eq!(error.category(), Category::SchemaError);
 /// assert_eq!((error.attempts().len(), error.last_answer()), (2, Some("12,5 or so")));
 /// assert!(format!("{error:#}").starts_with("extract: schema_error after 2 requests: "));
-/// assert_eq!(format!("{error}").lines().count(), 4); // one more for each attempt, and one for the tokens
+/// // One line for all, one for each attempt, and one for the tokens.
+/// assert_eq!(format!("{error}").lines().count(), 4);
 /// assert!(!format!("{error:?}").contains("12,5")); // for logs
 ///
 /// # Ok::<(), NodeError>(()) }).unwrap();
