@@ -25,7 +25,8 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>) {
     });
 }
 
-const BEFORE_PAUSE: &str = "The figures are those since then; a recording of the call that paused has the others.";
+const BEFORE_PAUSE: &str =
+    "The figures are those since then; a recording of the call that paused has the others.";
 
 /// What the models were asked for beside messages.
 pub(crate) fn offered(html: &mut Html, document: &Document) {
