@@ -110,6 +110,8 @@ fn read(completion: &Completion, asked: &Value) -> Map<String, Value> {
         _ if completion.text.is_empty() => ("empty", "", ""),
         _ => ("answer", "", ""),
     };
+    // What was cut is not executed.
+    let calls = if outcome == "failure" { &[][..] } else { &completion.calls };
     let call = |call: &llmnode::ToolCall| {
         let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or(Value::Null);
         json!({"name": call.name, "arguments": arguments, "id": call.id})
@@ -122,7 +124,7 @@ fn read(completion: &Completion, asked: &Value) -> Map<String, Value> {
         "outcome": outcome,
         "text": completion.text,
         "reasoning": completion.reasoning,
-        "calls": completion.calls.iter().map(call).collect::<Vec<_>>(),
+        "calls": calls.iter().map(call).collect::<Vec<_>>(),
         "finish": finish,
     }));
     if !category.is_empty() {

@@ -203,6 +203,20 @@ async fn a_second_start_begins_anew() {
     assert_eq!(report.value, "Right.");
 }
 
+/// What a message that breaks off has cost is known but for its output: the figure at its start is none.
+#[tokio::test]
+async fn of_a_message_that_breaks_off_the_output_is_unknown() {
+    let whole = stream(&[text("Hello.")], "end_turn");
+    let half = whole.split_once("event: message_delta").unwrap().0;
+    let overloaded = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    for end in [String::new(), format!("event: error\ndata: {overloaded}\n\n")] {
+        let (_server, run) = shop([events(half.to_owned() + &end)]).await;
+        run.call(&Greet).transport_retries(0).stream().report().await.unwrap_err();
+        let total = run.ledger().total();
+        assert_eq!((total.input.known, total.output.known, total.total.unreported_calls), (13, 0, 1));
+    }
+}
+
 /// W19: the last usage counts, and a `null` in it says nothing of what was reported before. After the end comes `[DONE]`.
 #[tokio::test]
 async fn usage_is_replaced_by_what_a_later_event_reports() {

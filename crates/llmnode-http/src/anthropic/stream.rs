@@ -107,6 +107,7 @@ impl PartialMessage {
         let (head, _) = message.unwrap_or_default().read();
         (self.head, self.blocks) = (head, BTreeMap::new());
         self.head.stop = None;
+        self.head.usage.begins();
         self.report_usage(sink);
     }
 

@@ -37,6 +37,11 @@ struct OutputDetails {
 }
 
 impl MessageUsage {
+    /// At the start of a message its output is a number that stands for nothing.
+    pub(super) fn begins(&mut self) {
+        self.output_tokens = Count::default();
+    }
+
     /// A later report has totals, but not always all of them.
     pub(super) fn update(&mut self, later: MessageUsage) {
         for (known, new) in [

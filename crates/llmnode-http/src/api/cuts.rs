@@ -13,18 +13,28 @@ use crate::http::sse::Decoder;
 
 /// What somebody who reads along sees.
 #[derive(Default)]
-struct Seen(String);
+struct Seen {
+    deltas: String,
+    /// It is reported between reads, and so more often in a stream that is cut.
+    usage: Option<TokenUsage>,
+}
 
 impl Sink for Seen {
     fn request_id(&mut self, _: &str) {}
     fn usage(&mut self, usage: TokenUsage) {
-        self.0 += &format!("{usage:?}\n");
+        self.usage = Some(usage);
     }
     fn flag(&mut self, flag: Flag) {
-        self.0 += &format!("{flag:?}\n");
+        self.deltas += &format!("{flag:?}\n");
     }
     fn delta(&mut self, delta: Delta<'_>) {
-        self.0 += &format!("{} {}\n", matches!(delta, Delta::Reasoning(_)), delta.text());
+        self.deltas += &format!("{} {}\n", matches!(delta, Delta::Reasoning(_)), delta.text());
+    }
+}
+
+impl Seen {
+    fn shown(self) -> String {
+        format!("{}{:?}", self.deltas, self.usage)
     }
 }
 
@@ -34,15 +44,17 @@ const WANTED: ExpectedCalls<'_> = ExpectedCalls { function: None, tools: true, l
 fn read<'b>(wire: &Wire, pieces: impl IntoIterator<Item = &'b [u8]>) -> (String, String) {
     let (mut decoder, mut written, mut seen) = (Decoder::default(), (wire.stream)(), Seen::default());
     for piece in pieces {
-        if let ControlFlow::Break(end) = decoder.push(piece, |event| written.read(event, WANTED, &mut seen)) {
-            return (shown(wire, end, written), seen.0);
+        let read = decoder.push(piece, |event| written.read(event, WANTED, &mut seen));
+        written.flush(&mut seen);
+        if let ControlFlow::Break(end) = read {
+            return (shown(wire, end, written), seen.shown());
         }
     }
     let end = match decoder.end(|event| written.read(event, WANTED, &mut seen)) {
         ControlFlow::Break(end) => end,
         ControlFlow::Continue(()) => Ok(()),
     };
-    (shown(wire, end, written), seen.0)
+    (shown(wire, end, written), seen.shown())
 }
 
 fn shown(wire: &Wire, end: Result<(), ModelError>, written: Box<dyn StreamedAnswer>) -> String {

@@ -69,6 +69,7 @@ impl Inner {
         let mut read = decoder.push(&begin, |event| written.read(event, wanted, sink));
         drop(begin);
         loop {
+            written.flush(sink);
             match read {
                 ControlFlow::Continue(()) => {}
                 ControlFlow::Break(Ok(())) => {

@@ -56,6 +56,11 @@ pub(crate) trait StreamedAnswer: Send {
         sink: &mut dyn Sink,
     ) -> ControlFlow<Result<(), ModelError>>;
 
+    /// Called between the reads of a body, where a call may be dropped: reports usage that `read` has not.
+    fn flush(&mut self, sink: &mut dyn Sink) {
+        let _ = sink;
+    }
+
     fn len(&self) -> usize;
 
     fn usage(&self) -> Option<TokenUsage>;

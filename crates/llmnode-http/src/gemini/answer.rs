@@ -18,7 +18,7 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         // A stream whose events a gateway has put into a list.
         Some(b'[') => serde_json::from_slice::<Vec<Response<'_>>>(body)
             .map(|all| all.into_iter().fold(false, |any, one| gathered.add(one, &mut |_| {}) | any)),
-        _ => serde_json::from_slice(body).map(|response| gathered.add(response, &mut |_| {})),
+        _ => Response::read(body).map(|response| gathered.add(response, &mut |_| {})),
     };
     match read {
         Err(error) => Err(no_json(&error)),

@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 
 use llmnode_model::ToolCall;
 use llmnode_model::internal::{CarriedPart, Json};
-use serde::de::{DeserializeSeed, SeqAccess};
+use serde::de::{DeserializeSeed, Error, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::usage::UsageMetadata;
+use super::usage::LastUsage;
 use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, set_if_changed, text, tokens};
 
 #[derive(Debug, Default, Deserialize)]
@@ -20,12 +20,19 @@ pub(super) struct Response<'a> {
     candidates: Option<Candidates<'a>>,
     #[serde(deserialize_with = "object")]
     prompt_feedback: Option<PromptFeedback>,
-    #[serde(deserialize_with = "object")]
-    usage_metadata: Option<UsageMetadata>,
+    #[serde(borrow)]
+    usage_metadata: Option<&'a RawValue>,
     #[serde(borrow, deserialize_with = "text")]
     model_version: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "text")]
     response_id: Option<Cow<'a, str>>,
+}
+
+impl<'a> Response<'a> {
+    /// Of bytes, each text would be checked by itself.
+    pub(super) fn read(json: &'a [u8]) -> serde_json::Result<Response<'a>> {
+        serde_json::from_str(std::str::from_utf8(json).map_err(serde_json::Error::custom)?)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -52,7 +59,14 @@ struct Candidate<'a> {
 #[serde(default)]
 struct Content<'a> {
     #[serde(borrow, deserialize_with = "raw_parts")]
-    parts: Vec<&'a RawValue>,
+    parts: Parts<'a>,
+}
+
+/// Most events have one.
+#[derive(Debug, Default)]
+struct Parts<'a> {
+    first: Option<&'a RawValue>,
+    rest: Vec<&'a RawValue>,
 }
 
 /// The first candidate with the index 0 or none, and whether there are others.
@@ -77,7 +91,7 @@ pub(super) struct Gathered {
     pub(super) finish_message: Option<String>,
     /// Why the prompt is blocked.
     pub(super) block: Option<(String, String)>,
-    pub(super) usage: UsageMetadata,
+    pub(super) usage: LastUsage,
     pub(super) answers: bool,
     /// There are further candidates.
     pub(super) others: bool,
@@ -95,10 +109,11 @@ impl Gathered {
     /// Whether it was anything of an answer. What follows a finish reason belongs to the answer, too.
     pub(super) fn add(&mut self, response: Response<'_>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
         let Response { candidates, prompt_feedback, usage_metadata, model_version, response_id } = response;
-        let is_answer = candidates.is_some() || prompt_feedback.is_some() || usage_metadata.is_some();
+        let usage = usage_metadata.filter(|usage| usage.get().starts_with('{'));
+        let is_answer = candidates.is_some() || prompt_feedback.is_some() || usage.is_some();
         set_if_changed(&mut self.model, model_version);
         set_if_changed(&mut self.id, response_id);
-        if let Some(usage) = usage_metadata {
+        if let Some(usage) = usage {
             self.usage.update(usage);
         }
         if let Some(PromptFeedback { block_reason: Some(reason), block_reason_message }) = prompt_feedback {
@@ -118,7 +133,8 @@ impl Gathered {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
         }
-        for raw in candidate.content.map(|content| content.parts).unwrap_or_default() {
+        let Parts { first, rest } = candidate.content.unwrap_or_default().parts;
+        for raw in first.into_iter().chain(rest) {
             self.part(raw, show);
         }
     }
@@ -232,17 +248,17 @@ fn candidates<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Candidates<'d
 struct RawParts;
 
 impl<'de> LenientVisitor<'de> for RawParts {
-    type Value = Vec<&'de RawValue>;
+    type Value = Parts<'de>;
 
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut all = Vec::new();
+        let mut all = Parts { first: list.next_element()?, rest: Vec::new() };
         while let Some(part) = list.next_element()? {
-            all.push(part);
+            all.rest.push(part);
         }
         Ok(all)
     }
 }
 
-fn raw_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<&'de RawValue>, D::Error> {
+fn raw_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Parts<'de>, D::Error> {
     Lenient(RawParts).deserialize(from)
 }

@@ -16,8 +16,7 @@ use crate::http::sse::Event;
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
     answer: Gathered,
-    /// What was last reported.
-    usage: Option<TokenUsage>,
+    reported: Option<TokenUsage>,
     called: bool,
     padding: PaddingWatch,
     error: Option<Vec<u8>>,
@@ -33,7 +32,7 @@ impl StreamedAnswer for PartialAnswer {
         if event.data.trim_ascii() == b"[DONE]" {
             return ControlFlow::Break(Ok(()));
         }
-        let response: Response<'_> = match serde_json::from_slice(event.data) {
+        let response = match Response::read(event.data) {
             Ok(response) if !event.is_error => response,
             Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(self.usage()))),
             Err(error) if !event.is_error => return ControlFlow::Break(Err(malformed(&error, self.usage()))),
@@ -48,15 +47,19 @@ impl StreamedAnswer for PartialAnswer {
             self.error = Some(event.data.to_vec());
             return ControlFlow::Break(Ok(()));
         }
-        if let Some(usage) = self.usage().filter(|usage| self.usage != Some(*usage)) {
-            self.usage = Some(usage);
-            sink.usage(usage);
-        }
         if self.answer.finish.is_none() && self.padding.is_padded(&self.answer.text) {
             self.answer.finish = Some("MAX_TOKENS".to_owned());
             return ControlFlow::Break(Ok(()));
         }
         ControlFlow::Continue(())
+    }
+
+    /// Each event has the usage so far.
+    fn flush(&mut self, sink: &mut dyn Sink) {
+        if let Some(usage) = self.usage().filter(|usage| self.reported != Some(*usage)) {
+            self.reported = Some(usage);
+            sink.usage(usage);
+        }
     }
 
     fn len(&self) -> usize {

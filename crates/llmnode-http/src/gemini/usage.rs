@@ -2,13 +2,37 @@
 
 use llmnode_model::TokenUsage;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::http::lenient::{Count, tokens};
+
+/// How the name of each figure ends.
+const FIGURE: &[u8] = b"TokenCount\"";
+
+/// The last report, which has totals. Most reports of a stream are never looked at.
+#[derive(Debug, Default)]
+pub(super) struct LastUsage(String);
+
+impl LastUsage {
+    /// Reports without figures replace none.
+    pub(super) fn update(&mut self, later: &RawValue) {
+        // Most have one near their beginning.
+        let mut pieces = later.get().as_bytes().windows(FIGURE.len());
+        if pieces.any(|piece| piece == FIGURE) {
+            later.get().clone_into(&mut self.0);
+        }
+    }
+
+    /// The flag: a figure cannot be.
+    pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
+        serde_json::from_str::<UsageMetadata>(&self.0).unwrap_or_default().figures()
+    }
+}
 
 /// Absent is unknown, but for what the total leaves open.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct UsageMetadata {
+struct UsageMetadata {
     #[serde(deserialize_with = "tokens")]
     prompt_token_count: Count,
     /// What the provider's own tools put into the prompt.
@@ -36,15 +60,8 @@ impl UsageMetadata {
         ]
     }
 
-    /// A later report has totals.
-    pub(super) fn update(&mut self, later: UsageMetadata) {
-        if later.all().iter().any(|figure| figure.tokens.is_some() || figure.impossible) {
-            *self = later;
-        }
-    }
-
     /// The flag: a figure cannot be. Servers that do not count send zeros throughout.
-    pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
+    fn figures(&self) -> (Option<TokenUsage>, bool) {
         let [prompt, of_tools, cached, written, thoughts, total] = self.all().map(|figure| figure.tokens);
         let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (None, None) => None,

@@ -34,7 +34,7 @@ impl Decoder {
         if std::mem::take(&mut self.after_return) {
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
-        while let Some(at) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(at) = line_end(bytes) {
             let (line, rest) = bytes.split_at(at);
             bytes = &rest[1..];
             if rest[0] == b'\r' {
@@ -118,6 +118,15 @@ impl Decoder {
     }
 }
 
+/// Blocks without an end are passed over at once.
+fn line_end(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let has_none = |block: &&[u8]| !block.iter().fold(false, |any, byte| any | ends(byte));
+    let passed = bytes.chunks_exact(BLOCK).take_while(has_none).count() * BLOCK;
+    bytes[passed..].iter().position(ends).map(|at| passed + at)
+}
+
 pub(crate) fn is_event_stream(body: &[u8]) -> Option<bool> {
     const FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
@@ -151,7 +160,7 @@ mod tests {
         (data.to_owned(), false, true)
     }
 
-    const BODIES: [&str; 8] = [
+    const BODIES: [&str; 9] = [
         "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: [DONE]\n\n",
         "\u{feff}: hello\r\n\r\ndata:one\r\ndata: two\r\nid: 7\r\n\r\ndata: three\r\n\r\n",
         "data: one\r\rdata: two\rdata:  three\r\r",
@@ -160,6 +169,7 @@ mod tests {
         "data\ndata: x\n\ndata:\n\nretry: 5\n\ndata: last",
         "data: é\u{1F600}\n\nnothing: y\ndata: z\n\r\n",
         "\r\n\n\r\rdata: a\n\ndata: b\r\n\r\n",
+        "data: a line of more than thirty-two bytes, and of more than\ndata: sixty-four of them, with the\r\n\r\ndata: x\n\n",
     ];
 
     #[test]
@@ -169,6 +179,8 @@ mod tests {
         assert_eq!(of(BODIES[2]), [event("one"), event("two\n three")]);
         assert_eq!(of(BODIES[3]), [("{\"message\":\"busy\"}".to_owned(), true, true), event("x")]);
         assert_eq!(of(BODIES[4]), [event("a\nb")]);
+        let long = "a line of more than thirty-two bytes, and of more than\nsixty-four of them, with the";
+        assert_eq!(of(BODIES[8]), [event(long), event("x")]);
         assert_eq!(of(BODIES[5]), [event("\nx"), ("last".to_owned(), false, false)]);
     }
 
