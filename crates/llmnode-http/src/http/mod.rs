@@ -1,15 +1,4 @@
 //! Shared by everything that speaks HTTP: requests, headers, waits, the category of a failure, and what models refuse.
-//!
-//! What security rests on, here and in libraries:
-//!
-//! | here | in a library |
-//! |---|---|
-//! | `url.rs`: scheme, user, host, port | `fluent-uri` parses, normalises, resolves |
-//! | `proxy.rs`: proxies, also the environment's, credentials | `hyper-util`: `NO_PROXY`, CONNECT |
-//! | `connector.rs`: when TLS, for which name, one time limit | `tokio-rustls`, `rustls`, the platform's verifier |
-//! | `resolver.rs`, `address_guard.rs`: `localhost`, public addresses | the system's resolver |
-//! | `service.rs`, `redirects.rs`, `headers.rs`: redirects, keys | `hyper`, `httparse`: framing, size of heads |
-//! | `body.rs`, `incoming.rs`: caps, time limits | `hyper-util`: pool, repeating what was not sent |
 
 pub(crate) mod address_guard;
 pub(crate) mod body;
