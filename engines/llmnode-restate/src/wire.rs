@@ -29,6 +29,9 @@ pub struct Status {
     /// Why the last decision could not be used, so that the run waits again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// Why the step under way is being tried again, or was, such as a model that is away: the first such failure of the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// What it spent by the wait, or by one of the last steps: by the last one up to 16 steps, by one of the last seven of 100.
     pub usage: Usage,
     /// Of `usage`, the requests whose outcome is unknown, because a worker died.

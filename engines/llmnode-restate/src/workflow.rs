@@ -39,8 +39,7 @@ impl Workflow {
             Ok(outcome) => Ok(Json(outcome)),
             Err(Stop::Ends) => Err("this worker ends; another one goes on".into()),
             Err(Stop::Failed(error)) => {
-                driver.status.ended = true;
-                driver.set();
+                driver.end();
                 Err(error.into())
             }
         }
@@ -160,14 +159,21 @@ impl From<NodeError> for Stop {
 #[serde(rename_all = "snake_case")]
 enum Kept {
     Entry(Entry),
+    /// A failure that may pass, for the status. Of the same step's further ones nothing is kept.
+    Failed(String),
     /// It has this many bytes, and is not kept.
     TooLong(u64),
 }
 
-fn keep(entry: Result<Entry, NodeError>, max: u64) -> Result<Vec<u8>, HandlerError> {
-    // Restate tries again.
-    let entry = entry.map_err(|error| format!("{}: {error}", error.category()))?;
-    let json = serde_json::to_vec(&Kept::Entry(entry))?;
+fn keep(entry: Result<Entry, NodeError>, is_first: bool, max: u64) -> Result<Vec<u8>, HandlerError> {
+    let failure = |error: NodeError| format!("{}: {error}", error.category());
+    let kept = match entry.map_err(failure) {
+        Ok(entry) => Kept::Entry(entry),
+        Err(failure) if is_first => Kept::Failed(failure),
+        // Restate tries again.
+        Err(failure) => return Err(failure.into()),
+    };
+    let json = serde_json::to_vec(&kept)?;
     let bytes = json.len() as u64;
     if bytes <= max { Ok(json) } else { Ok(serde_json::to_vec(&Kept::TooLong(bytes))?) }
 }
@@ -204,10 +210,15 @@ impl Driver<'_, '_> {
         if *self.ending.borrow() {
             return Err(Stop::Ends);
         }
-        let (name, next) = (self.replay.name(), self.replay.next());
-        let kept = self.ctx.run(move || async move { keep(next.await, max) }).name(name).await?;
-        let (category, fault) = match serde_json::from_slice(&kept) {
+        let mut kept = self.kept(max).await?;
+        if let Ok(Kept::Failed(failure)) = kept {
+            self.status.failure = Some(failure);
+            self.set();
+            kept = self.kept(max).await?;
+        }
+        let (category, fault) = match kept {
             Ok(Kept::Entry(entry)) => return Ok(entry),
+            Ok(Kept::Failed(failure)) => (Category::Aborted, format!("failed twice: {failure}")),
             Ok(Kept::TooLong(bytes)) => {
                 (Category::Aborted, format!("has {bytes} bytes, and at most {max} are kept"))
             }
@@ -215,6 +226,19 @@ impl Driver<'_, '_> {
             Err(error) => (Category::ConfigError, format!("cannot be read: {error}")),
         };
         Err(NodeError::new(category, format!("an entry of the step {} {fault}", self.status.at)).into())
+    }
+
+    async fn kept(&self, max: u64) -> Result<Result<Kept, serde_json::Error>, TerminalError> {
+        let (name, next, is_first) = (self.replay.name(), self.replay.next(), self.status.failure.is_none());
+        let kept = self.ctx.run(move || async move { keep(next.await, is_first, max) }).name(name).await?;
+        Ok(serde_json::from_slice(&kept))
+    }
+
+    fn end(&mut self) {
+        self.status.ended = true;
+        self.status.waiting.clear();
+        (self.status.in_doubt, self.status.failure) = (None, None);
+        self.set();
     }
 
     fn set(&self) {
@@ -230,7 +254,7 @@ impl Driver<'_, '_> {
 
     async fn goes_on(&mut self, at: Position, steps: u64) {
         if (self.status.steps, &self.status.at) != (steps, &at) {
-            (self.status.at, self.status.steps) = (at, steps);
+            (self.status.at, self.status.steps, self.status.failure) = (at, steps, None);
             // A count reads all records: with ever longer intervals, all counts together stay in proportion to them.
             if steps >= self.counted + self.counted / 16 {
                 self.counted = steps;
@@ -244,7 +268,7 @@ impl Driver<'_, '_> {
         self.count().await;
         loop {
             self.status.wait += 1;
-            self.status.waiting = paused.waiting();
+            (self.status.waiting, self.status.failure) = (paused.waiting(), None);
             self.set();
             let decision: Decision = self.promised(&pause_name(self.status.wait)).await?;
             self.status.waiting.clear();
@@ -265,7 +289,7 @@ impl Driver<'_, '_> {
     async fn in_doubt(&mut self, in_doubt: InDoubt, fault: Option<String>) -> Result<(), Stop> {
         self.count().await;
         self.status.wait += 1;
-        (self.status.in_doubt, self.status.fault) = (Some(in_doubt), fault);
+        (self.status.in_doubt, self.status.fault, self.status.failure) = (Some(in_doubt), fault, None);
         self.set();
         let settled: Settled = self.promised(&doubt_name(self.status.wait)).await?;
         (self.status.in_doubt, self.status.fault) = (None, None);
@@ -288,8 +312,7 @@ impl Driver<'_, '_> {
     async fn ended(&mut self, outcome: Result<Ended, NodeError>) -> Result<Outcome<Value, Value>, Stop> {
         self.count().await;
         let Ended { state, action } = outcome?;
-        self.status.ended = true;
-        self.set();
+        self.end();
         let Status { usage, unknown, .. } = self.status;
         Ok(Outcome { state, action, usage, unknown })
     }

@@ -147,6 +147,67 @@ async fn a_cancelled_run_asks_for_no_more() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Restate's server: scripts/restate"]
+async fn a_run_that_waits_is_cancelled() {
+    let (model, asked) = model(0, Duration::ZERO).await;
+    let (restate, site) = (Restate::start().await, Site::new("waiting", model.base_url()));
+    let (port, worker) = site.worker();
+    restate.register(port).await;
+    let runs = restate.client();
+    runs.start("study", "c2", &World::on("c2")).await.unwrap();
+    let waiting = waits(&runs, "study", "c2").await;
+    assert_eq!(runs.cancel("study", "c2").await.unwrap(), Taken::Now);
+    let cancelled = runs.result::<World, ()>("study", "c2").await.unwrap_err();
+    assert_eq!(cancelled.category(), Category::Cancelled, "{cancelled}");
+    let status = runs.status("study", "c2").await.unwrap();
+    assert!(status.ended && status.waiting.is_empty(), "{status:?}");
+    let late = runs.decide("study", "c2", &Decision::all(&waiting, Approval::yes())).await.unwrap_err();
+    assert!(late.to_string().contains("the run has ended"), "{late}");
+    assert!(worker.terminate());
+    assert_eq!((counts(&asked, "c2"), site.effects().len()), ((4, 0), 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Restate's server: scripts/restate"]
+async fn a_limit_holds_over_all_workers_and_ends_the_run() {
+    let (model, asked) = model(0, Duration::from_millis(700)).await;
+    let (restate, site) = (Restate::start().await, Site::new("limit", model.base_url()));
+    let (port, worker) = site.worker();
+    restate.register(port).await;
+    let runs = restate.client();
+    runs.start("limited", "l1", &World { steps_left: 5, ..World::on("l1") }).await.unwrap();
+    until("a step", async || (runs.status("limited", "l1").await.ok()?.steps == 1).then_some(())).await;
+    worker.kill();
+    let _worker = crate::support::spawn(site.command(port));
+    let over = runs.result::<World, ()>("limited", "l1").await.unwrap_err();
+    assert_eq!(over.category(), Category::LimitExceeded, "{over}");
+    assert!(runs.status("limited", "l1").await.unwrap().ended);
+    assert_eq!(counts(&asked, "l1").0, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Restate's server: scripts/restate"]
+async fn a_tool_within_a_tool_waits_under_its_path() {
+    let (model, asked) = model(0, Duration::ZERO).await;
+    let (restate, site) = (Restate::start().await, Site::new("within", model.base_url()));
+    let (port, worker) = site.worker();
+    restate.register(port).await;
+    let runs = restate.client();
+    runs.start("press", "p1", &World::on("p1")).await.unwrap();
+    let status = waits(&runs, "press", "p1").await;
+    assert_eq!((&*status.waiting[0].id, &*status.waiting[0].name), ("call_1/call_1", "publish"));
+    worker.kill();
+    let _worker = crate::support::spawn(site.command(port));
+    let edited = Approval::edit(json!({"text": "tea is warm"}));
+    runs.decide("press", "p1", &Decision::on(&status).call("call_1/call_1", edited)).await.unwrap();
+    let outcome: Outcome<World> = runs.result("press", "p1").await.unwrap();
+    assert_eq!(outcome.state.answer, "answer to: Lead p1");
+    assert_eq!((outcome.usage.requests, outcome.unknown, counts(&asked, "p1")), (4, 0, (4, 0)));
+    let done: Vec<String> = site.effects().into_iter().map(|(_, what)| what).collect();
+    assert_eq!(done, ["publish tea is warm p1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Restate's server: scripts/restate"]
 async fn an_entry_over_the_limit_ends_the_run_and_those_below_are_kept() {
     let (model, _) = model(0, Duration::ZERO).await;
     let (restate, site) = (Restate::start().await, Site::new("size", model.base_url()));

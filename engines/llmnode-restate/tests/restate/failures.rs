@@ -116,13 +116,16 @@ async fn a_model_that_is_away_is_asked_later_and_refused_connections_are_no_requ
         let topic = format!("m{n}");
         runs.start("counting", &topic, &World { steps_left: 2, ..World::on(&topic) }).await.unwrap();
     }
-    let sql = "SELECT retry_count FROM sys_invocation WHERE target_handler_name = 'run' AND retry_count > 2";
+    let sql = "SELECT retry_count FROM sys_invocation WHERE target_handler_name = 'run' AND retry_count > 1";
     until("tried again", async || (restate.query(sql).await.len() == 4).then_some(())).await;
+    let failure = runs.status("counting", "m1").await.unwrap().failure.unwrap();
+    assert!(failure.starts_with("network: "), "{failure}");
     let (_model, asked) = model(away, Duration::ZERO).await;
     for n in 1..=4 {
         let topic = format!("m{n}");
         let outcome: Outcome<World> = runs.result("counting", &topic).await.unwrap();
         assert_eq!((outcome.unknown, outcome.usage.requests, counts(&asked, &topic)), (0, 2, (2, 0)));
+        assert_eq!(runs.status("counting", &topic).await.unwrap().failure, None);
     }
 }
 
@@ -184,4 +187,25 @@ async fn another_version_of_the_flow_is_refused_with_the_differences() {
     assert_eq!(changed.category(), Category::ConfigError, "{changed}");
     assert!(changed.to_string().contains("Report") && changed.to_string().contains("Plan"), "{changed}");
     assert_eq!(json!(runs.status("draft", "v1").await.unwrap())["ended"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Restate's server: scripts/restate"]
+async fn a_state_that_cannot_be_read_ends_the_run() {
+    let (model, _) = model(0, Duration::ZERO).await;
+    let (restate, site) = (Restate::start().await, Site::new("state", model.base_url()));
+    let (port, worker) = site.worker();
+    restate.register(port).await;
+    let runs = restate.client();
+    runs.start("draft", "s1", &World::on("s1")).await.unwrap();
+    let status = waits(&runs, "draft", "s1").await;
+    worker.kill();
+    let mut command = site.command(port);
+    command.env("LLMNODE_STATE", "another");
+    let _worker = spawn(command);
+    runs.decide("draft", "s1", &Decision::all(&status, Approval::yes())).await.unwrap();
+    let unreadable = runs.result::<World, ()>("draft", "s1").await.unwrap_err();
+    assert_eq!(unreadable.category(), Category::ConfigError, "{unreadable}");
+    assert!(unreadable.to_string().contains("the state in the journal cannot be read as"), "{unreadable}");
+    assert!(runs.status("draft", "s1").await.unwrap().ended);
 }

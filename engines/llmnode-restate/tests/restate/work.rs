@@ -27,7 +27,16 @@ pub(crate) struct World {
     pub(crate) notes: Vec<String>,
     pub(crate) answer: String,
     pub(crate) steps_left: u64,
+    #[serde(deserialize_with = "padding")]
     pub(crate) padding: String,
+}
+
+/// As in a worker whose state has become another type.
+fn padding<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    match std::env::var("LLMNODE_STATE") {
+        Ok(_) => Err(serde::de::Error::custom("it is another type")),
+        Err(_) => String::deserialize(from),
+    }
 }
 
 impl World {
@@ -94,6 +103,20 @@ struct Report {
     #[prep(state.found.clone())]
     found: String,
 }
+
+/// Writes the text that is published.
+#[llm_node(tool, prompt = "Edit {title}", tools = [Publish], state = World)]
+struct Edit {
+    title: String,
+}
+
+#[llm_node(prompt = "Lead {topic}", tools = [Edit], state = World, store = answer)]
+struct Lead {
+    #[prep(state.topic.clone())]
+    topic: String,
+}
+
+flow! { Press(World): Lead => end }
 
 flow! { Study(World): Plan => Research, Research => Rates, Batch<Rate> as Rates => Report, Report => end }
 
@@ -208,11 +231,22 @@ async fn world(world: World) -> Result<Run<World>, BoxError> {
     Ok(Run::new(OpenAi::from_env()?).with_state(world))
 }
 
+/// Does not look at the input.
+async fn another(_: serde_json::Value) -> Result<Run<World>, BoxError> {
+    world(World::default()).await
+}
+
+async fn limited(world: World) -> Result<Run<World>, BoxError> {
+    Ok(Run::new(OpenAi::from_env()?).with_limits(Limits::new().requests(2)).with_state(world))
+}
+
 fn worker() -> Worker {
     let worker = Worker::new()
         .flow("study", world, || Study)
         .flow("counting", world, || Counting)
         .flow("growing", world, || Growing)
+        .flow("limited", limited, || Counting)
+        .flow("press", world, || Press)
         .flow("pay", world, || Pay)
         .settles::<Charge>();
     let registry = Registry::new().build().unwrap();
@@ -220,9 +254,11 @@ fn worker() -> Worker {
     let seconds = std::env::var("LLMNODE_ENTRY_SECONDS").map_or(900, |seconds| seconds.parse().unwrap());
     let worker = worker.entry_timeout(Duration::from_secs(seconds));
     let worker = worker.graph("desk", || async { Ok(Run::new(OpenAi::from_env()?)) }, graph);
-    match std::env::var("LLMNODE_CHANGED") {
-        Ok(_) => worker.flow("draft", world, || changed::Draft),
-        Err(_) => worker.flow("draft", world, || Draft),
+    let is_set = |name| std::env::var(name).is_ok();
+    match (is_set("LLMNODE_CHANGED"), is_set("LLMNODE_STATE")) {
+        (true, _) => worker.flow("draft", world, || changed::Draft),
+        (_, true) => worker.flow("draft", another, || Draft),
+        _ => worker.flow("draft", world, || Draft),
     }
 }
 
@@ -298,6 +334,8 @@ pub(crate) async fn model(port: u16, delay: Duration) -> (StubServer, Asked) {
         let (first, results) = key(request);
         *counted.lock().unwrap().entry(format!("{first} / {results}")).or_default() += 1;
         let reply = match results {
+            0 if first.starts_with("Lead") => StubReply::call("edit", json!({"title": first[5..]})),
+            0 if first.starts_with("Edit") => StubReply::call("publish", json!({"text": "tea is wet"})),
             _ if !first.starts_with("Research") => StubReply::text(format!("answer to: {first}")),
             0 => StubReply::call("search", json!({"query": "tea"})),
             1 => StubReply::call("search", json!({"query": "water"})),
