@@ -157,7 +157,11 @@ impl Client {
     }
 
     async fn within(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, NodeError> {
-        let slow = || NodeError::new(Category::Timeout, format!("{}: no answer within {ANSWER:?}", self.url));
+        let slow = || {
+            let message =
+                format!("{}: no answer within {ANSWER:?}; is a worker there, and registered?", self.url);
+            NodeError::new(Category::Timeout, message)
+        };
         tokio::time::timeout(ANSWER, self.ask(method, path, body)).await.map_err(|_| slow())?
     }
 

@@ -104,8 +104,8 @@ impl Site {
     pub(crate) async fn output(&self, program: &str, arguments: &[&str]) -> Output {
         let effects = std::fs::File::options().append(true).create(true).open(&self.effects).unwrap();
         let mut command = self.command(program, arguments);
-        let is_told = ["start", "status", "approve", "result"].contains(&arguments[0]);
-        command.stdout(if is_told { Stdio::piped() } else { effects.into() }).stderr(Stdio::piped());
+        let is_asked = ["start", "status", "approve", "result"].contains(&arguments[0]);
+        command.stdout(if is_asked { Stdio::piped() } else { effects.into() }).stderr(Stdio::piped());
         tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
     }
 
