@@ -7,6 +7,8 @@
 //!
 //! `examples/data/graphs` has a file of each shape.
 
+use std::time::Duration;
+
 use llmnode::graph::{Graph, Registry};
 use llmnode::prelude::*;
 use llmnode::stub_server::{StubReply, StubServerBuilder};
@@ -25,7 +27,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Registry::new().folder(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/graphs")).build()?;
     // Everything that is wrong with the file is said here, before a request.
     let graph = Graph::open("iterator", &registry)?;
-    let mut run = registry.run(model).with_state(graph.start(json!({"question": question}))?);
+    // A small model on a busy machine would write for minutes.
+    let limits = Limits::new().time(Duration::from_secs(90));
+    let mut run =
+        registry.run(model).with_limits(limits).with_state(graph.start(json!({"question": question}))?);
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(&graph).record(&recording).report().await;
     page::write(&recording)?;

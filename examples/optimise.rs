@@ -9,6 +9,7 @@
 //! `OPENAI_TEACHER` names the one that teaches; it makes about 140 requests.
 
 use std::io::Write;
+use std::time::Duration;
 
 use llmnode::StubServer;
 use llmnode::prelude::*;
@@ -58,7 +59,7 @@ fn metric(_: &Sort, expected: &Sorted, output: &Sorted) -> (bool, String) {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (model, server) = common::model(stub()).await?;
     let teacher = std::env::var("OPENAI_TEACHER").ok().or(server.is_some().then(|| "teacher".to_owned()));
-    let run = Run::new(model);
+    let run = Run::new(model).with_limits(Limits::new().time(Duration::from_secs(600)));
 
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/desk.jsonl");
     let (seen, test) = Dataset::<Sort, Sorted>::open(path)?.split(0.6, 1);
