@@ -204,7 +204,7 @@ fn fact(html: &mut Html, name: &str, value: &str, notes: &[String]) {
     });
 }
 
-/// What the flows returned.
+/// The state that the newest flow ended with.
 fn result(html: &mut Html, view: &View<'_>) {
     let outputs: Vec<&String> = view.outer_flows().filter_map(|flow| flow.output.as_ref()).collect();
     let Some(newest) = outputs.last() else { return };

@@ -67,7 +67,7 @@ pub enum RunEvent<'e> {
         position: Option<&'e Position>,
         category: Option<Category>,
         error: Option<&'e dyn Display>,
-        /// The text of what it returned, if its state has one.
+        /// The text of the state that it ended with, if there is one.
         output: &'e dyn Fn() -> Option<String>,
         elapsed: Duration,
     },

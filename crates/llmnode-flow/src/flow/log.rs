@@ -44,7 +44,7 @@ pub(super) struct FlowRecorder<'r> {
     ended: bool,
 }
 
-/// The text of what a flow returned.
+/// The text of the state that a flow ended with.
 type OutputText<'t> = dyn Fn() -> Option<String> + 't;
 
 struct OpenStep {

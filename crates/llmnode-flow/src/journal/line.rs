@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::record::Record;
 
 pub(super) const FORMAT: &str = "llmnode/journal";
-/// Raised with each change that an older reader would misread: a new kind of record is one, a field that it ignores another.
+/// Raised with each change that an older reader would misread: a new kind of record, or a field that it would ignore.
 pub(super) const VERSION: u64 = 5;
 
 /// Bytes of checksum and length: eight hexadecimal digits and a space each.

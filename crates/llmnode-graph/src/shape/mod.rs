@@ -30,7 +30,7 @@ impl To {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
-    /// By node: handles, with targets in the order of the file. a node that is not a step has none, and is never a target.
+    /// By node: handles, with targets in the order of the file. A node that is not a step has none, and is never a target.
     pub(crate) ways: Vec<Vec<Handle>>,
     /// A run may end here, since a handle has no edge.
     pub(crate) ends: Vec<bool>,

@@ -37,7 +37,7 @@ struct OutputDetails {
 }
 
 impl MessageUsage {
-    /// At the start of a message its output is a number that stands for nothing.
+    /// A message starts with a placeholder for its output tokens.
     pub(super) fn begins(&mut self) {
         self.output_tokens = Count::default();
     }

@@ -29,7 +29,7 @@ pub(super) struct Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Of bytes, each text would be checked by itself.
+    /// From a byte slice, serde_json would check the UTF-8 of each text by itself.
     pub(super) fn read(json: &'a [u8]) -> serde_json::Result<Response<'a>> {
         serde_json::from_str(std::str::from_utf8(json).map_err(serde_json::Error::custom)?)
     }
@@ -62,7 +62,7 @@ struct Content<'a> {
     parts: Parts<'a>,
 }
 
-/// Most events have one.
+/// Most events have one part, which then needs no list.
 #[derive(Debug, Default)]
 struct Parts<'a> {
     first: Option<&'a RawValue>,

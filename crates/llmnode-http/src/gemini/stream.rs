@@ -54,7 +54,7 @@ impl StreamedAnswer for PartialAnswer {
         ControlFlow::Continue(())
     }
 
-    /// Each event has the usage so far.
+    /// Each event repeats the usage so far, so it is reported once for each read.
     fn flush(&mut self, sink: &mut dyn Sink) {
         if let Some(usage) = self.usage().filter(|usage| self.reported != Some(*usage)) {
             self.reported = Some(usage);
