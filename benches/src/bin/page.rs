@@ -8,7 +8,9 @@ use llmnode::{BoxError, BoxFuture, ChatModel, Completion, ModelError, Recording,
 use llmnode_benches::measure::{cpu, median};
 
 const ROUNDS: usize = 9;
-const CALLS: usize = 4_000;
+/// Few in a row, and many turns: what else the machine does meets all alike.
+const CALLS: usize = 250;
+const TURNS: usize = 201;
 const STEPS: u64 = 1_000;
 
 #[llm_node(prompt = "Step {n}: {text}", state = World)]
@@ -94,7 +96,7 @@ async fn main() {
     let run = Run::new(model);
     let (figures, contents) = (Recording::new(), Recording::new().with_content(true));
     let mut times = [const { Vec::new() }; 3];
-    for _ in 0..ROUNDS {
+    for _ in 0..TURNS {
         for (times, recording) in times.iter_mut().zip([None, Some(&figures), Some(&contents)]) {
             times.push(calls(&run, recording).await);
         }
