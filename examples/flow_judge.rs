@@ -43,7 +43,7 @@ struct Write {
 struct Verdict {
     good_enough: bool,
     /// What to change; empty if it is good enough.
-    #[schemars(length(max = 80))]
+    #[schemars(length(max = 300))]
     complaint: String,
 }
 
