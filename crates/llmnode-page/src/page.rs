@@ -1,9 +1,10 @@
 //! The page: one file, without a script and without requests.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use llmnode_flow::flow::Outline;
-use llmnode_runtime::{Category, Tokens};
+use llmnode_runtime::{Category, Tokens, Usage};
 
 use crate::document::{Document, FlowEntry, Setup};
 use crate::html::Html;
@@ -179,6 +180,30 @@ fn facts(html: &mut Html, view: &View<'_>) {
         let of_cost: Vec<String> = of_cost.map(str::to_owned).into_iter().chain(of_prices(view)).collect();
         fact(html, "Cost", &cost, &of_cost);
     });
+    by_model(html, view);
+}
+
+/// Where more than one was asked.
+fn by_model(html: &mut Html, view: &View<'_>) {
+    let Document { calls, totals, .. } = view.document;
+    let mut sums: BTreeMap<&str, Usage> = BTreeMap::new();
+    for attempt in calls.iter().filter_map(|call| call.record.as_deref()).flat_map(|record| &record.attempts)
+    {
+        let usage = Usage::from(attempt);
+        if usage.requests > 0 {
+            *sums.entry(attempt.model.as_deref().unwrap_or("without a name")).or_default() += usage;
+        }
+    }
+    if sums.len() < 2 {
+        return;
+    }
+    let sum = |(model, usage): (&&str, &Usage)| {
+        let cost = usage.cost.total().map_or(String::new(), |cost| format!(", {}", money(cost)));
+        format!("{model}: {}, {}{cost}", count(usage.requests, "request"), tokens(&usage.total))
+    };
+    let sums: Vec<String> = sums.iter().map(sum).collect();
+    let of = if totals.left_out > 0 { " (of the calls that are kept)" } else { "" };
+    html.leaf("p", "sub", format!("By model{of}: {}", sums.join(" · ")));
 }
 
 /// Which prices they are, and why a cost is unknown.
