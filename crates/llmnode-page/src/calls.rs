@@ -26,7 +26,7 @@ pub(crate) fn section(html: &mut Html, view: &View<'_>) {
 }
 
 const BEFORE_PAUSE: &str =
-    "The figures are those since then; a recording of the call that paused has the others.";
+    "Counts what happened since then. What came before is in the recording of the call that paused.";
 
 /// What the models were asked for beside messages.
 pub(crate) fn offered(html: &mut Html, document: &Document) {
