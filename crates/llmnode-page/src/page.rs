@@ -1,6 +1,6 @@
 //! The page: one file, without a script and without requests.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use llmnode_flow::flow::Outline;
@@ -186,18 +186,24 @@ fn facts(html: &mut Html, view: &View<'_>) {
 /// Where more than one was asked.
 fn by_model(html: &mut Html, view: &View<'_>) {
     let Document { calls, totals, .. } = view.document;
-    let mut sums: BTreeMap<&str, Usage> = BTreeMap::new();
+    let mut sums: Vec<(&str, Usage)> = Vec::new();
+    let mut index: HashMap<&str, usize> = HashMap::new();
     for attempt in calls.iter().filter_map(|call| call.record.as_deref()).flat_map(|record| &record.attempts)
     {
         let usage = Usage::from(attempt);
         if usage.requests > 0 {
-            *sums.entry(attempt.model.as_deref().unwrap_or("without a name")).or_default() += usage;
+            let model = attempt.model.as_deref().unwrap_or("without a name");
+            let at = *index.entry(model).or_insert(sums.len());
+            match sums.get_mut(at) {
+                Some((_, sum)) => *sum += usage,
+                None => sums.push((model, usage)),
+            }
         }
     }
     if sums.len() < 2 {
         return;
     }
-    let sum = |(model, usage): (&&str, &Usage)| {
+    let sum = |(model, usage): &(&str, Usage)| {
         let cost = usage.cost.total().map_or(String::new(), |cost| format!(", {}", money(cost)));
         format!("{model}: {}, {}{cost}", count(usage.requests, "request"), tokens(&usage.total))
     };
