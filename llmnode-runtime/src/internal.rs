@@ -2,15 +2,16 @@
 //!
 //! | user | items |
 //! |---|---|
-//! | llmnode-cassette | `read_format`, `write_atomically` |
-//! | llmnode-flow | `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `CONCURRENCY`, `ProgressCounter`, `create_new`, `cut_short`, `IntoPaused`, `ItemOutcome`, `RecorderEvent`, `IntoOutcome`, `IntoOutcomeNow`, `LedgerImport`, `JournaledConversation`, `JournaledAnswer`, `Label`, `milliseconds`, `NodeKey`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `copy_permissions`, `RunEvent`, `RunRecorder`, `UsageSum`, `PositionExt`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals`, `JournalForm` |
+//! | llmnode-cassette | `files`, `read_format` |
+//! | llmnode-flow | `Batch`, `BoundedFutures`, `CallLimits`, `PriorSpend`, `CONCURRENCY`, `ProgressCounter`, `files`, `cut_short`, `IntoPaused`, `ItemOutcome`, `RecorderEvent`, `IntoOutcome`, `IntoOutcomeNow`, `LedgerImport`, `JournaledConversation`, `JournaledAnswer`, `Label`, `milliseconds`, `NodeKey`, `Observer`, `FlowContext`, `OnProgress`, `Origin`, `Position`, `read_format`, `recorded_by`, `Recorder`, `RunCore`, `RunEvent`, `RunRecorder`, `UsageSum`, `PositionExt`, `Caller`, `CxInternals`, `ErrorInternals`, `RunInternals`, `JournalForm` |
 //! | llmnode-graph | `ToolFn`, `capped`, `MAX_RESULT`, `NodePause`, `Origin`, `CxInternals`, `ErrorInternals`, `ToolsetInternals` |
-//! | llmnode-rag | `create_new`, `OtherRequest`, `temp_path`, `CxInternals` |
-//! | llmnode-smart | `AnswerForm`, `milliseconds`, `OnProgress`, `read_format`, `write_atomically`, `CxInternals`, `ErrorInternals`, `RunInternals`, `RunRecorder` |
+//! | llmnode-rag | `files`, `OtherRequest`, `CxInternals` |
+//! | llmnode-smart | `AnswerForm`, `milliseconds`, `OnProgress`, `files`, `read_format`, `CxInternals`, `ErrorInternals`, `RunInternals`, `RunRecorder` |
 //! | llmnode-page | `milliseconds`, `PositionExt`, `read_format`, `RunEvent`, `RunRecorder`, `RunSetup` |
 
+pub mod files;
+
 pub use crate::error::ErrorInternals;
-pub use crate::files::{copy_permissions, create_new, temp_path, write_atomically};
 pub use crate::format::read as read_format;
 pub use crate::into_outcome::{IntoOutcome, IntoOutcomeNow};
 pub use crate::ledger::{

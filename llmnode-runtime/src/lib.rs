@@ -8,7 +8,6 @@
 mod clock;
 pub mod dyn_node;
 mod error;
-mod files;
 mod format;
 #[doc(hidden)]
 pub mod internal;

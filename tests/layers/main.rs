@@ -14,7 +14,6 @@ use imports::{Sources, imports, of_internal, sources};
 /// The rooms of the core, from the ground up.
 const CORE: &[&str] = &[
     "text",
-    "files",
     "into_outcome",
     "clock",
     "money",

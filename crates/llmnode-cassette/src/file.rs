@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::{fs, io};
 
-use llmnode_runtime::internal::{read_format, write_atomically};
+use llmnode_runtime::internal::files::write_atomically;
+use llmnode_runtime::internal::read_format;
 use llmnode_runtime::{Category, NodeError};
 use serde::{Deserialize, Serialize};
 

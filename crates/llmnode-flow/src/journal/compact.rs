@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use llmnode_model::internal::fnv;
 use llmnode_runtime::Message;
-use llmnode_runtime::internal::create_new;
+use llmnode_runtime::internal::files::create_new;
 
 use super::error::JournalError;
 use super::line::{self, LineContent};

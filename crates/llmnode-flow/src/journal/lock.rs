@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use llmnode_runtime::internal::{copy_permissions, create_new};
+use llmnode_runtime::internal::files::{copy_permissions, create_new};
 
 use super::error::JournalError;
 use super::open::io_error;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use llmnode_runtime::internal::{create_new, temp_path};
+use llmnode_runtime::internal::files::{create_new, temp_path};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::fault::Fault;

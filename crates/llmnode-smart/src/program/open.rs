@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use llmnode_runtime::internal::write_atomically;
+use llmnode_runtime::internal::files::write_atomically;
 use serde_json::Value;
 
 use super::check::DemoCheck;
