@@ -102,6 +102,7 @@ fn read(completion: &Completion, asked: &Value) -> Map<String, Value> {
         Some(FinishReason::Length) => ("length", "", ""),
         Some(FinishReason::Continue) => ("continue", "", ""),
         _ if completion.refusal.is_some() => ("failure", "refusal", "no"),
+        Some(FinishReason::Error) => ("failure", "server_error", "transport"),
         _ if !completion.calls.is_empty() && !completion.calls.iter().any(is_there) => {
             ("feedback", "schema_error", "feedback")
         }

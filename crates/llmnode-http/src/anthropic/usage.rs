@@ -1,9 +1,11 @@
 //! The tokens that Anthropic reports, at the start of a message and at its end.
 
-use llmnode_model::TokenUsage;
-use serde::Deserialize;
+use std::borrow::Cow;
 
-use crate::http::lenient::{Count, object, tokens};
+use llmnode_model::TokenUsage;
+use serde::{Deserialize, Deserializer};
+
+use crate::http::lenient::{Count, object, objects, text, tokens};
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -20,6 +22,36 @@ pub(super) struct MessageUsage {
     cache_creation: Option<CacheCreation>,
     #[serde(deserialize_with = "object")]
     output_tokens_details: Option<OutputDetails>,
+    #[serde(rename = "iterations", deserialize_with = "compactions")]
+    compactions: Option<[u64; 4]>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Iteration<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    r#type: Option<Cow<'a, str>>,
+    #[serde(deserialize_with = "tokens")]
+    input_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    output_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    cache_read_input_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    cache_creation_input_tokens: Count,
+}
+
+/// What summaries of the conversation took, which the other figures leave out.
+fn compactions<'de, D: Deserializer<'de>>(from: D) -> Result<Option<[u64; 4]>, D::Error> {
+    let all: Option<Vec<Iteration<'de>>> = objects(from)?;
+    let of = |one: &Iteration<'_>| {
+        [one.input_tokens, one.output_tokens, one.cache_read_input_tokens, one.cache_creation_input_tokens]
+            .map(|figure| figure.tokens.unwrap_or(0))
+    };
+    let compactions = all.into_iter().flatten().filter(|one| one.r#type.as_deref() == Some("compaction"));
+    Ok(compactions
+        .map(|one| of(&one))
+        .reduce(|sum, one| std::array::from_fn(|at| sum[at].saturating_add(one[at]))))
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -55,25 +87,55 @@ impl MessageUsage {
             }
         }
         self.cache_creation = later.cache_creation.or(self.cache_creation);
+        self.compactions = later.compactions.or(self.compactions);
         self.output_tokens_details = later.output_tokens_details.or(self.output_tokens_details);
     }
 
     /// The flag: a figure is impossible. Servers that do not count send only zeros.
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
-        let (read, written) = (self.cache_read_input_tokens, self.cache_creation_input_tokens);
+        let sums = self.compactions.unwrap_or_default();
+        let more = |figure: Count, more: u64| match figure.tokens {
+            None if more == 0 => figure,
+            tokens => Count { tokens: Some(tokens.unwrap_or(0).saturating_add(more)), ..figure },
+        };
+        let (input, output) = (more(self.input_tokens, sums[0]), more(self.output_tokens, sums[1]));
+        let read = more(self.cache_read_input_tokens, sums[2]);
+        let written = more(self.cache_creation_input_tokens, sums[3]);
         let reasoning = self.output_tokens_details.unwrap_or_default().thinking_tokens;
         let long = self.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens;
-        let all = [self.input_tokens, self.output_tokens, read, written, reasoning, long];
+        let all = [input, output, read, written, reasoning, long];
         // The API does not include cache reads and writes in the input.
         let apart = read.tokens.unwrap_or(0).saturating_add(written.tokens.unwrap_or(0));
         let mut usage = TokenUsage::default();
-        usage.input = self.input_tokens.tokens.map(|input| input.saturating_add(apart));
-        usage.output = self.output_tokens.tokens;
+        usage.input = input.tokens.map(|input| input.saturating_add(apart));
+        usage.output = output.tokens;
         usage.cached = read.tokens;
         usage.cache_write = written.tokens;
         usage.cache_write_long = long.tokens;
         usage.reasoning = reasoning.tokens;
         let known = all.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
         (known.then_some(usage), all.iter().any(|figure| figure.impossible))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After `BetaUsage.iterations` of Anthropic's SDK: the figures leave out what a compaction took.
+    #[test]
+    fn compactions_are_counted() {
+        let of = |json: &str| serde_json::from_str::<MessageUsage>(json).unwrap();
+        let start = of(r#"{"input_tokens":10,"output_tokens":1,"cache_read_input_tokens":null}"#);
+        let mut usage = start;
+        usage.update(of(
+            r#"{"output_tokens":5,"iterations":[{"type":"compaction","input_tokens":1000,"output_tokens":100,"cache_read_input_tokens":7},7,{"type":"message","input_tokens":10,"output_tokens":5}]}"#,
+        ));
+        let (figures, _) = usage.figures();
+        let figures = figures.unwrap();
+        assert_eq!((figures.input, figures.output, figures.cached), (Some(1017), Some(105), Some(7)));
+        assert_eq!(figures.cache_write, None);
+        usage.update(of(r#"{"output_tokens":6,"iterations":null}"#));
+        assert_eq!(usage.figures().0.unwrap().output, Some(106));
     }
 }

@@ -217,6 +217,32 @@ mod tests {
         }
     }
 
+    /// The codes of a response that failed, which comes as a success: openai-python's response_error.py.
+    #[test]
+    fn a_response_that_failed() {
+        for (code, category) in [
+            ("server_error", ServerError),
+            ("vector_store_timeout", ServerError),
+            ("rate_limit_exceeded", RateLimitError),
+            ("invalid_prompt", ContentFilter),
+            ("bio_policy", ContentFilter),
+            ("misalignment_policy_violation", ContentFilter),
+            ("image_content_policy_violation", ContentFilter),
+            ("invalid_image_url", BadRequest),
+            ("image_parse_error", BadRequest),
+            ("failed_to_download_image", BadRequest),
+            ("data_residency_mismatch", BadRequest),
+        ] {
+            let body = serde_json::json!({
+                "status": "failed", "error": {"code": code, "message": "no"}, "output": [],
+                "usage": {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15},
+            });
+            assert_eq!(of(200, &body.to_string()), category, "{code}");
+            let (usage, _) = ErrorBody::read(body.to_string().as_bytes()).usage;
+            assert_eq!(usage.map(|usage| (usage.input, usage.output)), Some((Some(10), Some(5))));
+        }
+    }
+
     #[test]
     fn fields_come_before_phrases() {
         for (status, kind, message, category) in [

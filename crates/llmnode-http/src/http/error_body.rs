@@ -45,7 +45,10 @@ impl ErrorBody {
         let mut error = ErrorBody::default();
         match serde_json::from_slice::<Value>(body) {
             Ok(value) => {
-                error.add(&value, MAX_DEPTH);
+                // OpenRouter: of a choice.
+                let choice =
+                    value.pointer("/choices/0").filter(|choice| choice.get("error").is_some_and(is_envelope));
+                error.add(choice.filter(|_| value.get("error").is_none()).unwrap_or(&value), MAX_DEPTH);
                 error.status =
                     error.status.or_else(|| error.fields.iter().find_map(|name| status_named(name)));
                 let usage = value.get("usage").or_else(|| value.pointer("/error/usage"));
@@ -224,7 +227,9 @@ pub(crate) fn is_error(body: &[u8]) -> bool {
     let any = |name: &str| !matches!(body.get(name), None | Some(Value::Null | Value::Bool(false)));
     let failed = |base: &Value| base.get("status_code").is_some_and(|code| code.as_i64() != Some(0));
     let has_code = ["code", "type", "status", "error_code"].into_iter().any(any);
+    let of_choice = body.get("choices").and_then(|choices| choices.pointer("/0/error"));
     any("error")
+        || of_choice.is_some_and(Value::is_object)
         || is("object", "error")
         || is("type", "error")
         || body.get("base_resp").is_some_and(failed)

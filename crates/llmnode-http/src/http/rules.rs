@@ -79,7 +79,8 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         &[],
         BodyPattern::Field(
-            "contentfilter datainspectionfailed flaggedinput invalidprompt responsibleaipolicyviolation",
+            "biopolicy contentfilter datainspectionfailed flaggedinput invalidprompt misalignmentpolicyviolation \
+             responsibleaipolicyviolation",
         ),
         ContentFilter,
     ),
@@ -216,6 +217,8 @@ pub(crate) const RULES: &[Rule] = &[
     // llama.cpp reports this as its own failure: tools/server/utils.hpp.
     rule(&[500], BodyPattern::Phrase(&["input is not supported - hint"]), BadRequest),
     rule(&[2], BodyPattern::Field("2013"), BadRequest),
+    // A response that failed for its request: openai-python's types/responses/response_error.py.
+    rule(&[2], BodyPattern::Field("*image* dataresidencymismatch"), BadRequest),
     rule(&[403], BodyPattern::None, ApiKeyError),
     rule(&[429], BodyPattern::None, RateLimitError),
 ];

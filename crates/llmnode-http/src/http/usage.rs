@@ -22,6 +22,14 @@ pub(crate) struct Usage {
     /// DeepSeek's name for cached tokens.
     #[serde(deserialize_with = "tokens")]
     prompt_cache_hit_tokens: Count,
+    /// Moonshot's.
+    #[serde(deserialize_with = "tokens")]
+    cached_tokens: Count,
+    /// Of a response that failed.
+    #[serde(deserialize_with = "tokens")]
+    input_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    output_tokens: Count,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -29,6 +37,8 @@ pub(crate) struct Usage {
 struct PromptDetails {
     #[serde(deserialize_with = "tokens")]
     cached_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    cache_write_tokens: Count,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -46,21 +56,38 @@ pub(crate) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {
 impl Usage {
     /// Servers that do not count send only zeros.
     pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
-        let cached = self.prompt_tokens_details.as_ref().map(|details| details.cached_tokens);
-        let cached = cached
-            .filter(|own| own.impossible || own.tokens.is_some())
-            .unwrap_or(self.prompt_cache_hit_tokens);
+        let says = |count: &Count| count.impossible || count.tokens.is_some();
+        let or = |count: Count, other: Count| if says(&count) { count } else { other };
+        let (cached, written) = self
+            .prompt_tokens_details
+            .as_ref()
+            .map_or_else(Default::default, |details| (details.cached_tokens, details.cache_write_tokens));
+        let cached = or(or(cached, self.prompt_cache_hit_tokens), self.cached_tokens);
         let reasoning = self.completion_tokens_details.as_ref().map(|details| details.reasoning_tokens);
         let figures = [
-            self.prompt_tokens,
-            self.completion_tokens,
+            or(self.prompt_tokens, self.input_tokens),
+            or(self.completion_tokens, self.output_tokens),
             self.total_tokens,
             cached,
             reasoning.unwrap_or_default(),
+            written,
         ];
         let mut usage = TokenUsage::default();
-        [usage.input, usage.output, usage.total, usage.cached, usage.reasoning] =
+        [usage.input, usage.output, usage.total, usage.cached, usage.reasoning, usage.cache_write] =
             figures.map(|figure| figure.tokens);
+        // xAI leaves reasoning out of the output; its total has it.
+        if let TokenUsage {
+            input: Some(input),
+            output: Some(output),
+            total: Some(total),
+            reasoning: Some(of),
+            ..
+        } = usage
+            && of > 0
+            && total.checked_sub(input).and_then(|rest| rest.checked_sub(of)) == Some(output)
+        {
+            usage.output = Some(total - input);
+        }
         let known = figures.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
         (known.then_some(usage), figures.iter().any(|figure| figure.impossible))
     }

@@ -30,11 +30,15 @@ pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
 
 pub(super) fn completion(
     response: Response<'_>,
-    is_error: impl FnOnce() -> bool,
+    is_error: impl Fn() -> bool,
     wanted: ExpectedCalls<'_>,
 ) -> ReadResult {
     let (usage, impossible) = response.usage();
     let (choice, others) = match response.choices {
+        // OpenRouter's choice of a failure has no answer.
+        Choices::Answer(choice, _) if choice.finish_reason.as_deref() == Some("error") && is_error() => {
+            return Err(Unreadable::ErrorObject);
+        }
         Choices::Answer(choice, others) => (choice, others),
         _ if is_error() => return Err(Unreadable::ErrorObject),
         Choices::Empty => {
@@ -48,13 +52,19 @@ pub(super) fn completion(
     let mut message = message.unwrap_or_default();
     let refusal = message.refusal.take().map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
     let calls = calls::collect_tool_calls(&message.tool_calls, message.function_call.as_ref(), wanted);
-    let thought = message.reasoning_content.take();
+    let thought = message.reasoning_content.take().filter(|thought| !thought.is_empty());
+    let reasoning = message.reasoning.take().filter(|reasoning| !reasoning.is_empty());
     // An answer is sent back without its thoughts.
     let parts = match calls.is_empty() {
         true => Vec::new(),
-        false => carried::parts(&message.tool_calls, thought.as_deref(), message.reasoning_details),
+        false => carried::parts(
+            &message.tool_calls,
+            thought.as_deref(),
+            message.reasoning_details,
+            reasoning.as_deref(),
+        ),
     };
-    let reasoning = thought.or_else(|| message.reasoning.take()).map(Cow::into_owned);
+    let reasoning = thought.or(reasoning).or_else(|| message.content.thought.take()).map(Cow::into_owned);
     let function = wanted.function.filter(|_| calls.is_empty());
     let has_call = !message.tool_calls.is_empty() || message.function_call.is_some();
     let text = match text(message, function) {
@@ -83,7 +93,7 @@ pub(super) fn completion(
 }
 
 fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<ModelError>> {
-    let said = message.content.map(Cow::into_owned).unwrap_or_default();
+    let said = message.content.text.map(Cow::into_owned).unwrap_or_default();
     let Some(function) = function else { return Ok(said) };
     match called(message.tool_calls, message.function_call, function) {
         AnswerCall::Arguments(arguments) => Ok(arguments),
@@ -136,7 +146,8 @@ fn finish(reason: &str) -> Option<FinishReason> {
     Some(match reason {
         "" => return None,
         "stop" => FinishReason::Stop,
-        "length" | "max_tokens" | "MAX_TOKENS" => FinishReason::Length,
+        // Mistral: the model's own limit.
+        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" => FinishReason::Length,
         "content_filter" | "SAFETY" | "PROHIBITED_CONTENT" => FinishReason::ContentFilter,
         "error" | "insufficient_system_resource" => FinishReason::Error,
         other => FinishReason::Other(other.to_owned()),
@@ -285,6 +296,41 @@ mod tests {
         let details = r#"{"prompt_tokens":10,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":3}}"#;
         let usage = usage(details).unwrap();
         assert_eq!((usage.cached, usage.reasoning), (Some(8), Some(3)));
+    }
+
+    /// Moonshot names cached tokens at the top, xAI leaves reasoning out of the output, OpenAI counts writes.
+    #[test]
+    fn usage_by_other_names() {
+        let usage = |json: &str| ok(&format!(r#"{{"choices":[{{}}],"usage":{json}}}"#)).usage.unwrap();
+        let moonshot =
+            usage(r#"{"prompt_tokens":20,"completion_tokens":2,"total_tokens":22,"cached_tokens":16}"#);
+        assert_eq!((moonshot.input, moonshot.cached), (Some(20), Some(16)));
+        let written =
+            r#"{"prompt_tokens":20,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":9}}"#;
+        assert_eq!((usage(written).cached, usage(written).cache_write), (Some(4), Some(9)));
+        for (total, output) in [(135, 103), (41, 9), (134, 9)] {
+            let json = format!(
+                r#"{{"prompt_tokens":32,"completion_tokens":9,"total_tokens":{total},"completion_tokens_details":{{"reasoning_tokens":94}}}}"#
+            );
+            assert_eq!((usage(&json).output, usage(&json).reasoning), (Some(output), Some(94)), "{json}");
+        }
+    }
+
+    /// OpenRouter reports a provider's failure in the choice, or beside it in a stream.
+    #[test]
+    fn the_choice_of_a_failure_is_no_answer() {
+        for body in [
+            r#"{"choices":[{"message":{"content":"a"},"finish_reason":"error","error":{"code":402,"message":"no"}}]}"#,
+            r#"{"error":{"code":402,"message":"no"},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}"#,
+        ] {
+            let read = read(body.as_bytes(), ExpectedCalls::default());
+            assert!(matches!(read, Err(Unreadable::ErrorObject)), "{body}");
+            let error = error_body::ErrorBody::read(body.as_bytes());
+            assert_eq!((error.status, &*error.message), (Some(402), "no"), "{body}");
+        }
+        assert_eq!(ok(&choice(r#"{"content":"a"}"#)).finish, Some(FinishReason::Stop));
+        let cut = r#"{"choices":[{"message":{"content":"a"},"finish_reason":"model_length"}]}"#;
+        assert_eq!(ok(cut).finish, Some(FinishReason::Length));
     }
 
     #[test]

@@ -22,13 +22,18 @@ pub(super) fn parts(
     calls: &[ToolCall<'_>],
     thought: Option<&str>,
     details: Option<&RawValue>,
+    reasoning: Option<&str>,
 ) -> Vec<CarriedPart> {
     let member = |name: &str, value: Cow<'_, RawValue>| {
         Json::of(&std::collections::BTreeMap::from([(name, value)])).map(CarriedPart::Other)
     };
-    let thought = thought.filter(|thought| !thought.is_empty());
-    let thought = thought.and_then(|thought| serde_json::value::to_raw_value(thought).ok());
-    let thought = thought.and_then(|thought| member("reasoning_content", Cow::Owned(thought)));
+    let worded = |name: &str, words: Option<&str>| {
+        member(name, Cow::Owned(serde_json::value::to_raw_value(words?).ok()?))
+    };
+    let details = details.filter(|details| details.get() != "[]");
+    // The same in other words, if there is more.
+    let reasoning = reasoning.filter(|_| thought.is_none() && details.is_none());
+    let thought = worded("reasoning_content", thought).or_else(|| worded("reasoning", reasoning));
     let details = details.and_then(|details| member("reasoning_details", Cow::Borrowed(details)));
     let called = calls.iter().filter(|call| call.function.is_some()).enumerate();
     let beside = called.map(|(at, call)| {
@@ -49,7 +54,9 @@ pub(super) fn parts(
 pub(super) fn join_details(all: &mut Vec<Map<String, Value>>, pieces: &RawValue) {
     for piece in serde_json::from_str::<Vec<Map<String, Value>>>(pieces.get()).unwrap_or_default() {
         let same = |last: &&mut Map<String, Value>| {
-            ["type", "index"].iter().all(|name| last.get(*name) == piece.get(*name))
+            // Encrypted thoughts of several calls have one index, and each its call's id.
+            let other = matches!((last.get("id"), piece.get("id")), (Some(Value::String(last)), Some(Value::String(id))) if last != id);
+            !other && ["type", "index"].iter().all(|name| last.get(*name) == piece.get(*name))
         };
         let Some(last) = all.last_mut().filter(same) else {
             all.push(piece);

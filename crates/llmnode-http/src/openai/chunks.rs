@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::answer;
 use super::calls::{FunctionCall, ToolCall, tool_calls};
 use super::carried;
-use super::response::{self, Choice, Choices, Message, Response, content};
+use super::response::{self, Choice, Choices, ContentTexts, Message, Response, content};
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
@@ -54,11 +54,11 @@ struct ChunkChoice<'a> {
 #[serde(default)]
 struct ChunkDelta<'a> {
     #[serde(borrow, deserialize_with = "content")]
-    content: Option<Cow<'a, str>>,
+    content: ContentTexts<'a>,
     /// DeepSeek, vLLM and llama.cpp.
     #[serde(borrow, deserialize_with = "text")]
     reasoning_content: Option<Cow<'a, str>>,
-    /// OpenRouter and Groq.
+    /// OpenRouter, Groq and vLLM.
     #[serde(borrow, deserialize_with = "text")]
     reasoning: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "text")]
@@ -79,6 +79,7 @@ pub(super) struct PartialCompletion {
     refusal: String,
     thought: String,
     reasoning: String,
+    content_thought: String,
     details: Vec<Map<String, Value>>,
     calls: Vec<Call>,
     call_positions: HashMap<Option<u64>, CallPositions>,
@@ -192,7 +193,10 @@ impl StreamedAnswer for PartialCompletion {
             (call, FunctionCall { name, arguments: arguments.as_deref() })
         });
         let message = Message {
-            content: Some(Cow::Owned(text)),
+            content: ContentTexts {
+                text: Some(Cow::Owned(text)),
+                thought: Some(self.content_thought).filter(|thought| !thought.is_empty()).map(Cow::Owned),
+            },
             refusal: Some(Cow::Owned(refusal)),
             reasoning_content: Some(thought).filter(|thought| !thought.is_empty()).map(Cow::Owned),
             reasoning: Some(Cow::Owned(reasoning)),
@@ -228,10 +232,16 @@ impl PartialCompletion {
 
     fn add(&mut self, said: ChunkDelta<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let (thought, reasoning) = (said.reasoning_content.as_deref(), said.reasoning.as_deref());
-        if let Some(thought) = thought.or(reasoning) {
+        let (thought, content_thought) =
+            (thought.filter(|thought| !thought.is_empty()), said.content.thought.as_deref());
+        if let Some(thought) = thought.or(reasoning).or(content_thought) {
             sink.delta(Delta::Reasoning(thought));
         }
-        for (all, piece) in [(&mut self.thought, thought), (&mut self.reasoning, reasoning)] {
+        for (all, piece) in [
+            (&mut self.thought, thought),
+            (&mut self.reasoning, reasoning),
+            (&mut self.content_thought, content_thought),
+        ] {
             let piece = piece.unwrap_or_default();
             self.bytes += piece.len();
             all.push_str(piece);
@@ -240,7 +250,7 @@ impl PartialCompletion {
             self.bytes += pieces.get().len();
             carried::join_details(&mut self.details, pieces);
         }
-        if let Some(content) = said.content {
+        if let Some(content) = said.content.text {
             // If there is a function for the answer, this may not be the answer.
             if wanted.function.is_none() {
                 sink.delta(Delta::Text(&content));
@@ -261,7 +271,11 @@ impl PartialCompletion {
 
     fn call(&mut self, piece: &ToolCall<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) {
         let Some(called) = &piece.function else { return };
-        let at = self.call_position(piece.index.tokens, piece.id.as_deref().unwrap_or_default());
+        let id = piece.id.as_deref().unwrap_or_default();
+        if id.is_empty() && self.begins_another(piece.index.tokens, called) {
+            self.call_positions.entry(piece.index.tokens).or_default().last = None;
+        }
+        let at = self.call_position(piece.index.tokens, id);
         let call = &mut self.calls[at];
         // Some servers repeat the name in each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
@@ -284,6 +298,17 @@ impl PartialCompletion {
         }
         self.bytes += arguments.len();
         call.arguments.push_str(&arguments);
+    }
+
+    /// Without ids, several whole calls may have the same index.
+    fn begins_another(&self, index: Option<u64>, called: &FunctionCall<'_>) -> bool {
+        let last = self.call_positions.get(&index).and_then(|positions| positions.last);
+        let is_named = called.name.as_deref().is_some_and(|name| !name.is_empty());
+        let is_whole = |at: usize| {
+            let Call { name, arguments, .. } = &self.calls[at];
+            !name.is_empty() && serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
+        };
+        is_named && last.is_some_and(is_whole) && !called.arguments().is_empty()
     }
 
     fn call_position(&mut self, index: Option<u64>, id: &str) -> usize {

@@ -56,7 +56,7 @@ pub(super) struct Choice<'a> {
 #[serde(default)]
 pub(super) struct Message<'a> {
     #[serde(borrow, deserialize_with = "content")]
-    pub(super) content: Option<Cow<'a, str>>,
+    pub(super) content: ContentTexts<'a>,
     #[serde(borrow, deserialize_with = "text")]
     pub(super) refusal: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "tool_calls")]
@@ -64,7 +64,7 @@ pub(super) struct Message<'a> {
     /// DeepSeek, Moonshot and llama.cpp.
     #[serde(borrow, deserialize_with = "text")]
     pub(super) reasoning_content: Option<Cow<'a, str>>,
-    /// OpenRouter and Groq.
+    /// OpenRouter, Groq and vLLM.
     #[serde(borrow, deserialize_with = "text")]
     pub(super) reasoning: Option<Cow<'a, str>>,
     /// OpenRouter.
@@ -81,24 +81,36 @@ impl Response<'_> {
     }
 }
 
+#[derive(Debug, Default)]
+pub(super) struct ContentTexts<'a> {
+    pub(super) text: Option<Cow<'a, str>>,
+    /// Mistral's parts of the type `thinking`.
+    pub(super) thought: Option<Cow<'a, str>>,
+}
+
 /// A string, or parts whose texts are joined.
 struct Content;
 
 impl<'de> LenientVisitor<'de> for Content {
-    type Value = Option<Cow<'de, str>>;
+    type Value = ContentTexts<'de>;
 
     fn string(self, text: Cow<'de, str>) -> Self::Value {
-        Some(text)
+        ContentTexts { text: Some(text), thought: None }
     }
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut whole: Self::Value = None;
+        let mut whole = ContentTexts::default();
         while let Some(part) = list.next_element_seed(Lenient(Part))? {
-            whole = match (whole, part) {
-                (Some(text), Some(part)) => Some(Cow::Owned(text.into_owned() + &part)),
-                (text, part) => text.or(part),
-            };
+            whole.text = joined(whole.text, part.text);
+            whole.thought = joined(whole.thought, part.thought);
         }
         Ok(whole)
+    }
+}
+
+fn joined<'a>(whole: Option<Cow<'a, str>>, part: Option<Cow<'a, str>>) -> Option<Cow<'a, str>> {
+    match (whole, part) {
+        (Some(whole), Some(part)) => Some(Cow::Owned(whole.into_owned() + &part)),
+        (whole, part) => whole.or(part),
     }
 }
 
@@ -109,16 +121,19 @@ struct Part;
 struct TextPart<'a> {
     #[serde(borrow, deserialize_with = "text")]
     text: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "content")]
+    thinking: ContentTexts<'a>,
 }
 
 impl<'de> LenientVisitor<'de> for Part {
-    type Value = Option<Cow<'de, str>>;
+    type Value = ContentTexts<'de>;
 
     fn string(self, text: Cow<'de, str>) -> Self::Value {
-        Some(text)
+        ContentTexts { text: Some(text), thought: None }
     }
     fn map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        TextPart::deserialize(MapAccessDeserializer::new(map)).map(|part| part.text)
+        let part = TextPart::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(ContentTexts { text: part.text, thought: part.thinking.text })
     }
 }
 
@@ -153,7 +168,7 @@ impl<'de> LenientVisitor<'de> for ChoicesVisitor {
     }
 }
 
-pub(super) fn content<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Cow<'de, str>>, D::Error> {
+pub(super) fn content<'de, D: Deserializer<'de>>(from: D) -> Result<ContentTexts<'de>, D::Error> {
     Lenient(Content).deserialize(from)
 }
 

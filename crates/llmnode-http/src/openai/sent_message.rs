@@ -66,7 +66,11 @@ impl SentMessage<'_> {
         let sent = calls.map(|(index, call)| SentCall {
             r#type: "function",
             id: &call.id,
-            function: SentFunction { name: &call.name, arguments: &call.arguments },
+            function: SentFunction {
+                name: &call.name,
+                // Servers read them as JSON.
+                arguments: if call.arguments.is_empty() { "{}" } else { &call.arguments },
+            },
             beside: beside(index).unwrap_or_default(),
         });
         sent.collect()

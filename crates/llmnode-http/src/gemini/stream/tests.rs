@@ -44,3 +44,12 @@ fn hostile_events_do_no_harm() {
     let shown = with(&[PIECE, other, CALL]);
     assert!(shown.contains("other_choices") && !shown.contains("no\n"), "{shown}");
 }
+
+#[test]
+fn a_block_in_the_middle_withholds_the_answer() {
+    let block = r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":3,"totalTokenCount":3}}"#;
+    let shown = cuts::events(&GENERATE, &[PIECE, block]);
+    assert!(shown.contains("the prompt is blocked (PROHIBITED_CONTENT)"), "{shown}");
+    let answered = cuts::events(&GENERATE, &[PIECE, CALL, r#"{"promptFeedback":{"safetyRatings":[]}}"#]);
+    assert!(answered.contains("finish"), "{answered}");
+}

@@ -1,4 +1,5 @@
 use llmnode_model::TokenUsage;
+use llmnode_model::internal::CarriedPart;
 
 use super::*;
 use crate::api::read_answer::ReadAnswer;
@@ -158,4 +159,83 @@ fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none() {
         assert!(written.calls.iter().map(|call| &call.id).eq(calls.iter().map(|(_, id)| id)));
         assert!(written.len() >= calls.len(), "each call counts for the most bytes of an answer");
     }
+}
+
+fn answer_of(events: &[&str]) -> ReadAnswer {
+    let wanted = ExpectedCalls { function: None, tools: true, limit: None };
+    let mut written = PartialCompletion::default();
+    for event in events {
+        let event = Event { data: event.as_bytes(), is_error: false, is_complete: true };
+        assert!(written.read(event, wanted, &mut Text::default()).is_continue());
+    }
+    match Box::new(written).finish(wanted) {
+        Ok(Ok(read)) => read,
+        _ => panic!("no answer"),
+    }
+}
+
+fn others(read: &ReadAnswer) -> Vec<&str> {
+    let mut others = Vec::new();
+    for part in &read.parts {
+        if let CarriedPart::Other(json) = part {
+            others.push(json.raw().get());
+        }
+    }
+    others
+}
+
+const END: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#;
+
+/// Servers that send calls at once may number them all 0, or not at all, and give them no ids.
+#[test]
+fn calls_without_ids_that_come_at_once_are_apart() {
+    for index in ["\"index\":0,", ""] {
+        let event = |name: &str, arguments: &str| {
+            format!(
+                r#"{{"choices":[{{"delta":{{"tool_calls":[{{{index}"function":{{"name":"{name}","arguments":"{arguments}"}}}}]}}}}]}}"#
+            )
+        };
+        let calls = [("f", r#"{\"x\":1}"#), ("f", r#"{\"x\":2}"#), ("g", "{}")].map(|(f, a)| event(f, a));
+        let calls = answer_of(&[&calls[0], &calls[1], &calls[2], END]).completion.calls;
+        let calls: Vec<_> = calls.iter().map(|call| (&*call.name, &*call.arguments)).collect();
+        assert_eq!(calls, [("f", r#"{"x":1}"#), ("f", r#"{"x":2}"#), ("g", "{}")]);
+        // A name that is repeated in each piece is none of another call.
+        let pieces = [("f", r#"{\"x\""#), ("f", ":1}"), ("f", "")].map(|(f, a)| event(f, a));
+        let calls = answer_of(&[&pieces[0], &pieces[1], &pieces[2], END]).completion.calls;
+        assert_eq!((calls.len(), &*calls[0].name, &*calls[0].arguments), (1, "f", r#"{"x":1}"#));
+    }
+}
+
+/// OpenRouter sends what Google encrypted with the index 0 for each call.
+#[test]
+fn encrypted_thoughts_of_two_calls_are_apart() {
+    let thought = |id: &str, data: &str| {
+        format!(
+            r#"{{"choices":[{{"delta":{{"reasoning_details":[{{"type":"reasoning.encrypted","data":"{data}","id":"{id}","index":0}}],"tool_calls":[{{"id":"{id}","function":{{"name":"f","arguments":"{{}}"}}}}]}}}}]}}"#
+        )
+    };
+    let read = answer_of(&[&thought("t1", "AAA"), &thought("t2", "BBB"), END]);
+    let parts = others(&read).concat();
+    assert!(parts.contains(r#""AAA""#) && parts.contains(r#""BBB""#), "{parts}");
+}
+
+/// vLLM, Groq and Ollama take `reasoning` back with the calls that followed it; Mistral thinks in parts of the content.
+#[test]
+fn reasoning_by_other_names() {
+    let named = [
+        r#"{"choices":[{"delta":{"reasoning":"I "}}]}"#,
+        r#"{"choices":[{"delta":{"reasoning":"think"}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}}]}"#,
+        END,
+    ];
+    let read = answer_of(&named);
+    assert_eq!(read.completion.reasoning.as_deref(), Some("I think"));
+    assert_eq!(others(&read), [r#"{"reasoning":"I think"}"#]);
+    let parts = [
+        r#"{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]}}]}"#,
+        r#"{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"m"}]},{"type":"text","text":"4"}]}}]}"#,
+        r#"{"choices":[{"delta":{"content":"2"},"finish_reason":"stop"}]}"#,
+    ];
+    let completion = answer_of(&parts).completion;
+    assert_eq!((&*completion.text, completion.reasoning.as_deref()), ("42", Some("hm")));
 }

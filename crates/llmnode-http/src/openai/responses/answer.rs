@@ -76,6 +76,7 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
             let is_cut = is_cut(output, wanted.limit, response.incomplete_details.is_some());
             Some(if is_cut { FinishReason::Length } else { FinishReason::Stop })
         }
+        (Some("failed" | "cancelled"), _) => Some(FinishReason::Error),
         (Some(other), _) => Some(FinishReason::Other(one_line(other, 40).to_string())),
         (None, _) => None,
     };
