@@ -34,15 +34,17 @@ pub(super) struct WireMessage<'a> {
 pub(super) struct Stop<'a> {
     #[serde(borrow, deserialize_with = "text")]
     stop_reason: Option<Cow<'a, str>>,
-    #[serde(deserialize_with = "object")]
-    stop_details: Option<StopDetails>,
+    #[serde(borrow, deserialize_with = "object")]
+    stop_details: Option<StopDetails<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct StopDetails {
-    category: Option<String>,
-    explanation: Option<String>,
+struct StopDetails<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    category: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    explanation: Option<Cow<'a, str>>,
 }
 
 impl Stop<'_> {
@@ -50,8 +52,8 @@ impl Stop<'_> {
         let Some(reason) = self.stop_reason.filter(|reason| !reason.is_empty()) else { return };
         if reason == "refusal" {
             let StopDetails { category, explanation } = self.stop_details.unwrap_or_default();
-            let category = category.unwrap_or_else(|| "no reason given".to_owned());
-            head.refusal = Some((category, explanation.unwrap_or_default()));
+            let category = category.unwrap_or(Cow::Borrowed("no reason given"));
+            head.refusal = Some((category.into_owned(), explanation.unwrap_or_default().into_owned()));
         }
         head.stop = Some(reason.into_owned());
     }

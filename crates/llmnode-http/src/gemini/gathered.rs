@@ -18,8 +18,8 @@ use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, set_i
 pub(super) struct Response<'a> {
     #[serde(borrow, deserialize_with = "candidates")]
     candidates: Option<Candidates<'a>>,
-    #[serde(deserialize_with = "object")]
-    prompt_feedback: Option<PromptFeedback>,
+    #[serde(borrow, deserialize_with = "object")]
+    prompt_feedback: Option<PromptFeedback<'a>>,
     #[serde(borrow)]
     usage_metadata: Option<&'a RawValue>,
     #[serde(borrow, deserialize_with = "text")]
@@ -37,9 +37,11 @@ impl<'a> Response<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct PromptFeedback {
-    block_reason: Option<String>,
-    block_reason_message: Option<String>,
+struct PromptFeedback<'a> {
+    #[serde(borrow, deserialize_with = "text")]
+    block_reason: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "text")]
+    block_reason_message: Option<Cow<'a, str>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -117,7 +119,7 @@ impl Gathered {
             self.usage.update(usage);
         }
         if let Some(PromptFeedback { block_reason: Some(reason), block_reason_message }) = prompt_feedback {
-            self.block = Some((reason, block_reason_message.unwrap_or_default()));
+            self.block = Some((reason.into_owned(), block_reason_message.unwrap_or_default().into_owned()));
         }
         let Candidates { answer, others } = candidates.unwrap_or_default();
         self.others |= others;
@@ -129,7 +131,10 @@ impl Gathered {
 
     fn candidate(&mut self, candidate: Candidate<'_>, show: &mut dyn FnMut(Piece<'_>)) {
         self.answers = true;
-        if let Some(reason) = candidate.finish_reason.filter(|reason| !reason.is_empty()) {
+        let says = |reason: &Cow<'_, str>| {
+            !reason.is_empty() && (self.finish.is_none() || reason != "FINISH_REASON_UNSPECIFIED")
+        };
+        if let Some(reason) = candidate.finish_reason.filter(says) {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
         }

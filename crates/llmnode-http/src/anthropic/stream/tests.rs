@@ -44,3 +44,9 @@ fn hostile_events_do_no_harm() {
         assert!(!with(events).is_empty());
     }
 }
+
+#[test]
+fn odd_details_of_a_stop_fail_no_answer() {
+    let body = br#"{"content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","stop_details":{"category":{}}}"#;
+    assert!((MESSAGES.read)(body, crate::api::expected_calls::ExpectedCalls::default()).is_ok());
+}

@@ -53,3 +53,11 @@ fn a_block_in_the_middle_withholds_the_answer() {
     let answered = cuts::events(&GENERATE, &[PIECE, CALL, r#"{"promptFeedback":{"safetyRatings":[]}}"#]);
     assert!(answered.contains("finish"), "{answered}");
 }
+
+#[test]
+fn what_is_dispensable_fails_no_answer() {
+    let cut = r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"MAX_TOKENS"}],"promptFeedback":{"blockReason":[]}}"#;
+    let shown =
+        cuts::events(&GENERATE, &[cut, r#"{"candidates":[{"finishReason":"FINISH_REASON_UNSPECIFIED"}]}"#]);
+    assert!(shown.contains("Length"), "{shown}");
+}
