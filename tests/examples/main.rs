@@ -59,7 +59,7 @@ fn quickstart_corrects_itself_and_its_sums_are_the_servers() {
     assert!(ours > 0 && ours == servers, "{text}");
     // The README shows the end of it.
     let (_, shown) =
-        include_str!("../../README.md").split_once("example quickstart` prints:\n\n```text\n").unwrap();
+        include_str!("../../README.md").split_once("example quickstart`, ends with:\n\n```text\n").unwrap();
     let (shown, _) = shown.split_once("```").unwrap();
     assert!(text.ends_with(shown), "{text}");
 }

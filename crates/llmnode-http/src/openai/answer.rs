@@ -60,7 +60,7 @@ pub(super) fn completion(
         false => carried::parts(
             &message.tool_calls,
             thought.as_deref(),
-            message.reasoning_details,
+            [message.reasoning_details, message.thinking_blocks],
             reasoning.as_deref(),
         ),
     };

@@ -21,7 +21,7 @@ struct BesideCall<'a> {
 pub(super) fn parts(
     calls: &[ToolCall<'_>],
     thought: Option<&str>,
-    details: Option<&RawValue>,
+    lists: [Option<&RawValue>; 2],
     reasoning: Option<&str>,
 ) -> Vec<CarriedPart> {
     let member = |name: &str, value: Cow<'_, RawValue>| {
@@ -30,11 +30,12 @@ pub(super) fn parts(
     let worded = |name: &str, words: Option<&str>| {
         member(name, Cow::Owned(serde_json::value::to_raw_value(words?).ok()?))
     };
-    let details = details.filter(|details| details.get() != "[]");
+    let lists = lists.map(|list| list.filter(|list| !matches!(list.get(), "[]" | "null")));
     // The same in other words, if there is more.
-    let reasoning = reasoning.filter(|_| thought.is_none() && details.is_none());
+    let reasoning = reasoning.filter(|_| thought.is_none() && lists.iter().all(Option::is_none));
     let thought = worded("reasoning_content", thought).or_else(|| worded("reasoning", reasoning));
-    let details = details.and_then(|details| member("reasoning_details", Cow::Borrowed(details)));
+    let lists = ["reasoning_details", "thinking_blocks"].into_iter().zip(lists);
+    let lists = lists.filter_map(|(name, list)| member(name, Cow::Borrowed(list?)));
     let called = calls.iter().filter(|call| call.function.is_some()).enumerate();
     let beside = called.map(|(at, call)| {
         let ToolCall { extra_content, thought_signature, .. } = *call;
@@ -47,16 +48,21 @@ pub(super) fn parts(
     if beside.iter().all(|part| matches!(part, CarriedPart::Call { beside: None, .. })) {
         beside.clear();
     }
-    thought.into_iter().chain(details).chain(beside).collect()
+    thought.into_iter().chain(lists).chain(beside).collect()
 }
 
-/// OpenRouter's `reasoning_details`: joins the pieces of one thought.
-pub(super) fn join_details(all: &mut Vec<Map<String, Value>>, pieces: &RawValue) {
+/// Joins the pieces of one thought of OpenRouter's `reasoning_details` or LiteLLM's `thinking_blocks`.
+pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue) {
     for piece in serde_json::from_str::<Vec<Map<String, Value>>>(pieces.get()).unwrap_or_default() {
         let same = |last: &&mut Map<String, Value>| {
             // Encrypted thoughts of several calls have one index, and each its call's id.
             let other = matches!((last.get("id"), piece.get("id")), (Some(Value::String(last)), Some(Value::String(id))) if last != id);
-            !other && ["type", "index"].iter().all(|name| last.get(*name) == piece.get(*name))
+            // What has no index ends with its signature, or comes at once.
+            let is_signed = last
+                .get("signature")
+                .is_some_and(|signature| signature.as_str() != Some("") && !signature.is_null());
+            let is_complete = !last.contains_key("index") && (is_signed || last.contains_key("data"));
+            !other && !is_complete && ["type", "index"].iter().all(|name| last.get(*name) == piece.get(*name))
         };
         let Some(last) = all.last_mut().filter(same) else {
             all.push(piece);
@@ -65,7 +71,7 @@ pub(super) fn join_details(all: &mut Vec<Map<String, Value>>, pieces: &RawValue)
         for (name, value) in piece {
             match (last.get_mut(&name), value) {
                 (Some(Value::String(text)), Value::String(more))
-                    if matches!(&*name, "text" | "summary" | "data") =>
+                    if matches!(&*name, "text" | "thinking" | "summary" | "data") =>
                 {
                     text.push_str(&more);
                 }

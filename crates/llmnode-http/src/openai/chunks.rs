@@ -65,6 +65,8 @@ struct ChunkDelta<'a> {
     refusal: Option<Cow<'a, str>>,
     #[serde(borrow)]
     reasoning_details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    thinking_blocks: Option<&'a RawValue>,
     #[serde(borrow, deserialize_with = "tool_calls")]
     tool_calls: Vec<ToolCall<'a>>,
     #[serde(borrow, deserialize_with = "object")]
@@ -80,7 +82,8 @@ pub(super) struct PartialCompletion {
     thought: String,
     reasoning: String,
     content_thought: String,
-    details: Vec<Map<String, Value>>,
+    /// `reasoning_details` and `thinking_blocks`.
+    thoughts: [Vec<Map<String, Value>>; 2],
     calls: Vec<Call>,
     call_positions: HashMap<Option<u64>, CallPositions>,
     bytes: usize,
@@ -183,10 +186,9 @@ impl StreamedAnswer for PartialCompletion {
         if self.finish_reason.is_none() {
             return Ok(Err(Unreadable::Failure(Box::new(broken_off(self.usage())))));
         }
-        let PartialCompletion { id, model, text, refusal, thought, reasoning, details, calls, .. } = *self;
+        let PartialCompletion { id, model, text, refusal, thought, reasoning, thoughts, calls, .. } = *self;
         let (finish_reason, usage) = (self.finish_reason, self.usage);
-        let details = Some(details).filter(|details| !details.is_empty());
-        let details = details.and_then(|details| to_raw_value(&details).ok());
+        let [details, blocks] = thoughts.map(|list| to_raw_value(&list).ok());
         let arguments: Vec<_> = calls.iter().map(|call| to_raw_value(&call.arguments).ok()).collect();
         let called = calls.iter().zip(&arguments).map(|(call, arguments)| {
             let name = Some(Cow::Borrowed(call.name.as_str()));
@@ -201,6 +203,7 @@ impl StreamedAnswer for PartialCompletion {
             reasoning_content: Some(thought).filter(|thought| !thought.is_empty()).map(Cow::Owned),
             reasoning: Some(Cow::Owned(reasoning)),
             reasoning_details: details.as_deref(),
+            thinking_blocks: blocks.as_deref(),
             tool_calls: called
                 .map(|(call, function)| ToolCall {
                     id: Some(call.id.as_str().into()),
@@ -246,9 +249,10 @@ impl PartialCompletion {
             self.bytes += piece.len();
             all.push_str(piece);
         }
-        if let Some(pieces) = said.reasoning_details {
+        for (all, pieces) in self.thoughts.iter_mut().zip([said.reasoning_details, said.thinking_blocks]) {
+            let Some(pieces) = pieces else { continue };
             self.bytes += pieces.get().len();
-            carried::join_details(&mut self.details, pieces);
+            carried::join_thoughts(all, pieces);
         }
         if let Some(content) = said.content.text {
             // If there is a function for the answer, this may not be the answer.

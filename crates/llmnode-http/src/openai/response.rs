@@ -70,6 +70,9 @@ pub(super) struct Message<'a> {
     /// OpenRouter.
     #[serde(borrow)]
     pub(super) reasoning_details: Option<&'a RawValue>,
+    /// LiteLLM, of Anthropic's models.
+    #[serde(borrow)]
+    pub(super) thinking_blocks: Option<&'a RawValue>,
     /// From before a message could have several calls.
     #[serde(borrow, deserialize_with = "object")]
     pub(super) function_call: Option<FunctionCall<'a>>,

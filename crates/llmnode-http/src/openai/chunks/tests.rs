@@ -239,3 +239,26 @@ fn reasoning_by_other_names() {
     let completion = answer_of(&parts).completion;
     assert_eq!((&*completion.text, completion.reasoning.as_deref()), ("42", Some("hm")));
 }
+
+/// LiteLLM's `thinking_blocks`, of which Anthropic wants each back with its signature.
+#[test]
+fn blocks_of_thinking_go_back_signed() {
+    let event = |block: &str| {
+        format!(r#"{{"choices":[{{"delta":{{"reasoning_content":"r","thinking_blocks":[{block}]}}}}]}}"#)
+    };
+    let blocks = [
+        r#"{"type":"thinking","thinking":"a","signature":null}"#,
+        r#"{"type":"thinking","thinking":"b"}"#,
+        r#"{"type":"thinking","thinking":"","signature":"S1"}"#,
+        r#"{"type":"thinking","thinking":"c","signature":"S2"}"#,
+        r#"{"type":"redacted_thinking","data":"D1"}"#,
+        r#"{"type":"redacted_thinking","data":"D2"}"#,
+    ]
+    .map(event);
+    let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}}]}"#;
+    let mut events: Vec<&str> = blocks.iter().map(String::as_str).collect();
+    events.extend([call, END]);
+    let read = answer_of(&events);
+    let joined = r#"{"thinking_blocks":[{"type":"thinking","thinking":"ab","signature":"S1"},{"type":"thinking","thinking":"c","signature":"S2"},{"type":"redacted_thinking","data":"D1"},{"type":"redacted_thinking","data":"D2"}]}"#;
+    assert_eq!(others(&read), [r#"{"reasoning_content":"rrrrrr"}"#, joined]);
+}
