@@ -321,6 +321,11 @@ fn require_coverage(
     }
     match uncovered(&schema, coverage).as_deref() {
         None => Ok(schema),
+        Some(Uncovered { mark, .. }) if mark.rsplit("::").next() == Some(schema.name()) => Err(format!(
+            "the output `{0}` has validators, which only run in a node with this output: write one, with \
+             `#[llm_node(output = {0}, ..)]`",
+            schema.name()
+        )),
         Some(Uncovered { mark, place }) => Err(format!(
             "the validators of `{mark}` would never run inside the output `{}`: {place}; put `#[llm_output]` on \
              every type between them that is your own, and use `Option`, `Box`, `Arc`, `Vec`, `VecDeque`, `Result`, \

@@ -36,6 +36,7 @@ async fn a_type_is_read_out_of_a_text() {
     }
     let error = run.extract::<Checked>("12").await.unwrap_err();
     assert_eq!(error.category(), Category::ConfigError);
+    assert!(error.to_string().contains("write one, with `#[llm_node(output = Checked, ..)]`"), "{error}");
 }
 
 #[llm_output]
