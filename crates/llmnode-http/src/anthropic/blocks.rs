@@ -137,7 +137,7 @@ fn finish(reason: &str) -> FinishReason {
     match reason {
         "end_turn" | "stop_sequence" | "tool_use" | "stop" => FinishReason::Stop,
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
-        // Or paused behind a summary, which goes back as well.
+        // `compaction`: paused after a summary of the conversation, which goes back as well.
         "pause_turn" | "compaction" => FinishReason::Continue,
         other => FinishReason::Other(other.to_owned()),
     }

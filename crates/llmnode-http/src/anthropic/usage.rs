@@ -44,14 +44,12 @@ struct Iteration<'a> {
 /// What summaries of the conversation took, which the other figures leave out.
 fn compactions<'de, D: Deserializer<'de>>(from: D) -> Result<Option<[u64; 4]>, D::Error> {
     let all: Option<Vec<Iteration<'de>>> = objects(from)?;
-    let of = |one: &Iteration<'_>| {
+    let compactions = all.into_iter().flatten().filter(|one| one.r#type.as_deref() == Some("compaction"));
+    let figures = compactions.map(|one| {
         [one.input_tokens, one.output_tokens, one.cache_read_input_tokens, one.cache_creation_input_tokens]
             .map(|figure| figure.tokens.unwrap_or(0))
-    };
-    let compactions = all.into_iter().flatten().filter(|one| one.r#type.as_deref() == Some("compaction"));
-    Ok(compactions
-        .map(|one| of(&one))
-        .reduce(|sum, one| std::array::from_fn(|at| sum[at].saturating_add(one[at]))))
+    });
+    Ok(figures.reduce(|sum, one| std::array::from_fn(|at| sum[at].saturating_add(one[at]))))
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

@@ -39,7 +39,7 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     };
     let why = one_line(answer.finish_message.as_deref().unwrap_or_default(), 300);
     let reason = answer.finish.as_deref().unwrap_or_default();
-    // A stream may break off by it.
+    // A block may also end an answer that has begun.
     if let (false, Some((reason, why))) = (answer.answers && answer.finish.is_some(), &answer.block) {
         let (reason, why) = (one_line(reason, 40), one_line(why, 300));
         let message = format!("Gemini withheld the answer: the prompt is blocked ({reason}): {why}");

@@ -45,7 +45,7 @@ impl ErrorBody {
         let mut error = ErrorBody::default();
         match serde_json::from_slice::<Value>(body) {
             Ok(value) => {
-                // OpenRouter: of a choice.
+                // OpenRouter reports a provider's failure in the choice.
                 let choice =
                     value.pointer("/choices/0").filter(|choice| choice.get("error").is_some_and(is_envelope));
                 error.add(choice.filter(|_| value.get("error").is_none()).unwrap_or(&value), MAX_DEPTH);

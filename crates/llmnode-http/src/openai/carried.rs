@@ -31,7 +31,7 @@ pub(super) fn parts(
         member(name, Cow::Owned(serde_json::value::to_raw_value(words?).ok()?))
     };
     let lists = lists.map(|list| list.filter(|list| !matches!(list.get(), "[]" | "null")));
-    // The same in other words, if there is more.
+    // Where there is more, `reasoning` only repeats it.
     let reasoning = reasoning.filter(|_| thought.is_none() && lists.iter().all(Option::is_none));
     let thought = worded("reasoning_content", thought).or_else(|| worded("reasoning", reasoning));
     let lists = ["reasoning_details", "thinking_blocks"].into_iter().zip(lists);
@@ -54,17 +54,7 @@ pub(super) fn parts(
 /// Joins the pieces of one thought of OpenRouter's `reasoning_details` or LiteLLM's `thinking_blocks`.
 pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue) {
     for piece in serde_json::from_str::<Vec<Map<String, Value>>>(pieces.get()).unwrap_or_default() {
-        let same = |last: &&mut Map<String, Value>| {
-            // Encrypted thoughts of several calls have one index, and each its call's id.
-            let other = matches!((last.get("id"), piece.get("id")), (Some(Value::String(last)), Some(Value::String(id))) if last != id);
-            // What has no index ends with its signature, or comes at once.
-            let is_signed = last
-                .get("signature")
-                .is_some_and(|signature| signature.as_str() != Some("") && !signature.is_null());
-            let is_complete = !last.contains_key("index") && (is_signed || last.contains_key("data"));
-            !other && !is_complete && ["type", "index"].iter().all(|name| last.get(*name) == piece.get(*name))
-        };
-        let Some(last) = all.last_mut().filter(same) else {
+        let Some(last) = all.last_mut().filter(|last| continues(last, &piece)) else {
             all.push(piece);
             continue;
         };
@@ -82,4 +72,14 @@ pub(super) fn join_thoughts(all: &mut Vec<Map<String, Value>>, pieces: &RawValue
             }
         }
     }
+}
+
+/// Encrypted thoughts of several calls have one index, and each its call's id. A block without an index is complete once it
+/// is signed or encrypted.
+fn continues(last: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
+    let has = |name: &str| last.get(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    let is_complete = !last.contains_key("index") && (has("signature") || has("data"));
+    let is_other =
+        has("id") && piece.get("id").is_some_and(|id| id.is_string() && last.get("id") != Some(id));
+    !is_complete && !is_other && ["type", "index"].iter().all(|name| last.get(*name) == piece.get(*name))
 }
