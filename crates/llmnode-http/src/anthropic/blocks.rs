@@ -2,7 +2,6 @@
 
 use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
-use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -84,12 +83,9 @@ pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>
     let (usage, impossible) = head.usage.figures();
     if let Some((category, why)) = &head.refusal {
         let why = one_line(why, 300);
-        let mut withheld = ModelError::new(
-            Category::ContentFilter,
-            format!("Anthropic withheld the answer ({}): {why}", one_line(category, 40)),
-        );
-        withheld.usage = usage.map(Box::new);
-        return Err(Unreadable::Failure(Box::new(withheld.retry(Retry::No))));
+        let message = format!("Anthropic withheld the answer ({}): {why}", one_line(category, 40));
+        let withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
+        return Err(Unreadable::failure(withheld, usage));
     }
     let mut completion = Completion::new("");
     let (mut reasoning, mut parts) = (String::new(), Vec::new());
@@ -114,12 +110,9 @@ pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>
     }
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
-    completion.reasoning = Some(reasoning).filter(|reasoning| !reasoning.is_empty());
+    completion.reasoning = Some(reasoning);
     completion.finish = head.stop.as_deref().map(finish);
-    completion.usage = usage;
-    completion.model = head.model;
-    completion.response_id = head.id.filter(|id| !id.is_empty());
-    let flags = impossible.then_some(Flag::ImpossibleUsage).into_iter().collect();
+    (completion.model, completion.response_id) = (head.model, head.id);
     let bare = |part: &CarriedPart| {
         matches!(part, CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. })
     };
@@ -130,7 +123,7 @@ pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>
     {
         parts.clear();
     }
-    Ok(ReadAnswer { completion, has_call, parts, flags })
+    Ok(ReadAnswer::new(completion, has_call, parts, (usage, impossible)))
 }
 
 fn finish(reason: &str) -> FinishReason {

@@ -1,18 +1,10 @@
 //! The builder of [`Anthropic`].
 
-use std::sync::Arc;
-
-use llmnode_model::internal::Secret;
-use llmnode_model::{Category, ModelError};
+use llmnode_model::ModelError;
 
 use super::{Anthropic, Cache, MESSAGES};
-use crate::api::settings::{ClientSettings, KeySource, client_settings, env_var, read};
-use crate::http::headers::Sourced;
+use crate::api::settings::{ClientSettings, client_settings, env_var};
 
-const KEY: &str = MESSAGES.key;
-const TOKEN: &str = "ANTHROPIC_AUTH_TOKEN";
-const BASE_URL: &str = "ANTHROPIC_BASE_URL";
-const MODEL: &str = MESSAGES.model;
 const VERSION: &str = "2023-06-01";
 
 /// Builds an [`Anthropic`]. Every setting has a default. [`build`](AnthropicBuilder::build) checks them together.
@@ -63,35 +55,11 @@ impl AnthropicBuilder {
     }
 
     fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
-        let read = |name| read(name, &variable);
-        let secret = |value, source| Sourced { value: Secret::new(value), source };
-        let mut builder = Anthropic::builder();
-        let settings = &mut builder.settings;
-        settings.key_source = KeySource::Environment;
-        settings.model = read(MODEL)?;
-        settings.base_url = read(BASE_URL)?.map(|value| Sourced { value, source: BASE_URL });
-        settings.key = read(KEY)?.map(|value| secret(value, KEY));
-        if settings.key.is_none()
-            && let Some(token) = read(TOKEN)?
-        {
-            settings.key = Some(secret(token, TOKEN));
+        let mut settings = Anthropic::builder().settings.with_variables(variable)?;
+        if settings.key.as_ref().is_some_and(|key| Some(key.source) == MESSAGES.other_key) {
             settings.key_header = "authorization";
         }
-        if settings.key.is_none() && settings.base_url.is_none() {
-            let other = read("OPENAI_API_KEY")?.map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
-            let message = format!("neither {KEY} nor {TOKEN} is set{other}; set one, or `.api_key(..)`");
-            return Err(ModelError::unsent(Category::ApiKeyError, message));
-        }
-        Ok(builder)
-    }
-
-    /// Checks the settings and returns the model. The first requests make the connections.
-    ///
-    /// # Errors
-    /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
-    /// `config_error` for any other impossible setting.
-    pub fn build(self) -> Result<Anthropic, ModelError> {
-        Ok(Anthropic(Arc::new(self.settings.build()?)))
+        Ok(AnthropicBuilder { settings })
     }
 
     /// Marks the end of the system's text and the end of each conversation as worth keeping, so that the next request reads
@@ -102,10 +70,16 @@ impl AnthropicBuilder {
     }
 }
 
-client_settings!(AnthropicBuilder, "`http://127.0.0.1:4000`, a gateway. Default `https://api.anthropic.com`");
+client_settings!(
+    AnthropicBuilder,
+    Anthropic,
+    "`http://127.0.0.1:4000`, a gateway. Default `https://api.anthropic.com`"
+);
 
 #[cfg(test)]
 mod tests {
+    use llmnode_model::Category;
+
     use super::*;
 
     fn from(variables: &[(&str, &str)]) -> Result<AnthropicBuilder, ModelError> {
@@ -128,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_key_of_the_program_replaces_a_bearer_token() {
-        let builder = from(&[(TOKEN, "token-1")]).unwrap();
+        let builder = from(&[("ANTHROPIC_AUTH_TOKEN", "token-1")]).unwrap();
         assert_eq!(builder.settings.key_header, "authorization");
         assert_eq!(builder.api_key("sk-ant-1").settings.key_header, "x-api-key");
     }
@@ -140,7 +114,10 @@ mod tests {
             "https://api.anthropic.com/v1/",
             "https://api.anthropic.com/v1/messages",
         ] {
-            let model = from(&[(KEY, "sk-ant-1"), (BASE_URL, base), (MODEL, "m")]).unwrap().build().unwrap();
+            let model = from(&[(MESSAGES.key, "sk-ant-1"), (MESSAGES.base_url, base), (MESSAGES.model, "m")])
+                .unwrap()
+                .build()
+                .unwrap();
             assert_eq!(
                 format!("{model:?}"),
                 "Anthropic { endpoint: \"https://api.anthropic.com/v1/messages\", model: Some(\"m\"), .. }"

@@ -60,10 +60,12 @@ const MESSAGES: Wire = Wire {
     handle: "Anthropic",
     key_header: "x-api-key",
     key: "ANTHROPIC_API_KEY",
+    other_key: Some("ANTHROPIC_AUTH_TOKEN"),
+    base_url: "ANTHROPIC_BASE_URL",
     model: "ANTHROPIC_MODEL",
     api: ApiPath { path: "/v1/messages", example: "https://api.anthropic.com" },
     own: &["messages", "model", "stream", "system"],
-    joined: request::JOINED,
+    joined: &["output_config", "tools"],
     formats: Formats {
         order: &[ResponseFormat::Strict, ResponseFormat::Tool, ResponseFormat::Prompt],
         expresses: |schema| schema.anthropic().is_some(),

@@ -3,22 +3,18 @@
 use std::collections::BTreeMap;
 
 use llmnode_model::{Request, ResponseFormat};
-use llmnode_reader::OutputSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::turns::{Block, CacheControl, Turn, turns};
 use crate::api::messages::{instructed, temperature};
-use crate::api::prepared_request::PreparedRequest;
+use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::http::capabilities::Quirks;
 use crate::http::reasoning::Thinking;
 
 /// The API requires a number.
 const MAX_TOKENS: u32 = 8192;
-
-/// Fields that we write and `extra` may add to.
-pub(super) const JOINED: &[&str] = &["output_config", "tools"];
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -87,12 +83,9 @@ enum Tool<'a> {
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest { request, model, streams, shape, .. } = *prepared;
-    let typed = prepared.typed();
-    let of = |wanted| typed.filter(|(format, _)| *format == wanted).map(|(_, schema)| schema);
-    let function = of(ResponseFormat::Tool);
-    let strict = of(ResponseFormat::Strict).and_then(OutputSchema::anthropic);
-    let given = |name: &str| request.extra.get(name).and_then(Value::as_object).into_iter().flatten();
-    let config: BTreeMap<_, _> = given("output_config").map(|(name, value)| (name.as_str(), value)).collect();
+    let strict = prepared.typed().filter(|(format, _)| *format == ResponseFormat::Strict);
+    let strict = strict.and_then(|(_, schema)| schema.anthropic());
+    let config = prepared.given("output_config");
     let strict = strict.filter(|_| !config.contains_key("format"));
     let effort = prepared.effort().filter(|_| !config.contains_key("effort"));
     let messages = instructed(prepared);
@@ -101,9 +94,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     if let Some(Block::Text { cache_control, .. }) = system.last_mut() {
         *cache_control = cache;
     }
-    let thinks = !shape.no_thinking;
-    let extra = request.extra.iter().filter(|(name, _)| !JOINED.contains(&name.as_str()));
-    let extra = extra.filter(|(name, _)| thinks || *name != "thinking");
+    let mut extra = prepared.extra();
+    extra.retain(|name, _| !(shape.no_thinking && *name == "thinking"));
     let body =
         Body {
             model,
@@ -118,11 +110,17 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             output_config: (strict.is_some() || effort.is_some() || !config.is_empty()).then_some(
                 OutputConfig { given: config, effort, format: strict.map(|schema| Format { schema }) },
             ),
-            tools: tools(prepared, function),
-            tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
+            tools: tools(prepared),
+            tool_choice: prepared.tool_choice().map(|choice| match choice {
+                ToolChoice::Named(name) => {
+                    json!({"type": "tool", "name": name, "disable_parallel_tool_use": true})
+                }
+                ToolChoice::Any => json!({"type": "any"}),
+                ToolChoice::Nothing => json!({"type": "none"}),
+            }),
             cache_control: cache.filter(|_| !request.extra.contains_key("cache_control")),
             stream: streams.then_some(true),
-            extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
+            extra,
             system,
             messages,
         };
@@ -145,31 +143,16 @@ pub(super) fn limit(request: &Request, quirks: Quirks, thinking: Option<Thinking
     quirks.most_tokens.map_or(limit, |most| limit.min(most))
 }
 
-/// With a function for the answer, a model that has to answer now gets no other tool.
-fn tools<'a>(prepared: &'a PreparedRequest<'_>, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
-    let request = prepared.request;
-    let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
-    let listed = listed.map(|tool| Tool::Function {
+fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
+    let listed = prepared.tools().map(|(tool, schema)| Tool::Function {
         name: &tool.name,
         description: &tool.description,
-        input_schema: prepared.allowed(&tool.schema).plain(),
+        input_schema: schema.plain(),
     });
-    let own = function.map(|schema| Tool::Function {
+    let own = prepared.function().map(|schema| Tool::Function {
         name: schema.name(),
         description: "",
         input_schema: schema.plain(),
     });
-    let given = request.extra.get("tools").and_then(Value::as_array).into_iter().flatten().map(Tool::Given);
-    listed.chain(own).chain(given).collect()
-}
-
-fn tool_choice(request: &Request, function: Option<&OutputSchema>, free: bool) -> Option<Value> {
-    match function {
-        // By name if there is nothing else to call.
-        Some(schema) if request.tools.is_empty() && !free => {
-            Some(json!({"type": "tool", "name": schema.name(), "disable_parallel_tool_use": true}))
-        }
-        Some(_) => (!free).then(|| json!({"type": "any"})),
-        None => (request.answer_now && !request.tools.is_empty()).then(|| json!({"type": "none"})),
-    }
+    listed.chain(own).chain(prepared.given_list("tools").map(Tool::Given)).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
+use llmnode_model::{Delta, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -14,8 +14,8 @@ use super::usage::MessageUsage;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::{as_error_body, broken_off, malformed};
-use crate::api::wire::StreamedAnswer;
+use crate::api::unreadable::{broken_off, piece};
+use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, object, tokens};
 use crate::http::sse::Event;
 
@@ -28,8 +28,6 @@ pub(super) struct PartialMessage {
     blocks: BTreeMap<u64, Block>,
     bytes: usize,
     padding: PaddingWatch,
-    /// An error, or a complete message.
-    full_response: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -49,34 +47,20 @@ struct MessageEvent<'a> {
 }
 
 impl StreamedAnswer for PartialMessage {
-    fn read(
-        &mut self,
-        event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<Result<(), ModelError>> {
-        if event.data.trim_ascii() == b"[DONE]" {
-            return ControlFlow::Break(Ok(()));
-        }
-        let read: MessageEvent<'_> = match serde_json::from_slice(event.data) {
-            Ok(read) if !event.is_error => read,
-            Ok(_) => return self.finish_with(as_error_body(event.data)),
-            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(self.usage()))),
-            Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
-            Err(error) => return ControlFlow::Break(Err(malformed(&error, self.usage()))),
-        };
+    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
+        let read: MessageEvent<'_> = piece(event, serde_json::from_slice)?;
         match &*read.r#type {
             "message_start" => self.start(read.message, sink),
             "content_block_start" => self.start_block(read.index, read.content_block),
             "content_block_delta" => self.add(read.index, read.delta, wanted, sink),
             "message_delta" => self.end(read.delta, read.usage, sink),
-            "message_stop" => return ControlFlow::Break(Ok(())),
-            "error" | "message" => return self.finish_with(event.data.to_vec()),
+            "message_stop" => return ControlFlow::Break(End::Complete),
+            "error" | "message" => return ControlFlow::Break(End::Body(event.data.to_vec())),
             _ => {}
         }
         if self.head.stop.is_none() && self.is_padded() {
             self.head.stop = Some("max_tokens".to_owned());
-            return ControlFlow::Break(Ok(()));
+            return ControlFlow::Break(End::Complete);
         }
         ControlFlow::Continue(())
     }
@@ -89,15 +73,12 @@ impl StreamedAnswer for PartialMessage {
         self.head.usage.figures().0
     }
 
-    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>> {
-        if let Some(full_response) = self.full_response {
-            return Err(full_response);
-        }
+    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
         if self.head.stop.is_none() {
-            return Ok(Err(Unreadable::Failure(Box::new(broken_off(self.usage())))));
+            return Err(Unreadable::failure(broken_off(), None));
         }
         let blocks: Vec<Block> = self.blocks.into_values().collect();
-        Ok(completion(self.head, &blocks, wanted))
+        completion(self.head, &blocks, wanted)
     }
 }
 
@@ -202,11 +183,6 @@ impl PartialMessage {
             let written = if block.kind() == "tool_use" { &*block.input } else { block.text("text") };
             self.padding.is_padded(written)
         })
-    }
-
-    fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
-        self.full_response = Some(response);
-        ControlFlow::Break(Ok(()))
     }
 }
 

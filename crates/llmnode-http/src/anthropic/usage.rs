@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use llmnode_model::TokenUsage;
 use serde::{Deserialize, Deserializer};
 
-use crate::http::lenient::{Count, object, objects, text, tokens};
+use crate::http::lenient::{Count, object, objects, reported, text, tokens};
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -89,7 +89,6 @@ impl MessageUsage {
         self.output_tokens_details = later.output_tokens_details.or(self.output_tokens_details);
     }
 
-    /// The flag: a figure is impossible. Servers that do not count send only zeros.
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let sums = self.compactions.unwrap_or_default();
         let more = |figure: Count, more: u64| match figure.tokens {
@@ -101,7 +100,6 @@ impl MessageUsage {
         let written = more(self.cache_creation_input_tokens, sums[3]);
         let reasoning = self.output_tokens_details.unwrap_or_default().thinking_tokens;
         let long = self.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens;
-        let all = [input, output, read, written, reasoning, long];
         // The API does not include cache reads and writes in the input.
         let apart = read.tokens.unwrap_or(0).saturating_add(written.tokens.unwrap_or(0));
         let mut usage = TokenUsage::default();
@@ -111,8 +109,7 @@ impl MessageUsage {
         usage.cache_write = written.tokens;
         usage.cache_write_long = long.tokens;
         usage.reasoning = reasoning.tokens;
-        let known = all.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
-        (known.then_some(usage), all.iter().any(|figure| figure.impossible))
+        reported(usage, &[input, output, read, written, reasoning, long])
     }
 }
 

@@ -130,7 +130,6 @@ impl Inner {
             return Err(fault);
         }
         let shape = self.shape(request, model)?;
-        let tag = self.wire.tag;
         let RequestHeaders { headers, secrets } = self.headers.for_request()?;
         let deadline = self.service.deadline(request.attempt_timeout);
         let streams = listens && !shape.quirks.no_stream;
@@ -138,7 +137,7 @@ impl Inner {
             PreparedRequest {
                 request,
                 model,
-                tag,
+                wire: self.wire,
                 shape,
                 deadline,
                 streams,
@@ -167,58 +166,30 @@ impl Inner {
         let leaves_out = |part| self.capabilities.leaves_out(model, call, part);
         let carries = request.messages.iter().any(shown) && !leaves_out(UnsupportedFeature::Carried);
         let no_thinking = leaves_out(UnsupportedFeature::Thinking);
-        let known = |schema| {
-            let quirks = self.capabilities.of(model, schema);
-            let thinking = self.thinking(request, quirks)?.filter(|_| !no_thinking);
-            let thinks = thinking.map_or(self.wire.efforts.is_in(&request.extra), |(_, way)| way.thinks());
-            let thinks = thinks && !no_thinking;
-            Ok::<_, String>((if thinks { quirks.in_thought(tools) } else { quirks }, thinking, thinks))
-        };
-        let Some(schema) = request.output.as_deref().filter(|_| !own) else {
-            let (quirks, thinking, thinks) = known(None)?;
-            let choices = in_tools && !quirks.no_choices;
-            return Ok(RequestShape {
-                quirks,
-                schema: None,
-                tools,
-                carries,
-                no_thinking,
-                choices,
-                call,
-                thinking,
-                thinks,
-            });
-        };
-        let (quirks, thinking, thinks) = known(Some(schema.name()))?;
+        let mut shape = RequestShape { tools, carries, no_thinking, call, ..RequestShape::default() };
+        let output = request.output.as_deref().filter(|_| !own);
+        let quirks = self.capabilities.of(model, output.map(OutputSchema::name));
+        shape.thinking = self.thinking(request, quirks)?.filter(|_| !no_thinking);
+        let asked = shape.thinking.map(|(_, way)| way.thinks());
+        shape.thinks = !no_thinking && asked.unwrap_or(self.wire.efforts.is_in(&request.extra));
+        let quirks = if shape.thinks { quirks.in_thought(tools) } else { quirks };
+        (shape.quirks, shape.choices) = (quirks, in_tools && !quirks.no_choices);
+        let Some(schema) = output else { return Ok(shape) };
         let schema = if quirks.no_choices { without_choices(schema) } else { schema };
         let chosen = self.chosen(request, quirks);
         self.check_chosen(chosen, schema)?;
-        let formats = self.wire.formats;
-        let response_format = response_formats::response_format(formats, chosen, schema, quirks.refused)
+        let format = response_formats::response_format(self.wire.formats, chosen, schema, quirks.refused)
             .map_err(with_remedy)?;
-        match taken.filter(|_| response_format == ResponseFormat::Tool) {
-            Some(field) => Err(format!(
+        if let Some(field) = taken.filter(|_| format == ResponseFormat::Tool) {
+            return Err(format!(
                 "the response format `tool` makes the request's `{field}`, and `extra` has one, too; leave it out, or \
                  choose another response format"
-            )),
-            None => {
-                let has_schema =
-                    !matches!(response_format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
-                let choices = (has_schema && has_choices(schema)) || (in_tools && !quirks.no_choices);
-                let schema = Some((response_format, schema.name()));
-                Ok(RequestShape {
-                    quirks,
-                    schema,
-                    tools,
-                    carries,
-                    no_thinking,
-                    choices,
-                    call,
-                    thinking,
-                    thinks,
-                })
-            }
+            ));
         }
+        shape.schema = Some((format, schema.name()));
+        let has_schema = !matches!(format, ResponseFormat::JsonObject | ResponseFormat::Prompt);
+        shape.choices |= has_schema && has_choices(schema);
+        Ok(shape)
     }
 
     fn thinking(&self, request: &Request, quirks: Quirks) -> Result<Option<(Reasoning, Thinking)>, String> {
@@ -328,9 +299,9 @@ impl Inner {
         let (outcome, reported_usage) = match received {
             Ok(ResponseBody::Events(written)) => {
                 let reported_usage = written.usage();
-                (Ok(written.finish(asked.wanted())), reported_usage)
+                (Ok(Ok(written.finish(asked.wanted()))), reported_usage)
             }
-            Ok(ResponseBody::Full(body)) => (Ok(Err(body)), None),
+            Ok(ResponseBody::Full(body, reported_usage)) => (Ok(Err(body)), reported_usage),
             Err(failure) => (Err(failure), None),
         };
         if !head.status.is_success() {

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
+use llmnode_model::{Delta, Sink, TokenUsage};
 use llmnode_reader::Flag;
 use serde_json::Value;
 
 use super::expected_calls::ExpectedCalls;
 use super::read_answer::{ReadAnswer, Unreadable};
-use super::wire::{StreamedAnswer, Wire};
+use super::wire::{End, StreamedAnswer, Wire};
 use crate::http::sse::Decoder;
 
 /// What somebody who reads along sees.
@@ -50,18 +50,15 @@ fn read<'b>(wire: &Wire, pieces: impl IntoIterator<Item = &'b [u8]>) -> (String,
             return (shown(wire, end, written), seen.shown());
         }
     }
-    let end = match decoder.end(|event| written.read(event, WANTED, &mut seen)) {
-        ControlFlow::Break(end) => end,
-        ControlFlow::Continue(()) => Ok(()),
-    };
-    (shown(wire, end, written), seen.shown())
+    let end = decoder.end(|event| written.read(event, WANTED, &mut seen)).break_value();
+    (shown(wire, end.unwrap_or(End::Complete), written), seen.shown())
 }
 
-fn shown(wire: &Wire, end: Result<(), ModelError>, written: Box<dyn StreamedAnswer>) -> String {
-    let read = match end.map(|()| written.finish(WANTED)) {
-        Err(failure) => return format!("{failure:?}"),
-        Ok(Err(body)) => (wire.read)(&body, WANTED),
-        Ok(Ok(read)) => read,
+fn shown(wire: &Wire, end: End, written: Box<dyn StreamedAnswer>) -> String {
+    let read = match end {
+        End::Failure(failure) => return format!("{failure:?}"),
+        End::Body(body) => (wire.read)(&body, WANTED),
+        End::Complete => written.finish(WANTED),
     };
     match read {
         Ok(ReadAnswer { completion, parts, flags, .. }) => {

@@ -1,14 +1,17 @@
 //! A request with all that the reading of its response needs.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use llmnode_model::internal::{CarriedPart, Secret, redact_secrets};
-use llmnode_model::{FinishReason, Message, Request, ResponseFormat};
+use llmnode_model::{FinishReason, Message, Request, ResponseFormat, ToolSpec};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::without_choices;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::expected_calls::ExpectedCalls;
+use super::wire::Wire;
 use crate::http::capabilities::RequestShape;
 use crate::http::reasoning::Thinking;
 use crate::http::service::Deadline;
@@ -16,7 +19,7 @@ use crate::http::service::Deadline;
 pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,
     pub(crate) model: &'a str,
-    pub(crate) tag: &'static str,
+    pub(crate) wire: &'static Wire,
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,
@@ -26,6 +29,13 @@ pub(crate) struct PreparedRequest<'a> {
     )]
     pub(crate) cache_for_an_hour: Option<bool>,
     pub(crate) secrets: Cow<'a, [Secret]>,
+}
+
+/// What the model has to call.
+pub(crate) enum ToolChoice<'a> {
+    Named(&'a str),
+    Any,
+    Nothing,
 }
 
 impl PreparedRequest<'_> {
@@ -61,19 +71,58 @@ impl PreparedRequest<'_> {
         Some((format, self.allowed(self.request.output.as_deref()?)))
     }
 
+    /// The function whose arguments are the answer.
+    pub(crate) fn function(&self) -> Option<&OutputSchema> {
+        self.typed().filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema)
+    }
+
+    /// With a function for the answer, a model that has to answer now gets no other tool. Else prompt caches stay valid.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = (&ToolSpec, &OutputSchema)> {
+        let no_other = self.request.answer_now && self.function().is_some();
+        let tools = self.request.tools.iter().filter(move |_| !no_other);
+        tools.map(|tool| (tool, self.allowed(&tool.schema)))
+    }
+
+    pub(crate) fn tool_choice(&self) -> Option<ToolChoice<'_>> {
+        let Request { tools, answer_now, .. } = self.request;
+        let forces = !self.shape.quirks.no_forced_tool;
+        match self.function() {
+            // By name if there is nothing else to call.
+            Some(schema) if tools.is_empty() => forces.then(|| ToolChoice::Named(schema.name())),
+            Some(_) => forces.then_some(ToolChoice::Any),
+            None => (*answer_now && !tools.is_empty()).then_some(ToolChoice::Nothing),
+        }
+    }
+
+    /// Fields of `extra` that are not parts of ours.
+    pub(crate) fn extra(&self) -> BTreeMap<&str, &Value> {
+        let extra = self.request.extra.iter().filter(|(name, _)| !self.wire.joined.contains(&name.as_str()));
+        extra.map(|(name, value)| (name.as_str(), value)).collect()
+    }
+
+    /// What the program adds to a field of ours. Its members take precedence.
+    pub(crate) fn given(&self, field: &str) -> BTreeMap<&str, &Value> {
+        let members = self.request.extra.get(field).and_then(Value::as_object).into_iter().flatten();
+        members.map(|(name, value)| (name.as_str(), value)).collect()
+    }
+
+    pub(crate) fn given_list(&self, field: &str) -> impl Iterator<Item = &Value> {
+        self.request.extra.get(field).and_then(Value::as_array).into_iter().flatten()
+    }
+
     /// Without the state's lists where the model refuses them.
     pub(crate) fn allowed<'s>(&self, schema: &'s OutputSchema) -> &'s OutputSchema {
         if self.shape.quirks.no_choices { without_choices(schema) } else { schema }
     }
 
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
-        message.carried().filter(|_| self.shape.carries)?.parts_for(self.tag, self.model)
+        message.carried().filter(|_| self.shape.carries)?.parts_for(self.wire.tag, self.model)
     }
 
     /// Parts of another model are not sent.
     pub(crate) fn leaves_carried(&self) -> bool {
         let is_foreign = |message: &Message| {
-            message.carried().is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
+            message.carried().is_some_and(|carried| carried.parts_for(self.wire.tag, self.model).is_none())
         };
         self.shape.carries && self.request.messages.iter().any(is_foreign)
     }

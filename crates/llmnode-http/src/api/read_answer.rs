@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use llmnode_model::internal::CarriedPart;
-use llmnode_model::{Completion, ModelError};
+use llmnode_model::{Completion, ModelError, TokenUsage};
 use llmnode_reader::Flag;
 
 pub(crate) const OTHER_CHOICES: Flag = Flag::Fitted(Cow::Borrowed("other_choices"));
@@ -15,12 +15,36 @@ pub(crate) enum Unreadable {
     Failure(Box<ModelError>),
 }
 
+impl Unreadable {
+    pub(crate) fn failure(mut failure: ModelError, usage: Option<TokenUsage>) -> Self {
+        failure.usage = usage.map(Box::new);
+        Unreadable::Failure(Box::new(failure))
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct ReadAnswer {
     pub(crate) completion: Completion,
     pub(crate) has_call: bool,
     pub(crate) parts: Vec<CarriedPart>,
     pub(crate) flags: Vec<Flag>,
+}
+
+impl ReadAnswer {
+    /// Empty words count as absent.
+    pub(crate) fn new(
+        mut completion: Completion,
+        has_call: bool,
+        parts: Vec<CarriedPart>,
+        (usage, impossible): (Option<TokenUsage>, bool),
+    ) -> Self {
+        completion.usage = usage;
+        for word in [&mut completion.reasoning, &mut completion.refusal, &mut completion.response_id] {
+            word.take_if(|word| word.is_empty());
+        }
+        let flags = impossible.then_some(Flag::ImpossibleUsage).into_iter().collect();
+        ReadAnswer { completion, has_call, parts, flags }
+    }
 }
 
 pub(crate) type ReadResult = Result<ReadAnswer, Unreadable>;

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use llmnode_model::{Category, ModelError, Sink};
+use llmnode_model::{Category, ModelError, Sink, TokenUsage};
 
 use super::inner::Inner;
 use super::prepared_request::PreparedRequest;
-use super::wire::StreamedAnswer;
+use super::wire::{End, StreamedAnswer};
 use crate::http::body::ResponseBody as IncomingBody;
 use crate::http::incoming::Incoming;
 use crate::http::sse::{Decoder, is_event_stream};
@@ -15,7 +15,8 @@ use crate::http::sse::{Decoder, is_event_stream};
 const YIELD_AFTER_BYTES: usize = 64 * 1024;
 
 pub(crate) enum ResponseBody {
-    Full(Vec<u8>),
+    /// With the usage that a stream has reported before.
+    Full(Vec<u8>, Option<TokenUsage>),
     Events(Box<dyn StreamedAnswer>),
 }
 
@@ -47,13 +48,13 @@ impl Inner {
                 Some(true) => {
                     // Boxed, so that a body in one piece has no room for it.
                     let events = Box::pin(self.events(body, incoming, asked, sink));
-                    return events.await.map(ResponseBody::Events);
+                    return events.await;
                 }
                 Some(false) => incoming.set_idle_timeout(None),
                 None => {}
             }
         }
-        Ok(ResponseBody::Full(body))
+        Ok(ResponseBody::Full(body, None))
     }
 
     async fn events(
@@ -62,7 +63,7 @@ impl Inner {
         mut incoming: Incoming<'_>,
         asked: &PreparedRequest<'_>,
         sink: &mut dyn Sink,
-    ) -> Result<Box<dyn StreamedAnswer>, ModelError> {
+    ) -> Result<ResponseBody, ModelError> {
         incoming.set_idle_timeout(self.service.idle_timeout);
         let (mut decoder, mut written) = (Decoder::default(), (self.wire.stream)());
         let (wanted, mut unseen) = (asked.wanted(), begin.len());
@@ -70,13 +71,11 @@ impl Inner {
         drop(begin);
         loop {
             written.flush(sink);
-            match read {
-                ControlFlow::Continue(()) => {}
-                ControlFlow::Break(Ok(())) => {
+            if let ControlFlow::Break(end) = read {
+                if !matches!(end, End::Failure(_)) {
                     incoming.drain().await;
-                    return Ok(written);
                 }
-                ControlFlow::Break(Err(failure)) => return Err(failure),
+                return ended(end, written);
             }
             let cap = self.service.body_cap;
             if decoder.buffered() > cap {
@@ -102,10 +101,7 @@ impl Inner {
                 }
                 Ok(None) => {
                     let end = decoder.end(|event| written.read(event, wanted, sink));
-                    return match end {
-                        ControlFlow::Break(Err(failure)) => Err(failure),
-                        _ => Ok(written),
-                    };
+                    return ended(end.break_value().unwrap_or(End::Complete), written);
                 }
                 Err(failure) => return Err(with_reported_usage(failure, &*written)),
             };
@@ -113,6 +109,14 @@ impl Inner {
                 incoming.reset_idle_timeout();
             }
         }
+    }
+}
+
+fn ended(end: End, written: Box<dyn StreamedAnswer>) -> Result<ResponseBody, ModelError> {
+    match end {
+        End::Complete => Ok(ResponseBody::Events(written)),
+        End::Body(body) => Ok(ResponseBody::Full(body, written.usage())),
+        End::Failure(failure) => Err(with_reported_usage(failure, &*written)),
     }
 }
 

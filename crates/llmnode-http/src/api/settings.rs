@@ -71,6 +71,43 @@ impl ClientSettings {
         }
     }
 
+    /// Reads the key, base URL and model from the environment. Of two keys, the first counts.
+    pub(crate) fn with_variables(
+        mut self,
+        variable: impl Fn(&str) -> Option<Result<String, ()>>,
+    ) -> Result<Self, ModelError> {
+        let Wire { title, key, other_key, base_url, model, .. } = self.wire;
+        let read = |name: &'static str| {
+            let value = read(name, &variable)?;
+            Ok::<_, ModelError>(value.map(|value| Sourced { value, source: name }))
+        };
+        self.key_source = KeySource::Environment;
+        self.model = read(model)?.map(|model| model.value);
+        self.base_url = read(base_url)?;
+        let first = read(key)?;
+        let other = other_key.map(read).transpose()?.flatten();
+        if let (Some(_), Some(Sourced { source, .. })) = (&first, &other) {
+            tracing::info!(target: "llmnode::key", "{key} and {source} are set: the first one is used");
+        }
+        let secret = |Sourced { value, source }| Sourced { value: Secret::new(value), source };
+        self.key = first.or(other).map(secret);
+        if self.key.is_some() || self.base_url.is_some() {
+            return Ok(self);
+        }
+        let message = match other_key {
+            Some(other_key) => {
+                let hint =
+                    read("OPENAI_API_KEY")?.map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
+                format!("neither {key} nor {other_key} is set{hint}; set one, or `.api_key(..)`")
+            }
+            None => format!(
+                "neither {key} nor {base_url} is set: set {key} to a key of {title}, or {base_url} to the base URL of a \
+                 compatible server, such as http://127.0.0.1:8080/v1"
+            ),
+        };
+        Err(ModelError::unsent(Category::ApiKeyError, message))
+    }
+
     pub(crate) fn key_remedy(&self) -> String {
         let Wire { handle, key, .. } = self.wire;
         match self.key_source {
@@ -97,10 +134,19 @@ impl ClientSettings {
     }
 }
 
-/// Setters of all builders, with their docs. `$example` is a base URL.
+/// What all builders have, with its docs. `$example` is a base URL.
 macro_rules! client_settings {
-    ($builder:ident, $example:literal) => {
+    ($builder:ident, $model:ident, $example:literal) => {
         impl $builder {
+            /// Checks the settings and returns the model. The first requests make the connections.
+            ///
+            /// # Errors
+            /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
+            /// `config_error` for any other impossible setting.
+            pub fn build(self) -> Result<$model, llmnode_model::ModelError> {
+                Ok($model(std::sync::Arc::new(self.settings.build()?)))
+            }
+
             #[doc = concat!("Sets the base URL, such as ", $example, ". A URL that two readers could understand differently is a")]
             /// `config_error`: with a backslash or a space, a host that is not ASCII, or an address such as `127.1`.
             pub fn base_url(mut self, url: impl Into<String>) -> Self {

@@ -1,9 +1,13 @@
 //! What all wires do with a body or a stream without an answer.
 
-use llmnode_model::{Category, ModelError, Retry, TokenUsage};
+use std::ops::ControlFlow;
+
+use llmnode_model::{Category, ModelError, Retry};
 use serde_json::{Value, json};
 
 use super::read_answer::Unreadable;
+use super::wire::End;
+use crate::http::sse::Event;
 
 pub(crate) fn json_of(body: &[u8]) -> Result<&[u8], Unreadable> {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
@@ -23,17 +27,28 @@ pub(crate) fn no_answer(message: impl Into<String>) -> Unreadable {
     Unreadable::Failure(Box::new(failure))
 }
 
-pub(crate) fn broken_off(usage: Option<TokenUsage>) -> ModelError {
-    let mut failure = ModelError::new(Category::Network, "the stream ended before the answer did");
-    failure.usage = usage.map(Box::new);
-    failure
+pub(crate) fn broken_off() -> ModelError {
+    ModelError::new(Category::Network, "the stream ended before the answer did")
 }
 
-pub(crate) fn malformed(error: &serde_json::Error, usage: Option<TokenUsage>) -> ModelError {
-    let message = format!("an event of the stream cannot be read as JSON: {error}");
-    let mut failure = ModelError::new(Category::BadResponse, message).retry(Retry::Transport);
-    failure.usage = usage.map(Box::new);
-    failure
+/// Reads a piece of an answer.
+pub(crate) fn piece<'e, T>(
+    event: Event<'e>,
+    read: fn(&'e [u8]) -> serde_json::Result<T>,
+) -> ControlFlow<End, T> {
+    if event.data.trim_ascii() == b"[DONE]" {
+        return ControlFlow::Break(End::Complete);
+    }
+    ControlFlow::Break(match read(event.data) {
+        Ok(piece) if !event.is_error => return ControlFlow::Continue(piece),
+        // The server broke off in the middle of an event.
+        Err(_) if !event.is_complete => End::Failure(broken_off()),
+        Err(error) if !event.is_error => {
+            let message = format!("an event of the stream cannot be read as JSON: {error}");
+            End::Failure(ModelError::new(Category::BadResponse, message).retry(Retry::Transport))
+        }
+        _ => End::Body(as_error_body(event.data)),
+    })
 }
 
 pub(crate) fn as_error_body(data: &[u8]) -> Vec<u8> {

@@ -27,7 +27,10 @@ pub(crate) struct Wire {
     pub(crate) title: &'static str,
     pub(crate) handle: &'static str,
     pub(crate) key_header: &'static str,
+    /// Variables of the environment.
     pub(crate) key: &'static str,
+    pub(crate) other_key: Option<&'static str>,
+    pub(crate) base_url: &'static str,
     pub(crate) model: &'static str,
     /// Its example is the default.
     pub(crate) api: ApiPath,
@@ -47,14 +50,16 @@ pub(crate) struct Wire {
     pub(crate) stream: fn() -> Box<dyn StreamedAnswer>,
 }
 
+/// Why a stream is read no further.
+pub(crate) enum End {
+    Complete,
+    /// An error, or a complete response.
+    Body(Vec<u8>),
+    Failure(ModelError),
+}
+
 pub(crate) trait StreamedAnswer: Send {
-    /// `Break(Ok(()))`: it is complete.
-    fn read(
-        &mut self,
-        event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<Result<(), ModelError>>;
+    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End>;
 
     /// Called between the reads of a body, where a call may be dropped: reports usage that `read` has not.
     fn flush(&mut self, sink: &mut dyn Sink) {
@@ -65,5 +70,6 @@ pub(crate) trait StreamedAnswer: Send {
 
     fn usage(&self) -> Option<TokenUsage>;
 
-    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>>;
+    /// Failures get the [`usage`](Self::usage) later.
+    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult;
 }

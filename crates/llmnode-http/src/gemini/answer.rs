@@ -2,7 +2,6 @@
 
 use llmnode_model::internal::CarriedPart;
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
-use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
 use super::gathered::{Gathered, Response};
@@ -30,12 +29,8 @@ pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
 
 pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadResult {
     let (usage, impossible) = answer.usage.figures();
-    let flags = [(impossible, Flag::ImpossibleUsage), (answer.others, OTHER_CHOICES)];
-    let flags = flags.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect();
     let failed = |category, message: String, retry| {
-        let mut failure = ModelError::new(category, message).retry(retry);
-        failure.usage = usage.map(Box::new);
-        Err(Unreadable::Failure(Box::new(failure)))
+        Err(Unreadable::failure(ModelError::new(category, message).retry(retry), usage))
     };
     let why = one_line(answer.finish_message.as_deref().unwrap_or_default(), 300);
     let reason = answer.finish.as_deref().unwrap_or_default();
@@ -60,27 +55,27 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     );
     let mistake = format!("the call of a tool failed ({reason}): {why}");
     let finish = answer.finish.as_deref().map(finish);
-    let (model, id, mut parts) = (answer.model, answer.id, answer.parts);
+    let mut parts = answer.parts;
     let mut completion = Completion::new(answer.text);
     completion.calls = answer.calls;
-    completion.reasoning = Some(answer.reasoning).filter(|reasoning| !reasoning.is_empty());
+    completion.reasoning = Some(answer.reasoning);
+    (completion.finish, completion.model, completion.response_id) = (finish, answer.model, answer.id);
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     if malformed || (unexpected && completion.calls.is_empty()) {
         let mut failure = ModelError::new(Category::SchemaError, mistake).retry(Retry::Feedback);
-        failure.usage = usage.map(Box::new);
         // What it wrote instead, as far as Google shows it.
         failure.answer = Some(completion.text + &why);
-        return Err(Unreadable::Failure(Box::new(failure)));
+        return Err(Unreadable::failure(failure, usage));
     }
     // With calls, even a turn without signatures has to be known as this model's own.
     let bare = |part: &CarriedPart| matches!(part, CarriedPart::Text { beside: None, .. });
     if parts.iter().all(bare) || (has_call && completion.calls.is_empty()) {
         parts.clear();
     }
-    (completion.finish, completion.usage) = (finish, usage);
-    (completion.model, completion.response_id) = (model, id.filter(|id| !id.is_empty()));
-    Ok(ReadAnswer { completion, has_call, parts, flags })
+    let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));
+    read.flags.extend(answer.others.then_some(OTHER_CHOICES));
+    Ok(read)
 }
 
 fn finish(reason: &str) -> FinishReason {

@@ -1,18 +1,9 @@
 //! The builder of [`Gemini`].
 
-use std::sync::Arc;
-
-use llmnode_model::internal::Secret;
-use llmnode_model::{Category, ModelError};
+use llmnode_model::ModelError;
 
 use super::{GENERATE, Gemini};
-use crate::api::settings::{ClientSettings, KeySource, client_settings, env_var, read};
-use crate::http::headers::Sourced;
-
-const KEY: &str = GENERATE.key;
-const OTHER_KEY: &str = "GOOGLE_API_KEY";
-const BASE_URL: &str = "GEMINI_BASE_URL";
-const MODEL: &str = GENERATE.model;
+use crate::api::settings::{ClientSettings, client_settings, env_var};
 
 /// Builds a [`Gemini`]. Every setting has a default. [`build`](GeminiBuilder::build) checks them together.
 ///
@@ -65,44 +56,25 @@ impl GeminiBuilder {
     }
 
     fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
-        let read = |name| read(name, &variable);
-        let mut builder = Gemini::builder();
-        let settings = &mut builder.settings;
-        settings.key_source = KeySource::Environment;
-        settings.model = read(MODEL)?;
-        settings.base_url = read(BASE_URL)?.map(|value| Sourced { value, source: BASE_URL });
-        let keys = [(read(KEY)?, KEY), (read(OTHER_KEY)?, OTHER_KEY)];
-        if keys.iter().all(|(key, _)| key.is_some()) {
-            tracing::info!(target: "llmnode::gemini", "{KEY} and {OTHER_KEY} are set: the first one is used");
-        }
-        settings.key =
-            keys.into_iter().find_map(|(value, source)| Some(Sourced { value: Secret::new(value?), source }));
-        if settings.key.is_none() && settings.base_url.is_none() {
-            let other = read("OPENAI_API_KEY")?.map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
-            let message = format!("neither {KEY} nor {OTHER_KEY} is set{other}; set one, or `.api_key(..)`");
-            return Err(ModelError::unsent(Category::ApiKeyError, message));
-        }
-        Ok(builder)
-    }
-
-    /// Checks the settings and returns the model. The first requests make the connections.
-    ///
-    /// # Errors
-    /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
-    /// `config_error` for any other impossible setting.
-    pub fn build(self) -> Result<Gemini, ModelError> {
-        Ok(Gemini(Arc::new(self.settings.build()?)))
+        let settings = Gemini::builder().settings.with_variables(variable)?;
+        Ok(GeminiBuilder { settings })
     }
 }
 
 client_settings!(
     GeminiBuilder,
+    Gemini,
     "`http://127.0.0.1:4000/v1beta`, a gateway. Default `https://generativelanguage.googleapis.com/v1beta`"
 );
 
 #[cfg(test)]
 mod tests {
+    use llmnode_model::Category;
+
     use super::*;
+
+    const KEY: &str = GENERATE.key;
+    const OTHER_KEY: &str = "GOOGLE_API_KEY";
 
     fn from(variables: &[(&str, &str)]) -> Result<GeminiBuilder, ModelError> {
         let variables = variables.to_vec();
@@ -144,7 +116,7 @@ mod tests {
             ("https://h/v1beta/models", "https://h/v1beta/models"),
             (vertex, "https://h/v1/projects/p/locations/l/publishers/google/models"),
         ] {
-            let model = from(&[(KEY, "AIza1"), (BASE_URL, base)]).unwrap().build().unwrap();
+            let model = from(&[(KEY, "AIza1"), (GENERATE.base_url, base)]).unwrap().build().unwrap();
             assert_eq!(format!("{model:?}"), format!("Gemini {{ endpoint: {endpoint:?}, model: None, .. }}"));
         }
     }

@@ -53,10 +53,12 @@ const GENERATE: Wire = Wire {
     handle: "Gemini",
     key_header: "x-goog-api-key",
     key: "GEMINI_API_KEY",
+    other_key: Some("GOOGLE_API_KEY"),
+    base_url: "GEMINI_BASE_URL",
     model: "GEMINI_MODEL",
     api: ApiPath { path: "/models", example: "https://generativelanguage.googleapis.com/v1beta" },
     own: &["contents", "model", "stream", "systemInstruction", "system_instruction"],
-    joined: request::JOINED,
+    joined: &["generationConfig", "tools", "toolConfig"],
     formats: Formats {
         order: &[
             ResponseFormat::Tool,

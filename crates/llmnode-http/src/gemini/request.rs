@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use llmnode_model::{Request, ResponseFormat};
-use llmnode_reader::OutputSchema;
+use llmnode_model::ResponseFormat;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -11,11 +10,8 @@ use serde_json::{Map, Value, json};
 use super::contents::{Content, Instruction, contents};
 use super::parameters::parameters;
 use crate::api::messages::{instructed, max_tokens, temperature};
-use crate::api::prepared_request::PreparedRequest;
+use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::http::reasoning::Thinking;
-
-/// Fields of ours that `extra` may add to.
-pub(super) const JOINED: &[&str] = &["generationConfig", "tools", "toolConfig"];
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -82,33 +78,26 @@ enum Parameters<'a> {
 }
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
-    let PreparedRequest { request, shape, .. } = *prepared;
-    let typed = prepared.typed();
-    let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
     let messages = instructed(prepared);
     let (system_instruction, contents) = contents(&messages, prepared)?;
-    let extra = request.extra.iter().filter(|(name, _)| !JOINED.contains(&name.as_str()));
     let body = Body {
         system_instruction,
-        tools: tools(prepared, function),
-        tool_config: tool_config(request, function, shape.quirks.no_forced_tool),
-        generation_config: generation_config(prepared, typed),
-        extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
+        tools: tools(prepared),
+        tool_config: tool_config(prepared),
+        generation_config: generation_config(prepared),
+        extra: prepared.extra(),
         contents,
     };
     prepared.json(&body)
 }
 
-fn generation_config<'a>(
-    prepared: &PreparedRequest<'a>,
-    typed: Option<(ResponseFormat, &'a OutputSchema)>,
-) -> Option<GenerationConfig<'a>> {
+fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<GenerationConfig<'a>> {
     let PreparedRequest { request, shape, .. } = *prepared;
-    let given: BTreeMap<&str, &Value> = members(request, "generationConfig").collect();
+    let given = prepared.given("generationConfig");
     let free = |name: &str| !given.contains_key(name);
     let own_form =
         ["responseMimeType", "responseJsonSchema", "responseSchema"].into_iter().any(|name| !free(name));
-    let typed = typed.filter(|_| !own_form);
+    let typed = prepared.typed().filter(|_| !own_form);
     let schema = typed.filter(|(format, _)| *format == ResponseFormat::Strict);
     let is_json = typed
         .is_some_and(|(format, _)| matches!(format, ResponseFormat::Strict | ResponseFormat::JsonObject));
@@ -142,46 +131,34 @@ fn thinking_config(prepared: &PreparedRequest<'_>) -> Option<Value> {
     Some(config)
 }
 
-fn members<'a>(request: &'a Request, field: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
-    let given = request.extra.get(field).and_then(Value::as_object).into_iter().flatten();
-    given.map(|(name, value)| (name.as_str(), value))
-}
-
-/// With a function for the answer, a model that has to answer now is offered nothing else.
-fn tools<'a>(prepared: &'a PreparedRequest<'_>, function: Option<&'a OutputSchema>) -> Vec<Tool<'a>> {
-    let request = prepared.request;
+fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
     let parameters = |schema| match prepared.shape.quirks.no_json_schema_parameters {
         true => Parameters::Parameters(parameters(schema)),
         false => Parameters::ParametersJsonSchema(schema),
     };
-    let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
-    let listed = listed.map(|tool| Function {
+    let listed = prepared.tools().map(|(tool, schema)| Function {
         name: &tool.name,
         description: &tool.description,
-        parameters: parameters(prepared.allowed(&tool.schema).plain()),
+        parameters: parameters(schema.plain()),
     });
-    let own = function.map(|schema| Function {
+    let own = prepared.function().map(|schema| Function {
         name: schema.name(),
         description: "",
         parameters: parameters(schema.gemini().unwrap_or_else(|| schema.plain())),
     });
     let functions: Vec<Function<'_>> = listed.chain(own).collect();
     let ours = (!functions.is_empty()).then_some(Tool::Functions { functions });
-    let given = request.extra.get("tools").and_then(Value::as_array).into_iter().flatten().map(Tool::Given);
-    ours.into_iter().chain(given).collect()
+    ours.into_iter().chain(prepared.given_list("tools").map(Tool::Given)).collect()
 }
 
-fn tool_config(request: &Request, function: Option<&OutputSchema>, free: bool) -> Map<String, Value> {
-    let mode = match function {
-        // By name if there is nothing else to call.
-        Some(schema) if request.tools.is_empty() && !free => {
-            Some(json!({"mode": "ANY", "allowedFunctionNames": [schema.name()]}))
-        }
-        Some(_) => (!free).then(|| json!({"mode": "ANY"})),
-        None => (request.answer_now && !request.tools.is_empty()).then(|| json!({"mode": "NONE"})),
-    };
-    let given = members(request, "toolConfig").map(|(name, value)| (name.to_owned(), value.clone()));
-    let mut config: Map<String, Value> = given.collect();
+fn tool_config(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
+    let given = prepared.given("toolConfig").into_iter();
+    let mut config: Map<_, _> = given.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    let mode = prepared.tool_choice().map(|choice| match choice {
+        ToolChoice::Named(name) => json!({"mode": "ANY", "allowedFunctionNames": [name]}),
+        ToolChoice::Any => json!({"mode": "ANY"}),
+        ToolChoice::Nothing => json!({"mode": "NONE"}),
+    });
     config.extend(mode.map(|mode| ("functionCallingConfig".to_owned(), mode)));
     config
 }

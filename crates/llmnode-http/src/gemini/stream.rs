@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
+use llmnode_model::{Delta, Sink, TokenUsage};
 
 use super::answer::completion;
 use super::gathered::{Gathered, Piece, Response};
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::{as_error_body, broken_off, malformed};
-use crate::api::wire::StreamedAnswer;
+use crate::api::unreadable::{broken_off, piece};
+use crate::api::wire::{End, StreamedAnswer};
 use crate::http::sse::Event;
 
 #[derive(Debug, Default)]
@@ -19,37 +19,19 @@ pub(super) struct PartialAnswer {
     reported: Option<TokenUsage>,
     called: bool,
     padding: PaddingWatch,
-    error: Option<Vec<u8>>,
 }
 
 impl StreamedAnswer for PartialAnswer {
-    fn read(
-        &mut self,
-        event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<Result<(), ModelError>> {
-        if event.data.trim_ascii() == b"[DONE]" {
-            return ControlFlow::Break(Ok(()));
-        }
-        let response = match Response::read(event.data) {
-            Ok(response) if !event.is_error => response,
-            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(self.usage()))),
-            Err(error) if !event.is_error => return ControlFlow::Break(Err(malformed(&error, self.usage()))),
-            _ => {
-                self.error = Some(as_error_body(event.data));
-                return ControlFlow::Break(Ok(()));
-            }
-        };
+    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
+        let response = piece(event, Response::read)?;
         let called = &mut self.called;
         let is_answer = self.answer.add(response, &mut |piece| show(piece, called, wanted, sink));
         if !is_answer && crate::http::error_body::is_error(event.data) {
-            self.error = Some(event.data.to_vec());
-            return ControlFlow::Break(Ok(()));
+            return ControlFlow::Break(End::Body(event.data.to_vec()));
         }
         if self.answer.finish.is_none() && self.padding.is_padded(&self.answer.text) {
             self.answer.finish = Some("MAX_TOKENS".to_owned());
-            return ControlFlow::Break(Ok(()));
+            return ControlFlow::Break(End::Complete);
         }
         ControlFlow::Continue(())
     }
@@ -70,14 +52,11 @@ impl StreamedAnswer for PartialAnswer {
         self.answer.usage.figures().0
     }
 
-    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>> {
-        match self.error {
-            Some(error) => Err(error),
-            None if self.answer.finish.is_none() && self.answer.block.is_none() => {
-                Ok(Err(Unreadable::Failure(Box::new(broken_off(self.usage())))))
-            }
-            None => Ok(completion(self.answer, wanted)),
+    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
+        if self.answer.finish.is_none() && self.answer.block.is_none() {
+            return Err(Unreadable::failure(broken_off(), None));
         }
+        completion(self.answer, wanted)
     }
 }
 

@@ -4,7 +4,7 @@ use llmnode_model::TokenUsage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::http::lenient::{Count, tokens};
+use crate::http::lenient::{Count, reported, tokens};
 
 /// How the name of each figure ends.
 const FIGURE: &[u8] = b"TokenCount\"";
@@ -23,7 +23,6 @@ impl LastUsage {
         }
     }
 
-    /// The flag: a figure cannot be.
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
         serde_json::from_str::<UsageMetadata>(&self.0).unwrap_or_default().figures()
     }
@@ -49,20 +48,16 @@ struct UsageMetadata {
 }
 
 impl UsageMetadata {
-    fn all(&self) -> [Count; 6] {
-        [
+    fn figures(&self) -> (Option<TokenUsage>, bool) {
+        let all = [
             self.prompt_token_count,
             self.tool_use_prompt_token_count,
             self.cached_content_token_count,
             self.candidates_token_count,
             self.thoughts_token_count,
             self.total_token_count,
-        ]
-    }
-
-    /// The flag: a figure cannot be. Servers that do not count send zeros throughout.
-    fn figures(&self) -> (Option<TokenUsage>, bool) {
-        let [prompt, of_tools, cached, written, thoughts, total] = self.all().map(|figure| figure.tokens);
+        ];
+        let [prompt, of_tools, cached, written, thoughts, total] = all.map(|figure| figure.tokens);
         let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (None, None) => None,
             (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
@@ -75,8 +70,7 @@ impl UsageMetadata {
         usage.total = total;
         usage.cached = cached;
         usage.reasoning = thoughts;
-        let known = self.all().iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
-        (known.then_some(usage), self.all().iter().any(|figure| figure.impossible))
+        reported(usage, &all)
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use llmnode_model::TokenUsage;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -101,6 +102,12 @@ pub(crate) struct Count {
     pub(crate) tokens: Option<u64>,
     /// Negative, fractional or huge.
     pub(crate) impossible: bool,
+}
+
+/// The flag: a figure is impossible. Servers that do not count send only zeros.
+pub(crate) fn reported(usage: TokenUsage, figures: &[Count]) -> (Option<TokenUsage>, bool) {
+    let known = figures.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
+    (known.then_some(usage), figures.iter().any(|figure| figure.impossible))
 }
 
 struct Tokens;

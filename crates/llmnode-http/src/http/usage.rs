@@ -4,7 +4,7 @@ use llmnode_model::TokenUsage;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::lenient::{Count, object, tokens};
+use super::lenient::{Count, object, reported, tokens};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -54,7 +54,6 @@ pub(crate) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {
 }
 
 impl Usage {
-    /// Servers that do not count send only zeros.
     pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let says = |count: &Count| count.impossible || count.tokens.is_some();
         let or = |count: Count, other: Count| if says(&count) { count } else { other };
@@ -88,7 +87,6 @@ impl Usage {
         {
             usage.output = Some(total - input);
         }
-        let known = figures.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
-        (known.then_some(usage), figures.iter().any(|figure| figure.impossible))
+        reported(usage, &figures)
     }
 }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
-use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
 use super::calls::{self, AnswerCall, called};
@@ -42,15 +41,14 @@ pub(super) fn completion(
         Choices::Answer(choice, others) => (choice, others),
         _ if is_error() => return Err(Unreadable::ErrorObject),
         Choices::Empty => {
-            let mut empty = ModelError::new(Category::EmptyResponse, "the response has no choices");
-            empty.usage = usage.map(Box::new);
-            return Err(Unreadable::Failure(Box::new(empty.retry(Retry::Transport))));
+            let empty = ModelError::new(Category::EmptyResponse, "the response has no choices");
+            return Err(Unreadable::failure(empty.retry(Retry::Transport), usage));
         }
         Choices::Absent => return Err(failure("the response is JSON without `choices`", Retry::Transport)),
     };
     let Choice { finish_reason, message, .. } = choice;
     let mut message = message.unwrap_or_default();
-    let refusal = message.refusal.take().map(Cow::into_owned).filter(|refusal| !refusal.is_empty());
+    let refusal = message.refusal.take().map(Cow::into_owned);
     let calls = calls::collect_tool_calls(&message.tool_calls, message.function_call.as_ref(), wanted);
     let thought = message.reasoning_content.take().filter(|thought| !thought.is_empty());
     let reasoning = message.reasoning.take().filter(|reasoning| !reasoning.is_empty());
@@ -67,16 +65,10 @@ pub(super) fn completion(
     let reasoning = thought.or(reasoning).or_else(|| message.content.thought.take()).map(Cow::into_owned);
     let function = wanted.function.filter(|_| calls.is_empty());
     let has_call = !message.tool_calls.is_empty() || message.function_call.is_some();
-    let text = match text(message, function) {
-        Ok(text) => text,
-        Err(mut failure) => {
-            failure.usage = usage.map(Box::new);
-            return Err(Unreadable::Failure(failure));
-        }
-    };
+    let text = text(message, function).map_err(|failure| Unreadable::failure(failure, usage))?;
     let mut completion = Completion::new(text);
     completion.refusal = refusal;
-    completion.reasoning = reasoning.filter(|reasoning| !reasoning.is_empty());
+    completion.reasoning = reasoning;
     completion.finish = finish_reason.and_then(|reason| match &*reason {
         "tool_calls" | "tool_use" | "function_call" if function.is_some() || !calls.is_empty() => {
             Some(FinishReason::Stop)
@@ -84,22 +76,21 @@ pub(super) fn completion(
         reason => finish(reason),
     });
     completion.calls = calls;
-    completion.usage = usage;
     completion.model = response.model.map(Cow::into_owned);
-    completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
-    let flags = [(impossible, Flag::ImpossibleUsage), (others, OTHER_CHOICES)];
-    let flags = flags.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect();
-    Ok(ReadAnswer { completion, has_call, parts, flags })
+    completion.response_id = response.id.map(Cow::into_owned);
+    let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));
+    read.flags.extend(others.then_some(OTHER_CHOICES));
+    Ok(read)
 }
 
-fn text(message: Message<'_>, function: Option<&str>) -> Result<String, Box<ModelError>> {
+fn text(message: Message<'_>, function: Option<&str>) -> Result<String, ModelError> {
     let said = message.content.text.map(Cow::into_owned).unwrap_or_default();
     let Some(function) = function else { return Ok(said) };
     match called(message.tool_calls, message.function_call, function) {
         AnswerCall::Arguments(arguments) => Ok(arguments),
         AnswerCall::Other(name) if said.trim().is_empty() => {
             let message = format!("the model called {:?} instead of {function:?}", one_line(&name, 100));
-            Err(Box::new(ModelError::new(Category::SchemaError, message).retry(Retry::Feedback)))
+            Err(ModelError::new(Category::SchemaError, message).retry(Retry::Feedback))
         }
         AnswerCall::Other(_) | AnswerCall::Missing => Ok(said),
     }
@@ -118,10 +109,9 @@ fn broken_text(body: &[u8], wanted: ExpectedCalls<'_>) -> Option<Unreadable> {
         char::REPLACEMENT_CHARACTER
     );
     let mut failure = ModelError::new(Category::SchemaError, message).retry(Retry::Feedback);
-    failure.usage = completion.usage.map(Box::new);
     let is_the_answers = broken(&completion.text) == broken(&text);
     failure.answer = Some(completion.text);
-    is_the_answers.then(|| Unreadable::Failure(Box::new(failure)))
+    is_the_answers.then(|| Unreadable::failure(failure, completion.usage))
 }
 
 fn replace_lone_surrogates(json: &str) -> String {
@@ -161,6 +151,7 @@ fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
 #[cfg(test)]
 mod tests {
     use llmnode_model::TokenUsage;
+    use llmnode_reader::Flag;
 
     use super::*;
 

@@ -16,8 +16,8 @@ use super::response::{self, Choice, Choices, ContentTexts, Message, Response, co
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
-use crate::api::unreadable::{as_error_body, broken_off, malformed};
-use crate::api::wire::StreamedAnswer;
+use crate::api::unreadable::{broken_off, piece};
+use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, Lenient, LenientVisitor, object, set_if_changed, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
@@ -93,8 +93,6 @@ pub(super) struct PartialCompletion {
     others: bool,
     done: bool,
     padding: PaddingWatch,
-    /// An error, or a complete response.
-    full_response: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
@@ -114,25 +112,11 @@ struct CallPositions {
 }
 
 impl StreamedAnswer for PartialCompletion {
-    fn read(
-        &mut self,
-        event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<Result<(), ModelError>> {
-        if event.data.trim_ascii() == b"[DONE]" {
-            self.done = true;
-            return ControlFlow::Break(Ok(()));
-        }
-        let chunk: Chunk<'_> = match serde_json::from_slice(event.data) {
-            Ok(chunk) if !event.is_error => chunk,
-            Ok(_) => return self.finish_with(as_error_body(event.data)),
-            // The server broke off in the middle of an event.
-            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(self.usage()))),
-            Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
-            Err(error) => return ControlFlow::Break(Err(malformed(&error, self.usage()))),
-        };
-        let Chunk { id, model, choices, usage, error } = chunk;
+    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
+        let read = piece(event, serde_json::from_slice);
+        self.done = matches!(read, ControlFlow::Break(End::Complete));
+        let Chunk { id, model, choices, usage, error } = read?;
+        let whole = || ControlFlow::Break(End::Body(event.data.to_vec()));
         set_if_changed(&mut self.id, id);
         set_if_changed(&mut self.model, model);
         if let Some(usage) = usage {
@@ -142,18 +126,18 @@ impl StreamedAnswer for PartialCompletion {
             self.usage = Some(usage);
         }
         if error.is_some_and(|error| !matches!(error.get(), "null" | "false")) {
-            return self.finish_with(event.data.to_vec());
+            return whole();
         }
         if choices.others && !std::mem::replace(&mut self.others, true) {
             sink.flag(OTHER_CHOICES);
         }
         let Some(ChunkChoice { finish_reason, delta, message, .. }) = choices.answer else {
             let is_error = self.usage.is_none() && crate::http::error_body::is_error(event.data);
-            return if is_error { self.finish_with(event.data.to_vec()) } else { ControlFlow::Continue(()) };
+            return if is_error { whole() } else { ControlFlow::Continue(()) };
         };
         self.answers = true;
         if delta.is_none() && message.is_some() {
-            return self.finish_with(event.data.to_vec());
+            return whole();
         }
         if let Some(reason) = finish_reason.filter(|reason| !reason.is_empty()) {
             self.finish_reason = Some(reason.into_owned());
@@ -161,7 +145,7 @@ impl StreamedAnswer for PartialCompletion {
         self.add(delta.unwrap_or_default(), wanted, sink);
         if self.finish_reason.is_none() && self.is_padded() {
             self.finish_reason = Some("length".to_owned());
-            return ControlFlow::Break(Ok(()));
+            return ControlFlow::Break(End::Complete);
         }
         ControlFlow::Continue(())
     }
@@ -174,17 +158,13 @@ impl StreamedAnswer for PartialCompletion {
         self.usage.as_ref().and_then(|usage| usage.figures().0)
     }
 
-    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>> {
-        if let Some(full_response) = self.full_response {
-            return Err(full_response);
-        }
+    fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
         if !self.answers && self.done {
-            let mut failure = ModelError::new(Category::EmptyResponse, "the stream ended without an answer");
-            failure.usage = self.usage.as_ref().and_then(|usage| usage.figures().0).map(Box::new);
-            return Ok(Err(Unreadable::Failure(Box::new(failure.retry(Retry::Transport)))));
+            let failure = ModelError::new(Category::EmptyResponse, "the stream ended without an answer");
+            return Err(Unreadable::failure(failure.retry(Retry::Transport), None));
         }
         if self.finish_reason.is_none() {
-            return Ok(Err(Unreadable::Failure(Box::new(broken_off(self.usage())))));
+            return Err(Unreadable::failure(broken_off(), None));
         }
         let PartialCompletion { id, model, text, refusal, thought, reasoning, thoughts, calls, .. } = *self;
         let (finish_reason, usage) = (self.finish_reason, self.usage);
@@ -223,7 +203,7 @@ impl StreamedAnswer for PartialCompletion {
             choices: Choices::Answer(choice, false),
             usage,
         };
-        Ok(answer::completion(response, || false, wanted))
+        answer::completion(response, || false, wanted)
     }
 }
 
@@ -332,11 +312,6 @@ impl PartialCompletion {
             by_id.insert(call.id.clone(), at);
         }
         at
-    }
-
-    fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
-        self.full_response = Some(response);
-        ControlFlow::Break(Ok(()))
     }
 }
 

@@ -1,17 +1,9 @@
 //! The builder of [`OpenAi`].
 
-use std::sync::Arc;
-
-use llmnode_model::internal::Secret;
-use llmnode_model::{Category, ModelError};
+use llmnode_model::ModelError;
 
 use super::{CHAT, OpenAi};
-use crate::api::settings::{ClientSettings, KeySource, client_settings, env_var, read};
-use crate::http::headers::Sourced;
-
-const KEY: &str = CHAT.key;
-const BASE_URL: &str = "OPENAI_BASE_URL";
-const MODEL: &str = CHAT.model;
+use crate::api::settings::{ClientSettings, client_settings, env_var};
 
 /// Builds an [`OpenAi`]. Every setting has a default. [`build`](OpenAiBuilder::build) checks them together.
 ///
@@ -64,29 +56,8 @@ impl OpenAiBuilder {
     }
 
     fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
-        let read = |name| read(name, &variable);
-        let mut settings =
-            ClientSettings { key_source: KeySource::Environment, ..ClientSettings::new(&CHAT) };
-        settings.model = read(MODEL)?;
-        settings.base_url = read(BASE_URL)?.map(|value| Sourced { value, source: BASE_URL });
-        settings.key = read(KEY)?.map(|value| Sourced { value: Secret::new(value), source: KEY });
-        if settings.key.is_none() && settings.base_url.is_none() {
-            let message = format!(
-                "neither {KEY} nor {BASE_URL} is set: set {KEY} to a key of OpenAI, or {BASE_URL} to the base URL \
-                 of a compatible server, such as http://127.0.0.1:8080/v1"
-            );
-            return Err(ModelError::unsent(Category::ApiKeyError, message));
-        }
+        let settings = ClientSettings::new(&CHAT).with_variables(variable)?;
         Ok(OpenAiBuilder { settings })
-    }
-
-    /// Checks the settings and returns the model. The first requests make the connections.
-    ///
-    /// # Errors
-    /// `api_key_error` if the key is missing or malformed; it names the source of the key and never shows the key.
-    /// `config_error` for any other impossible setting.
-    pub fn build(self) -> Result<OpenAi, ModelError> {
-        Ok(OpenAi(Arc::new(self.settings.build()?)))
     }
 
     /// Sets the organization to which requests are billed.
@@ -100,11 +71,17 @@ impl OpenAiBuilder {
     }
 }
 
-client_settings!(OpenAiBuilder, "`http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`");
+client_settings!(OpenAiBuilder, OpenAi, "`http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`");
 
 #[cfg(test)]
 mod tests {
+    use llmnode_model::Category;
+
     use super::*;
+
+    const KEY: &str = CHAT.key;
+    const BASE_URL: &str = CHAT.base_url;
+    const MODEL: &str = CHAT.model;
 
     fn from(variables: &[(&str, &str)]) -> Result<OpenAiBuilder, ModelError> {
         let variables = variables.to_vec();

@@ -111,7 +111,7 @@ impl EmbeddingsApi {
         let asked = PreparedRequest {
             request: &request,
             model,
-            tag: self.0.wire.tag,
+            wire: self.0.wire,
             shape,
             deadline,
             streams: false,
@@ -149,16 +149,16 @@ impl Inner {
         }
         let received = self.body(response.body_mut(), asked, sink).await;
         if !head.status.is_success() {
-            let Ok(ResponseBody::Full(body)) = received else {
+            let Ok(ResponseBody::Full(body, _)) = received else {
                 return Err(self.refusal(&head, &[], asked, sink));
             };
             return Err(self.refusal(&head, &body, asked, sink));
         }
         let read = match received {
-            Ok(ResponseBody::Full(body)) if error_body::is_error(&body) => {
+            Ok(ResponseBody::Full(body, _)) if error_body::is_error(&body) => {
                 Err(self.refusal(&head, &body, asked, sink))
             }
-            Ok(ResponseBody::Full(body)) => self.vectors(&body, texts, asked, sink),
+            Ok(ResponseBody::Full(body, _)) => self.vectors(&body, texts, asked, sink),
             Ok(ResponseBody::Events(_)) => Err(self.no_vectors("is a stream of events")),
             Err(failure) => Err(failure),
         };

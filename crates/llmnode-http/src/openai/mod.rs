@@ -63,6 +63,8 @@ pub(crate) const CHAT: Wire = Wire {
     handle: "OpenAi",
     key_header: "authorization",
     key: "OPENAI_API_KEY",
+    other_key: None,
+    base_url: "OPENAI_BASE_URL",
     model: "OPENAI_MODEL",
     api: ApiPath { path: "/chat/completions", example: "https://api.openai.com/v1" },
     own: &["messages", "model", "stream"],

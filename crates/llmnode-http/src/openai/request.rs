@@ -2,17 +2,15 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::{Message, Request, ResponseFormat};
+use llmnode_model::{Message, ResponseFormat};
 use llmnode_reader::OutputSchema;
-use llmnode_reader::internal::without_choices;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::sent_message::SentMessage;
 use crate::api::messages::{Messages, instructed, max_tokens, strict_if_possible, temperature};
-use crate::api::prepared_request::PreparedRequest;
-use crate::http::capabilities::RequestShape;
+use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -30,7 +28,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<Function<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<ToolChoice<'a>>,
+    tool_choice: Option<WireToolChoice<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +119,7 @@ struct Function<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum ToolChoice<'a> {
+enum WireToolChoice<'a> {
     Mode(&'static str),
     Named(Tool<FunctionName<'a>>),
 }
@@ -133,18 +131,10 @@ struct FunctionName<'a> {
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest { request, model, streams, .. } = *prepared;
-    let RequestShape { quirks, schema: asked, .. } = prepared.shape;
-    let typed = asked.and_then(|(format, _)| Some((format, request.output.as_deref()?)));
-    // Only a model that refuses lists gets the schema without those of the state.
-    let typed = typed.map(|(format, schema)| match (quirks.no_choices, format) {
-        (true, ResponseFormat::Strict | ResponseFormat::Schema | ResponseFormat::Tool) => {
-            (format, without_choices(schema))
-        }
-        _ => (format, schema),
-    });
+    let quirks = prepared.shape.quirks;
+    let (typed, function) = (prepared.typed(), prepared.function());
     let given = |field: &str| request.extra.contains_key(field);
     let limit = max_tokens(request).map(|limit| quirks.most_tokens.map_or(limit, |most| limit.min(most)));
-    let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
     let messages = instructed(prepared).with_images_after_results();
     let body = Body {
         model,
@@ -154,8 +144,8 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
         max_completion_tokens: limit.filter(|_| quirks.max_completion_tokens),
         reasoning_effort: prepared.effort(),
         response_format: typed.and_then(|(format, schema)| response_format(schema, format)),
-        tools: tools(request, function, quirks.no_choices),
-        tool_choice: tool_choice(request, function, quirks.no_forced_tool),
+        tools: tools(prepared),
+        tool_choice: tool_choice(prepared),
         parallel_tool_calls: function
             .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
             .map(|_| false),
@@ -167,34 +157,26 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
-/// A model that has to answer now gets only the answer's function, if there is one. Else prompt caches stay valid.
-fn tools<'a>(
-    request: &'a Request,
-    function: Option<&'a OutputSchema>,
-    no_choices: bool,
-) -> Vec<Tool<Function<'a>>> {
-    let listed = request.tools.iter().filter(|_| !(request.answer_now && function.is_some()));
-    let listed = listed.map(|tool| Function {
+fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
+    let listed = prepared.tools().map(|(tool, schema)| Function {
         name: &tool.name,
         description: &tool.description,
-        parameters: if no_choices { without_choices(&tool.schema).plain() } else { tool.schema.plain() },
+        parameters: schema.plain(),
         strict: None,
     });
-    listed.chain(function.map(answer_function)).map(|function| Tool { function }).collect()
+    listed.chain(prepared.function().map(answer_function)).map(|function| Tool { function }).collect()
 }
 
-fn tool_choice<'a>(
-    request: &Request,
-    function: Option<&'a OutputSchema>,
-    free: bool,
-) -> Option<ToolChoice<'a>> {
-    match function {
-        // By name if there is nothing else to call; llama.cpp accepts no name.
-        Some(schema) if request.tools.is_empty() => {
-            Some(ToolChoice::Named(Tool { function: FunctionName { name: schema.name() } }))
-        }
-        Some(_) => (!free).then_some(ToolChoice::Mode("required")),
-        None => (request.answer_now && !request.tools.is_empty()).then_some(ToolChoice::Mode("none")),
+fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'a>> {
+    let named = |name| WireToolChoice::Named(Tool { function: FunctionName { name } });
+    match (prepared.function(), prepared.tool_choice()) {
+        // Even where none of several can be forced: llama.cpp accepts no name.
+        (Some(schema), _) if prepared.request.tools.is_empty() => Some(named(schema.name())),
+        (_, choice) => choice.map(|choice| match choice {
+            ToolChoice::Named(name) => named(name),
+            ToolChoice::Any => WireToolChoice::Mode("required"),
+            ToolChoice::Nothing => WireToolChoice::Mode("none"),
+        }),
     }
 }
 

@@ -65,19 +65,22 @@ fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, wanted: ExpectedCalls<'_
     }
     match decoder.end(|event| written.read(event, wanted, &mut text)) {
         ControlFlow::Break(end) => (text.0, shown(end, written, wanted)),
-        ControlFlow::Continue(()) => (text.0, shown(Ok(()), written, wanted)),
+        ControlFlow::Continue(()) => (text.0, shown(End::Complete, written, wanted)),
     }
 }
 
-fn shown(end: Result<(), ModelError>, written: PartialCompletion, wanted: ExpectedCalls<'_>) -> String {
-    match end.map(|()| Box::new(written).finish(wanted)) {
-        Err(failure) => format!("{failure:?}"),
-        Ok(Err(body)) => String::from_utf8_lossy(&body).into_owned(),
-        Ok(Ok(Ok(ReadAnswer { completion, parts, flags, .. }))) => {
+fn shown(end: End, written: PartialCompletion, wanted: ExpectedCalls<'_>) -> String {
+    let read = match end {
+        End::Failure(failure) => return format!("{failure:?}"),
+        End::Body(body) => return String::from_utf8_lossy(&body).into_owned(),
+        End::Complete => Box::new(written).finish(wanted),
+    };
+    match read {
+        Ok(ReadAnswer { completion, parts, flags, .. }) => {
             format!("{completion:?} {} {parts:?} {flags:?}", completion.text)
         }
-        Ok(Ok(Err(Unreadable::Failure(failure)))) => format!("{failure:?}"),
-        Ok(Ok(Err(_))) => "no answer".to_owned(),
+        Err(Unreadable::Failure(failure)) => format!("{failure:?}"),
+        Err(_) => "no answer".to_owned(),
     }
 }
 
@@ -169,7 +172,7 @@ fn answer_of(events: &[&str]) -> ReadAnswer {
         assert!(written.read(event, wanted, &mut Text::default()).is_continue());
     }
     match Box::new(written).finish(wanted) {
-        Ok(Ok(read)) => read,
+        Ok(read) => read,
         _ => panic!("no answer"),
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry, ToolCall};
-use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -66,9 +65,8 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
         (Some("incomplete"), Some("max_output_tokens")) => Some(FinishReason::Length),
         (Some("incomplete"), Some("content_filter")) => {
             let message = "OpenAI withheld the answer (content_filter)";
-            let mut withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
-            withheld.usage = usage.map(Box::new);
-            return Err(Unreadable::Failure(Box::new(withheld)));
+            let withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
+            return Err(Unreadable::failure(withheld, usage));
         }
         (Some("incomplete"), Some(other)) => Some(FinishReason::Other(other.to_owned())),
         (Some("completed"), _) => {
@@ -88,14 +86,11 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
     take_answer(&mut completion, wanted);
     let goes_back = says && !(has_call && completion.calls.is_empty());
     let parts = if goes_back { parts(&items) } else { Vec::new() };
-    completion.refusal = Some(refusal).filter(|refusal| !refusal.is_empty());
-    completion.reasoning = Some(reasoning).filter(|reasoning| !reasoning.is_empty());
+    (completion.refusal, completion.reasoning) = (Some(refusal), Some(reasoning));
     completion.finish = finish;
-    completion.usage = usage;
     completion.model = response.model.map(Cow::into_owned);
-    completion.response_id = response.id.map(Cow::into_owned).filter(|id| !id.is_empty());
-    let flags = impossible.then_some(Flag::ImpossibleUsage).into_iter().collect();
-    Ok(ReadAnswer { completion, has_call, parts, flags })
+    completion.response_id = response.id.map(Cow::into_owned);
+    Ok(ReadAnswer::new(completion, has_call, parts, (usage, impossible)))
 }
 
 /// Whether a `completed` answer ended at the limit. The API takes no limit below [`LEAST_TOKENS`].

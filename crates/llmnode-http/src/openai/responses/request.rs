@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use llmnode_model::{Request, ResponseFormat};
-use llmnode_reader::OutputSchema;
+use llmnode_model::ResponseFormat;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::items::{Item, items};
 use crate::api::messages::{instructed, strict_if_possible, temperature};
-use crate::api::prepared_request::PreparedRequest;
+use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::http::reasoning::Refused;
 
 /// Without it, reasoning cannot be sent back to a server that stores nothing.
@@ -18,9 +17,6 @@ const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 /// The API refuses lower limits.
 pub(super) const LEAST_TOKENS: u32 = 16;
-
-/// Fields that we write and `extra` may add to.
-pub(super) const JOINED: &[&str] = &["include", "reasoning", "text", "tools"];
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -86,39 +82,42 @@ enum Tool<'a> {
 
 pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> {
     let PreparedRequest { request, model, streams, shape, .. } = *prepared;
-    let typed = prepared.typed();
-    let function = typed.filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema);
     let given = |field: &str| request.extra.contains_key(field);
-    let list = |field: &str| request.extra.get(field).and_then(Value::as_array).into_iter().flatten();
     let messages = instructed(prepared);
     let (instructions, input) = items(&messages, prepared)?;
     let encrypted = (!shape.quirks.no_include).then_some(ENCRYPTED);
-    let extra = request.extra.iter().filter(|(name, _)| !JOINED.contains(&name.as_str()));
     let body = Body {
         model,
         store: (!given("store")).then_some(false),
-        include: encrypted.into_iter().chain(list("include").filter_map(Value::as_str)).collect(),
+        include: encrypted
+            .into_iter()
+            .chain(prepared.given_list("include").filter_map(Value::as_str))
+            .collect(),
         temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
         max_output_tokens: prepared
             .limit()
             .filter(|_| !given("max_output_tokens"))
             .map(|limit| limit.max(LEAST_TOKENS)),
         reasoning: reasoning(prepared),
-        text: text(request, typed),
-        tools: tools(prepared, function).chain(list("tools").map(Tool::Given)).collect(),
-        tool_choice: tool_choice(request, function, shape.quirks.no_forced_tool),
-        parallel_tool_calls: function
+        text: text(prepared),
+        tools: tools(prepared),
+        tool_choice: prepared.tool_choice().map(|choice| match choice {
+            ToolChoice::Named(name) => json!({"type": "function", "name": name}),
+            ToolChoice::Any => json!("required"),
+            ToolChoice::Nothing => json!("none"),
+        }),
+        parallel_tool_calls: prepared
+            .function()
             .filter(|_| request.tools.is_empty() && !given("parallel_tool_calls"))
             .map(|_| false),
         stream: streams.then_some(true),
-        extra: extra.map(|(name, value)| (name.as_str(), value)).collect(),
+        extra: prepared.extra(),
         instructions,
         input,
     };
     prepared.json(&body)
 }
 
-/// The program's members take precedence.
 fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
     let given = prepared.request.extra.get("reasoning").and_then(Value::as_object);
     let mut config = given.cloned().unwrap_or_default();
@@ -131,13 +130,9 @@ fn reasoning(prepared: &PreparedRequest<'_>) -> Map<String, Value> {
     config
 }
 
-fn text<'a>(
-    request: &'a Request,
-    typed: Option<(ResponseFormat, &'a OutputSchema)>,
-) -> Option<TextConfig<'a>> {
-    let given = request.extra.get("text").and_then(Value::as_object).into_iter().flatten();
-    let given: BTreeMap<&str, &Value> = given.map(|(name, value)| (name.as_str(), value)).collect();
-    let format = typed.filter(|_| !given.contains_key("format")).and_then(|(format, schema)| {
+fn text<'a>(prepared: &'a PreparedRequest<'_>) -> Option<TextConfig<'a>> {
+    let given = prepared.given("text");
+    let format = prepared.typed().filter(|_| !given.contains_key("format")).and_then(|(format, schema)| {
         let by_schema = |(raw, strict)| Some(Format::JsonSchema { name: schema.name(), schema: raw, strict });
         match format {
             ResponseFormat::Strict => by_schema(strict_if_possible(schema)),
@@ -149,32 +144,16 @@ fn text<'a>(
     (format.is_some() || !given.is_empty()).then_some(TextConfig { given, format })
 }
 
-/// With a function for the answer, a model that has to answer now gets no other tool.
-fn tools<'a>(
-    prepared: &'a PreparedRequest<'_>,
-    function: Option<&'a OutputSchema>,
-) -> impl Iterator<Item = Tool<'a>> {
-    let request = prepared.request;
-    let listed = request.tools.iter().filter(move |_| !(request.answer_now && function.is_some()));
-    let listed = listed.map(|tool| Tool::Function {
+fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<'a>> {
+    let listed = prepared.tools().map(|(tool, schema)| Tool::Function {
         name: &tool.name,
         description: &tool.description,
-        parameters: prepared.allowed(&tool.schema).plain(),
+        parameters: schema.plain(),
         strict: false,
     });
-    listed.chain(function.map(|schema| {
+    let own = prepared.function().map(|schema| {
         let (parameters, strict) = strict_if_possible(schema);
         Tool::Function { name: schema.name(), description: "", parameters, strict }
-    }))
-}
-
-fn tool_choice(request: &Request, function: Option<&OutputSchema>, free: bool) -> Option<Value> {
-    match function {
-        // By name if there is nothing else to call.
-        Some(schema) if request.tools.is_empty() && !free => {
-            Some(json!({"type": "function", "name": schema.name()}))
-        }
-        Some(_) => (!free).then(|| json!("required")),
-        None => (request.answer_now && !request.tools.is_empty()).then(|| json!("none")),
-    }
+    });
+    listed.chain(own).chain(prepared.given_list("tools").map(Tool::Given)).collect()
 }

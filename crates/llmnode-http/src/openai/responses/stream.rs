@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use llmnode_model::{Delta, ModelError, Sink, TokenUsage};
+use llmnode_model::{Delta, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -12,8 +12,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::{as_error_body, broken_off, malformed};
-use crate::api::wire::StreamedAnswer;
+use crate::api::unreadable::{as_error_body, broken_off, piece};
+use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, object, text, tokens};
 use crate::http::sse::Event;
 
@@ -28,8 +28,6 @@ pub(super) struct PartialResponse {
     text: String,
     bytes: usize,
     padding: PaddingWatch,
-    /// An error, or a complete response.
-    full_response: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -56,23 +54,9 @@ struct ResponseEvent<'a> {
 }
 
 impl StreamedAnswer for PartialResponse {
-    fn read(
-        &mut self,
-        event: Event<'_>,
-        wanted: ExpectedCalls<'_>,
-        sink: &mut dyn Sink,
-    ) -> ControlFlow<Result<(), ModelError>> {
-        if event.data.trim_ascii() == b"[DONE]" {
-            return ControlFlow::Break(Ok(()));
-        }
-        let read: ResponseEvent<'_> = match serde_json::from_slice(event.data) {
-            Ok(read) if !event.is_error => read,
-            Ok(_) => return self.finish_with(as_error_body(event.data)),
-            Err(_) if !event.is_complete => return ControlFlow::Break(Err(broken_off(None))),
-            Err(_) if event.is_error => return self.finish_with(as_error_body(event.data)),
-            Err(error) => return ControlFlow::Break(Err(malformed(&error, None))),
-        };
-        let ResponseEvent { r#type, delta, output_index, item, response } = read;
+    fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
+        let ResponseEvent { r#type, delta, output_index, item, response } =
+            piece(event, serde_json::from_slice)?;
         let (at, delta) = (output_index.tokens.unwrap_or(0), delta.unwrap_or_default());
         match &*r#type.unwrap_or_default() {
             "response.output_item.added" => self.begin(at, item),
@@ -83,21 +67,19 @@ impl StreamedAnswer for PartialResponse {
                 sink.delta(Delta::Reasoning(&delta));
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
-                return match response {
-                    Some(response) => self.finish_with(self.whole(response)),
-                    None => ControlFlow::Break(Ok(())),
-                };
+                let whole = response.map(|response| End::Body(self.whole(response)));
+                return ControlFlow::Break(whole.unwrap_or(End::Complete));
             }
-            "error" => return self.finish_with(as_error_body(event.data)),
+            "error" => return ControlFlow::Break(End::Body(as_error_body(event.data))),
             // An error without a type, or a complete response.
-            "" => return self.finish_with(event.data.to_vec()),
+            "" => return ControlFlow::Break(End::Body(event.data.to_vec())),
             _ => {}
         }
         if self.padding.is_padded(&self.text) {
             let text = json!([{"type": "output_text", "text": self.text}]);
             let cut = json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
                 "output": [{"type": "message", "content": text}]});
-            return self.finish_with(cut.to_string().into_bytes());
+            return ControlFlow::Break(End::Body(cut.to_string().into_bytes()));
         }
         ControlFlow::Continue(())
     }
@@ -111,11 +93,8 @@ impl StreamedAnswer for PartialResponse {
         None
     }
 
-    fn finish(self: Box<Self>, _: ExpectedCalls<'_>) -> Result<ReadResult, Vec<u8>> {
-        match self.full_response {
-            Some(full_response) => Err(full_response),
-            None => Ok(Err(Unreadable::Failure(Box::new(broken_off(None))))),
-        }
+    fn finish(self: Box<Self>, _: ExpectedCalls<'_>) -> ReadResult {
+        Err(Unreadable::failure(broken_off(), None))
     }
 }
 
@@ -179,11 +158,6 @@ impl PartialResponse {
             }
             _ => as_it_came(),
         }
-    }
-
-    fn finish_with(&mut self, response: Vec<u8>) -> ControlFlow<Result<(), ModelError>> {
-        self.full_response = Some(response);
-        ControlFlow::Break(Ok(()))
     }
 }
 

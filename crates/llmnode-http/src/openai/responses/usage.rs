@@ -3,7 +3,7 @@
 use llmnode_model::TokenUsage;
 use serde::Deserialize;
 
-use crate::http::lenient::{Count, object, tokens};
+use crate::http::lenient::{Count, object, reported, tokens};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -37,7 +37,6 @@ struct OutputDetails {
 }
 
 impl ResponseUsage {
-    /// The flag: a figure is impossible. Servers that do not count send only zeros.
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let input = self.input_tokens_details.unwrap_or_default();
         let output = self.output_tokens_details.unwrap_or_default();
@@ -52,7 +51,6 @@ impl ResponseUsage {
         let mut usage = TokenUsage::default();
         [usage.input, usage.output, usage.total, usage.cached, usage.cache_write, usage.reasoning] =
             all.map(|figure| figure.tokens);
-        let known = all.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));
-        (known.then_some(usage), all.iter().any(|figure| figure.impossible))
+        reported(usage, &all)
     }
 }
