@@ -107,13 +107,13 @@ fn read(file: &Value) -> Prices {
 }
 
 fn ours(entry: &Value) -> Option<Price> {
-    let member = |entry: &Value, at: usize| entry.get(MEMBERS[at].0).and_then(Value::as_f64);
-    let rates = rates(|at| member(entry, at), None)?;
+    let of = |entry: &Value, base| rates(|at| entry.get(MEMBERS[at].0)?.as_f64(), base);
+    let rates = of(entry, None)?;
     let above = match entry.get("above") {
         None => None,
-        Some(above) => Some((above.get("tokens")?.as_u64()?, |at| member(above, at))),
+        Some(above) => Some((above.get("tokens")?.as_u64()?, of(above, Some(rates))?)),
     };
-    price(rates, above)
+    Some(Price { rates, above })
 }
 
 fn litellms(entry: &Value) -> Option<Price> {
@@ -125,30 +125,22 @@ fn litellms(entry: &Value) -> Option<Price> {
         return None;
     }
     let member = |at: usize, end: &str| Some(entry.get(format!("{}{end}", MEMBERS[at].1))?.as_f64()? * 1e6);
-    let rates = rates(|at| member(at, ""), None)?;
+    let of = |end: &str, base| rates(|at| member(at, end), base);
+    let rates = of("", None)?;
     let sizes: BTreeSet<u64> = entry.as_object()?.keys().filter_map(|name| size(name)).collect();
     let above = match (sizes.first(), sizes.len()) {
         (None, _) => None,
         (Some(size), 1) => {
-            let end = format!("_above_{size}k_tokens");
-            Some((size.checked_mul(1_000)?, move |at| member(at, &end)))
+            Some((size.checked_mul(1_000)?, of(&format!("_above_{size}k_tokens"), Some(rates))?))
         }
         _ => return None,
     };
-    price(rates, above)
+    Some(Price { rates, above })
 }
 
 fn size(name: &str) -> Option<u64> {
     let rest = name.strip_prefix("input").or_else(|| name.strip_prefix("output"))?;
     rest.strip_prefix("_cost_per_token_above_")?.strip_suffix("k_tokens")?.parse().ok()
-}
-
-fn price(rates: Rates, above: Option<(u64, impl Fn(usize) -> Option<f64>)>) -> Option<Price> {
-    let above = match above {
-        None => None,
-        Some((tokens, member)) => Some((tokens, self::rates(member, Some(rates))?)),
-    };
-    Some(Price { rates, above })
 }
 
 /// In the order of [`MEMBERS`]. `base`: the rates of shorter prompts.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::turns::{Block, CacheControl, Turn, turns};
-use crate::api::messages::{instructed, temperature};
+use crate::api::messages::instructed;
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::http::capabilities::Quirks;
 use crate::http::reasoning::Thinking;
@@ -101,7 +101,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             model,
             max_tokens: (!request.extra.contains_key("max_tokens"))
                 .then(|| limit(request, shape.quirks, prepared.thinking())),
-            temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
+            temperature: prepared.temperature(),
             thinking: prepared.thinking().map(|way| match way {
                 Thinking::Effort(_) => ThinkingConfig::Adaptive,
                 Thinking::Budget(0) => ThinkingConfig::Disabled,

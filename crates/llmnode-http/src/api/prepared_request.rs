@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::expected_calls::ExpectedCalls;
+use super::messages::temperature;
 use super::wire::Wire;
 use crate::http::capabilities::RequestShape;
 use crate::http::reasoning::Thinking;
@@ -46,6 +47,10 @@ impl PreparedRequest<'_> {
             .filter(|(response_format, _)| *response_format == ResponseFormat::Tool)
             .map(|(_, name)| name);
         ExpectedCalls { function, tools: self.shape.tools, limit: self.limit() }
+    }
+
+    pub(crate) fn temperature(&self) -> Option<f64> {
+        temperature(self.request).filter(|_| !self.shape.quirks.no_temperature)
     }
 
     pub(crate) fn limit(&self) -> Option<u32> {

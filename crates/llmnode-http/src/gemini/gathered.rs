@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 
 use llmnode_model::ToolCall;
 use llmnode_model::internal::{CarriedPart, Json};
@@ -11,13 +10,15 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::usage::LastUsage;
-use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, set_if_changed, text, tokens};
+use crate::http::lenient::{
+    Count, First, Indexed, Lenient, LenientVisitor, first, object, set_if_changed, text, tokens,
+};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Response<'a> {
-    #[serde(borrow, deserialize_with = "candidates")]
-    candidates: Option<Candidates<'a>>,
+    #[serde(borrow, deserialize_with = "first")]
+    candidates: Option<First<Candidate<'a>>>,
     #[serde(borrow, deserialize_with = "object")]
     prompt_feedback: Option<PromptFeedback<'a>>,
     #[serde(borrow)]
@@ -61,21 +62,13 @@ struct Candidate<'a> {
 #[serde(default)]
 struct Content<'a> {
     #[serde(borrow, deserialize_with = "raw_parts")]
-    parts: Parts<'a>,
+    parts: Vec<&'a RawValue>,
 }
 
-/// Most events have one part, which then needs no list.
-#[derive(Debug, Default)]
-struct Parts<'a> {
-    first: Option<&'a RawValue>,
-    rest: Vec<&'a RawValue>,
-}
-
-/// The first candidate with the index 0 or none, and whether there are others.
-#[derive(Debug, Default)]
-struct Candidates<'a> {
-    answer: Option<Candidate<'a>>,
-    others: bool,
+impl Indexed for Candidate<'_> {
+    fn index(&self) -> Count {
+        self.index
+    }
 }
 
 /// A piece of an answer, as somebody who reads along sees it.
@@ -121,10 +114,9 @@ impl Gathered {
         if let Some(PromptFeedback { block_reason: Some(reason), block_reason_message }) = prompt_feedback {
             self.block = Some((reason.into_owned(), block_reason_message.unwrap_or_default().into_owned()));
         }
-        let Candidates { answer, others } = candidates.unwrap_or_default();
-        self.others |= others;
-        if let Some(candidate) = answer {
-            self.candidate(candidate, show);
+        if let Some(First { answer, others }) = candidates {
+            self.others |= others;
+            answer.into_iter().for_each(|candidate| self.candidate(candidate, show));
         }
         is_answer
     }
@@ -138,8 +130,7 @@ impl Gathered {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
         }
-        let Parts { first, rest } = candidate.content.unwrap_or_default().parts;
-        for raw in first.into_iter().chain(rest) {
+        for raw in candidate.content.unwrap_or_default().parts {
             self.part(raw, show);
         }
     }
@@ -228,42 +219,16 @@ struct OnlyText<'a> {
     text: Cow<'a, str>,
 }
 
-struct CandidatesVisitor;
-
-impl<'de> LenientVisitor<'de> for CandidatesVisitor {
-    type Value = Option<Candidates<'de>>;
-
-    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut all = Candidates::default();
-        while let Some(candidate) = list.next_element_seed(Lenient(Object(PhantomData)))? {
-            let Some(candidate): Option<Candidate<'_>> = candidate else { continue };
-            match candidate.index.tokens {
-                None | Some(0) if all.answer.is_none() => all.answer = Some(candidate),
-                _ => all.others = true,
-            }
-        }
-        Ok(Some(all))
-    }
-}
-
-fn candidates<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Candidates<'de>>, D::Error> {
-    Lenient(CandidatesVisitor).deserialize(from)
-}
-
 struct RawParts;
 
 impl<'de> LenientVisitor<'de> for RawParts {
-    type Value = Parts<'de>;
+    type Value = Vec<&'de RawValue>;
 
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut all = Parts { first: list.next_element()?, rest: Vec::new() };
-        while let Some(part) = list.next_element()? {
-            all.rest.push(part);
-        }
-        Ok(all)
+        std::iter::from_fn(|| list.next_element().transpose()).collect()
     }
 }
 
-fn raw_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Parts<'de>, D::Error> {
+fn raw_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<&'de RawValue>, D::Error> {
     Lenient(RawParts).deserialize(from)
 }

@@ -153,6 +153,35 @@ impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Objects<T> {
     }
 }
 
+/// Of several answers, the one with index 0 or without one; and whether there are others.
+#[derive(Debug)]
+pub(crate) struct First<T> {
+    pub(crate) answer: Option<T>,
+    pub(crate) others: bool,
+}
+
+pub(crate) trait Indexed {
+    fn index(&self) -> Count;
+}
+
+struct Answers<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de> + Indexed> LenientVisitor<'de> for Answers<T> {
+    type Value = Option<First<T>>;
+
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut first = First { answer: None, others: false };
+        while let Some(answer) = list.next_element_seed(Lenient(Object(PhantomData::<T>)))? {
+            let Some(answer) = answer else { continue };
+            match answer.index().tokens {
+                None | Some(0) if first.answer.is_none() => first.answer = Some(answer),
+                _ => first.others = true,
+            }
+        }
+        Ok(Some(first))
+    }
+}
+
 /// Events of a stream repeat some words.
 pub(crate) fn set_if_changed(slot: &mut Option<String>, word: Option<Cow<'_, str>>) {
     if let Some(word) = word.filter(|word| slot.as_deref() != Some(word)) {
@@ -170,6 +199,14 @@ pub(crate) fn tokens<'de, D: Deserializer<'de>>(from: D) -> Result<Count, D::Err
 
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     Lenient(Object(PhantomData)).deserialize(from)
+}
+
+pub(crate) fn first<'de, D, T>(from: D) -> Result<Option<First<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Indexed,
+{
+    Lenient(Answers(PhantomData)).deserialize(from)
 }
 
 pub(crate) fn objects<'de, D, T>(from: D) -> Result<Option<Vec<T>>, D::Error>

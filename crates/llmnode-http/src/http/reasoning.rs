@@ -17,31 +17,24 @@ pub(crate) enum Effort {
     Max,
 }
 
-const EFFORTS: [Effort; 7] =
-    [Effort::None, Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh, Effort::Max];
+/// With the number of tokens for APIs that take only numbers.
+const EFFORTS: [(Effort, &str, u32); 7] = [
+    (Effort::None, "none", 0),
+    (Effort::Minimal, "minimal", 0),
+    (Effort::Low, "low", 1_024),
+    (Effort::Medium, "medium", 4_096),
+    (Effort::High, "high", 16_384),
+    (Effort::XHigh, "xhigh", 32_768),
+    (Effort::Max, "max", 32_768),
+];
 
 impl Effort {
     pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Effort::None => "none",
-            Effort::Minimal => "minimal",
-            Effort::Low => "low",
-            Effort::Medium => "medium",
-            Effort::High => "high",
-            Effort::XHigh => "xhigh",
-            Effort::Max => "max",
-        }
+        EFFORTS[self as usize].1
     }
 
-    /// For APIs that take only numbers.
     pub(crate) const fn tokens(self) -> u32 {
-        match self {
-            Effort::None | Effort::Minimal => 0,
-            Effort::Low => 1_024,
-            Effort::Medium => 4_096,
-            Effort::High => 16_384,
-            Effort::XHigh | Effort::Max => 32_768,
-        }
+        EFFORTS[self as usize].2
     }
 }
 
@@ -96,8 +89,8 @@ impl Efforts {
 }
 
 fn at_most(tokens: u32) -> Effort {
-    let lower = EFFORTS.iter().rev().find(|effort| effort.tokens() <= tokens && effort.tokens() > 0);
-    lower.copied().unwrap_or(Effort::Low)
+    let lower = EFFORTS.iter().rev().find(|(_, _, number)| *number <= tokens && *number > 0);
+    lower.map_or(Effort::Low, |(effort, ..)| *effort)
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,9 +159,9 @@ pub(super) fn refused(
     // The text may quote the request after the list.
     let offer = OFFERS.iter().find_map(|lead| text.split_once(lead)?.1.split(['"', '.', ']']).next());
     if let (Thinking::Effort(word), Some(offer)) = (way, offer) {
-        let others = EFFORTS.iter().filter(|effort| !words(offer, effort.as_str()));
-        let others =
-            others.fold(Refused::default(), |all, one| all.union(Refused::of(Thinking::Effort(*one))));
+        let others = EFFORTS.iter().filter(|(_, other, _)| !words(offer, other));
+        let others = others.map(|(other, ..)| Refused::of(Thinking::Effort(*other)));
+        let others = others.fold(Refused::default(), Refused::union);
         return Some(others).filter(|others| others.has(Thinking::Effort(word)));
     }
     let (is_named, form) = match way {

@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 use super::answer;
 use super::calls::{FunctionCall, ToolCall, tool_calls};
 use super::carried;
-use super::response::{self, Choice, Choices, ContentTexts, Message, Response, content};
+use super::response::{Choice, Choices, ContentTexts, Message, Response, content};
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
-use crate::http::lenient::{Count, Lenient, LenientVisitor, object, set_if_changed, text, tokens};
+use crate::http::lenient::{Count, First, Indexed, first, object, set_if_changed, text, tokens};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
 
@@ -29,8 +29,8 @@ struct Chunk<'a> {
     id: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "text")]
     model: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "pieces")]
-    choices: ChunkChoices<'a>,
+    #[serde(borrow, deserialize_with = "first")]
+    choices: Option<First<ChunkChoice<'a>>>,
     #[serde(deserialize_with = "object")]
     usage: Option<Usage>,
     #[serde(borrow)]
@@ -128,10 +128,12 @@ impl StreamedAnswer for PartialCompletion {
         if error.is_some_and(|error| !matches!(error.get(), "null" | "false")) {
             return whole();
         }
-        if choices.others && !std::mem::replace(&mut self.others, true) {
+        // Empty in the event with the usage.
+        let First { answer, others } = choices.unwrap_or(First { answer: None, others: false });
+        if others && !std::mem::replace(&mut self.others, true) {
             sink.flag(OTHER_CHOICES);
         }
-        let Some(ChunkChoice { finish_reason, delta, message, .. }) = choices.answer else {
+        let Some(ChunkChoice { finish_reason, delta, message, .. }) = answer else {
             let is_error = self.usage.is_none() && crate::http::error_body::is_error(event.data);
             return if is_error { whole() } else { ControlFlow::Continue(()) };
         };
@@ -315,31 +317,10 @@ impl PartialCompletion {
     }
 }
 
-/// Empty in the event with the usage.
-#[derive(Debug, Default)]
-struct ChunkChoices<'a> {
-    answer: Option<ChunkChoice<'a>>,
-    others: bool,
-}
-
-struct ChunkChoicesVisitor;
-
-impl<'de> LenientVisitor<'de> for ChunkChoicesVisitor {
-    type Value = ChunkChoices<'de>;
-
-    fn list<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let (first, others) = response::answer(&mut list, |piece: &ChunkChoice<'_>| piece.index.tokens)?;
-        // An event may have only pieces of other choices.
-        let (answer, other) = match first {
-            Some(piece) if piece.index.tokens > Some(0) => (None, true),
-            piece => (piece, false),
-        };
-        Ok(ChunkChoices { answer, others: others || other })
+impl Indexed for ChunkChoice<'_> {
+    fn index(&self) -> Count {
+        self.index
     }
-}
-
-fn pieces<'de, D: serde::Deserializer<'de>>(from: D) -> Result<ChunkChoices<'de>, D::Error> {
-    serde::de::DeserializeSeed::deserialize(Lenient(ChunkChoicesVisitor), from)
 }
 
 #[cfg(test)]

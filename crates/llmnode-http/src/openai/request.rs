@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::sent_message::SentMessage;
-use crate::api::messages::{Messages, instructed, max_tokens, strict_if_possible, temperature};
+use crate::api::messages::{Messages, instructed, max_tokens, strict_if_possible};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 
 #[derive(Serialize)]
@@ -139,7 +139,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     let body = Body {
         model,
         messages: SentMessages(messages, prepared),
-        temperature: temperature(request).filter(|_| !quirks.no_temperature),
+        temperature: prepared.temperature(),
         max_tokens: limit.filter(|_| !quirks.max_completion_tokens),
         max_completion_tokens: limit.filter(|_| quirks.max_completion_tokens),
         reasoning_effort: prepared.effort(),

@@ -140,33 +140,22 @@ impl<'de> LenientVisitor<'de> for Part {
     }
 }
 
-/// The choice with index 0 or without one, else the first; and whether there are others.
-pub(super) fn answer<'de, T, A>(
-    list: &mut A,
-    index: impl Fn(&T) -> Option<u64>,
-) -> Result<(Option<T>, bool), A::Error>
-where
-    T: Deserialize<'de> + Default,
-    A: SeqAccess<'de>,
-{
-    let (mut answer, mut others): (Option<T>, bool) = (None, false);
-    while let Some(choice) = list.next_element_seed(Lenient(Object(PhantomData)))? {
-        let choice = choice.unwrap_or_default();
-        others = answer.is_some();
-        if answer.as_ref().is_none_or(|answer| index(answer) > Some(0) && index(&choice) == Some(0)) {
-            answer = Some(choice);
-        }
-    }
-    Ok((answer, others))
-}
-
 struct ChoicesVisitor;
 
 impl<'de> LenientVisitor<'de> for ChoicesVisitor {
     type Value = Choices<'de>;
 
+    /// The choice with index 0 or without one, else the first.
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let (answer, others) = answer(&mut list, |choice: &Choice<'_>| choice.index.tokens)?;
+        let (mut answer, mut others): (Option<Choice<'de>>, bool) = (None, false);
+        while let Some(choice) = list.next_element_seed(Lenient(Object(PhantomData)))? {
+            let choice: Choice<'de> = choice.unwrap_or_default();
+            others = answer.is_some();
+            let later = |answer: &Choice<'_>| answer.index.tokens > Some(0) && choice.index.tokens == Some(0);
+            if answer.as_ref().is_none_or(later) {
+                answer = Some(choice);
+            }
+        }
         Ok(answer.map_or(Choices::Empty, |choice| Choices::Answer(choice, others)))
     }
 }

@@ -15,7 +15,7 @@ use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{json_of, no_answer, no_json};
 use crate::http::error_body;
-use crate::http::lenient::{object, objects, text};
+use crate::http::lenient::{object, text};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -78,9 +78,9 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
         (Some(other), _) => Some(FinishReason::Other(one_line(other, 40).to_string())),
         (None, _) => None,
     };
-    let items = list(response.output);
+    let items = list(response.output.as_ref());
     let mut read = Items::default();
-    items.iter().for_each(|item| read.add(serde_json::from_str(item.get()).unwrap_or_default()));
+    items.iter().for_each(|item| read.add(&members(item)));
     let Items { mut completion, refusal, reasoning, says } = read;
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
@@ -102,38 +102,6 @@ fn is_cut(output: Option<u64>, limit: Option<u32>, has_details: bool) -> bool {
 
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Item<'a> {
-    #[serde(borrow, rename = "type", deserialize_with = "text")]
-    kind: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    phase: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    id: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    call_id: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    name: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow, deserialize_with = "objects")]
-    summary: Option<Vec<ItemPart<'a>>>,
-    #[serde(borrow, deserialize_with = "objects")]
-    content: Option<Vec<ItemPart<'a>>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ItemPart<'a> {
-    #[serde(borrow, deserialize_with = "text")]
-    text: Option<Cow<'a, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    refusal: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    annotations: Option<&'a RawValue>,
-}
-
 #[derive(Default)]
 struct Items {
     completion: Completion,
@@ -143,48 +111,50 @@ struct Items {
 }
 
 impl Items {
-    fn add(&mut self, item: Item<'_>) {
-        match kind(item.kind.as_deref(), item.phase.as_deref()) {
-            Kind::Message => self.message(item.content.unwrap_or_default()),
+    fn add(&mut self, item: &Members<'_>) {
+        let kind = kind(item);
+        self.says |= kind != Kind::Message;
+        match kind {
+            Kind::Message => {
+                list(item.get("content")).into_iter().for_each(|part| self.message(&members(part)))
+            }
             Kind::Call => {
-                let id = item.call_id.or(item.id).unwrap_or_default();
-                let arguments = item.arguments.map(arguments).unwrap_or_default();
-                let call = ToolCall::new(id, item.name.unwrap_or_default(), arguments);
+                let id = word(item, "call_id").or_else(|| word(item, "id")).unwrap_or_default();
+                let arguments = item.get("arguments").map(|raw| arguments(raw)).unwrap_or_default();
+                let call = ToolCall::new(id, word(item, "name").unwrap_or_default(), arguments);
                 self.completion.calls.push(call);
-                self.says = true;
             }
             Kind::Other => {
-                for part in item.summary.into_iter().flatten().chain(item.content.into_iter().flatten()) {
-                    self.reasoning += part.text.as_deref().unwrap_or_default();
+                for part in ["summary", "content"].iter().flat_map(|name| list(item.get(*name))) {
+                    self.reasoning += &word(&members(part), "text").unwrap_or_default();
                 }
-                self.says = true;
             }
         }
     }
 
-    fn message(&mut self, content: Vec<ItemPart<'_>>) {
-        for part in content {
-            match part {
-                ItemPart { refusal: Some(refusal), .. } => self.refusal += &refusal,
-                ItemPart { text: Some(text), annotations, .. } => {
-                    self.says |= annotations.is_some_and(|notes| notes.get() != "[]");
-                    self.completion.text += &text;
-                }
-                _ => {}
+    fn message(&mut self, part: &Members<'_>) {
+        match (word(part, "refusal"), word(part, "text")) {
+            (Some(refusal), _) => self.refusal += &refusal,
+            (None, Some(text)) => {
+                self.says |=
+                    part.get("annotations").is_some_and(|notes| !matches!(notes.get(), "[]" | "null"));
+                self.completion.text += &text;
             }
+            (None, None) => {}
         }
     }
 }
 
+#[derive(PartialEq)]
 enum Kind {
     Message,
     Call,
     Other,
 }
 
-fn kind(kind: Option<&str>, phase: Option<&str>) -> Kind {
-    match kind {
-        Some("message") if phase != Some("commentary") => Kind::Message,
+fn kind(item: &Members<'_>) -> Kind {
+    match word(item, "type").as_deref() {
+        Some("message") if word(item, "phase").as_deref() != Some("commentary") => Kind::Message,
         Some("function_call") => Kind::Call,
         _ => Kind::Other,
     }
@@ -208,7 +178,7 @@ fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
     let (mut parts, mut calls, mut end) = (Vec::new(), 0, 0);
     for raw in items {
         let item = members(raw);
-        match kind(word(&item, "type").as_deref(), word(&item, "phase").as_deref()) {
+        match kind(&item) {
             Kind::Message => message(item, &mut parts),
             Kind::Call => {
                 let beside = Json::of(&rest(item, &["type", "call_id", "name", "arguments"]));
@@ -229,7 +199,7 @@ fn parts(items: &[&RawValue]) -> Vec<CarriedPart> {
 }
 
 fn message(mut item: Members<'_>, parts: &mut Vec<CarriedPart>) {
-    let content = list(item.remove("content"));
+    let content = list(item.remove("content").as_ref());
     let mut own = Some(rest(item, &["type", "role"]));
     for raw in content {
         let part = members(raw);
@@ -251,7 +221,7 @@ fn rest<'a>(mut members: Members<'a>, own: &[&str]) -> Members<'a> {
     members
 }
 
-fn list(raw: Option<&RawValue>) -> Vec<&RawValue> {
+fn list<'a>(raw: Option<&&'a RawValue>) -> Vec<&'a RawValue> {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 

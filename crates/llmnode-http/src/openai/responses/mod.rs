@@ -16,31 +16,20 @@ use crate::http::capabilities::Capabilities;
 use crate::http::endpoint::ApiPath;
 use crate::http::reasoning::Efforts;
 use crate::http::redirects::Redirects;
-use crate::http::response_formats;
 use crate::http::service::Service;
 
 const RESPONSES: Wire = Wire {
     name: llmnode_model::Wire::Responses,
-    provider: "openai",
     tag: "openai-responses",
-    title: "OpenAI",
-    handle: "OpenAi",
-    key_header: "authorization",
-    key: "OPENAI_API_KEY",
-    other_key: None,
-    base_url: "OPENAI_BASE_URL",
-    model: "OPENAI_MODEL",
     api: ApiPath { path: "/responses", example: "https://api.openai.com/v1" },
     own: &["input", "instructions", "model", "stream"],
     joined: &["include", "reasoning", "text", "tools"],
-    formats: response_formats::ALL,
     efforts: Efforts { field: ("reasoning", "/effort"), ..CHAT.efforts },
-    url: None,
     hosts: &["api.openai.com", "openai.azure.com"],
-    limit: None,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialResponse>::default(),
+    ..CHAT
 };
 
 impl OpenAi {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::items::{Item, items};
-use crate::api::messages::{instructed, strict_if_possible, temperature};
+use crate::api::messages::{instructed, strict_if_possible};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice};
 use crate::http::reasoning::Refused;
 
@@ -93,7 +93,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
             .into_iter()
             .chain(prepared.given_list("include").filter_map(Value::as_str))
             .collect(),
-        temperature: temperature(request).filter(|_| !shape.quirks.no_temperature),
+        temperature: prepared.temperature(),
         max_output_tokens: prepared
             .limit()
             .filter(|_| !given("max_output_tokens"))
