@@ -1,9 +1,7 @@
 //! The builder of [`Anthropic`].
 
-use llmnode_model::ModelError;
-
 use super::{Anthropic, Cache, MESSAGES};
-use crate::api::settings::{ClientSettings, client_settings, env_var};
+use crate::api::settings::{ClientSettings, client_settings};
 
 const VERSION: &str = "2023-06-01";
 
@@ -27,16 +25,6 @@ pub struct AnthropicBuilder {
 }
 
 impl Anthropic {
-    /// Creates the model that the environment names: `ANTHROPIC_API_KEY`, or `ANTHROPIC_AUTH_TOKEN` for a bearer token;
-    /// `ANTHROPIC_BASE_URL` (default `https://api.anthropic.com`; a loopback server needs no key) and `ANTHROPIC_MODEL`
-    /// (default: each call names its own).
-    ///
-    /// # Errors
-    /// The errors of [`AnthropicBuilder::from_env`] and [`AnthropicBuilder::build`].
-    pub fn from_env() -> Result<Anthropic, ModelError> {
-        AnthropicBuilder::from_env()?.build()
-    }
-
     /// Builds a model without reading the environment.
     pub fn builder() -> AnthropicBuilder {
         let settings = ClientSettings::new(&MESSAGES);
@@ -45,23 +33,6 @@ impl Anthropic {
 }
 
 impl AnthropicBuilder {
-    /// Reads `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `ANTHROPIC_BASE_URL` and `ANTHROPIC_MODEL` from the environment.
-    /// An empty variable counts as absent. Settings on the builder afterwards replace them.
-    ///
-    /// # Errors
-    /// `api_key_error` if there is neither key nor base URL; `config_error` for a variable that is not Unicode.
-    pub fn from_env() -> Result<Self, ModelError> {
-        Self::from_variables(env_var)
-    }
-
-    fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
-        let mut settings = Anthropic::builder().settings.with_variables(variable)?;
-        if settings.key.as_ref().is_some_and(|key| Some(key.source) == MESSAGES.other_key) {
-            settings.key_header = "authorization";
-        }
-        Ok(AnthropicBuilder { settings })
-    }
-
     /// Marks the end of the system's text and the end of each conversation as worth keeping, so that the next request reads
     /// them from Anthropic's cache. Default: no marks, since writing costs more than not.
     pub fn cache(mut self, cache: Cache) -> Self {
@@ -73,20 +44,24 @@ impl AnthropicBuilder {
 client_settings!(
     AnthropicBuilder,
     Anthropic,
+    "`ANTHROPIC_API_KEY`, or `ANTHROPIC_AUTH_TOKEN` for a bearer token; `ANTHROPIC_BASE_URL` (default \
+     `https://api.anthropic.com`; a loopback server needs no key) and `ANTHROPIC_MODEL` (default: each call names its own)",
     "`http://127.0.0.1:4000`, a gateway. Default `https://api.anthropic.com`"
 );
 
 #[cfg(test)]
 mod tests {
-    use llmnode_model::Category;
+    use llmnode_model::{Category, ModelError};
 
     use super::*;
 
     fn from(variables: &[(&str, &str)]) -> Result<AnthropicBuilder, ModelError> {
-        let variables = variables.to_vec();
-        AnthropicBuilder::from_variables(|name| {
-            variables.iter().find(|(own, _)| *own == name).map(|(_, value)| Ok((*value).to_owned()))
-        })
+        let variable = |name: &str| {
+            let value = variables.iter().find(|(own, _)| *own == name)?.1;
+            Some(Ok(value.to_owned()))
+        };
+        let settings = Anthropic::builder().settings.with_variables(variable)?;
+        Ok(AnthropicBuilder { settings })
     }
 
     #[test]

@@ -60,7 +60,7 @@ const MESSAGES: Wire = Wire {
     handle: "Anthropic",
     key_header: "x-api-key",
     key: "ANTHROPIC_API_KEY",
-    other_key: Some("ANTHROPIC_AUTH_TOKEN"),
+    other_key: Some(("ANTHROPIC_AUTH_TOKEN", "authorization")),
     base_url: "ANTHROPIC_BASE_URL",
     model: "ANTHROPIC_MODEL",
     api: ApiPath { path: "/v1/messages", example: "https://api.anthropic.com" },

@@ -85,9 +85,13 @@ impl ClientSettings {
         self.model = read(model)?.map(|model| model.value);
         self.base_url = read(base_url)?;
         let first = read(key)?;
-        let other = other_key.map(read).transpose()?.flatten();
-        if let (Some(_), Some(Sourced { source, .. })) = (&first, &other) {
-            tracing::info!(target: "llmnode::key", "{key} and {source} are set: the first one is used");
+        let other = other_key.map(|(name, _)| read(name)).transpose()?.flatten();
+        match (&first, &other, other_key) {
+            (Some(_), Some(Sourced { source, .. }), _) => {
+                tracing::info!(target: "llmnode::key", "{key} and {source} are set: the first one is used");
+            }
+            (None, Some(_), Some((_, header))) => self.key_header = header,
+            _ => {}
         }
         let secret = |Sourced { value, source }| Sourced { value: Secret::new(value), source };
         self.key = first.or(other).map(secret);
@@ -95,7 +99,7 @@ impl ClientSettings {
             return Ok(self);
         }
         let message = match other_key {
-            Some(other_key) => {
+            Some((other_key, _)) => {
                 let hint =
                     read("OPENAI_API_KEY")?.map_or("", |_| " (OPENAI_API_KEY is, and is for `OpenAi`)");
                 format!("neither {key} nor {other_key} is set{hint}; set one, or `.api_key(..)`")
@@ -134,10 +138,30 @@ impl ClientSettings {
     }
 }
 
-/// What all builders have, with its docs. `$example` is a base URL.
+/// What all builders have, with its docs. `$variables` are those of the environment, `$example` is a base URL.
 macro_rules! client_settings {
-    ($builder:ident, $model:ident, $example:literal) => {
+    ($builder:ident, $model:ident, $variables:literal, $example:literal) => {
+        impl $model {
+            #[doc = concat!("Creates the model that the environment names: ", $variables, ".")]
+            ///
+            /// # Errors
+            #[doc = concat!("The errors of [`", stringify!($builder), "::from_env`] and [`", stringify!($builder), "::build`].")]
+            pub fn from_env() -> Result<$model, llmnode_model::ModelError> {
+                $builder::from_env()?.build()
+            }
+        }
+
         impl $builder {
+            #[doc = concat!("Reads the environment: ", $variables, ". An empty variable counts as absent.")]
+            /// Settings on the builder afterwards replace them.
+            ///
+            /// # Errors
+            /// `api_key_error` if there is neither key nor base URL; `config_error` for a variable that is not Unicode.
+            pub fn from_env() -> Result<Self, llmnode_model::ModelError> {
+                let settings = $model::builder().settings.with_variables(crate::api::settings::env_var)?;
+                Ok($builder { settings })
+            }
+
             /// Checks the settings and returns the model. The first requests make the connections.
             ///
             /// # Errors

@@ -29,7 +29,8 @@ pub(crate) struct Wire {
     pub(crate) key_header: &'static str,
     /// Variables of the environment.
     pub(crate) key: &'static str,
-    pub(crate) other_key: Option<&'static str>,
+    /// With its header.
+    pub(crate) other_key: Option<(&'static str, &'static str)>,
     pub(crate) base_url: &'static str,
     pub(crate) model: &'static str,
     /// Its example is the default.

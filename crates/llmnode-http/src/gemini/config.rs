@@ -1,9 +1,7 @@
 //! The builder of [`Gemini`].
 
-use llmnode_model::ModelError;
-
 use super::{GENERATE, Gemini};
-use crate::api::settings::{ClientSettings, client_settings, env_var};
+use crate::api::settings::{ClientSettings, client_settings};
 
 /// Builds a [`Gemini`]. Every setting has a default. [`build`](GeminiBuilder::build) checks them together.
 ///
@@ -28,16 +26,6 @@ pub struct GeminiBuilder {
 }
 
 impl Gemini {
-    /// Creates the model that the environment names: `GEMINI_API_KEY`, or else `GOOGLE_API_KEY`; `GEMINI_BASE_URL` (default
-    /// `https://generativelanguage.googleapis.com/v1beta`; a loopback server needs no key) and `GEMINI_MODEL` (default: each
-    /// call names its own).
-    ///
-    /// # Errors
-    /// The errors of [`GeminiBuilder::from_env`] and [`GeminiBuilder::build`].
-    pub fn from_env() -> Result<Gemini, ModelError> {
-        GeminiBuilder::from_env()?.build()
-    }
-
     /// Builds a model without reading the environment.
     pub fn builder() -> GeminiBuilder {
         let settings = ClientSettings::new(&GENERATE);
@@ -45,31 +33,18 @@ impl Gemini {
     }
 }
 
-impl GeminiBuilder {
-    /// Reads `GEMINI_API_KEY` or else `GOOGLE_API_KEY`, `GEMINI_BASE_URL` and `GEMINI_MODEL` from the environment. An empty
-    /// variable counts as absent. Settings on the builder afterwards replace them.
-    ///
-    /// # Errors
-    /// `api_key_error` if there is neither key nor base URL; `config_error` for a variable that is not Unicode.
-    pub fn from_env() -> Result<Self, ModelError> {
-        Self::from_variables(env_var)
-    }
-
-    fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
-        let settings = Gemini::builder().settings.with_variables(variable)?;
-        Ok(GeminiBuilder { settings })
-    }
-}
-
 client_settings!(
     GeminiBuilder,
     Gemini,
+    "`GEMINI_API_KEY`, or else `GOOGLE_API_KEY`; `GEMINI_BASE_URL` (default \
+     `https://generativelanguage.googleapis.com/v1beta`; a loopback server needs no key) and `GEMINI_MODEL` (default: each \
+     call names its own)",
     "`http://127.0.0.1:4000/v1beta`, a gateway. Default `https://generativelanguage.googleapis.com/v1beta`"
 );
 
 #[cfg(test)]
 mod tests {
-    use llmnode_model::Category;
+    use llmnode_model::{Category, ModelError};
 
     use super::*;
 
@@ -77,10 +52,12 @@ mod tests {
     const OTHER_KEY: &str = "GOOGLE_API_KEY";
 
     fn from(variables: &[(&str, &str)]) -> Result<GeminiBuilder, ModelError> {
-        let variables = variables.to_vec();
-        GeminiBuilder::from_variables(|name| {
-            variables.iter().find(|(own, _)| *own == name).map(|(_, value)| Ok((*value).to_owned()))
-        })
+        let variable = |name: &str| {
+            let value = variables.iter().find(|(own, _)| *own == name)?.1;
+            Some(Ok(value.to_owned()))
+        };
+        let settings = Gemini::builder().settings.with_variables(variable)?;
+        Ok(GeminiBuilder { settings })
     }
 
     #[test]

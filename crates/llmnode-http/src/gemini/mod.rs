@@ -53,7 +53,7 @@ const GENERATE: Wire = Wire {
     handle: "Gemini",
     key_header: "x-goog-api-key",
     key: "GEMINI_API_KEY",
-    other_key: Some("GOOGLE_API_KEY"),
+    other_key: Some(("GOOGLE_API_KEY", "x-goog-api-key")),
     base_url: "GEMINI_BASE_URL",
     model: "GEMINI_MODEL",
     api: ApiPath { path: "/models", example: "https://generativelanguage.googleapis.com/v1beta" },

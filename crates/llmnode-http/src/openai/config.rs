@@ -1,9 +1,7 @@
 //! The builder of [`OpenAi`].
 
-use llmnode_model::ModelError;
-
 use super::{CHAT, OpenAi};
-use crate::api::settings::{ClientSettings, client_settings, env_var};
+use crate::api::settings::{ClientSettings, client_settings};
 
 /// Builds an [`OpenAi`]. Every setting has a default. [`build`](OpenAiBuilder::build) checks them together.
 ///
@@ -26,16 +24,6 @@ pub struct OpenAiBuilder {
 }
 
 impl OpenAi {
-    /// Creates the model that the environment names: `OPENAI_API_KEY`, `OPENAI_BASE_URL` (default
-    /// `https://api.openai.com/v1`; a loopback server needs no key) and `OPENAI_MODEL` (default: each call names
-    /// its own).
-    ///
-    /// # Errors
-    /// The errors of [`OpenAiBuilder::from_env`] and [`OpenAiBuilder::build`].
-    pub fn from_env() -> Result<OpenAi, ModelError> {
-        OpenAiBuilder::from_env()?.build()
-    }
-
     /// Builds a model without reading the environment: by default OpenAI's, with the key set by
     /// [`api_key`](OpenAiBuilder::api_key). Other known servers have their own constructors, such as
     /// [`azure`](OpenAi::azure) and [`ollama`](OpenAi::ollama). For any other server, set the
@@ -46,20 +34,6 @@ impl OpenAi {
 }
 
 impl OpenAiBuilder {
-    /// Reads `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL` from the environment. An empty variable counts as
-    /// absent. Settings on the builder afterwards replace them.
-    ///
-    /// # Errors
-    /// `api_key_error` if there is neither key nor base URL; `config_error` for a variable that is not Unicode.
-    pub fn from_env() -> Result<Self, ModelError> {
-        Self::from_variables(env_var)
-    }
-
-    fn from_variables(variable: impl Fn(&str) -> Option<Result<String, ()>>) -> Result<Self, ModelError> {
-        let settings = ClientSettings::new(&CHAT).with_variables(variable)?;
-        Ok(OpenAiBuilder { settings })
-    }
-
     /// Sets the organization to which requests are billed.
     pub fn organization(self, id: impl Into<String>) -> Self {
         self.header("openai-organization", id)
@@ -71,11 +45,17 @@ impl OpenAiBuilder {
     }
 }
 
-client_settings!(OpenAiBuilder, OpenAi, "`http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`");
+client_settings!(
+    OpenAiBuilder,
+    OpenAi,
+    "`OPENAI_API_KEY`, `OPENAI_BASE_URL` (default `https://api.openai.com/v1`; a loopback server needs no key) and \
+     `OPENAI_MODEL` (default: each call names its own)",
+    "`http://127.0.0.1:8080/v1`. Default `https://api.openai.com/v1`"
+);
 
 #[cfg(test)]
 mod tests {
-    use llmnode_model::Category;
+    use llmnode_model::{Category, ModelError};
 
     use super::*;
 
@@ -84,10 +64,12 @@ mod tests {
     const MODEL: &str = CHAT.model;
 
     fn from(variables: &[(&str, &str)]) -> Result<OpenAiBuilder, ModelError> {
-        let variables = variables.to_vec();
-        OpenAiBuilder::from_variables(|name| {
-            variables.iter().find(|(own, _)| *own == name).map(|(_, value)| Ok((*value).to_owned()))
-        })
+        let variable = |name: &str| {
+            let value = variables.iter().find(|(own, _)| *own == name)?.1;
+            Some(Ok(value.to_owned()))
+        };
+        let settings = OpenAi::builder().settings.with_variables(variable)?;
+        Ok(OpenAiBuilder { settings })
     }
 
     #[test]
@@ -122,7 +104,7 @@ mod tests {
             assert_eq!(error.category, category);
             assert!(error.message.contains(name) && !error.message.contains("secret"), "{error}");
         }
-        let error = OpenAiBuilder::from_variables(|_| Some(Err(()))).unwrap_err();
+        let error = OpenAi::builder().settings.with_variables(|_| Some(Err(()))).err().unwrap();
         assert!(error.message.contains("not Unicode"));
     }
 
