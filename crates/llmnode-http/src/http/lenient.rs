@@ -139,8 +139,10 @@ impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Object<T> {
     }
 }
 
+#[cfg(feature = "anthropic")]
 struct Objects<T>(PhantomData<T>);
 
+#[cfg(feature = "anthropic")]
 impl<'de, T: Deserialize<'de>> LenientVisitor<'de> for Objects<T> {
     type Value = Option<Vec<T>>;
 
@@ -209,6 +211,7 @@ where
     Lenient(Answers(PhantomData)).deserialize(from)
 }
 
+#[cfg(feature = "anthropic")]
 pub(crate) fn objects<'de, D, T>(from: D) -> Result<Option<Vec<T>>, D::Error>
 where
     D: Deserializer<'de>,
