@@ -35,8 +35,7 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
         Some(variants) => impls(&input.ident, variants),
         None => TokenStream::new(),
     };
-    let impls = (!impls.is_empty()).then(|| crate_path::scope(&crate_path::resolve(value(&krate)), impls));
-    let errors = errors.into_tokens();
+    let impls = (!impls.is_empty()).then(|| crate_path::scope(&crate_path::resolve(&krate), impls));
     quote!(#impls #errors)
 }
 

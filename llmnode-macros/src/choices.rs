@@ -8,10 +8,9 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, Expr, Index, ItemStruct, Member, Path, Token, Type, token};
 
-use crate::diagnostics::Errors;
 use crate::expression;
 use crate::generics::{bare_value, end_spans};
-use crate::macro_args::{comma_or_end, skip_to_comma};
+use crate::macro_args::{comma_or_end, parse_list};
 
 pub(crate) const EXAMPLE: &str = "choices(item = state.inventory)";
 
@@ -26,23 +25,18 @@ enum Step {
     Variant(Path),
 }
 
-pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Choice>, syn::Result<()>) {
-    let (mut list, mut errors) = (Vec::<Choice>::new(), Errors::default());
-    while !input.is_empty() {
-        let one = choice(input).and_then(|one| comma_or_end(input, "list").map(|()| one));
-        match one {
-            Ok(one) if list.iter().any(|other| other.text == one.text) => {
-                errors.push(Error::new(one.span(), format!("`{}` is given more than once", one.text)));
-            }
-            Ok(one) => list.push(one),
-            Err(error) => {
-                errors.push(error);
-                skip_to_comma(input);
-            }
+pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Choice>>, syn::Result<()>) {
+    let mut list = Vec::<Choice>::new();
+    let result = parse_list(input, |input| {
+        let one = choice(input)?;
+        comma_or_end(input, "list")?;
+        if list.iter().any(|other| other.text == one.text) {
+            return Err(Error::new(one.span(), format!("`{}` is given more than once", one.text)));
         }
-        let _: syn::Result<Token![,]> = input.parse();
-    }
-    (list, errors.into_result())
+        list.push(one);
+        Ok(())
+    });
+    (Some(list), result)
 }
 
 fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
@@ -76,13 +70,10 @@ fn choice(input: ParseStream<'_>) -> syn::Result<Choice> {
             "`into_iter` would move the list out of its place; leave it out, and the list is borrowed";
         return Err(Error::new(call.method.span(), message));
     }
-    if let Some(token) = expression::control_flow(list.to_token_stream()) {
-        let shown = expression::token_text(&token);
-        let message = format!(
-            "`{shown}` cannot be used in `choices`, whose lists are taken at once; compute the list before, and store it in a field"
-        );
-        return Err(Error::new(token.span(), message));
-    }
+    expression::reject_control_flow(
+        &list,
+        |_| "`choices`, whose lists are taken at once; compute the list before, and store it in a field",
+    )?;
     Ok(Choice { steps, text, list })
 }
 

@@ -6,10 +6,10 @@ use syn::parse::ParseStream;
 use syn::{Error, Path};
 
 use crate::literals::unexpected;
-use crate::macro_args::{KeyValue, Slot, fill};
+use crate::macro_args::{Slot, fill, fill_readable, value};
 
-pub(crate) fn resolve(given: Option<&Path>) -> Path {
-    given.cloned().unwrap_or_else(|| syn::parse_quote!(::llmnode))
+pub(crate) fn resolve(given: &Slot<Path>) -> Path {
+    value(given).cloned().unwrap_or_else(|| syn::parse_quote!(::llmnode))
 }
 
 pub(crate) fn private() -> Ident {
@@ -48,11 +48,9 @@ pub(crate) fn parse(input: ParseStream<'_>, key: Ident, slot: &mut Slot<Path>) -
             format!("{WANTED}; write `::{written}` or `crate::{written}`")
         }
     };
-    let fault = Error::new_spanned(&path, message);
     // Assume a dependency of that name, so that the path is the only error.
     let value = (keywords == 0).then(|| syn::parse_quote!(::#(#names)::*));
-    *slot = Some(KeyValue { key, value });
-    Err(fault)
+    fill_readable(slot, key, (value, Err(Error::new_spanned(&path, message))))
 }
 
 fn is_name(segment: &Ident) -> bool {
@@ -63,8 +61,7 @@ fn is_name(segment: &Ident) -> bool {
 mod tests {
     use syn::parse::Parser;
 
-    use super::{Ident, ParseStream, Span, parse};
-    use crate::macro_args::value;
+    use super::{Ident, ParseStream, Span, parse, value};
 
     /// The path that is used, and the error.
     fn read(written: &str) -> (Option<String>, Option<String>) {

@@ -1,6 +1,7 @@
 //! Collecting errors, and suggesting names.
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
 use syn::Error;
 
 #[derive(Default)]
@@ -22,9 +23,11 @@ impl Errors {
     pub(crate) fn into_result(self) -> syn::Result<()> {
         self.0.map_or(Ok(()), Err)
     }
+}
 
-    pub(crate) fn into_tokens(self) -> Option<TokenStream> {
-        self.0.map(Error::into_compile_error)
+impl ToTokens for Errors {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(self.0.as_ref().map(Error::to_compile_error));
     }
 }
 
@@ -77,6 +80,19 @@ fn distance(from: &str, to: &str) -> usize {
         before = std::mem::replace(&mut row, next);
     }
     row[to.len()]
+}
+
+/// `what`, what it is near to, or else what there is.
+pub(crate) fn unknown<'a>(
+    what: &str,
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    otherwise: &str,
+) -> String {
+    match suggest(name, candidates) {
+        Some(near) => format!("{what} `{name}`; did you mean `{near}`?"),
+        None => format!("{what} `{name}`; {otherwise}"),
+    }
 }
 
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {

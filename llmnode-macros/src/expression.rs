@@ -1,10 +1,22 @@
 //! Expressions of the user in an attribute: what they may contain, what they name, and how generated code resolves them.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
+use syn::{Error, Expr};
+
+use crate::generics::regrouped;
+
+/// `rest`: of the message about a token, behind "cannot be used in".
+pub(crate) fn reject_control_flow(expression: &Expr, rest: impl Fn(&str) -> &'static str) -> syn::Result<()> {
+    let Some(token) = control_flow(expression.to_token_stream()) else { return Ok(()) };
+    let name = token.to_string();
+    let shown = if name == "await" { ".await" } else { &name };
+    Err(Error::new(token.span(), format!("`{shown}` cannot be used in {}", rest(shown))))
+}
 
 /// The first token that leaves the expression or awaits in it, outside of closures and `async` blocks.
-pub(crate) fn control_flow(tokens: TokenStream) -> Option<TokenTree> {
+fn control_flow(tokens: TokenStream) -> Option<TokenTree> {
     for token in tokens {
         match &token {
             TokenTree::Group(group) => {
@@ -20,11 +32,6 @@ pub(crate) fn control_flow(tokens: TokenStream) -> Option<TokenTree> {
         }
     }
     None
-}
-
-pub(crate) fn token_text(control_flow: &TokenTree) -> String {
-    let token = control_flow.to_string();
-    if token == "await" { ".await".to_owned() } else { token }
 }
 
 /// As a value, not at the start of a path.
@@ -56,11 +63,7 @@ pub(crate) fn resolve_names_at(tokens: TokenStream, at: Span) -> TokenStream {
             ident.set_span(ident.span().resolved_at(at));
             TokenTree::Ident(ident)
         }
-        TokenTree::Group(group) => {
-            let mut seen = Group::new(group.delimiter(), resolve_names_at(group.stream(), at));
-            seen.set_span(group.span());
-            TokenTree::Group(seen)
-        }
+        TokenTree::Group(group) => regrouped(&group, resolve_names_at(group.stream(), at)).into(),
         other => other,
     };
     tokens.into_iter().map(token).collect()

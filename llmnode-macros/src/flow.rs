@@ -23,15 +23,14 @@ use syntax::Flow;
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Some(flow) = read(tokens, &mut errors) else {
-        let errors = errors.into_tokens();
         return quote!(#errors);
     };
     if !errors.is_empty() {
-        let (stub, errors) = (stub::stub(&flow), errors.into_tokens());
+        let stub = stub::stub(&flow);
         return quote!(#stub #errors);
     }
     let checked = check::check(&flow, &mut errors);
-    let (flow, errors) = (emit::emit(&flow, &checked), errors.into_tokens());
+    let flow = emit::emit(&flow, &checked);
     quote!(#flow #errors)
 }
 
@@ -60,8 +59,5 @@ fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Flow> {
 }
 
 pub(crate) fn named(tokens: &TokenStream) -> Option<String> {
-    let mut errors = Errors::default();
-    let flow = read(tokens.clone(), &mut errors);
-    drop(errors);
-    flow.map(|flow| flow.ident.to_string())
+    read(tokens.clone(), &mut Errors::default()).map(|flow| flow.ident.to_string())
 }

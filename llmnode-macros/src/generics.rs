@@ -2,7 +2,9 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
-use syn::{Expr, GenericParam, Generics, Lifetime, LifetimeParam, Type};
+use syn::{
+    Expr, GenericArgument, GenericParam, Generics, Lifetime, LifetimeParam, Path, PathArguments, Type,
+};
 
 pub(crate) fn fresh(name: &str, generics: &Generics) -> Ident {
     let mut fresh = Ident::new(name, Span::mixed_site());
@@ -34,6 +36,23 @@ pub(crate) fn last_name(ty: &Type) -> Option<&Ident> {
         Type::Path(path) => path.path.segments.last().map(|last| &last.ident),
         _ => None,
     }
+}
+
+pub(crate) fn is_named(path: &Path, name: &str) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == name)
+}
+
+/// Of the last segment.
+pub(crate) fn type_arguments(path: &Path) -> Vec<&Type> {
+    let Some(PathArguments::AngleBracketed(arguments)) = path.segments.last().map(|last| &last.arguments)
+    else {
+        return vec![];
+    };
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    types.collect()
 }
 
 pub(crate) fn bare_value(mut value: Expr) -> Expr {
@@ -99,6 +118,19 @@ pub(crate) fn end_spans(written: &impl ToTokens) -> (Span, Span) {
     let mut tokens = written.to_token_stream().into_iter().map(|token| token.span());
     let first = tokens.next().unwrap_or_else(Span::mixed_site);
     (mixed(first), mixed(tokens.last().unwrap_or(first)))
+}
+
+/// The same group with these tokens.
+pub(crate) fn regrouped(group: &Group, stream: TokenStream) -> Group {
+    let mut regrouped = Group::new(group.delimiter(), stream);
+    regrouped.set_span(group.span());
+    regrouped
+}
+
+pub(crate) fn respanned(ident: &Ident, at: Span) -> Ident {
+    let mut ident = ident.clone();
+    ident.set_span(at);
+    ident
 }
 
 pub(crate) fn pretty_print(written: &impl ToTokens) -> String {

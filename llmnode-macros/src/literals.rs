@@ -5,7 +5,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, ExprPath, Lit, LitBool, LitStr, Token, Type, parse_quote};
 
-use crate::macro_args::{Slot, comma_or_end, fill};
+use crate::macro_args::{Slot, comma_or_end, fill, fill_readable};
 
 pub(crate) fn text(input: ParseStream<'_>, key: &Ident, what: &str) -> syn::Result<LitStr> {
     let wanted = format!("`{key}` takes a string literal{what}");
@@ -113,11 +113,10 @@ fn parse_fully<T: Parse>(input: ParseStream<'_>) -> Result<T, Span> {
 
 pub(crate) fn fill_type(slot: &mut Slot<Type>, key: Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let meant = quoted_type(input);
-    let result = fill(slot, key.clone(), ty(input, &key));
-    if let Some(keyed) = slot.as_mut().filter(|_| result.is_err()) {
-        keyed.value = meant;
+    match ty(input, &key) {
+        Ok(ty) => fill(slot, key, Ok(ty)),
+        Err(error) => fill_readable(slot, key, (meant, Err(error))),
     }
-    result
 }
 
 pub(crate) fn function_path(input: ParseStream<'_>, key: &Ident) -> syn::Result<ExprPath> {

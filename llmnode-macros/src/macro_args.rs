@@ -31,13 +31,19 @@ pub(crate) fn key<T>(slot: &Slot<T>) -> Option<&Ident> {
 /// A faulty argument fills its slot too, so that it is not also missing.
 pub(crate) fn fill<T>(slot: &mut Slot<T>, key: Ident, value: syn::Result<T>) -> syn::Result<()> {
     match value {
-        Ok(value) => *slot = Some(KeyValue { key, value: Some(value) }),
-        Err(error) => {
-            *slot = Some(KeyValue { key, value: None });
-            return Err(error);
-        }
+        Ok(value) => fill_readable(slot, key, (Some(value), Ok(()))),
+        Err(error) => fill_readable(slot, key, (None, Err(error))),
     }
-    Ok(())
+}
+
+/// With what could be read of a faulty value.
+pub(crate) fn fill_readable<T>(
+    slot: &mut Slot<T>,
+    key: Ident,
+    (value, result): (Option<T>, syn::Result<()>),
+) -> syn::Result<()> {
+    *slot = Some(KeyValue { key, value });
+    result
 }
 
 pub(crate) struct Grammar<'a> {
@@ -138,6 +144,22 @@ pub(crate) fn comma_or_end(input: ParseStream<'_>, what: &str) -> syn::Result<()
     }
     let token = input.cursor().token_tree().map(|(token, _)| token.to_string()).unwrap_or_default();
     Err(input.error(format!("expected `,` before the next {what}, found `{token}`")))
+}
+
+/// A fault in one item does not hide those in the next.
+pub(crate) fn parse_list(
+    input: ParseStream<'_>,
+    mut item: impl FnMut(ParseStream<'_>) -> syn::Result<()>,
+) -> syn::Result<()> {
+    let mut errors = Errors::default();
+    while !input.is_empty() {
+        if let Err(error) = item(input) {
+            errors.push(error);
+            skip_to_comma(input);
+        }
+        let _: syn::Result<Token![,]> = input.parse();
+    }
+    errors.into_result()
 }
 
 pub(crate) fn skip_to_comma(input: ParseStream<'_>) {

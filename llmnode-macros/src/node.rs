@@ -25,7 +25,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Item;
 
-use crate::macro_args::value;
 use crate::{cfg, crate_path, item};
 
 use args::NodeArgs;
@@ -40,7 +39,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     let mut faults = Faults::default();
     let args = NodeArgs::parse(arguments, &mut faults.errors);
-    let krate = crate_path::resolve(value(&args.krate));
+    let krate = crate_path::resolve(&args.krate);
     let conditional = cfg::refuse(&mut parsed, "llm_node", &mut faults.errors);
     let mut item = match parsed {
         Item::Struct(parsed) => parsed,
@@ -48,7 +47,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             let wanted = "`#[llm_node]` goes on a struct with named fields";
             faults.push(item::wrong_item_kind(wanted, &other));
             let stub = stub::of_item(&other, &args);
-            let faults = faults.into_tokens();
             return quote!(#other #stub #faults);
         }
     };
@@ -64,7 +62,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         None => {
             let step = args.step.makes_step(&preps);
             let stub = stub::stub(&krate, &item.ident, &item.generics, &args, step);
-            let faults = faults.into_tokens();
             if args.tool.is_some() {
                 tools::strip_derive_attributes(&mut item);
             }

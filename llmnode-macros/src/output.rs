@@ -20,7 +20,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     let mut errors = Errors::default();
     let args = DefinitionArgs::parse(arguments, "llm_output", &mut errors);
-    let krate = crate_path::resolve(value(&args.krate));
+    let krate = crate_path::resolve(&args.krate);
     let conditional = cfg::refuse(&mut parsed, "llm_output", &mut errors);
     let mut input = match parsed {
         Item::Struct(item) => DeriveInput::from(item),
@@ -28,7 +28,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         other => {
             let wanted = "`#[llm_output]` goes on the struct or enum that a model answers with";
             errors.push(item::wrong_item_kind(wanted, &other));
-            let errors = errors.into_tokens();
             return quote!(#other #errors);
         }
     };
@@ -45,7 +44,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     input.attrs.splice(0..0, derive(&missing, &krate));
     input.attrs.extend(crate_attributes(&krate));
     input.attrs.push(definition::mark(&input, &krate));
-    let errors = errors.into_tokens();
     quote!(#input #definition #unread #errors)
 }
 

@@ -1,6 +1,6 @@
 //! `#[step]`: a step written by hand in one impl, whose items go to the traits that they belong to.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
@@ -9,8 +9,8 @@ use syn::{
 };
 
 use crate::diagnostics::Errors;
-use crate::generics::{last_name, mentions};
-use crate::macro_args::{Grammar, parse_arguments, value};
+use crate::generics::{is_named, last_name, mentions, regrouped};
+use crate::macro_args::{Grammar, parse_arguments};
 use crate::names::snake_case;
 use crate::{crate_path, item};
 
@@ -28,7 +28,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     });
     let impls = match parsed {
         Item::Impl(written) => match state(&written) {
-            Some(state) => impls(&written, &state, &crate_path::resolve(value(&krate))),
+            Some(state) => impls(&written, &state, &crate_path::resolve(&krate)),
             None => {
                 errors.push(Error::new_spanned(written.impl_token, WANTED));
                 quote!(#written)
@@ -39,7 +39,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
             quote!(#other)
         }
     };
-    let errors = errors.into_tokens();
     quote!(#impls #errors)
 }
 
@@ -126,9 +125,7 @@ fn replace_self_output(tokens: TokenStream, given: &TokenStream, ty: &TokenStrea
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for token in &mut tokens {
         if let TokenTree::Group(group) = token {
-            let mut inner = Group::new(group.delimiter(), replace_self_output(group.stream(), given, ty));
-            inner.set_span(group.span());
-            *group = inner;
+            *group = regrouped(group, replace_self_output(group.stream(), given, ty));
         }
     }
     let is = |token: Option<&TokenTree>, text: &str| token.is_some_and(|token| token.to_string() == text);
@@ -171,10 +168,7 @@ fn default_items(
     private: &TokenStream,
 ) -> Vec<(TraitKind, ImplItem)> {
     let (state, node) = (&state.args, &written.self_ty);
-    let batch = written
-        .trait_
-        .as_ref()
-        .is_some_and(|(path, _)| path.segments.last().is_some_and(|name| name.ident == "BatchStep"));
+    let batch = written.trait_.as_ref().is_some_and(|(path, _)| is_named(path, "BatchStep"));
     let mut parts: Vec<(TraitKind, ImplItem)> = vec![];
     if !has(written, "prep") && !batch {
         let made = quote_spanned!(node.span()=> <Self as ::core::default::Default>::default());

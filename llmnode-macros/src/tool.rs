@@ -14,12 +14,12 @@ mod parameter;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
-use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, Path, ReturnType, Type};
+use syn::{Error, FnArg, GenericParam, Item, ItemFn, LitStr, ReturnType, Type};
 
 use crate::choices::{self, Choice};
 use crate::description::description;
 use crate::diagnostics::Errors;
-use crate::generics::{bare, mentions};
+use crate::generics::{bare, is_named, mentions};
 use crate::macro_args::{Grammar, key, parse_arguments, value};
 use crate::names::camel_case;
 use crate::{crate_path, item};
@@ -52,16 +52,13 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Item::Fn(function) => function,
         Item::Struct(item) => {
             errors.push(Error::new_spanned(item.struct_token, ON_A_STRUCT));
-            let is_node = item.attrs.iter().any(|attribute| path_ends(attribute.path(), "llm_node"));
-            let stub = (!is_node && item.generics.params.is_empty()).then(|| {
-                emit::stub(&item.ident, &item.ident.to_string(), &crate_path::resolve(value(&args.krate)))
-            });
-            let errors = errors.into_tokens();
+            let is_node = item.attrs.iter().any(|attribute| is_named(attribute.path(), "llm_node"));
+            let stub = (!is_node && item.generics.params.is_empty())
+                .then(|| emit::stub(&item.ident, &item.ident.to_string(), &crate_path::resolve(&args.krate)));
             return quote!(#item #stub #errors);
         }
         other => {
             errors.push(item::wrong_item_kind(WANTED, &other));
-            let errors = errors.into_tokens();
             return quote!(#other #errors);
         }
     };
@@ -75,7 +72,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         ident: Ident::new(&camel_case(&own_name), ident.span()),
         name: value(&args.name).map_or(own_name, LitStr::value),
         parameters,
-        krate: crate_path::resolve(value(&args.krate)),
+        krate: crate_path::resolve(&args.krate),
         args: &args,
     };
     check_choices(&model, &mut errors);
@@ -84,7 +81,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         (false, false) => Some(emit::stub_of_function(&model)),
         (false, true) => None,
     };
-    let errors = errors.into_tokens();
     quote!(#function #tool #errors)
 }
 
@@ -94,10 +90,6 @@ fn check_choices(model: &ToolModel<'_>, errors: &mut Errors) {
         let message = "`state` is the program's state, and this tool takes none; add a parameter such as `state: &World`";
         errors.push(Error::new(at, message));
     }
-}
-
-fn path_ends(path: &Path, name: &str) -> bool {
-    path.segments.last().is_some_and(|last| last.ident == name)
 }
 
 /// `describes`: an argument was intended as the description.

@@ -43,7 +43,7 @@ fn of_definition(
     mut errors: Errors,
 ) -> TokenStream {
     let args = args::DefinitionArgs::parse(arguments, "validate", &mut errors);
-    let krate = crate_path::resolve(value(&args.krate));
+    let krate = crate_path::resolve(&args.krate);
     let hollow = conditional.then(|| cfg::without_fields(&input));
     let judged = hollow.as_ref().unwrap_or(&input);
     let definition = definition::expand(judged, &krate, value(&args.state), &mut errors);
@@ -53,6 +53,5 @@ fn of_definition(
         let message = "`#[validate]` goes above `#[derive(JsonSchema)]`, because it marks the schema; move it up, or use `#[llm_output]`, which derives everything";
         errors.push(Error::new(attribute_span(&input.ident), message));
     }
-    let errors = errors.into_tokens();
     quote!(#input #definition #errors)
 }

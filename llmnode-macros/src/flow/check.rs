@@ -1,15 +1,15 @@
 //! Checks a parsed flow: labels, targets, paths to the end.
 
 use quote::ToTokens;
-use syn::{Error, GenericArgument, Ident, PathArguments, Type};
+use syn::{Error, Ident, Type};
 
 use super::parse_util::non_static_lifetime;
 use super::pattern::{catch_all_pattern, is_open_ended};
 use super::reachability::Graph;
 use super::step::text;
 use super::syntax::{Arm, Exit, Flow, FlowStep, Target};
-use crate::diagnostics::{Errors, any_of, list, suggest};
-use crate::generics::bare;
+use crate::diagnostics::{Errors, any_of, list, unknown};
+use crate::generics::{bare, last_name, type_arguments};
 
 pub(crate) struct CheckedFlow {
     pub(crate) labels: Vec<String>,
@@ -73,11 +73,7 @@ fn label(index: usize, stop: &FlowStep, checked: &CheckedFlow) -> syn::Result<()
 /// For the suggested label: `Summarize` for `Batch<Summarize>`.
 fn inner_type_name(ty: &Type) -> Option<&Ident> {
     let Type::Path(path) = bare(ty) else { return None };
-    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
-    match arguments.args.first()? {
-        GenericArgument::Type(Type::Path(inner)) => inner.path.segments.last().map(|last| &last.ident),
-        _ => None,
-    }
+    type_arguments(&path.path).first().and_then(|inner| last_name(inner))
 }
 
 fn shown(ty: &Type) -> String {
@@ -148,12 +144,12 @@ fn targets(flow: &Flow, checked: &CheckedFlow, errors: &mut Errors) -> bool {
             continue;
         }
         known = false;
-        errors.push(Error::new(label.span(), unknown(&text(label), flow, checked)));
+        errors.push(Error::new(label.span(), unknown_label(&text(label), flow, checked)));
     }
     known
 }
 
-fn unknown(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
+fn unknown_label(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
     let nearly = |stop: &&FlowStep| inner_type_name(&stop.ty).is_some_and(|inner| text(inner) == label);
     if let Some(stop) = flow.step_list.iter().find(nearly) {
         let shown = shown(&stop.ty);
@@ -161,10 +157,7 @@ fn unknown(label: &str, flow: &Flow, checked: &CheckedFlow) -> String {
     }
     let labels =
         || checked.labels.iter().map(String::as_str).filter(|label| !label.is_empty()).chain(["end"]);
-    match suggest(label, labels()) {
-        Some(near) => format!("no step is called `{label}`; did you mean `{near}`?"),
-        None => format!("no step is called `{label}`; there are {}", list(labels())),
-    }
+    unknown("no step is called", label, labels(), &format!("there are {}", list(labels())))
 }
 
 /// Dead ends are reported only if every step is reachable.

@@ -11,7 +11,7 @@ use super::step::text;
 use super::syntax::{Exit, Flow, FlowStep, Parameter, StateField, Target};
 use crate::crate_path;
 use crate::expression::resolve_names;
-use crate::generics::{bare, last_name};
+use crate::generics::{bare, last_name, respanned};
 use crate::macro_args::value;
 use crate::names::snake_case;
 
@@ -30,7 +30,7 @@ pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
         #flow_type_impl
         #run_impls
     };
-    let impls = crate_path::scope(&crate_path::resolve(value(&flow.krate)), impls);
+    let impls = crate_path::scope(&crate_path::resolve(&flow.krate), impls);
     quote!(#definition #impls)
 }
 
@@ -104,8 +104,7 @@ fn enter(flow: &Flow, private: &Ident) -> Option<TokenStream> {
         let own = StateField { root: ident.clone(), members: vec![ident.clone().into()] };
         let state_field = state_field(to.as_ref().unwrap_or(&own));
         let at = here.located_at(ident.span());
-        let mut private = private.clone();
-        private.set_span(at);
+        let private = respanned(private, at);
         quote_spanned!(at=> #private::write(self.#ident, &mut #state_field);)
     });
     Some(quote_spanned!(here=> fn enter(self, state: &mut State) { #(#writes)* }))
@@ -160,8 +159,7 @@ fn step_span(stop: &FlowStep) -> Span {
 /// The compiler reports actions without an arm at this span.
 fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
     let at = step_span(stop);
-    let mut private_there = private.clone();
-    private_there.set_span(at);
+    let private_there = respanned(private, at);
     let action = format_ident!("__action", span = at);
     match &stop.exit {
         Exit::Arrow(target) => {
@@ -185,8 +183,7 @@ fn action_dispatch(stop: &FlowStep, private: &Ident) -> TokenStream {
 fn arm(index: usize, target: &Target, private: &Ident) -> TokenStream {
     // The compiler suggests to add a missing arm behind this span.
     let here = Span::mixed_site().located_at(target.to_token_stream().span());
-    let (index, mut private) = (Literal::usize_unsuffixed(index), private.clone());
-    private.set_span(here);
+    let (index, private) = (Literal::usize_unsuffixed(index), respanned(private, here));
     match target {
         Target::End(_, None) => quote_spanned!(here=> #private::Arm::end(#index, ())),
         Target::End(_, Some(action)) => quote_spanned!(here=> #private::Arm::end(#index, #action)),

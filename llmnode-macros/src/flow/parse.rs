@@ -2,14 +2,14 @@
 
 use proc_macro2::{Spacing, TokenTree};
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::ParseStream;
 use syn::{Error, Ident, Token, Type, Visibility, parenthesized, token};
 
-use super::parse_util::{attributes, braces, conditional, non_static_lifetime, separator, skip_to_comma};
+use super::parse_util::{attributes, braces, conditional, items, non_static_lifetime};
 use super::step::parse_step;
 use super::syntax::{Flow, Parameter};
 use crate::crate_path;
-use crate::diagnostics::{Errors, list, suggest};
+use crate::diagnostics::{Errors, list, unknown};
 use crate::literals::{integer, non_empty, text};
 use crate::macro_args::fill;
 
@@ -24,16 +24,10 @@ pub(crate) fn flow(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<F
         while input.parse::<TokenTree>().is_ok() {}
         return Ok(flow);
     }
-    while !input.is_empty() {
-        match parse_step(input, errors) {
-            Ok(stop) => flow.step_list.push(stop),
-            Err(error) => {
-                errors.push(error);
-                skip_to_comma(input);
-            }
-        }
-        separator(input, "step", errors)?;
-    }
+    items(input, "step", errors, |input, errors| {
+        flow.step_list.push(parse_step(input, errors)?);
+        Ok(())
+    })?;
     Ok(flow)
 }
 
@@ -87,7 +81,9 @@ fn head(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Re
             return input.parse::<Token![:]>().map(drop);
         } else if input.peek(Token![->]) && flow.action.is_none() {
             input.parse::<Token![->]>()?;
-            flow.action = Some(action(input)?);
+            let at = input.span();
+            let wanted = |_| Error::new(at, "expected the type that the flow returns after `->`");
+            flow.action = Some(input.parse().map_err(wanted)?);
             check_static(&flow.action, "the type that it returns")?;
         } else if input.peek(token::Brace) && flow.parameters.is_none() {
             let mut faults = Errors::default();
@@ -117,12 +113,6 @@ fn check_static(ty: &Option<Type>, what: &str) -> syn::Result<()> {
     }
 }
 
-fn action(input: ParseStream<'_>) -> syn::Result<Type> {
-    let at = input.span();
-    let wanted = || Error::new(at, "expected the type that the flow returns after `->`");
-    input.parse().map_err(|_| wanted())
-}
-
 fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::Result<()> {
     input.parse::<Token![,]>()?;
     if input.peek(Token![:]) {
@@ -133,7 +123,8 @@ fn option(input: ParseStream<'_>, flow: &mut Flow, errors: &mut Errors) -> syn::
         .map_err(|error| Error::new(error.span(), "an option of a flow has a name, such as `steps = 50`"))?;
     let name = key.to_string();
     if !OPTIONS.contains(&&*name) {
-        errors.push(Error::new(key.span(), unknown(&name)));
+        let known = format!("there are {}", list(OPTIONS));
+        errors.push(Error::new(key.span(), unknown("a flow has no option", &name, OPTIONS, &known)));
         skip_option(input);
         return Ok(());
     }
@@ -167,13 +158,6 @@ fn value(input: ParseStream<'_>, flow: &mut Flow, key: Ident) -> syn::Result<()>
     }
 }
 
-fn unknown(name: &str) -> String {
-    match suggest(name, OPTIONS) {
-        Some(near) => format!("a flow has no option `{name}`; did you mean `{near}`?"),
-        None => format!("a flow has no option `{name}`; there are {}", list(OPTIONS)),
-    }
-}
-
 /// A single colon ends an option; `::` does not.
 fn skip_option(input: ParseStream<'_>) {
     let mut in_path = false;
@@ -191,19 +175,15 @@ fn skip_option(input: ParseStream<'_>) {
 
 fn parameters(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Parameter>> {
     let (content, mut list) = (braces(input)?, Vec::<Parameter>::new());
-    while !content.is_empty() {
-        match content.call(Parameter::parse) {
-            Ok(parameter) if list.iter().any(|other| other.ident == parameter.ident) => {
-                let ident = parameter.ident;
-                errors.push(Error::new(ident.span(), format!("`{ident}` is given more than once")));
-            }
-            Ok(parameter) => list.push(parameter),
-            Err(error) => {
-                errors.push(error);
-                skip_to_comma(&content);
-            }
+    items(&content, "parameter", errors, |input, errors| {
+        let parameter: Parameter = input.parse()?;
+        let ident = &parameter.ident;
+        if list.iter().any(|other| other.ident == *ident) {
+            errors.push(Error::new(ident.span(), format!("`{ident}` is given more than once")));
+        } else {
+            list.push(parameter);
         }
-        separator(&content, "parameter", errors)?;
-    }
+        Ok(())
+    })?;
     Ok(list)
 }

@@ -7,20 +7,27 @@ use syn::{Attribute, Error, Token, braced};
 
 use crate::cfg::refusal;
 use crate::diagnostics::Errors;
-use crate::macro_args::comma_or_end;
+use crate::macro_args::{comma_or_end, skip_to_comma};
 
-pub(super) fn separator(input: ParseStream<'_>, what: &str, errors: &mut Errors) -> syn::Result<()> {
-    if let Err(error) = comma_or_end(input, what) {
-        errors.push(error);
-        input.parse::<Option<Token![;]>>()?;
+/// After a fault in one item, parsing continues behind the next comma.
+pub(super) fn items(
+    input: ParseStream<'_>,
+    what: &str,
+    errors: &mut Errors,
+    mut item: impl FnMut(ParseStream<'_>, &mut Errors) -> syn::Result<()>,
+) -> syn::Result<()> {
+    while !input.is_empty() {
+        if let Err(error) = item(input, errors) {
+            errors.push(error);
+            skip_to_comma(input);
+        }
+        if let Err(error) = comma_or_end(input, what) {
+            errors.push(error);
+            input.parse::<Option<Token![;]>>()?;
+        }
+        input.parse::<Option<Token![,]>>()?;
     }
-    input.parse::<Option<Token![,]>>().map(drop)
-}
-
-pub(super) fn skip_to_comma(input: ParseStream<'_>) {
-    while !input.is_empty() && !input.peek(Token![,]) {
-        let _: syn::Result<TokenTree> = input.parse();
-    }
+    Ok(())
 }
 
 /// Replaces syn's error by one that shows how attributes are written.

@@ -7,7 +7,7 @@ use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Error, Expr, Ident, Pat, Path, Token, Type, parenthesized, token};
 
-use super::parse_util::{braces, separator, skip_to_comma, unconditional};
+use super::parse_util::{braces, items, unconditional};
 use super::syntax::{Arm, Exit, FlowStep, Target};
 use crate::diagnostics::Errors;
 use crate::generics::{bare, last_name};
@@ -83,16 +83,10 @@ fn arms(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Vec<Arm>> {
         }
     }
     let (content, mut arms) = (braces(input)?, vec![]);
-    while !content.is_empty() {
-        match arm(&content, errors) {
-            Ok(arm) => arms.push(arm),
-            Err(error) => {
-                errors.push(error);
-                skip_to_comma(&content);
-            }
-        }
-        separator(&content, "arm", errors)?;
-    }
+    items(&content, "arm", errors, |input, errors| {
+        arms.push(arm(input, errors)?);
+        Ok(())
+    })?;
     Ok(arms)
 }
 

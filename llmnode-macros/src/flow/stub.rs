@@ -6,7 +6,6 @@ use quote::quote_spanned;
 use super::emit::definition;
 use super::syntax::Flow;
 use crate::crate_path;
-use crate::macro_args::value;
 
 pub(super) fn stub(flow: &Flow) -> TokenStream {
     let (definition, ident, private) = (definition(flow), &flow.ident, crate_path::private());
@@ -42,6 +41,6 @@ pub(super) fn stub(flow: &Flow) -> TokenStream {
             }
         }
     };
-    let impls = crate_path::scope(&crate_path::resolve(value(&flow.krate)), impls);
+    let impls = crate_path::scope(&crate_path::resolve(&flow.krate), impls);
     quote_spanned!(here=> #definition #impls)
 }

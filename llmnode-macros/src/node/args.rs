@@ -15,9 +15,9 @@ use super::with::{self, WithVariable};
 use crate::choices::{self, Choice};
 
 use crate::crate_path;
-use crate::diagnostics::{Errors, list, suggest};
+use crate::diagnostics::{Errors, list, unknown};
 use crate::literals::{bool_literal, fill_type, function_path, integer, non_empty, number, text};
-use crate::macro_args::{Grammar, KeyValue, Slot, fill, parse_arguments};
+use crate::macro_args::{Grammar, Slot, fill, fill_readable, parse_arguments};
 use crate::prompt::source::Source;
 use crate::time::{Time, Wait};
 
@@ -173,30 +173,15 @@ impl NodeArgs {
             "transport_retries" => fill(&mut self.transport_retries, key.clone(), integer(input, &key, 0)),
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
             "max_wait" => fill(&mut self.max_wait, key, Time::parse_single(input)),
-            "deadline" => {
-                let deadline = Time::parse_above_zero(input, &key);
-                fill(&mut self.deadline, key, deadline)
-            }
+            "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
             "model" => fill(&mut self.model, key.clone(), non_empty(text(input, &key, ""), &key)),
             "fallback_model" => {
                 fill(&mut self.fallback_model, key.clone(), non_empty(text(input, &key, ""), &key))
             }
             "fallback" => fill(&mut self.fallback, key.clone(), function_path(input, &key)),
-            "with" => {
-                let (list, result) = with::parse(input);
-                self.with = Some(KeyValue { key, value: list });
-                result
-            }
-            "choices" => {
-                let (list, result) = choices::parse(input);
-                self.choices = Some(KeyValue { key, value: Some(list) });
-                result
-            }
-            "recover" => {
-                let (stacks, result) = recover::parse(input);
-                self.recover = Some(KeyValue { key, value: Some(stacks) });
-                result
-            }
+            "with" => fill_readable(&mut self.with, key, with::parse(input)),
+            "choices" => fill_readable(&mut self.choices, key, choices::parse(input)),
+            "recover" => fill_readable(&mut self.recover, key, recover::parse(input)),
             "limits" => fill(&mut self.limits, key, Limits::parse(input)),
             "temperature" => fill(&mut self.temperature, key.clone(), number(input, &key)),
             "max_tokens" => fill(&mut self.max_tokens, key.clone(), integer(input, &key, 1)),
@@ -220,13 +205,10 @@ fn effort(input: ParseStream<'_>, key: &Ident) -> syn::Result<Ident> {
     let given = word.value();
     match words.iter().position(|word| *word == given) {
         Some(at) => Ok(Ident::new(variants[at], Span::mixed_site())),
-        None => Err(Error::new(
-            word.span(),
-            match suggest(&given, words) {
-                Some(near) => format!("unknown effort `{given}`; did you mean `{near}`?"),
-                None => format!("unknown effort `{given}`; the efforts are {}", list(words)),
-            },
-        )),
+        None => {
+            let known = format!("the efforts are {}", list(words));
+            Err(Error::new(word.span(), unknown("unknown effort", &given, words, &known)))
+        }
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn check<'a>(
     let files = files.filter_map(Source::file).cloned().collect();
     Some(NodeModel {
         item,
-        krate: crate_path::resolve(value(&args.krate)),
+        krate: crate_path::resolve(&args.krate),
         name: value(&args.name).map(syn::LitStr::value),
         system: system.unwrap_or_default(),
         examples: value(&args.examples),

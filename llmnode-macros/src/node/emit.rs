@@ -18,7 +18,7 @@ use super::with;
 use crate::choices;
 use crate::crate_path;
 use crate::description::description;
-use crate::generics::{end_spans, mentions_parameter};
+use crate::generics::{end_spans, mentions_parameter, respanned};
 use crate::macro_args::{Slot, value};
 use crate::names::snake_case;
 use crate::time::Time;
@@ -140,8 +140,7 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
 
 fn exec(state: &Type, private: &Ident) -> TokenStream {
     let at = end_spans(state).0;
-    let mut private = private.clone();
-    private.set_span(at);
+    let private = respanned(private, at);
     quote_spanned!(at=> #private::Exec<#state>)
 }
 
@@ -243,8 +242,7 @@ fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
 fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
     let path = model.fallback.as_ref()?;
     let (at, end) = end_spans(path);
-    let mut private = private.clone();
-    private.set_span(at);
+    let private = respanned(private, at);
     let (lent, value) = match model.state {
         Some(_) => (
             quote_spanned!(at=> __state),

@@ -6,10 +6,10 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprPath, Token, bracketed, parenthesized, token};
 
-use crate::diagnostics::Errors;
 use crate::expression;
+use crate::generics::respanned;
 use crate::literals::unexpected;
-use crate::macro_args::{comma_or_end, skip_to_comma};
+use crate::macro_args::{comma_or_end, parse_list};
 
 pub(crate) enum Examples {
     List(Vec<(Expr, Expr)>),
@@ -40,18 +40,9 @@ impl Examples {
             let message = "`examples` is empty; drop it or write `examples = [(input, output)]`";
             return Err(Error::new(key.span(), message));
         }
-        let (mut pairs, mut errors) = (vec![], Errors::default());
-        while !content.is_empty() {
-            match pair(&content) {
-                Ok(pair) => pairs.push(pair),
-                Err(error) => {
-                    errors.push(error);
-                    skip_to_comma(&content);
-                }
-            }
-            let _: Option<Token![,]> = content.parse()?;
-        }
-        errors.into_result().map(|()| Self::List(pairs))
+        let mut pairs = vec![];
+        parse_list(&content, |input| pair(input).map(|pair| pairs.push(pair)))?;
+        Ok(Self::List(pairs))
     }
 
     /// The compiler reports an output that cannot be serialized at the value.
@@ -76,7 +67,7 @@ impl Examples {
 fn example(input: &Expr, output: &Expr, raw_text: bool, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let at = start(input);
-    let near = Ident::new(&private.to_string(), at);
+    let near = respanned(private, at);
     let input = quote_spanned!(at=> #near::Example::<Self>::asking(#input));
     let output = match raw_text {
         true => quote_spanned!(here=> #private::ExampleText::into_text(#output)),

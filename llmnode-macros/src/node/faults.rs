@@ -1,7 +1,7 @@
 //! What is wrong with a node: errors and probes.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::ToTokens;
 use syn::Error;
 
 use crate::diagnostics::Errors;
@@ -25,10 +25,11 @@ impl Faults {
     pub(super) fn is_clean(&self) -> bool {
         self.errors.is_empty() && self.probes.is_empty()
     }
+}
 
-    pub(super) fn into_tokens(self) -> TokenStream {
-        let errors = self.errors.into_tokens();
-        let probes = self.probes;
-        quote!(#errors #probes)
+impl ToTokens for Faults {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.errors.to_tokens(tokens);
+        self.probes.to_tokens(tokens);
     }
 }

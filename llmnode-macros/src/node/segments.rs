@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 
 use super::bounds::field_type;
 use super::model::{NodeModel, Part, PathStep, ValueOrigin};
-use crate::generics::end_spans;
+use crate::generics::{end_spans, respanned};
 use crate::prompt::identifier;
 use crate::prompt::template::Format;
 
@@ -57,21 +57,18 @@ fn reference(origin: &ValueOrigin, model: &NodeModel<'_>, private: &Ident) -> To
     match origin {
         ValueOrigin::Field(field) => {
             let (first, last) = field_type(model, field).map_or((field.span(), field.span()), end_spans);
-            let mut field = field.clone();
-            field.set_span(last);
+            let field = respanned(field, last);
             let owner = Ident::new("self", first);
             let member = quote_spanned!(last=> .#field);
             quote_spanned!(first=> &#owner #member)
         }
         ValueOrigin::WithVariable(binding, (first, last)) => {
-            let mut binding = binding.clone();
-            binding.set_span(*last);
+            let binding = respanned(binding, *last);
             let value = quote_spanned!(*last=> *#binding);
             quote_spanned!(*first=> &#value)
         }
         ValueOrigin::State { steps, file, span } => {
-            let mut private = private.clone();
-            private.set_span(*span);
+            let private = respanned(private, *span);
             let state = quote_spanned!(*span=> state);
             steps.iter().fold(state, |read, PathStep { member, at }| {
                 let line = Literal::usize_unsuffixed(at.line);

@@ -19,7 +19,7 @@ pub(crate) fn of_item(item: &Item, args: &NodeArgs) -> TokenStream {
         _ => return TokenStream::new(),
     };
     let step = args.step.makes_step(&[]);
-    stub(&crate_path::resolve(value(&args.krate)), ident, generics, args, step)
+    stub(&crate_path::resolve(&args.krate), ident, generics, args, step)
 }
 
 /// Runs with any state. `step`: also as a step of flows.

@@ -5,9 +5,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Error, ExprPath, token};
+use syn::{Error, ExprPath, Token, token};
 
-use crate::generics::end_spans;
+use crate::generics::{end_spans, respanned};
 use crate::literals::function_path;
 
 pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<ExprPath>> {
@@ -20,7 +20,7 @@ pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Expr
     while !content.is_empty() {
         paths.push(function_path(&content, key)?);
         if !content.is_empty() {
-            content.parse::<syn::Token![,]>()?;
+            content.parse::<Token![,]>()?;
         }
     }
     if paths.is_empty() {
@@ -42,8 +42,7 @@ pub(crate) fn emit(
     }
     let calls = validators.iter().map(|path| {
         let (at, end) = end_spans(path);
-        let mut private = private.clone();
-        private.set_span(at);
+        let private = respanned(private, at);
         let validate = if has_state { "validate_with_state" } else { "validate" };
         let validate = Ident::new(validate, end);
         let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();

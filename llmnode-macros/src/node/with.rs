@@ -10,10 +10,9 @@ use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
 use syn::{Error, Expr, ExprReference, Token};
 
-use crate::diagnostics::Errors;
 use crate::expression;
 use crate::generics::{bare_value, end_spans};
-use crate::macro_args::{comma_or_end, skip_to_comma};
+use crate::macro_args::{comma_or_end, parse_list};
 use crate::prompt::identifier;
 
 pub(crate) const EXAMPLE: &str = "with(count = state.files.len())";
@@ -25,17 +24,12 @@ pub(crate) struct WithVariable {
 
 /// `None`: a variable has no name, so it is unknown what prompts may use.
 pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<WithVariable>>, syn::Result<()>) {
-    let (mut list, mut all_named, mut errors) = (Vec::<WithVariable>::new(), true, Errors::default());
-    while !input.is_empty() {
-        if let Err(error) =
-            variable(input, &mut list, &mut all_named).and_then(|()| comma_or_end(input, "variable"))
-        {
-            errors.push(error);
-            skip_to_comma(input);
-        }
-        let _: syn::Result<Token![,]> = input.parse();
-    }
-    (all_named.then_some(list), errors.into_result())
+    let (mut list, mut all_named) = (Vec::<WithVariable>::new(), true);
+    let result = parse_list(input, |input| {
+        variable(input, &mut list, &mut all_named)?;
+        comma_or_end(input, "variable")
+    });
+    (all_named.then_some(list), result)
 }
 
 fn variable(input: ParseStream<'_>, list: &mut Vec<WithVariable>, all_named: &mut bool) -> syn::Result<()> {
@@ -58,20 +52,14 @@ fn variable(input: ParseStream<'_>, list: &mut Vec<WithVariable>, all_named: &mu
         let message = format!("`{name}` cannot be the name of a prompt variable; choose another");
         return Err(Error::new(name.span(), message));
     }
-    reject_control_flow(&written)?;
+    expression::reject_control_flow(
+        &written,
+        |_| "`with`, whose expressions are evaluated at once; compute the value before, and store it in a field",
+    )?;
     if let Some(with) = list.last_mut() {
         with.written = Some(written);
     }
     Ok(())
-}
-
-fn reject_control_flow(written: &Expr) -> syn::Result<()> {
-    let Some(token) = expression::control_flow(written.to_token_stream()) else { return Ok(()) };
-    let shown = expression::token_text(&token);
-    let message = format!(
-        "`{shown}` cannot be used in `with`, whose expressions are evaluated at once; compute the value before, and store it in a field"
-    );
-    Err(Error::new(token.span(), message))
 }
 
 pub(crate) fn with_bindings(with: &[WithVariable], messages: TokenStream) -> TokenStream {

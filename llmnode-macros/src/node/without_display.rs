@@ -1,10 +1,10 @@
 //! Fields whose types have no `Display`, judged by their tokens, and how a prompt inserts them.
 
 use quote::ToTokens;
-use syn::{GenericArgument, Generics, PathArguments, PathSegment, Type};
+use syn::{Generics, Path, PathSegment, Type, TypePath};
 
 use crate::diagnostics::any_of;
-use crate::generics::{bare, last_name, mentions, mentions_parameter};
+use crate::generics::{bare, last_name, mentions, mentions_parameter, type_arguments};
 use crate::prompt::template::Format;
 
 pub(crate) struct WithoutDisplay {
@@ -20,10 +20,9 @@ impl WithoutDisplay {
             Type::Slice(slice) => known("a slice", list_filters(&slice.elem)),
             Type::Array(array) => known("an array", list_filters(&array.elem)),
             ty => {
-                let last = std_segment(ty)?;
-                let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-                let GenericArgument::Type(inside) = arguments.args.first()? else { return None };
-                match last.ident.to_string().as_str() {
+                let path = std_path(ty)?;
+                let inside = *type_arguments(path).first()?;
+                match last_name(ty)?.to_string().as_str() {
                     "Vec" => known("a `Vec`", list_filters(inside)),
                     "VecDeque" => known("a `VecDeque`", collection_filters(inside)),
                     "HashSet" => known("a `HashSet`", collection_filters(inside)),
@@ -89,12 +88,11 @@ fn collection_filters(element: &Type) -> &'static [&'static str] {
 }
 
 /// `None` if the path leads elsewhere than into the standard library.
-fn std_segment(ty: &Type) -> Option<&PathSegment> {
-    let Type::Path(path) = ty else { return None };
-    let (first, last) = (path.path.segments.first()?, path.path.segments.last()?);
-    let leads =
-        path.path.segments.len() == 1 || ["std", "core", "alloc"].iter().any(|krate| first.ident == krate);
-    (leads && path.qself.is_none()).then_some(last)
+fn std_path(ty: &Type) -> Option<&Path> {
+    let Type::Path(TypePath { qself: None, path, .. }) = ty else { return None };
+    let first = &path.segments.first()?.ident;
+    let leads = path.segments.len() == 1 || ["std", "core", "alloc"].iter().any(|krate| first == krate);
+    leads.then_some(path)
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Fields of an answer that borrow. Refuses only what is certain from the tokens.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::{
     Data, DeriveInput, Error, Fields, GenericArgument, GenericParam, Lifetime, PathArguments, Type, TypePath,
 };
 
 use crate::diagnostics::Errors;
-use crate::generics::bare;
+use crate::generics::{bare, regrouped};
 use crate::validate::serde_names::SerdeAttributes;
 use crate::validate::tagged::tag_on_non_object;
 
@@ -57,7 +57,7 @@ fn check_type(ty: &mut Type, own: &[Lifetime], errors: &mut Errors) -> bool {
             };
             let message = format!("an answer owns its values, and this field borrows; write {instead}");
             errors.push(Error::new_spanned(&*reference, message));
-            reference.lifetime = Some(static_lifetime());
+            reference.lifetime = Some(Lifetime::new("'static", Span::mixed_site()));
             true
         }
         Type::Group(group) => check_type(&mut group.elem, own, errors),
@@ -97,10 +97,6 @@ fn borrows(path: &TypePath, own: &[Lifetime]) -> bool {
     arguments.args.iter().any(lifetime)
 }
 
-fn static_lifetime() -> Lifetime {
-    Lifetime::new("'static", proc_macro2::Span::mixed_site())
-}
-
 /// Uses that omit these lifetimes would be further errors.
 fn without_lifetimes(input: &mut DeriveInput) {
     let names: Vec<_> = input.generics.lifetimes().map(|param| param.lifetime.ident.to_string()).collect();
@@ -127,12 +123,7 @@ fn with_static_lifetimes(tokens: TokenStream, names: &[String]) -> TokenStream {
             TokenTree::Ident(name) if behind && names.iter().any(|lifetime| name == lifetime) => {
                 TokenTree::Ident(format_ident!("static", span = name.span()))
             }
-            TokenTree::Group(group) => {
-                let mut lasting =
-                    proc_macro2::Group::new(group.delimiter(), with_static_lifetimes(group.stream(), names));
-                lasting.set_span(group.span());
-                TokenTree::Group(lasting)
-            }
+            TokenTree::Group(group) => regrouped(&group, with_static_lifetimes(group.stream(), names)).into(),
             other => other,
         }
     };

@@ -7,7 +7,7 @@ use super::name::check_tool_name;
 use crate::choices::{self, Choice};
 use crate::crate_path;
 use crate::literals::{bool_literal, integer, non_empty, text};
-use crate::macro_args::{KeyValue, Slot, fill};
+use crate::macro_args::{Slot, fill, fill_readable};
 use crate::time::{Time, Wait};
 
 pub(super) const VALUES: [&str; 6] = ["name", "attempts", "wait", "deadline", "idempotent", "crate"];
@@ -36,11 +36,7 @@ impl ToolArgs {
             "wait" => fill(&mut self.wait, key, Wait::parse(input)),
             "deadline" => fill(&mut self.deadline, key.clone(), Time::parse_above_zero(input, &key)),
             "idempotent" => fill(&mut self.idempotent, key, bool_literal(input)),
-            "choices" => {
-                let (list, result) = choices::parse(input);
-                self.choices = Some(KeyValue { key, value: Some(list) });
-                result
-            }
+            "choices" => fill_readable(&mut self.choices, key, choices::parse(input)),
             "alone" => fill(&mut self.alone, key, Ok(())),
             "require_approval" => fill(&mut self.require_approval, key, Ok(())),
             _ => crate_path::parse(input, key, &mut self.krate),

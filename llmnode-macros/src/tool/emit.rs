@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{GenericArgument, Path, PathArguments, ReturnType, Type, parse_quote};
+use syn::{Path, ReturnType, Type, parse_quote};
 
 use super::args::ToolArgs;
 use super::arguments::{Argument, Arguments, ToolFlags};
@@ -11,7 +11,7 @@ use super::parameter::Parameter;
 use crate::choices;
 use crate::crate_path;
 use crate::description::description;
-use crate::generics::{bare, end_spans, last_name};
+use crate::generics::{bare, end_spans, last_name, respanned, type_arguments};
 use crate::macro_args::value;
 use crate::time::Time;
 
@@ -47,7 +47,7 @@ fn arguments<'a>(model: &'a ToolModel<'_>) -> (TokenStream, Arguments<'a>) {
     let fields = list.iter().map(|Argument { name, ty, .. }| quote!(#name: #ty));
     let input = parse_quote!(#(#docs)* struct #ident { #(#fields),* });
     let output = match &model.function.sig.output {
-        ReturnType::Type(_, ty) => value_of(ty).map_or_else(|| end_spans(ty), end_spans),
+        ReturnType::Type(_, ty) => part_of_result(ty, 0).map_or_else(|| end_spans(ty), end_spans),
         ReturnType::Default => end_spans(ident),
     };
     (definition, Arguments { input, list, output, krate: &model.krate })
@@ -134,18 +134,16 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     });
     // The compiler reports an error type that cannot be passed to the model at this span.
     let (at, end) = match &signature.output {
-        ReturnType::Type(_, ty) => error_of(ty).map_or_else(|| end_spans(ty), end_spans),
+        ReturnType::Type(_, ty) => part_of_result(ty, 1).map_or_else(|| end_spans(ty), end_spans),
         ReturnType::Default => (here, here),
     };
     let wait = signature.asyncness.map(|_| quote_spanned!(end=> .await));
-    let mut function_there = function.clone();
-    function_there.set_span(at);
+    let function_there = respanned(function, at);
     let call = quote_spanned!(end=> #function_there(#(#given),*)#wait);
     let value = match &signature.output {
         ReturnType::Default => quote_spanned!(here=> { #call; ::core::result::Result::Ok(()) }),
         ReturnType::Type(_, ty) if is_result(ty) => {
-            let mut private = private.clone();
-            private.set_span(at);
+            let private = respanned(private, at);
             quote_spanned!(at=> #private::fallible(#call))
         }
         ReturnType::Type(..) => quote_spanned!(here=> ::core::result::Result::Ok(#call)),
@@ -204,23 +202,7 @@ fn is_result(ty: &Type) -> bool {
     last_name(ty).is_some_and(|name| name == "Result")
 }
 
-fn value_of(ty: &Type) -> Option<&Type> {
-    part_of_result(ty, 0)
-}
-
-fn error_of(ty: &Type) -> Option<&Type> {
-    part_of_result(ty, 1)
-}
-
 fn part_of_result(ty: &Type, at: usize) -> Option<&Type> {
     let Type::Path(path) = bare(ty) else { return None };
-    match path.path.segments.last().map(|last| &last.arguments) {
-        Some(PathArguments::AngleBracketed(arguments)) if is_result(ty) => {
-            match arguments.args.iter().nth(at)? {
-                GenericArgument::Type(part) => Some(part),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
+    type_arguments(&path.path).get(at).copied().filter(|_| is_result(ty))
 }

@@ -1,6 +1,8 @@
 //! References within types that have to be owned. rustc would suggest a lifetime, which a tool cannot have.
 
-use syn::{GenericArgument, PathArguments, Type, TypeReference};
+use syn::{Type, TypeReference};
+
+use crate::generics::type_arguments;
 
 /// `'static` references are allowed.
 pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
@@ -13,15 +15,7 @@ pub(super) fn reference(ty: &Type) -> Option<&TypeReference> {
         Type::Paren(paren) => reference(&paren.elem),
         Type::Array(array) => reference(&array.elem),
         Type::Tuple(tuple) => tuple.elems.iter().find_map(reference),
-        Type::Path(path) => match &path.path.segments.last()?.arguments {
-            PathArguments::AngleBracketed(arguments) => {
-                arguments.args.iter().find_map(|argument| match argument {
-                    GenericArgument::Type(ty) => reference(ty),
-                    _ => None,
-                })
-            }
-            _ => None,
-        },
+        Type::Path(path) => type_arguments(&path.path).into_iter().find_map(reference),
         _ => None,
     }
 }

@@ -1,14 +1,11 @@
 //! The parameters of a tool's function, and where their values come from.
 
 use proc_macro2::Ident;
-use syn::{
-    Attribute, Error, FnArg, GenericArgument, ItemFn, Pat, Path, PathArguments, Type, TypePath,
-    TypeReference, parse_quote,
-};
+use syn::{Attribute, Error, FnArg, ItemFn, Pat, Path, PathArguments, Type, TypeReference, parse_quote};
 
 use super::owned::reference;
 use crate::diagnostics::Errors;
-use crate::generics::{bare, pretty_print};
+use crate::generics::{bare, is_named, pretty_print, type_arguments};
 
 pub(super) enum Parameter {
     Argument { name: Ident, ty: Type, attributes: Vec<Attribute>, by_reference: bool },
@@ -56,20 +53,24 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
                 let of = &slice.elem;
                 (parse_quote!(::std::vec::Vec<#of>), true)
             }
-            Type::Path(path) if is_named(path, "Cx") => return Ok(context(&path.path)),
-            Type::Path(path) if is_named(path, "String") => {
+            Type::Path(path) if is_named(&path.path, "Cx") => {
+                // The compiler reports a missing type argument.
+                let state = last_type_argument(&path.path).unwrap_or_else(|| parse_quote!(()));
+                return Ok(Parameter::Context(state));
+            }
+            Type::Path(path) if is_named(&path.path, "String") => {
                 return Err(Error::new_spanned(
                     ty,
                     "a tool cannot take a `&String`; write `&str` or `String`",
                 ));
             }
-            Type::Path(path) if is_named(path, "Vec") => {
+            Type::Path(path) if is_named(&path.path, "Vec") => {
                 let of =
                     last_type_argument(&path.path).map_or_else(|| "T".to_owned(), |of| pretty_print(&of));
                 let message = format!("a tool cannot take a `&Vec`; write `&[{of}]` or `Vec<{of}>`");
                 return Err(Error::new_spanned(ty, message));
             }
-            Type::Path(path) if is_named(path, "Run") => {
+            Type::Path(path) if is_named(&path.path, "Run") => {
                 let message = "a tool calls nodes through its context, so that they count for the agent; write `cx: &Cx<'_, State>`, \
                                with the state of the run, or `()`";
                 return Err(Error::new_spanned(ty, message));
@@ -99,7 +100,7 @@ fn parameter(pattern: &Pat, ty: &Type, attributes: Vec<Attribute>) -> syn::Resul
 /// Makes it a reference, so that nothing else fails because of it.
 fn context_by_value(ty: &mut Type, errors: &mut Errors) -> bool {
     let Type::Path(path) = bare(ty) else { return false };
-    if !is_named(path, "Cx") {
+    if !is_named(&path.path, "Cx") {
         return false;
     }
     let state = last_type_argument(&path.path);
@@ -113,21 +114,6 @@ fn context_by_value(ty: &mut Type, errors: &mut Errors) -> bool {
     true
 }
 
-fn is_named(path: &TypePath, name: &str) -> bool {
-    path.path.segments.last().is_some_and(|last| last.ident == name)
-}
-
 fn last_type_argument(path: &Path) -> Option<Type> {
-    match path.segments.last().map(|last| &last.arguments) {
-        Some(PathArguments::AngleBracketed(arguments)) => match arguments.args.last() {
-            Some(GenericArgument::Type(ty)) => Some(ty.clone()),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn context(path: &Path) -> Parameter {
-    // The compiler reports a missing type argument.
-    Parameter::Context(last_type_argument(path).unwrap_or_else(|| parse_quote!(())))
+    type_arguments(path).last().copied().cloned()
 }

@@ -9,8 +9,7 @@ use super::args::BlockArgs;
 use super::signature::{Parameter, State, Validator, is_future};
 use crate::crate_path;
 use crate::diagnostics::Errors;
-use crate::generics::{end_spans, fresh, fresh_lifetime, with_named_lifetimes};
-use crate::macro_args::value;
+use crate::generics::{end_spans, fresh, fresh_lifetime, respanned, with_named_lifetimes};
 
 pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Errors) -> TokenStream {
     // A method that only some builds have may not be a validator at all.
@@ -20,7 +19,6 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Error
         let message =
             "`#[validate]` goes on an inherent impl block, `impl T { … }`; this one implements a trait";
         errors.push(Error::new_spanned(path, message));
-        let errors = errors.into_tokens();
         return quote!(#block #errors);
     }
     let mut validators = vec![];
@@ -44,9 +42,8 @@ pub(crate) fn expand(arguments: TokenStream, block: &ItemImpl, mut errors: Error
     if !errors.is_empty() {
         validators.clear();
     }
-    let krate = crate_path::resolve(value(&args.krate));
+    let krate = crate_path::resolve(&args.krate);
     let impls = impls(block, &krate, &validators, state);
-    let errors = errors.into_tokens();
     quote!(#block #impls #errors)
 }
 
@@ -109,8 +106,7 @@ fn marker_generics(block: &ItemImpl, private: &Ident) -> Generics {
     let mut generics = block.generics.clone();
     let ty = &block.self_ty;
     let at = Span::mixed_site().located_at(end_spans(ty).0);
-    let mut private = private.clone();
-    private.set_span(at);
+    let private = respanned(private, at);
     let defined = quote_spanned!(at=> #ty: #private::ValidatedFields);
     generics.make_where_clause().predicates.push(parse_quote!(#defined));
     generics

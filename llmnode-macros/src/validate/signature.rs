@@ -4,12 +4,12 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{
-    Error, FnArg, GenericArgument, GenericParam, ImplItem, ImplItemFn, ItemImpl, Pat, PathArguments,
-    ReceiverKind, ReturnType, Type, TypeParamBound, TypeReference,
+    Error, FnArg, GenericParam, ImplItem, ImplItemFn, ItemImpl, Pat, ReceiverKind, ReturnType, Type,
+    TypeParamBound, TypeReference,
 };
 
 use super::fields::is_plain;
-use crate::generics::{bare, last_name};
+use crate::generics::{bare, is_named, last_name, type_arguments};
 
 const USAGE: &str = "a validator is `fn(&self, state: &State, attempt: &AttemptInfo) -> Result<(), Invalid>`, async or not, \
                      with either parameter or none";
@@ -214,20 +214,14 @@ fn is_sendable(output: &ReturnType) -> syn::Result<()> {
 fn boxed(ty: &Type) -> Option<&Type> {
     match bare(ty) {
         Type::Path(path) => {
-            let last = path.path.segments.last()?;
-            let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-            match arguments.args.first()? {
-                GenericArgument::Type(inside) if last.ident == "Pin" || last.ident == "Box" => boxed(inside),
-                _ => None,
-            }
+            let holds = is_named(&path.path, "Pin") || is_named(&path.path, "Box");
+            type_arguments(&path.path).first().filter(|_| holds).and_then(|inside| boxed(inside))
         }
         future @ Type::TraitObject(object) => {
             let mut bounds =
                 object.bounds.iter().filter(|bound| !matches!(bound, TypeParamBound::Lifetime(_)));
             let is_future = |bound: &TypeParamBound| match bound {
-                TypeParamBound::Trait(bound) => {
-                    bound.path.segments.last().is_some_and(|last| last.ident == "Future")
-                }
+                TypeParamBound::Trait(bound) => is_named(&bound.path, "Future"),
                 _ => false,
             };
             (bounds.next().is_some_and(is_future) && bounds.next().is_none()).then_some(future)

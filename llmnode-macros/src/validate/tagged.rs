@@ -2,12 +2,12 @@
 //! only what is certain from the tokens.
 
 use quote::ToTokens;
-use syn::{Data, DeriveInput, Error, Fields, GenericArgument, PathArguments, Type, Variant};
+use syn::{Data, DeriveInput, Error, Fields, Type, Variant};
 
 use super::fields::is_plain;
 use super::serde_names::SerdeAttributes;
 use crate::diagnostics::Errors;
-use crate::generics::{bare, last_name};
+use crate::generics::{bare, is_named, last_name, type_arguments};
 
 pub(crate) fn check(input: &DeriveInput, errors: &mut Errors) {
     let container = SerdeAttributes::read(&input.attrs);
@@ -53,13 +53,8 @@ fn is_non_object(ty: &Type) -> bool {
 
 fn inner(ty: &Type) -> Option<Vec<&Type>> {
     let Type::Path(path) = bare(ty) else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "Option" || last.ident == "Box")?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    let types = arguments.args.iter().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    Some(types.collect())
+    let holds = is_named(&path.path, "Option") || is_named(&path.path, "Box");
+    Some(type_arguments(&path.path)).filter(|types| holds && !types.is_empty())
 }
 
 fn tag_error(tag: &str, variant: &Variant) -> Error {

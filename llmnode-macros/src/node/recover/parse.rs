@@ -7,17 +7,17 @@ use syn::{Error, Token, token};
 
 use super::keys::{CATEGORIES, Group, LIMIT};
 use super::{Action, Stack, Step};
-use crate::diagnostics::{Errors, list, suggest};
+use crate::diagnostics::{Errors, list, unknown};
 use crate::literals::{integer_with_example, non_empty, text};
-use crate::macro_args::{Grammar, comma_or_end, parse_arguments, skip_to_comma};
+use crate::macro_args::{Grammar, comma_or_end, parse_arguments, parse_list};
 use crate::time::Wait;
 
 const STEPS: [&str; 5] = ["retry", "repair", "model", "fallback", "bubble"];
 
-pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Stack>, syn::Result<()>) {
+pub(crate) fn parse(input: ParseStream<'_>) -> (Option<Vec<Stack>>, syn::Result<()>) {
     let tokens: TokenStream = match input.parse() {
         Ok(tokens) => tokens,
-        Err(error) => return (vec![], Err(error)),
+        Err(error) => return (Some(vec![]), Err(error)),
     };
     let keys: Vec<_> = ["answer", "transport", "final"].into_iter().chain(recoverable()).collect();
     let grammar = Grammar { noun: "category", example, hint, ..Grammar::of_values("recover", &keys) };
@@ -37,7 +37,7 @@ pub(crate) fn parse(input: ParseStream<'_>) -> (Vec<Stack>, syn::Result<()>) {
         stacks.push(stack);
         result
     });
-    (stacks, errors.into_result())
+    (Some(stacks), errors.into_result())
 }
 
 /// Takes out arguments that begin with a step where a category has to be.
@@ -127,19 +127,12 @@ fn stack(key: Ident, input: ParseStream<'_>) -> syn::Result<(Stack, syn::Result<
 }
 
 fn steps(input: ParseStream<'_>) -> (Vec<Step>, syn::Result<()>) {
-    let (mut steps, mut errors) = (vec![], Errors::default());
-    while !input.is_empty() {
-        let parsed = step(input).and_then(|step| comma_or_end(input, "step").map(|()| step));
-        match parsed {
-            Ok(step) => steps.push(step),
-            Err(error) => {
-                errors.push(error);
-                skip_to_comma(input);
-            }
-        }
-        let _ = input.parse::<Option<Token![,]>>();
-    }
-    (steps, errors.into_result())
+    let mut steps = vec![];
+    let result = parse_list(input, |input| {
+        steps.push(step(input)?);
+        comma_or_end(input, "step")
+    });
+    (steps, result)
 }
 
 fn step(input: ParseStream<'_>) -> syn::Result<Step> {
@@ -152,7 +145,10 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
         "repair" => "repair(2)",
         "model" => "model(\"small\")",
         "fallback" | "bubble" => return alone(name, input),
-        other => return Err(Error::new(name.span(), unknown(other))),
+        other => {
+            let known = format!("the steps are {}", list(STEPS));
+            return Err(Error::new(name.span(), unknown("unknown step", other, STEPS, &known)));
+        }
     };
     let bare = || Error::new(name.span(), format!("`{name}` lacks its arguments; write `{written}`"));
     if !input.peek(token::Paren) {
@@ -167,13 +163,6 @@ fn step(input: ParseStream<'_>) -> syn::Result<Step> {
     // Unread tokens would be a second error.
     content.parse::<TokenStream>()?;
     action.map(|action| Step { name, action })
-}
-
-fn unknown(name: &str) -> String {
-    match suggest(name, STEPS) {
-        Some(near) => format!("unknown step `{name}`; did you mean `{near}`?"),
-        None => format!("unknown step `{name}`; the steps are {}", list(STEPS)),
-    }
 }
 
 fn alone(name: Ident, input: ParseStream<'_>) -> syn::Result<Step> {

@@ -88,16 +88,11 @@ fn misspelt(field: &mut Field, faults: &mut Faults) -> Option<Prep> {
 
 /// Refuses control flow, and `self`: the node does not exist yet.
 fn check_expression(written: &Expr) -> syn::Result<()> {
-    let tokens = written.to_token_stream();
-    if let Some(token) = expression::control_flow(tokens.clone()) {
-        let shown = expression::token_text(&token);
-        let mend = match shown.as_str() {
-            "?" => "return the `Result` itself, or name a function that uses `?` by `prep = path`",
-            _ => "name a function that prepares the node with `prep = path`",
-        };
-        return Err(Error::new(token.span(), format!("`{shown}` cannot be used in `#[prep]`; {mend}")));
-    }
-    match expression::find_self(tokens) {
+    expression::reject_control_flow(written, |token| match token {
+        "?" => "`#[prep]`; return the `Result` itself, or name a function that uses `?` by `prep = path`",
+        _ => "`#[prep]`; name a function that prepares the node with `prep = path`",
+    })?;
+    match expression::find_self(written.to_token_stream()) {
         Some(at) => {
             let message = "`#[prep]` cannot use `self`, because the node does not exist yet; read `state`, or name a function \
                            that makes the node with `prep = path`";

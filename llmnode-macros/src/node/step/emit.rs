@@ -8,7 +8,7 @@ use syn::{Expr, ExprPath, Field, Generics, Type, parse_quote};
 use super::store::StatePath;
 use super::{OutputHandling, Preparation, StepArgs, StepModel};
 use crate::expression;
-use crate::generics::{end_spans, fresh};
+use crate::generics::{end_spans, fresh, respanned};
 use crate::macro_args::value;
 use crate::node::model::NodeModel;
 
@@ -144,8 +144,7 @@ fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<Tok
     let (given, mut member) = (Ident::new("__given", first), Literal::usize_unsuffixed(0));
     member.set_span(last);
     let given = quote_spanned!(first=> #given.#member);
-    let mut near = private.clone();
-    near.set_span(first);
+    let near = respanned(private, first);
     let near = quote_spanned!(last=> #near::Field::<#ty>::given);
     let written = expression::resolve_names_at(written.to_token_stream(), at);
     Some(quote_spanned! {Span::mixed_site()=>
@@ -205,8 +204,7 @@ fn decided(
         }
         None => {
             let (first, last) = end_spans(action);
-            let mut private = private.clone();
-            private.set_span(first);
+            let private = respanned(private, first);
             let output = &shape.output;
             quote_spanned!(last=> #private::decided::<#action, #output>(&__output))
         }
@@ -224,16 +222,14 @@ fn store(place: &StatePath, private: &Ident) -> TokenStream {
     let (output, mut member) = (Ident::new("__output", here), Literal::usize_unsuffixed(0));
     member.set_span(last);
     let output = quote_spanned!(first=> (#output,).#member);
-    let mut private = private.clone();
-    private.set_span(first);
+    let private = respanned(private, first);
     quote_spanned!(last=> #private::store(&mut #state #path, #output);)
 }
 
 /// The compiler reports a wrong signature at the user's path.
 fn call_user_function(name: &str, path: &ExprPath, arguments: TokenStream, private: &Ident) -> TokenStream {
     let (at, end) = end_spans(path);
-    let mut private = private.clone();
-    private.set_span(at);
+    let private = respanned(private, at);
     let name = match name {
         "prep" => quote_spanned!(end=> prep::<Self, _, _, _>),
         "batch" => quote_spanned!(end=> batch::<Self, _, _, _>),
