@@ -6,7 +6,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Error, Expr, Index, ItemStruct, Member, Path, Token, Type, token};
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Index, ItemStruct, Member, Path, Token, token};
 
 use crate::expression;
 use crate::generics::{bare_value, end_spans};
@@ -123,8 +124,7 @@ impl Choice {
         self.steps.first().map_or_else(
             || end_spans(&self.list).0,
             |step| match step {
-                Step::Field(Member::Named(name), _) => name.span(),
-                Step::Field(Member::Unnamed(index), _) => index.span,
+                Step::Field(member, _) => member.span(),
                 Step::Variant(path) => end_spans(path).0,
             },
         )
@@ -137,6 +137,11 @@ impl Choice {
     /// Such a field counts as used, even if no prompt has it.
     pub(crate) fn names(&self, field: &Ident) -> bool {
         expression::names(self.list.to_token_stream()).iter().any(|name| name.is_variable(field))
+    }
+
+    fn source(&self) -> String {
+        let source = self.list.to_token_stream().to_string();
+        source.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")")
     }
 
     fn walk(&self, private: &Ident) -> TokenStream {
@@ -170,10 +175,7 @@ fn walk(steps: &[Step], private: &Ident, from: &TokenStream) -> TokenStream {
     };
     match step {
         Step::Field(member, brackets) => {
-            let at = match member {
-                Member::Named(name) => name.span(),
-                Member::Unnamed(index) => index.span,
-            };
+            let at = member.span();
             let place = match member {
                 Member::Named(name) if name == "self" => from.clone(),
                 _ => quote_spanned!(at=> &#from.#member),
@@ -232,43 +234,19 @@ fn in_lists(
     quote_spanned!(here=> for __value in #private::PathValue(#place).#through() { #body })
 }
 
-/// For nodes, whose lists may name their fields.
+/// `node`: its lists may name the fields. A tool's output is its arguments.
 pub(crate) fn emit(
     choices: &[Choice],
-    item: &ItemStruct,
-    output: &Type,
-    state: &Type,
-    private: &Ident,
-) -> Option<TokenStream> {
-    let fields: Vec<&Ident> = item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
-    function(
-        choices,
-        &fields,
-        (&quote_spanned!(Span::mixed_site()=> &self,), output, &state.to_token_stream()),
-        private,
-    )
-}
-
-/// For tools, whose output is their arguments.
-pub(crate) fn emit_for_tool(
-    choices: &[Choice],
-    ident: &Ident,
-    state: &TokenStream,
-    private: &Ident,
-) -> Option<TokenStream> {
-    let arguments: Type = syn::parse_quote!(#ident);
-    function(choices, &[], (&TokenStream::new(), &arguments, state), private)
-}
-
-fn function(
-    choices: &[Choice],
-    fields: &[&Ident],
-    (receiver, output, state): (&TokenStream, &Type, &TokenStream),
+    node: Option<&ItemStruct>,
+    output: &impl ToTokens,
+    state: &impl ToTokens,
     private: &Ident,
 ) -> Option<TokenStream> {
     if choices.is_empty() {
         return None;
     }
+    let fields: Vec<&Ident> =
+        node.iter().flat_map(|node| &node.fields).filter_map(|field| field.ident.as_ref()).collect();
     let here = Span::mixed_site();
     let lent = match choices.iter().any(|one| one.state().is_some()) {
         true => quote_spanned!(here=> state),
@@ -276,11 +254,12 @@ fn function(
     };
     let lists = choices.iter().map(|one| {
         let (text, source, values, walk) =
-            (&one.text, one.source(), one.values(fields, private), one.walk(private));
+            (&one.text, one.source(), one.values(&fields, private), one.walk(private));
         quote_spanned! {here=>
             __to.add(#text, #source, #values, |__value: &#output, __to| { #walk });
         }
     });
+    let receiver = node.map(|_| quote_spanned!(here=> &self,));
     Some(quote_spanned! {here=>
         // For an enum with one variant.
         #[allow(irrefutable_let_patterns)]
@@ -289,11 +268,4 @@ fn function(
             #(#lists)*
         }
     })
-}
-
-impl Choice {
-    fn source(&self) -> String {
-        let source = self.list.to_token_stream().to_string();
-        source.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")")
-    }
 }

@@ -17,6 +17,7 @@ mod names;
 mod node;
 mod output;
 mod prompt;
+mod settings;
 mod show;
 mod step_impl;
 mod time;

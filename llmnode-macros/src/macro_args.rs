@@ -24,6 +24,10 @@ pub(crate) fn value<T>(slot: &Slot<T>) -> Option<&T> {
     slot.as_ref().and_then(|keyed| keyed.value.as_ref())
 }
 
+pub(crate) fn items<T>(slot: &Slot<Vec<T>>) -> &[T] {
+    value(slot).map_or(&[], Vec::as_slice)
+}
+
 pub(crate) fn key<T>(slot: &Slot<T>) -> Option<&Ident> {
     slot.as_ref().map(|keyed| &keyed.key)
 }

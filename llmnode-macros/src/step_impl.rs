@@ -80,23 +80,13 @@ fn impls(written: &ItemImpl, state: &AngleBracketedGenericArguments, krate: &Pat
         written.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
     }
     step.attrs = written.attrs.clone();
-    for item in &written.items {
-        match trait_of(item) {
-            TraitKind::Node => &mut node,
-            TraitKind::Exec => &mut exec,
-            TraitKind::Step => &mut step,
+    let defaults = default_items(written, state, &quote!(#krate::__private));
+    for item in written.items.iter().cloned().chain(defaults) {
+        match trait_of(&item) {
+            TraitKind::Node => node.items.push(item),
+            TraitKind::Exec => exec.items.push(item),
+            TraitKind::Step => step.items.push(item),
         }
-        .items
-        .push(item.clone());
-    }
-    for (to, part) in default_items(written, state, &quote!(#krate::__private)) {
-        match to {
-            TraitKind::Node => &mut node,
-            TraitKind::Exec => &mut exec,
-            TraitKind::Step => &mut step,
-        }
-        .items
-        .push(part);
     }
     if !has(&node, "NAME") {
         let name = snake_case(&type_name(&written.self_ty));
@@ -166,43 +156,33 @@ fn default_items(
     written: &ItemImpl,
     state: &AngleBracketedGenericArguments,
     private: &TokenStream,
-) -> Vec<(TraitKind, ImplItem)> {
+) -> Vec<ImplItem> {
     let (state, node) = (&state.args, &written.self_ty);
     let batch = written.trait_.as_ref().is_some_and(|(path, _)| is_named(path, "BatchStep"));
-    let mut parts: Vec<(TraitKind, ImplItem)> = vec![];
+    let mut parts: Vec<ImplItem> = vec![];
     if !has(written, "prep") && !batch {
         let made = quote_spanned!(node.span()=> <Self as ::core::default::Default>::default());
-        let prep = parse_quote!(
+        parts.push(parse_quote!(
             async fn prep(_: &#state) -> #private::Prepared<Self> {
                 ::core::result::Result::Ok(#made)
             }
-        );
-        parts.push((TraitKind::Step, prep));
+        ));
     }
     if !has(written, "exec") && !has(written, "Output") {
-        let exec = parse_quote!(
+        parts.push(parse_quote!(
+            type Output = ();
+        ));
+        parts.push(parse_quote!(
             async fn exec(&self, _: &#private::Cx<'_, #state>) -> #private::ExecResult<Self> {
                 ::core::result::Result::Ok(())
             }
-        );
-        parts.extend([
-            (
-                TraitKind::Node,
-                parse_quote!(
-                    type Output = ();
-                ),
-            ),
-            (TraitKind::Exec, exec),
-        ]);
+        ));
     }
     if has(written, "Action") {
         return parts;
     }
-    parts.push((
-        TraitKind::Step,
-        parse_quote!(
-            type Action = ();
-        ),
+    parts.push(parse_quote!(
+        type Action = ();
     ));
     if !has(written, "post") {
         let (made, outputs) = if batch {
@@ -210,12 +190,11 @@ fn default_items(
         } else {
             (quote!(self), quote!(<Self as #private::Node>::Output))
         };
-        let post = parse_quote!(
+        parts.push(parse_quote!(
             fn post(#made, _: #outputs, _: &mut #state) -> #private::Posted<Self::Action> {
                 ::core::result::Result::Ok(())
             }
-        );
-        parts.push((TraitKind::Step, post));
+        ));
     }
     parts
 }

@@ -20,12 +20,13 @@ use crate::choices::{self, Choice};
 use crate::description::description;
 use crate::diagnostics::Errors;
 use crate::generics::{bare, is_named, mentions};
-use crate::macro_args::{Grammar, key, parse_arguments, value};
+use crate::macro_args::{Grammar, items, key, parse_arguments, value};
 use crate::names::camel_case;
 use crate::{crate_path, item};
 use args::{ToolArgs, VALUES, hint};
 use model::ToolModel;
-pub(crate) use name::tool_name_error;
+pub(crate) use name::check_tool_name;
+use name::tool_name_error;
 
 const LISTS: [(&str, &str); 1] = [("choices", choices::EXAMPLE)];
 
@@ -85,8 +86,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn check_choices(model: &ToolModel<'_>, errors: &mut Errors) {
-    let choices = value(&model.args.choices).map_or(&[][..], Vec::as_slice);
-    if let Some(at) = choices.iter().find_map(Choice::state).filter(|_| model.state().is_none()) {
+    if let Some(at) =
+        items(&model.args.choices).iter().find_map(Choice::state).filter(|_| model.state().is_none())
+    {
         let message = "`state` is the program's state, and this tool takes none; add a parameter such as `state: &World`";
         errors.push(Error::new(at, message));
     }

@@ -15,7 +15,7 @@ use super::with::{self, WithVariable};
 use crate::choices::{self, Choice};
 
 use crate::crate_path;
-use crate::diagnostics::{Errors, list, unknown};
+use crate::diagnostics::{Errors, any_of, list, unknown};
 use crate::literals::{bool_literal, fill_type, function_path, integer, non_empty, number, text};
 use crate::macro_args::{Grammar, Slot, fill, fill_readable, parse_arguments};
 use crate::prompt::source::Source;
@@ -73,42 +73,30 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 }
 
 fn hint(name: &str) -> Option<String> {
-    let setter = match name {
-        "response_format" => {
-            "`Call::response_format`, `Settings::response_format` or `OpenAiBuilder::response_format`"
-                .to_owned()
-        }
-        "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => format!("`Settings::{name}`"),
-        "attempt_timeout" | "extra" | "extra_on" | "label" => format!("`Settings::{name}` or `Call::{name}`"),
-        "connect_timeout" => format!("`OpenAiBuilder::{name}`"),
-        "backoff" | "delay" => {
-            return Some(format!("`{name}` is not an argument of a node; write `wait = 1s..60s`"));
-        }
-        "timeout" | "time" => {
-            return Some(format!(
-                "`{name}` is not an argument of a node; write `deadline = 10s` for the longest time of a call"
-            ));
-        }
+    let set = |owners: &[&str]| {
+        let setters: Vec<_> = owners.iter().map(|owner| format!("{owner}::{name}")).collect();
+        format!("set it by {}", any_of(setters.iter().map(String::as_str)))
+    };
+    let remedy = match name {
+        "response_format" => &set(&["Call", "Settings", "OpenAiBuilder"]),
+        "stop_on_repeat" | "feedback_rounds" | "max_output_bytes" => &set(&["Settings"]),
+        "attempt_timeout" | "extra" | "extra_on" | "label" => &set(&["Settings", "Call"]),
+        "connect_timeout" => &set(&["OpenAiBuilder"]),
+        "backoff" | "delay" => "write `wait = 1s..60s`",
+        "timeout" | "time" => "write `deadline = 10s` for the longest time of a call",
         "max_retries" | "max_attempts" => {
-            return Some(format!(
-                "`{name}` is not an argument of a node; write `retries = 2` for two more calls after a bad answer, or \
-                 `transport_retries = 2` for failures of the transport"
-            ));
+            "write `retries = 2` for two more calls after a bad answer, or `transport_retries = 2` for failures of the transport"
         }
         "max_turns" | "max_iterations" | "max_steps" | "max_rounds" | "iterations" | "rounds" => {
-            return Some(format!(
-                "`{name}` is not an argument of a node; write `turns = 6` for the most responses of a node with tools"
-            ));
+            "write `turns = 6` for the most responses of a node with tools"
         }
-        "effort" | "reasoning_effort" | "thinking" => {
-            return Some(format!("`{name}` is not an argument of a node; write `reasoning = \"low\"`"));
-        }
+        "effort" | "reasoning_effort" | "thinking" => "write `reasoning = \"low\"`",
         "requests" | "tokens" | "money" => {
             return Some(format!("`{name}` is a limit; write `limits({name} = …)`"));
         }
         _ => return None,
     };
-    Some(format!("`{name}` is not an argument of a node; set it by {setter}"))
+    Some(format!("`{name}` is not an argument of a node; {remedy}"))
 }
 
 #[derive(Default)]

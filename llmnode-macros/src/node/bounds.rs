@@ -34,7 +34,7 @@ pub(crate) fn node_generics(model: &NodeModel<'_>) -> Generics {
 
 /// Extended by the bounds of the state and of the output's validators.
 pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type, Generics) {
-    let state = match &model.state {
+    let state = match model.state {
         Some(state) => with_named_lifetimes(state, &mut generics),
         None => {
             let any_state = fresh("AnyRunState", &generics);
@@ -46,7 +46,7 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
         let private = crate_path::private();
         let predicate = parse_quote!(#output: #private::Validate<#state> + #private::ValidatedFields);
         generics.make_where_clause().predicates.push(predicate);
-        if model.examples.is_some() {
+        if model.args.examples.is_some() {
             generics.make_where_clause().predicates.push(parse_quote!(#output: #private::ExampleOutput));
         }
     }
@@ -54,21 +54,22 @@ pub(crate) fn with_state(model: &NodeModel<'_>, mut generics: Generics) -> (Type
 }
 
 fn generic_output<'a>(model: &'a NodeModel<'_>) -> Option<&'a Type> {
-    model.output.as_ref().filter(|output| mentions_parameter(output, &model.item.generics))
+    model.output.filter(|output| mentions_parameter(output, &model.item.generics))
 }
 
 /// For fields whose type mentions a parameter; the trait depends on how the prompts format the field.
 fn prompt_bounds(model: &NodeModel<'_>) -> Vec<WherePredicate> {
-    let bound = |field: &Ident, required_trait: TokenStream| {
-        let ty = field_type(model, field)?;
+    let bound = |ty: &Type, required_trait: TokenStream| {
         mentions_parameter(ty, &model.item.generics).then(|| parse_quote!(#ty: #required_trait))
     };
     let of_part = |part: &Part| match part {
-        Part::Value { origin: ValueOrigin::Field(field), format } => bound(field, required_trait(format)),
+        Part::Value { origin: ValueOrigin::Field(field), format } => {
+            bound(field_type(model, field)?, required_trait(format))
+        }
         _ => None,
     };
-    let of_history = model.history.iter().filter_map(|field| bound(field, private_trait("PromptHistory")));
-    let of_model = model.held_model.iter().filter_map(|field| bound(field, private_trait("ChatModel")));
+    let of_history = model.history.and_then(|field| bound(&field.ty, private_trait("PromptHistory")));
+    let of_model = model.held_model.and_then(|field| bound(&field.ty, private_trait("ChatModel")));
     model.system.iter().chain(&model.prompt).filter_map(of_part).chain(of_history).chain(of_model).collect()
 }
 

@@ -6,9 +6,9 @@ use syn::{Error, Fields, ItemStruct, Type};
 
 use super::args::NodeArgs;
 use super::faults::Faults;
-use super::field::{self, Mark};
+use super::field::{self, Mark, Role};
 use super::model::NodeModel;
-use super::recover::{self, AnswerKind, RecoverContext};
+use super::recover::{self, AnswerKind};
 use super::smart;
 use super::step::{self, Prep};
 use super::tools;
@@ -16,7 +16,7 @@ use super::variables::Variables;
 use crate::choices::Choice;
 use crate::crate_path;
 use crate::diagnostics::attribute_span;
-use crate::macro_args::{key, value};
+use crate::macro_args::{items, key, value};
 use crate::prompt::source::Source;
 
 pub(crate) fn check<'a>(
@@ -30,9 +30,9 @@ pub(crate) fn check<'a>(
     if !check_field_names(item, faults) {
         return None;
     }
-    let step = step::check(args, item, preps, faults);
-    let smart = smart::check(args, item, marks, faults);
-    let history = field::history(item, marks);
+    let preparation = step::check(args, item, preps, faults);
+    smart::check(args, item, marks, faults);
+    let history = field::marked(item, marks, Role::History);
     let (system, prompt) = if args.goal.is_some() {
         (None, Some(vec![]))
     } else {
@@ -46,30 +46,19 @@ pub(crate) fn check<'a>(
     };
     let prompt = prompt.filter(|_| faults.is_clean())?;
     let files = [value(&args.system), value(&args.prompt)].into_iter().flatten();
-    let files = files.filter_map(Source::file).cloned().collect();
     Some(NodeModel {
         item,
-        krate: crate_path::resolve(&args.krate),
-        name: value(&args.name).map(syn::LitStr::value),
-        system: system.unwrap_or_default(),
-        examples: value(&args.examples),
-        smart,
-        history: history.cloned(),
-        held_model: field::held_model(item, marks).cloned(),
-        toolset: field::toolset(item, marks).cloned(),
-        prompt,
-        files,
-        with: value(&args.with).map_or(&[], Vec::as_slice),
-        choices: value(&args.choices).map_or(&[], Vec::as_slice),
-        output: value(&args.output).cloned(),
-        state: value(&args.state).cloned(),
-        validators: value(&args.validate).map_or(&[], Vec::as_slice),
-        tools: value(&args.tools).map_or(&[], Vec::as_slice),
-        turns: value(&args.turns).copied(),
-        is_tool: args.tool.is_some(),
-        fallback: value(&args.fallback).cloned(),
         args,
-        step,
+        krate: crate_path::resolve(&args.krate),
+        system: system.unwrap_or_default(),
+        prompt,
+        files: files.filter_map(Source::file).collect(),
+        history,
+        held_model: field::marked(item, marks, Role::Model),
+        toolset: field::marked(item, marks, Role::Tools),
+        output: value(&args.output),
+        state: value(&args.state),
+        preparation,
     })
 }
 
@@ -79,8 +68,7 @@ fn check_choices(args: &NodeArgs, faults: &mut Faults) {
         let message = "`choices` says which values the output may have; add `output = …`";
         return faults.push(Error::new(key.span(), message));
     }
-    let choices = value(&args.choices).map_or(&[][..], Vec::as_slice);
-    if let Some(at) = choices.iter().find_map(Choice::state).filter(|_| args.state.is_none()) {
+    if let Some(at) = items(&args.choices).iter().find_map(Choice::state).filter(|_| args.state.is_none()) {
         faults.push(Error::new(at, "`state` is the program's state; name its type with `state = …`"));
     }
 }
@@ -112,21 +100,7 @@ fn check_combinations(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults
                        add `output = …`, or drop `exact`";
         faults.push(Error::new(exact.span(), message));
     }
-    if let Some(stacks) = value(&args.recover) {
-        let context = RecoverContext {
-            retries: key(&args.retries),
-            transport_retries: key(&args.transport_retries),
-            fallback: key(&args.fallback),
-            fallback_model: key(&args.fallback_model),
-            answers,
-        };
-        recover::check(stacks, &context, &mut faults.errors);
-    }
-    let stacks = value(&args.recover).map_or(&[][..], Vec::as_slice);
-    if let Some(wait) = key(&args.wait) {
-        let futile = recover::futile_wait(wait, stacks, value(&args.transport_retries).copied());
-        futile.into_iter().for_each(|error| faults.push(error));
-    }
+    recover::check(args, answers, &mut faults.errors);
     tools::check(args, item, marks, faults);
     check_choices(args, faults);
     if let Some(Type::Reference(reference)) = value(&args.state) {

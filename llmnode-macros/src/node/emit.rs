@@ -3,10 +3,11 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Generics, LitStr, Type};
+use syn::{Field, Generics, LitStr, Type};
 
 use super::arc_state;
-use super::bounds::{field_type, node_generics, with_state};
+use super::args::NodeArgs;
+use super::bounds::{node_generics, with_state};
 use super::model::{NodeModel, Part};
 use super::recover;
 use super::segments::{history, message};
@@ -19,8 +20,9 @@ use crate::choices;
 use crate::crate_path;
 use crate::description::description;
 use crate::generics::{end_spans, mentions_parameter, respanned};
-use crate::macro_args::{Slot, value};
+use crate::macro_args::{Slot, items, value};
 use crate::names::snake_case;
+use crate::settings::{self, number};
 use crate::time::Time;
 
 pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
@@ -52,11 +54,11 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let raw_text: Type = syn::parse_quote!(::std::string::String);
-    let output = model.output.as_ref().unwrap_or(&raw_text);
+    let output = model.output.unwrap_or(&raw_text);
     // The compiler reports an output that is less visible than the node at this span.
-    let at = here.located_at(end_spans(output).0);
+    let at = end_spans(output).0;
     let answer = quote_spanned!(at=> type Output = #output;);
-    let name = model.name.clone().unwrap_or_else(|| snake_case(&ident.unraw().to_string()));
+    let name = value(&model.args.name).map_or_else(|| snake_case(&ident.unraw().to_string()), LitStr::value);
     let description = description(&model.item.attrs);
     let constants = constants(model, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
@@ -72,40 +74,30 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
 }
 
 fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
-    let ident = &model.item.ident;
-    let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
-    let examples = model.examples.map(|examples| examples.emit(model.output.is_none(), private));
-    let history = history(model, private);
-    let user = message("user", &model.prompt, model, private);
-    let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state)
-        || with::state(model.with).is_some()
-        || model.examples.is_some();
-    let messages = match &model.smart {
-        Some(_) => quote_spanned!(here=> #private::smart::render(self, __to);),
-        None => with::with_bindings(model.with, quote!(#system #examples #history #user)),
-    };
-    let run =
-        if model.smart.is_some() { quote_spanned!(here=> smart::exec) } else { quote_spanned!(here=> exec) };
-    let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
-    let (state, stated) = with_state(model, generics.clone());
-    let output_spec = output_spec(model, &state, private);
-    let choices = model
-        .output
-        .as_ref()
-        .and_then(|output| choices::emit(model.choices, model.item, output, &state, private));
-    let fallback = fallback(model, &state, private);
-    let held_model = held_model(model, private);
-    let tools = tools::emit(model, &state, private);
+    let (state, stated) = with_state(model, generics);
+    let exec_impl = exec_impl(model, &state, &stated, private);
+    let llm_node_impl = llm_node_impl(model, &state, &stated, private);
     let behind = arc_state::emit(model, &state, &stated, private);
     let as_tool = tools::as_tool(model, &state, &stated, private);
     let smart = smart::emit(model, private);
-    let step = model.step.as_ref().map(|step| step::emit(model, step, &state, &stated, private));
-    let ty_generics = generics.split_for_impl().1;
-    let (impl_generics, _, where_clause) = stated.split_for_impl();
+    let step = model.preparation.as_ref().map(|prep| step::emit(model, prep, &state, &stated, private));
+    quote!(#exec_impl #llm_node_impl #behind #as_tool #smart #step)
+}
+
+/// Not an `async fn`, which for a generic node meets the compiler's limits on lifetimes and `Send`.
+fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &model.item.ident;
+    let run = match &model.args.goal {
+        Some(_) => quote_spanned!(here=> smart::exec),
+        None => quote_spanned!(here=> exec),
+    };
     // The compiler reports a state that cannot be shared between threads at this span.
-    let exec = exec(&state, private);
-    // Not an `async fn`, which for a generic node meets the compiler's limits on lifetimes and `Send`.
+    let at = end_spans(state).0;
+    let near = respanned(private, at);
+    let exec = quote_spanned!(at=> #near::Exec<#state>);
+    let ty_generics = model.item.generics.split_for_impl().1;
+    let (impl_generics, _, where_clause) = stated.split_for_impl();
     quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #exec for #ident #ty_generics #where_clause {
@@ -117,6 +109,23 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
                 #private::#run(self, __cx)
             }
         }
+    }
+}
+
+fn llm_node_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &Ident) -> TokenStream {
+    let here = Span::mixed_site();
+    let ident = &model.item.ident;
+    let (lent, messages) = messages(model, private);
+    let held_model = held_model(model, private);
+    let output_spec = output_spec(model, state, private);
+    let choices = model.output.and_then(|output| {
+        choices::emit(items(&model.args.choices), Some(model.item), output, state, private)
+    });
+    let fallback = fallback(model, state, private);
+    let tools = tools::emit(model, state, private);
+    let ty_generics = model.item.generics.split_for_impl().1;
+    let (impl_generics, _, where_clause) = stated.split_for_impl();
+    quote_spanned! {here=>
         #[automatically_derived]
         impl #impl_generics #private::LlmNode<#state> for #ident #ty_generics #where_clause {
             fn render(&self, #lent: &#state, __to: &mut #private::Prompt) {
@@ -131,67 +140,65 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
             #fallback
             #tools
         }
-        #behind
-        #as_tool
-        #smart
-        #step
     }
 }
 
-fn exec(state: &Type, private: &Ident) -> TokenStream {
-    let at = end_spans(state).0;
-    let private = respanned(private, at);
-    quote_spanned!(at=> #private::Exec<#state>)
+/// With the name of the state, which is `_` if they do not read it.
+fn messages(model: &NodeModel<'_>, private: &Ident) -> (TokenStream, TokenStream) {
+    let here = Span::mixed_site();
+    if model.args.goal.is_some() {
+        return (quote_spanned!(here=> _), quote_spanned!(here=> #private::smart::render(self, __to);));
+    }
+    let (with, examples) = (items(&model.args.with), value(&model.args.examples));
+    let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state)
+        || with::state(with).is_some()
+        || examples.is_some();
+    let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
+    let examples = examples.map(|examples| examples.emit(model.output.is_none(), private));
+    let history = history(model, private);
+    let user = message("user", &model.prompt, model, private);
+    (lent, with::with_bindings(with, quote!(#system #examples #history #user)))
 }
 
 fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let args = model.args;
-    let mut calls = TokenStream::new();
-    let mut call = |name: &str, value: Option<TokenStream>| {
-        if let Some(value) = value {
-            let name = Ident::new(name, Span::mixed_site());
-            calls.extend(quote!(.#name(#value)));
-        }
-    };
-    let whole = |n: &Slot<u32>| value(n).map(|n| Literal::u32_unsuffixed(*n).to_token_stream());
+    let settings = settings::settings(&settings_calls(args, private), private);
+    let limits = value(&args.limits).map(|limits| {
+        let limits = limits.emit(private);
+        quote_spanned!(Span::mixed_site()=> const LIMITS: #private::Limits = #limits;)
+    });
+    let non_idempotent = args.step.non_idempotent().then(|| settings::flag("IDEMPOTENT", false));
+    let fallback = args.fallback.as_ref().map(|_| settings::flag("FALLBACK", true));
+    quote!(#settings #limits #non_idempotent #fallback)
+}
+
+fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
     let text = |text: &Slot<LitStr>| value(text).map(|text| text.value().to_token_stream());
     let time = |time: &Slot<Time>| value(time).map(|time| time.emit());
     let temperature = value(&args.temperature).map(|t| Literal::f64_unsuffixed(*t).to_token_stream());
-    let recover = value(&args.recover).filter(|recover| !recover.is_empty());
-    call("retries", whole(&args.retries));
-    call("transport_retries", whole(&args.transport_retries));
-    call("backoff", value(&args.wait).map(|wait| wait.emit(private)));
-    call("max_wait", time(&args.max_wait));
-    call("deadline", time(&args.deadline));
-    call("stated_model", text(&args.model));
-    call("temperature", temperature);
-    call("max_tokens", whole(&args.max_tokens));
-    call("reasoning", value(&args.reasoning).map(|word| quote!(#private::Reasoning::#word)));
-    call("stated_recover", recover.map(|recover| recover::emit(recover, private)));
-    call("stated_fallback_model", text(&args.fallback_model));
-    call("calls_in_text", value(&args.calls_in_text).map(|reads| quote!(#reads)));
-    call("exact", args.exact.as_ref().map(|_| quote!(true)));
-    let here = Span::mixed_site();
-    let settings = (!calls.is_empty()).then(|| {
-        quote_spanned! {here=>
-            const SETTINGS: &'static #private::Settings = &#private::Settings::new()#calls;
-        }
-    });
-    let limits = value(&args.limits).map(|limits| limits.emit(private));
-    let limits = limits.map(|limits| quote_spanned!(here=> const LIMITS: #private::Limits = #limits;));
-    let non_idempotent = model.step.as_ref().is_some_and(|step| step.non_idempotent);
-    let non_idempotent =
-        non_idempotent.then(|| quote_spanned!(here=> const IDEMPOTENT: ::core::primitive::bool = false;));
-    let fallback = model.fallback.is_some();
-    let fallback = fallback.then(|| quote_spanned!(here=> const FALLBACK: ::core::primitive::bool = true;));
-    quote!(#settings #limits #non_idempotent #fallback)
+    let recover = Some(items(&args.recover)).filter(|recover| !recover.is_empty());
+    settings::calls([
+        ("retries", number(&args.retries)),
+        ("transport_retries", number(&args.transport_retries)),
+        ("backoff", value(&args.wait).map(|wait| wait.emit(private))),
+        ("max_wait", time(&args.max_wait)),
+        ("deadline", time(&args.deadline)),
+        ("stated_model", text(&args.model)),
+        ("temperature", temperature),
+        ("max_tokens", number(&args.max_tokens)),
+        ("reasoning", value(&args.reasoning).map(|word| quote!(#private::Reasoning::#word))),
+        ("stated_recover", recover.map(|recover| recover::emit(recover, private))),
+        ("stated_fallback_model", text(&args.fallback_model)),
+        ("calls_in_text", value(&args.calls_in_text).map(|reads| quote!(#reads))),
+        ("exact", args.exact.as_ref().map(|_| quote!(true))),
+    ])
 }
 
 /// The compiler reports missing traits at the output's type.
 fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
-    let functions =
-        validators::emit(model.validators, model.state.is_some(), model.output.is_none(), private);
-    let Some(output) = &model.output else {
+    let functions = validators::emit(model, private);
+    let Some(output) = model.output else {
         let here = Span::mixed_site();
         return match functions {
             None => quote_spanned!(here=> #private::OutputSpec::text()),
@@ -214,7 +221,7 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
         };
     }
     let collect = collect(quote_spanned!(at=> (&&&#private::Traverse(__value)).walk::<#state>(__to)));
-    let json = match &model.smart {
+    let json = match &model.args.goal {
         Some(_) => quote_spanned!(at=> smart::answers::<Self, #state>),
         None => quote_spanned!(at=> OutputSpec::json),
     };
@@ -229,18 +236,18 @@ fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStr
 
 /// The compiler reports a field that is not a model at its type.
 fn held_model(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
-    let field = model.held_model.as_ref()?;
-    let at = Span::mixed_site().located_at(end_spans(field_type(model, field)?).0);
+    let Field { ident, ty, .. } = model.held_model?;
+    let at = end_spans(ty).0;
     Some(quote_spanned! {at=>
         fn model(&self) -> ::core::option::Option<&dyn #private::ChatModel> {
-            ::core::option::Option::Some(&self.#field)
+            ::core::option::Option::Some(&self.#ident)
         }
     })
 }
 
 /// The compiler reports a wrong signature at the path.
 fn fallback(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
-    let path = model.fallback.as_ref()?;
+    let path = value(&model.args.fallback)?;
     let (at, end) = end_spans(path);
     let private = respanned(private, at);
     let (lent, value) = match model.state {

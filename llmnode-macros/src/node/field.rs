@@ -3,7 +3,7 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Field, Ident, ItemStruct, Meta, Token};
+use syn::{Attribute, Error, Field, ItemStruct, Meta, Token};
 
 use super::faults::Faults;
 use crate::diagnostics::suggest;
@@ -11,17 +11,32 @@ use crate::diagnostics::suggest;
 const USAGE: &str = "a field takes `#[node(skip)]`, for one that no prompt uses, `#[node(history)]`, for the earlier \
                      messages of a conversation, `#[node(model)]`, for the model that the node asks, or `#[node(tools)]`, for \
                      tools that are known at run time";
-const NAMES: [&str; 4] = ["skip", "history", "model", "tools"];
+const NAMES: [(&str, Role); 4] =
+    [("skip", Role::Skip), ("history", Role::History), ("model", Role::Model), ("tools", Role::Tools)];
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Role {
+    Skip,
+    History,
+    Model,
+    Tools,
+}
 
 #[derive(Clone, Copy)]
 pub(crate) enum Mark {
     None,
-    Skip(Span),
-    History(Span),
-    Model(Span),
-    Tools(Span),
+    Of(Role, Span),
     /// Its attribute has a fault, so it must not also be reported as unused.
     Faulty,
+}
+
+impl Mark {
+    pub(crate) fn span(self, of: Role) -> Option<Span> {
+        match self {
+            Self::Of(role, at) if role == of => Some(at),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec<Mark> {
@@ -30,61 +45,37 @@ pub(crate) fn take_attributes(item: &mut ItemStruct, faults: &mut Faults) -> Vec
         faults.push(Error::new_spanned(&attribute, message));
     }
     let mut marks: Vec<_> = item.fields.iter_mut().map(|field| take_mark(field, faults)).collect();
-    reject_duplicates(&mut marks, faults, |mark| match mark {
-        Mark::History(at) => Some((
-            at,
+    for (role, message) in [
+        (
+            Role::History,
             "a node has one history, and another field is already marked; join the messages in one field",
-        )),
-        _ => None,
-    });
-    reject_duplicates(&mut marks, faults, |mark| match mark {
-        Mark::Model(at) => {
-            Some((at, "a node holds one model, and another field is already marked; drop one of them"))
-        }
-        _ => None,
-    });
-    reject_duplicates(&mut marks, faults, |mark| match mark {
-        Mark::Tools(at) => Some((
-            at,
+        ),
+        (Role::Model, "a node holds one model, and another field is already marked; drop one of them"),
+        (
+            Role::Tools,
             "a node has one set of tools, and another field is already marked; join them with `Toolset::with`",
-        )),
-        _ => None,
-    });
+        ),
+    ] {
+        let marked = marks.iter_mut().filter_map(|mark| Some((mark.span(role)?, mark)));
+        for (at, mark) in marked.skip(1) {
+            faults.push(Error::new(at, message));
+            *mark = Mark::Faulty;
+        }
+    }
     marks
 }
 
-fn reject_duplicates(marks: &mut [Mark], faults: &mut Faults, of: fn(Mark) -> Option<(Span, &'static str)>) {
-    let marked = marks.iter_mut().filter_map(|mark| of(*mark).map(|further| (mark, further)));
-    for (mark, (at, message)) in marked.skip(1) {
-        faults.push(Error::new(at, message));
-        *mark = Mark::Faulty;
-    }
-}
-
-pub(crate) fn history<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
-    marked(item, marks, |mark| matches!(mark, Mark::History(_)))
-}
-
-pub(crate) fn held_model<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
-    marked(item, marks, |mark| matches!(mark, Mark::Model(_)))
-}
-
-pub(crate) fn toolset<'a>(item: &'a ItemStruct, marks: &[Mark]) -> Option<&'a Ident> {
-    marked(item, marks, |mark| matches!(mark, Mark::Tools(_)))
-}
-
-fn marked<'a>(item: &'a ItemStruct, marks: &[Mark], is: fn(&Mark) -> bool) -> Option<&'a Ident> {
-    let mut fields = item.fields.iter().zip(marks);
-    fields.find(|(_, mark)| is(mark)).and_then(|(field, _)| field.ident.as_ref())
+pub(crate) fn marked<'a>(item: &'a ItemStruct, marks: &[Mark], role: Role) -> Option<&'a Field> {
+    item.fields.iter().zip(marks).find(|(_, mark)| mark.span(role).is_some()).map(|(field, _)| field)
 }
 
 fn take_mark(field: &mut Field, faults: &mut Faults) -> Mark {
     let mut mark = Mark::None;
     for attribute in field.attrs.extract_if(.., |attribute| bare_attribute(attribute).is_some()) {
-        let name = bare_attribute(&attribute).unwrap_or_default();
+        let (name, at) = (bare_attribute(&attribute).unwrap_or_default(), attribute.path().span());
         let message = format!("`#[{name}]` marks no field of a node; write `#[node({name})]`");
-        faults.push(Error::new(attribute.path().span(), message));
-        mark = if name == "skip" { Mark::Faulty } else { Mark::History(attribute.path().span()) };
+        faults.push(Error::new(at, message));
+        mark = if name == "skip" { Mark::Faulty } else { Mark::Of(Role::History, at) };
     }
     for attribute in field.attrs.extract_if(.., |attribute| attribute.path().is_ident("node")) {
         if let Err(error) = read(&attribute, &mut mark) {
@@ -108,18 +99,18 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
         empty = false;
         let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let at = meta.path.span();
-        let new = match name.as_str() {
-            "skip" | "history" | "model" | "tools" if meta.input.peek(Token![=]) => Err(USAGE.to_owned()),
-            "skip" => Ok(Mark::Skip(at)),
-            "history" => Ok(Mark::History(at)),
-            "model" => Ok(Mark::Model(at)),
-            "tools" => Ok(Mark::Tools(at)),
-            _ => Err(match suggest(&name, NAMES) {
-                Some(near) => format!("unknown argument `{name}`; did you mean `{near}`?"),
-                None => USAGE.to_owned(),
-            }),
+        let wrong = |message: &str| Err(Error::new(at, message));
+        let joined = match NAMES.iter().find(|(known, _)| *known == name) {
+            Some(_) if meta.input.peek(Token![=]) => wrong(USAGE),
+            Some((_, role)) if mark.span(*role).is_some() => {
+                wrong(&format!("`{name}` is given more than once"))
+            }
+            Some((_, role)) => join(*mark, Mark::Of(*role, at)),
+            None => match suggest(&name, NAMES.map(|(known, _)| known)) {
+                Some(near) => wrong(&format!("unknown argument `{name}`; did you mean `{near}`?")),
+                None => wrong(USAGE),
+            },
         };
-        let joined = new.map_err(|message| Error::new(at, message)).and_then(|new| join(*mark, new));
         own = joined.is_err();
         *mark = joined?;
         Ok(())
@@ -132,24 +123,19 @@ fn read(attribute: &Attribute, mark: &mut Mark) -> syn::Result<()> {
     }
 }
 
+/// Of two roles.
 fn join(old: Mark, new: Mark) -> syn::Result<Mark> {
-    match (old, new) {
-        (Mark::Skip(_), Mark::Skip(at)) => Err(Error::new(at, "`skip` is given more than once")),
-        (Mark::History(_), Mark::History(at)) => Err(Error::new(at, "`history` is given more than once")),
-        (Mark::Skip(at), Mark::History(_)) | (Mark::History(_), Mark::Skip(at)) => Err(Error::new(
-            at,
-            "the history is sent with every request, so it cannot be skipped; drop `skip`",
-        )),
-        (Mark::Model(_), Mark::Model(at)) => Err(Error::new(at, "`model` is given more than once")),
-        (Mark::Model(at), Mark::Skip(_) | Mark::History(_))
-        | (Mark::Skip(_) | Mark::History(_), Mark::Model(at)) => {
-            Err(Error::new(at, "the model is not part of a prompt; keep only `#[node(model)]` on the field"))
-        }
-        (Mark::Tools(_), Mark::Tools(at)) => Err(Error::new(at, "`tools` is given more than once")),
-        (Mark::Tools(at), new) | (new, Mark::Tools(at)) if !matches!(new, Mark::None | Mark::Faulty) => {
-            Err(Error::new(at, "the tools are not part of a prompt; keep only `#[node(tools)]` on the field"))
-        }
-        (Mark::Faulty, _) => Ok(Mark::Faulty),
-        (_, new) => Ok(new),
+    if !matches!(old, Mark::Of(..)) {
+        return Ok(if matches!(old, Mark::Faulty) { old } else { new });
     }
+    let span = |of| old.span(of).or(new.span(of));
+    let (at, message) = if let Some(at) = span(Role::Tools) {
+        (at, "the tools are not part of a prompt; keep only `#[node(tools)]` on the field")
+    } else if let Some(at) = span(Role::Model) {
+        (at, "the model is not part of a prompt; keep only `#[node(model)]` on the field")
+    } else {
+        let message = "the history is sent with every request, so it cannot be skipped; drop `skip`";
+        (span(Role::Skip).unwrap_or_else(Span::call_site), message)
+    };
+    Err(Error::new(at, message))
 }

@@ -1,13 +1,14 @@
 //! `limits(requests = 5, tokens = 2_000, money = 0.05)`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::parse::ParseStream;
 use syn::{Error, Token};
 
 use crate::diagnostics::Errors;
 use crate::literals::{integer, number, unexpected};
 use crate::macro_args::{Grammar, Slot, fill, parse_arguments, value};
+use crate::settings;
 
 #[derive(Default)]
 pub(crate) struct Limits {
@@ -34,21 +35,23 @@ impl Limits {
             "requests" => fill(&mut self.requests, key.clone(), integer(input, &key, 1)),
             "tokens" => fill(&mut self.tokens, key.clone(), integer(input, &key, 1)),
             _ => {
-                let money = number(input, &key).and_then(|money| above_zero(money, money > 0.0, &key, at));
+                let money = number(input, &key).and_then(|money| match money > 0.0 {
+                    true => Ok(money),
+                    false => Err(Error::new(at, above_zero_message(&key))),
+                });
                 fill(&mut self.money, key, money)
             }
         }
     }
 
     pub(crate) fn emit(&self, private: &Ident) -> TokenStream {
-        let integer = |slot: &Slot<u32>| value(slot).map(|integer| Literal::u32_unsuffixed(*integer));
-        let requests = integer(&self.requests).map(|requests| quote!(.requests(#requests)));
-        let tokens = integer(&self.tokens).map(|tokens| quote!(.tokens(#tokens)));
-        let money = value(&self.money).map(|money| {
-            let money = Literal::f64_unsuffixed(*money);
-            quote!(.money(#money))
-        });
-        quote_spanned!(Span::mixed_site()=> #private::Limits::new()#requests #tokens #money)
+        let money = value(&self.money).map(|money| Literal::f64_unsuffixed(*money).into_token_stream());
+        let calls = settings::calls([
+            ("requests", settings::number(&self.requests)),
+            ("tokens", settings::number(&self.tokens)),
+            ("money", money),
+        ]);
+        quote_spanned!(Span::mixed_site()=> #private::Limits::new()#calls)
     }
 }
 
@@ -56,10 +59,6 @@ fn hint(name: &str) -> Option<String> {
     matches!(name, "time" | "timeout" | "deadline").then(|| {
         format!("`{name}` is not a limit of a node; write `deadline = 10s` beside `limits`, for the longest time of a call")
     })
-}
-
-fn above_zero(limit: f64, is_above: bool, key: &Ident, at: Span) -> syn::Result<f64> {
-    if is_above { Ok(limit) } else { Err(Error::new(at, above_zero_message(key))) }
 }
 
 fn above_zero_message(key: &Ident) -> String {

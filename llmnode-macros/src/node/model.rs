@@ -1,40 +1,27 @@
 //! A node after all checks.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{ExprPath, ItemStruct, LitStr, Member, Path, Type};
+use syn::{Field, ItemStruct, LitStr, Member, Path, Type};
 
 use super::args::NodeArgs;
-use super::examples::Examples;
-use super::smart::Smart;
-use super::step::StepModel;
-use super::with::WithVariable;
-use crate::choices::Choice;
+use super::step::Preparation;
 use crate::prompt::locate::Position;
 use crate::prompt::template::Format;
 
 pub(crate) struct NodeModel<'a> {
     pub(crate) item: &'a ItemStruct,
-    pub(crate) krate: Path,
-    pub(crate) name: Option<String>,
-    pub(crate) system: Vec<Part>,
-    pub(crate) examples: Option<&'a Examples>,
-    pub(crate) smart: Option<Smart>,
-    pub(crate) history: Option<Ident>,
-    pub(crate) held_model: Option<Ident>,
-    pub(crate) toolset: Option<Ident>,
-    pub(crate) prompt: Vec<Part>,
-    pub(crate) with: &'a [WithVariable],
-    pub(crate) choices: &'a [Choice],
-    pub(crate) files: Vec<LitStr>,
-    pub(crate) output: Option<Type>,
-    pub(crate) state: Option<Type>,
-    pub(crate) validators: &'a [ExprPath],
-    pub(crate) tools: &'a [Type],
-    pub(crate) turns: Option<u32>,
-    pub(crate) is_tool: bool,
-    pub(crate) fallback: Option<ExprPath>,
     pub(crate) args: &'a NodeArgs,
-    pub(crate) step: Option<StepModel<'a>>,
+    pub(crate) krate: Path,
+    pub(crate) system: Vec<Part>,
+    pub(crate) prompt: Vec<Part>,
+    pub(crate) files: Vec<&'a LitStr>,
+    pub(crate) history: Option<&'a Field>,
+    pub(crate) held_model: Option<&'a Field>,
+    pub(crate) toolset: Option<&'a Field>,
+    pub(crate) output: Option<&'a Type>,
+    pub(crate) state: Option<&'a Type>,
+    /// In flows.
+    pub(crate) preparation: Option<Preparation<'a>>,
 }
 
 pub(crate) enum Part {

@@ -12,10 +12,9 @@ use syn::LitStr;
 use crate::time::Wait;
 use keys::Group;
 
-pub(crate) use check::{AnswerKind, RecoverContext, check};
+pub(crate) use check::{AnswerKind, check};
 pub(crate) use emit::emit;
 pub(crate) use parse::parse;
-pub(crate) use wait::futile as futile_wait;
 
 pub(crate) struct Stack {
     pub(crate) key: Ident,

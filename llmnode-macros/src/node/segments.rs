@@ -19,7 +19,7 @@ pub(crate) fn message(role: &str, parts: &[Part], model: &NodeModel<'_>, private
 
 pub(crate) fn history(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let here = Span::mixed_site();
-    let history = model.history.as_ref()?;
+    let history = model.history?.ident.as_ref()?;
     let field = identifier(&history.unraw().to_string(), history.span())?;
     let field = reference(&ValueOrigin::Field(field), model, private);
     Some(quote_spanned!(here=> __to.history(#field);))

@@ -4,7 +4,6 @@ mod check;
 mod emit;
 
 use proc_macro2::Ident;
-use syn::LitStr;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 
@@ -31,10 +30,4 @@ impl Form {
             _ => Err(unexpected(input, WANTED)),
         }
     }
-}
-
-pub(crate) struct Smart {
-    goal: LitStr,
-    form: Option<Form>,
-    think: bool,
 }

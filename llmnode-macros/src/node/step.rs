@@ -7,7 +7,7 @@ mod store;
 
 use proc_macro2::Ident;
 use syn::parse::ParseStream;
-use syn::{Error, Expr, ExprPath, Type};
+use syn::{Expr, ExprPath, Type};
 
 use crate::literals::{bool_literal, fill_type, function_path, integer};
 use crate::macro_args::{Slot, fill, key, value};
@@ -62,24 +62,8 @@ impl StepArgs {
     }
 }
 
-pub(crate) struct StepModel<'a> {
-    pub(crate) preparation: Preparation<'a>,
-    pub(crate) action: Option<&'a Type>,
-    pub(crate) output_handling: OutputHandling<'a>,
-    pub(crate) non_idempotent: bool,
-}
-
 pub(crate) enum Preparation<'a> {
     Fields(Vec<(&'a syn::Field, &'a Expr)>),
     Function(&'a ExprPath),
     Batch(&'a ExprPath, Option<u32>),
-}
-
-pub(crate) enum OutputHandling<'a> {
-    Post(&'a ExprPath),
-    Writes { store: Option<&'a StatePath>, route: Option<&'a ExprPath> },
-}
-
-fn error_at(at: &Ident, message: impl std::fmt::Display) -> Error {
-    Error::new(at.span(), message)
 }

@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use proc_macro2::Span;
 use syn::ext::IdentExt;
-use syn::{Error, Field, Ident, Index, ItemStruct, Member};
+use syn::{Error, Field, Index, ItemStruct, Member};
 
 use super::args::NodeArgs;
 use super::faults::Faults;
-use super::field::Mark;
+use super::field::{Mark, Role};
 use super::model::{Part, PathStep, ValueOrigin};
 use super::with::{self, WithVariable};
 use super::without_display::{holds_messages, placeholder_for};
 use crate::choices::Choice;
 use crate::generics::last_name;
-use crate::macro_args::{KeyValue, value};
+use crate::macro_args::{KeyValue, items, value};
 use crate::prompt::identifier;
 use crate::prompt::locate::excerpt;
 use crate::prompt::probe::{NameCandidates, Unknown, unknown_variables};
@@ -47,11 +47,11 @@ impl<'a> Variables<'a> {
     pub(crate) fn new(
         item: &'a ItemStruct,
         args: &'a NodeArgs,
-        history: Option<&Ident>,
+        history: Option<&Field>,
         faults: &'a mut Faults,
     ) -> Self {
-        let history = history.map(|field| field.unraw().to_string());
-        let with = value(&args.with).map_or(&[][..], Vec::as_slice);
+        let history = history.and_then(name);
+        let with = items(&args.with);
         // An unknown key may be a misspelt `state`.
         let has_state = args.state.is_some() || args.has_unknown_keys;
         let with_unreadable = args.with.is_some() && value(&args.with).is_none();
@@ -64,7 +64,7 @@ impl<'a> Variables<'a> {
             fields,
             history,
             with,
-            choices: value(&args.choices).map_or(&[], Vec::as_slice),
+            choices: items(&args.choices),
             has_state,
             used: vec![],
             with_unreadable,
@@ -121,9 +121,9 @@ impl<'a> Variables<'a> {
         for (field, mark) in self.item.fields.iter().zip(marks) {
             let Some((ident, name)) = field.ident.as_ref().zip(name(field)) else { continue };
             let used = self.used.contains(&name);
-            if let (Mark::Skip(attribute), true) = (mark, used) {
+            if let Some(attribute) = mark.span(Role::Skip).filter(|_| used) {
                 let message = format!("the prompt uses the field `{name}`; drop `#[node(skip)]`");
-                self.faults.push(Error::new(*attribute, message));
+                self.faults.push(Error::new(attribute, message));
             }
             let silent = silent
                 || used

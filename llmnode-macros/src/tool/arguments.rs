@@ -17,12 +17,6 @@ pub(crate) struct Argument<'a> {
     pub(crate) attributes: Vec<&'a Attribute>,
 }
 
-#[derive(Clone, Copy, Default)]
-pub(crate) struct ToolFlags {
-    pub(crate) alone: bool,
-    pub(crate) require_approval: bool,
-}
-
 pub(crate) struct Arguments<'a> {
     pub(crate) input: DeriveInput,
     pub(crate) list: Vec<Argument<'a>>,
@@ -37,13 +31,12 @@ impl Arguments<'_> {
         definition::expand(&self.input, self.krate, None, &mut Errors::default())
     }
 
-    /// Expects `private` in scope. `header`: the tokens before the type.
+    /// Expects `private` in scope. `header`: the tokens before the type. `items`: further ones of the impl.
     pub(crate) fn tool(
         &self,
-        header: &TokenStream,
-        state: &TokenStream,
-        flags: ToolFlags,
-        choices: Option<&TokenStream>,
+        header: &impl ToTokens,
+        state: &impl ToTokens,
+        items: TokenStream,
         private: &Ident,
     ) -> TokenStream {
         let here = Span::mixed_site();
@@ -51,24 +44,15 @@ impl Arguments<'_> {
         let read = self.read(private);
         let names: Vec<_> = self.list.iter().map(|argument| argument.name).collect();
         let types = self.list.iter().filter(|argument| can_be_generic(argument)).map(|argument| argument.ty);
-        let truth = quote_spanned!(here=> ::core::primitive::bool = true;);
-        let alone = flags.alone.then(|| quote_spanned!(here=> const ALONE: #truth));
-        let approval = flags.require_approval.then(|| quote_spanned!(here=> const REQUIRE_APPROVAL: #truth));
-        let arguments = self
-            .list
-            .iter()
-            .find(|argument| can_be_generic(argument))
-            .map_or(here, |argument| end_spans(argument.ty).0);
+        let first = self.list.iter().find(|argument| can_be_generic(argument));
+        let read_as = Ident::new("__read", first.map_or(here, |argument| end_spans(argument.ty).0));
         let (from, to) = self.output;
-        let output = Ident::new("__output", here.located_at(to));
-        let output = quote_spanned!(here.located_at(from)=> &*#output);
-        let read_as = Ident::new("__read", here.located_at(arguments));
+        let output = Ident::new("__output", to);
+        let output = quote_spanned!(from=> &*#output);
         quote_spanned! {here=>
             #[automatically_derived]
             impl #header #private::Tool<#state> for #ident {
-                #alone
-                #approval
-                #choices
+                #items
                 fn arguments() -> #private::OutputSpec<Self, #state> {
                     use #private::probes::*;
                     #read

@@ -1,29 +1,27 @@
 //! Emits the arguments and the impls of a checked tool.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Path, ReturnType, Type, parse_quote};
 
-use super::args::ToolArgs;
-use super::arguments::{Argument, Arguments, ToolFlags};
+use super::arguments::{Argument, Arguments};
 use super::model::ToolModel;
 use super::parameter::Parameter;
 use crate::choices;
 use crate::crate_path;
 use crate::description::description;
 use crate::generics::{bare, end_spans, last_name, respanned, type_arguments};
-use crate::macro_args::value;
-use crate::time::Time;
+use crate::macro_args::{items, value};
+use crate::settings::{self, number};
 
 pub(super) fn emit(model: &ToolModel<'_>) -> TokenStream {
     let private = crate_path::private();
     let (definition, arguments) = arguments(model);
     let (header, state) = state(model);
-    let ToolArgs { alone, require_approval, .. } = model.args;
-    let flags = ToolFlags { alone: alone.is_some(), require_approval: require_approval.is_some() };
-    let choices = value(&model.args.choices).map_or(&[][..], Vec::as_slice);
-    let choices = choices::emit_for_tool(choices, &model.ident, &state, &private);
-    let tool = arguments.tool(&header, &state, flags, choices.as_ref(), &private);
+    let alone = model.args.alone.as_ref().map(|_| settings::flag("ALONE", true));
+    let approval = model.args.require_approval.as_ref().map(|_| settings::flag("REQUIRE_APPROVAL", true));
+    let choices = choices::emit(items(&model.args.choices), None, &model.ident, &state, &private);
+    let tool = arguments.tool(&header, &state, quote!(#alone #approval #choices), &private);
     let (node, exec, validation) = (node(model, &private), exec(model, &private), arguments.validation());
     let impls = crate_path::scope(&model.krate, quote!(#node #exec #tool));
     quote!(#definition #validation #impls)
@@ -73,9 +71,14 @@ fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
         }
         ReturnType::Type(_, ty) => ty.to_token_stream(),
     };
-    let settings = settings(model, private);
-    let once = (value(&model.args.idempotent) == Some(&false))
-        .then(|| quote_spanned!(here=> const IDEMPOTENT: ::core::primitive::bool = false;));
+    let args = model.args;
+    let calls = settings::calls([
+        ("attempts", number(&args.attempts)),
+        ("backoff", value(&args.wait).map(|wait| wait.emit(private))),
+        ("deadline", value(&args.deadline).map(|deadline| deadline.emit())),
+    ]);
+    let settings = settings::settings(&calls, private);
+    let once = (value(&args.idempotent) == Some(&false)).then(|| settings::flag("IDEMPOTENT", false));
     quote_spanned! {here=>
         #[automatically_derived]
         impl #private::Node for #ident {
@@ -86,26 +89,6 @@ fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
             #once
         }
     }
-}
-
-fn settings(model: &ToolModel<'_>, private: &Ident) -> Option<TokenStream> {
-    let args = model.args;
-    let attempts = value(&args.attempts).map(|attempts| {
-        let attempts = Literal::u32_unsuffixed(*attempts);
-        quote!(.attempts(#attempts))
-    });
-    let wait = value(&args.wait).map(|wait| {
-        let wait = wait.emit(private);
-        quote!(.backoff(#wait))
-    });
-    let deadline =
-        value(&args.deadline).copied().map(Time::emit).map(|deadline| quote!(.deadline(#deadline)));
-    let calls: TokenStream = [attempts, wait, deadline].into_iter().flatten().collect();
-    (!calls.is_empty()).then(|| {
-        quote_spanned! {Span::mixed_site()=>
-            const SETTINGS: &'static #private::Settings = &#private::Settings::new()#calls;
-        }
-    })
 }
 
 /// Without a state, a type parameter for the impls.

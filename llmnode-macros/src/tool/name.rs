@@ -2,14 +2,14 @@
 
 use syn::{Error, LitStr};
 
-pub(super) fn check_tool_name(name: LitStr) -> syn::Result<LitStr> {
+pub(crate) fn check_tool_name(name: LitStr) -> syn::Result<LitStr> {
     match tool_name_error(&name.value()) {
         Some(fault) => Err(Error::new(name.span(), fault)),
         None => Ok(name),
     }
 }
 
-pub(crate) fn tool_name_error(name: &str) -> Option<String> {
+pub(super) fn tool_name_error(name: &str) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.len() <= 64 && name.chars().all(fits) {
         return None;

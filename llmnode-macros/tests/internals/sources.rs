@@ -20,6 +20,7 @@ mod modules {
     pub(crate) mod node;
     pub(crate) mod output;
     pub(crate) mod prompt;
+    pub(crate) mod settings;
     pub(crate) mod show;
     pub(crate) mod step_impl;
     pub(crate) mod time;

@@ -1,19 +1,12 @@
 //! Stacks that parse and yet make no sense.
 
-use proc_macro2::Ident;
 use syn::{Error, LitStr};
 
 use super::keys::{Group, LIMIT, NOT_RETRYABLE};
-use super::{Action, Stack, Step};
+use super::{Action, Stack, Step, wait};
 use crate::diagnostics::Errors;
-
-pub(crate) struct RecoverContext<'a> {
-    pub(crate) retries: Option<&'a Ident>,
-    pub(crate) transport_retries: Option<&'a Ident>,
-    pub(crate) fallback: Option<&'a Ident>,
-    pub(crate) fallback_model: Option<&'a Ident>,
-    pub(crate) answers: AnswerKind,
-}
+use crate::macro_args::{items, key};
+use crate::node::args::NodeArgs;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerKind {
@@ -22,9 +15,10 @@ pub(crate) enum AnswerKind {
     Typed,
 }
 
-pub(crate) fn check(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
+pub(crate) fn check(args: &NodeArgs, answers: AnswerKind, errors: &mut Errors) {
+    let stacks = items(&args.recover);
     for stack in stacks {
-        let wanted = match context.answers {
+        let wanted = match answers {
             AnswerKind::RawText if stack.key == "validation_error" => {
                 Some("`output = …` or `validate = path`")
             }
@@ -37,14 +31,15 @@ pub(crate) fn check(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut
             let message = format!("raw text never fails with `{}`; add {wanted}, or drop it", stack.key);
             errors.push(Error::new(stack.key.span(), message));
         } else if let Some(steps) = &stack.steps {
-            self::steps(stack, steps, context, errors);
+            self::steps(stack, steps, args, answers, errors);
         }
     }
-    counts(stacks, context, errors);
-    check_fallbacks_reached(stacks, context, errors);
+    counts(stacks, args, errors);
+    check_fallbacks_reached(stacks, args, errors);
+    wait::check(args, errors);
 }
 
-fn steps(stack: &Stack, steps: &[Step], context: &RecoverContext<'_>, errors: &mut Errors) {
+fn steps(stack: &Stack, steps: &[Step], args: &NodeArgs, answers: AnswerKind, errors: &mut Errors) {
     if steps.is_empty() {
         errors.push(Error::new(
             stack.at,
@@ -60,8 +55,8 @@ fn steps(stack: &Stack, steps: &[Step], context: &RecoverContext<'_>, errors: &m
                 ))
             }
             Action::Retry { .. } => futile_retry(stack),
-            Action::Repair { .. } => futile_repair(stack, context.answers),
-            Action::Fallback if context.fallback.is_none() => Some(
+            Action::Repair { .. } => futile_repair(stack, answers),
+            Action::Fallback if args.fallback.is_none() => Some(
                 "`fallback` calls a function; add `fallback = path` beside `recover`, or drop the step"
                     .into(),
             ),
@@ -116,12 +111,12 @@ fn futile_repair(stack: &Stack, answers: AnswerKind) -> Option<String> {
 }
 
 /// `retries` and `transport_retries` are shorthands for a stack.
-fn counts(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
-    let counts = [("answer", "repair", context.retries), ("transport", "retry", context.transport_retries)];
-    for (key, step, count) in counts {
-        if let Some(count) = count.filter(|_| stacks.iter().any(|stack| stack.key == key)) {
+fn counts(stacks: &[Stack], args: &NodeArgs, errors: &mut Errors) {
+    let counts = [("answer", "repair", &args.retries), ("transport", "retry", &args.transport_retries)];
+    for (group, step, count) in counts {
+        if let Some(count) = key(count).filter(|_| stacks.iter().any(|stack| stack.key == group)) {
             let message = format!(
-                "the stack for `{key}` in `recover` already says how often, by `{step}(…)`; drop `{count}`"
+                "the stack for `{group}` in `recover` already says how often, by `{step}(…)`; drop `{count}`"
             );
             errors.push(Error::new(count.span(), message));
         }
@@ -129,12 +124,12 @@ fn counts(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
 }
 
 /// The groups' defaults contain both kinds of fallback: if all three are replaced, another stack must have one.
-fn check_fallbacks_reached(stacks: &[Stack], context: &RecoverContext<'_>, errors: &mut Errors) {
+fn check_fallbacks_reached(stacks: &[Stack], args: &NodeArgs, errors: &mut Errors) {
     let replaced = |group: &str| stacks.iter().any(|stack| stack.key == group);
     if !["answer", "transport", "final"].into_iter().all(replaced) {
         return;
     }
-    if let Some(key) = context.fallback_model {
+    if let Some(key) = key(&args.fallback_model) {
         let message = "`recover` replaces all stacks that would ask the fallback model; \
                        write `model(\"…\")` in one of them instead";
         errors.push(Error::new(key.span(), message));
@@ -144,7 +139,7 @@ fn check_fallbacks_reached(stacks: &[Stack], context: &RecoverContext<'_>, error
         Some(steps) => steps.iter().any(|step| matches!(step.action, Action::Fallback)),
         None => true,
     };
-    if let Some(key) = context.fallback.filter(|_| !stacks.iter().any(used)) {
+    if let Some(key) = key(&args.fallback).filter(|_| !stacks.iter().any(used)) {
         let message =
             "no stack has the step `fallback`, so the function is never called; add the step, or drop this";
         errors.push(Error::new(key.span(), message));

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{Action, Stack, Step};
+use crate::names::camel_case;
 
 /// A named constant: a step may own a string, so a borrowed temporary would not be `'static`.
 pub(crate) fn emit(stacks: &[Stack], private: &Ident) -> TokenStream {
@@ -25,17 +26,17 @@ fn failures(key: &str, private: &Ident) -> TokenStream {
 
 fn step(step: &Step, private: &Ident) -> TokenStream {
     let of = quote!(#private::Recovery);
+    let number = |times: &u32| Literal::u32_unsuffixed(*times);
     match &step.action {
-        Action::Retry { times, wait: None } => {
-            let times = Literal::u32_unsuffixed(*times);
-            quote!(#of::retry(#times))
-        }
-        Action::Retry { times, wait: Some(wait) } => {
-            let (times, wait) = (Literal::u32_unsuffixed(*times), wait.emit(private));
-            quote!(#of::retry_with(#times, #wait))
+        Action::Retry { times, wait } => {
+            let times = number(times);
+            match wait.map(|wait| wait.emit(private)) {
+                None => quote!(#of::retry(#times)),
+                Some(wait) => quote!(#of::retry_with(#times, #wait)),
+            }
         }
         Action::Repair { times } => {
-            let times = Literal::u32_unsuffixed(*times);
+            let times = number(times);
             quote!(#of::repair(#times))
         }
         Action::Model(model) => {
@@ -45,12 +46,4 @@ fn step(step: &Step, private: &Ident) -> TokenStream {
         Action::Fallback => quote!(#of::Fallback),
         Action::Bubble => quote!(#of::Bubble),
     }
-}
-
-fn camel_case(name: &str) -> String {
-    let capitalize = |word: &str| {
-        let mut letters = word.chars();
-        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
-    };
-    name.split('_').map(capitalize).collect()
 }

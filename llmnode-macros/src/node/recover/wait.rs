@@ -1,24 +1,28 @@
 //! `wait = 10s`, for retries without a wait of their own.
 
-use proc_macro2::Ident;
 use syn::Error;
 
 use super::keys::Group;
 use super::{Action, Stack};
+use crate::diagnostics::Errors;
+use crate::macro_args::{items, key, value};
+use crate::node::args::NodeArgs;
 
-pub(crate) fn futile(wait: &Ident, stacks: &[Stack], transport_retries: Option<u32>) -> Option<Error> {
+pub(super) fn check(args: &NodeArgs, errors: &mut Errors) {
+    let Some(wait) = key(&args.wait) else { return };
+    let stacks = items(&args.recover);
     let group_is_stated = stacks.iter().any(|stack| stack.key == "transport");
-    let by_default = !group_is_stated && transport_retries != Some(0);
+    let by_default = !group_is_stated && value(&args.transport_retries) != Some(&0);
     let mut transport = stacks.iter().filter(|stack| stack.group == Group::Transport);
     if by_default || transport.any(takes_wait) {
-        return None;
+        return;
     }
     let message = if stacks.iter().any(|stack| stack.group == Group::Transport) {
         "no `retry` of `recover` uses this wait; drop it"
     } else {
         "`wait` is the pause before a retry, and `transport_retries = 0` allows none; drop one of them"
     };
-    Some(Error::new(wait.span(), message))
+    errors.push(Error::new(wait.span(), message));
 }
 
 fn takes_wait(stack: &Stack) -> bool {

@@ -4,7 +4,6 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt;
 use syn::{Error, Field, ItemStruct, LitStr, Type};
 
-use super::Smart;
 use crate::generics::bare;
 use crate::macro_args::{key, value};
 use crate::node::args::NodeArgs;
@@ -17,12 +16,7 @@ mod off {
         "`goal` needs the feature `smart` of llmnode; add it in Cargo.toml: `features = [\"smart\"]`";
 }
 
-pub(crate) fn check(
-    args: &NodeArgs,
-    item: &ItemStruct,
-    marks: &[Mark],
-    faults: &mut Faults,
-) -> Option<Smart> {
+pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
     let Some(goal) = key(&args.goal) else {
         let of_goal = [key(&args.form), key(&args.think)].into_iter().flatten();
         for alone in of_goal.filter(|_| !args.has_unknown_keys) {
@@ -31,7 +25,7 @@ pub(crate) fn check(
             );
             faults.push(Error::new(alone.span(), message));
         }
-        return None;
+        return;
     };
     #[cfg(not(feature = "smart"))]
     faults.push(Error::new(goal.span(), off::MESSAGE));
@@ -43,9 +37,9 @@ pub(crate) fn check(
     } else {
         item.fields.iter().for_each(|field| check_owned(field, faults));
     }
-    let text = value(&args.goal)?;
-    reject_placeholders(text, item, faults);
-    Some(Smart { goal: text.clone(), form: value(&args.form).copied(), think: args.think.is_some() })
+    if let Some(text) = value(&args.goal) {
+        reject_placeholders(text, item, faults);
+    }
 }
 
 fn check_combinations(args: &NodeArgs, goal: &Ident, faults: &mut Faults) {
@@ -69,7 +63,7 @@ fn fields(item: &ItemStruct, marks: &[Mark], faults: &mut Faults) {
         faults.push(Error::new(item.ident.span(), message));
     }
     for mark in marks {
-        if let Mark::Skip(at) | Mark::History(at) | Mark::Model(at) | Mark::Tools(at) = mark {
+        if let Mark::Of(_, at) = mark {
             let message =
                 "every field of a node with `goal` is an input; drop the attribute, or write a `prompt`";
             faults.push(Error::new(*at, message));

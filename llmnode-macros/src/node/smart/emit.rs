@@ -5,21 +5,22 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Generics, Type, parse_quote};
 
-use super::{Form, Smart};
+use super::Form;
 use crate::description::doc_text;
 use crate::generics::end_spans;
-use crate::node::bounds::field_type;
+use crate::macro_args::value;
+use crate::node::args::NodeArgs;
 use crate::node::model::NodeModel;
 
 pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
-    let Smart { goal, form, think } = model.smart.as_ref()?;
+    let NodeArgs { goal, form, think, .. } = model.args;
+    let goal = value(goal)?.value();
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let raw_text: Type = parse_quote!(::std::string::String);
-    let output = model.output.as_ref().unwrap_or(&raw_text);
+    let output = model.output.unwrap_or(&raw_text);
     let text = model.output.is_none();
-    let goal = goal.value();
-    let form = match form {
+    let form = match value(form) {
         None => quote!(Own),
         Some(Form::Chat) => quote!(Chat),
         Some(Form::Json) => quote!(Json),
@@ -29,21 +30,16 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
         let name = field.ident.as_ref()?.unraw().to_string();
         let says = doc_text(&field.attrs).unwrap_or_else(|| "".to_token_stream());
         // The compiler reports a field that cannot be an input at its type.
-        let (at, end) = end_spans(field_type(model, field.ident.as_ref()?)?);
         let ty = &field.ty;
-        let input = Ident::new("input", here.located_at(at));
-        Some(quote_spanned!(here.located_at(end)=> .#input::<#ty>(#name, #says)))
+        let (at, end) = end_spans(ty);
+        let input = Ident::new("input", at);
+        Some(quote_spanned!(end=> .#input::<#ty>(#name, #says)))
     });
     // The compiler reports an output that cannot be one at its type.
     let (at, end) = end_spans(output);
-    let new = |name: &str| Ident::new(name, here.located_at(at));
-    let declaring = if *think {
-        let new = new("thinking");
-        quote_spanned!(here.located_at(end)=> #new::<#output>(#goal, #private::smart::Form::#form))
-    } else {
-        let new = new("new");
-        quote_spanned!(here.located_at(end)=> #new::<#output>(#goal, #private::smart::Form::#form, #text))
-    };
+    let (name, text) = if think.is_some() { ("thinking", None) } else { ("new", Some(quote!(, #text))) };
+    let new = Ident::new(name, at);
+    let declaring = quote_spanned!(end=> #new::<#output>(#goal, #private::smart::Form::#form #text));
     Some(quote_spanned! {here=>
         #[automatically_derived]
         impl #private::smart::Smart for #ident {

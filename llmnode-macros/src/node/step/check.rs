@@ -5,8 +5,8 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, ItemStruct};
 
-use super::{OutputHandling, Prep, Preparation, StepArgs, StepModel, error_at};
-use crate::macro_args::{Slot, key, value};
+use super::{Prep, Preparation, StepArgs};
+use crate::macro_args::{Slot, items, key, value};
 use crate::node::args::NodeArgs;
 use crate::node::faults::Faults;
 use crate::node::recover::{Action, Stack};
@@ -16,7 +16,7 @@ pub(crate) fn check<'a>(
     item: &'a ItemStruct,
     preps: &'a [Option<Prep>],
     faults: &mut Faults,
-) -> Option<StepModel<'a>> {
+) -> Option<Preparation<'a>> {
     let step = &args.step;
     let prepared = preps.iter().flatten().next();
     if step.any().is_none() && prepared.is_none() {
@@ -28,17 +28,7 @@ pub(crate) fn check<'a>(
     if step.non_idempotent() {
         check_not_repeated(args, faults);
     }
-    let preparation = preparation(args, item, preps, faults)?;
-    let output_handling = match value(&step.post) {
-        Some(post) => OutputHandling::Post(post),
-        None => OutputHandling::Writes { store: value(&step.store), route: value(&step.route) },
-    };
-    Some(StepModel {
-        preparation,
-        action: value(&step.action),
-        output_handling,
-        non_idempotent: step.non_idempotent(),
-    })
+    preparation(args, item, preps, faults)
 }
 
 fn require_state(args: &NodeArgs, prepared: Option<&Prep>, faults: &mut Faults) {
@@ -70,15 +60,15 @@ fn check_post(args: &NodeArgs, faults: &mut Faults) {
     if step.post.is_some() {
         if let Some(store) = key(&step.store) {
             let message = "`post` writes the output itself; drop `store`, or `post`";
-            faults.push(error_at(store, message));
+            faults.push(Error::new(store.span(), message));
         }
         if let Some(route) = key(&step.route) {
             let message = "`post` returns the action itself; drop `route`, or `post`";
-            faults.push(error_at(route, message));
+            faults.push(Error::new(route.span(), message));
         }
     } else if let Some(route) = key(&step.route).filter(|_| step.action.is_none() && !args.has_unknown_keys) {
         let message = "`route` decides where a flow goes on; name the type that it returns with `action = …`";
-        faults.push(error_at(route, message));
+        faults.push(Error::new(route.span(), message));
     }
 }
 
@@ -95,8 +85,7 @@ fn check_not_repeated(args: &NodeArgs, faults: &mut Faults) {
     }
     key(&args.fallback_model).into_iter().for_each(&mut refuse);
     key(&args.wait).into_iter().for_each(&mut refuse);
-    let stacks = value(&args.recover).map_or(&[][..], Vec::as_slice);
-    for step in stacks.iter().flat_map(|Stack { steps, .. }| steps.iter().flatten()) {
+    for step in items(&args.recover).iter().flat_map(|Stack { steps, .. }| steps.iter().flatten()) {
         if !matches!(step.action, Action::Fallback | Action::Bubble) {
             refuse(&step.name);
         }
@@ -112,7 +101,7 @@ fn preparation<'a>(
     let StepArgs { prep, batch, concurrency, .. } = &args.step;
     if let Some(concurrency) = key(concurrency).filter(|_| batch.is_none() && !args.has_unknown_keys) {
         let message = "`concurrency` bounds the nodes of a batch; add `batch = path`, or drop it";
-        faults.push(error_at(concurrency, message));
+        faults.push(Error::new(concurrency.span(), message));
     }
     if let Some(batch) = batch {
         let prepared = preps.iter().flatten().next().map(|prep| prep.at);

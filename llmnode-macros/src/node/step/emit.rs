@@ -6,7 +6,7 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprPath, Field, Generics, Type, parse_quote};
 
 use super::store::StatePath;
-use super::{OutputHandling, Preparation, StepArgs, StepModel};
+use super::{Preparation, StepArgs};
 use crate::expression;
 use crate::generics::{end_spans, fresh, respanned};
 use crate::macro_args::value;
@@ -15,6 +15,7 @@ use crate::node::model::NodeModel;
 struct Shape {
     kind: TokenStream,
     prepared: TokenStream,
+    receiver: TokenStream,
     node: TokenStream,
     output: TokenStream,
     lent: TokenStream,
@@ -29,6 +30,7 @@ impl Shape {
             None => Self {
                 kind: quote_spanned!(here=> Step),
                 prepared: quote_spanned!(here=> Self),
+                receiver: quote_spanned!(here=> self),
                 node: quote_spanned!(here=> self),
                 output: given,
                 lent: if text { quote_spanned!(here=> &*__output) } else { quote_spanned!(here=> &__output) },
@@ -37,6 +39,7 @@ impl Shape {
                 kind: quote_spanned!(here=> BatchStep),
                 prepared: quote_spanned!(here=> ::std::vec::Vec<Self>),
                 node: quote_spanned!(here=> #name: ::std::vec::Vec<Self>),
+                receiver: name,
                 output: quote_spanned!(here=> ::std::vec::Vec<#given>),
                 lent: quote_spanned!(here=> &__output),
             },
@@ -46,7 +49,7 @@ impl Shape {
 
 pub(crate) fn emit(
     model: &NodeModel<'_>,
-    step: &StepModel<'_>,
+    preparation: &Preparation<'_>,
     state: &Type,
     stated: &Generics,
     private: &Ident,
@@ -54,21 +57,21 @@ pub(crate) fn emit(
     let here = Span::mixed_site();
     let ident = &model.item.ident;
     let mut stated = stated.clone();
-    if !matches!(step.preparation, Preparation::Fields(_)) && stated.type_params().next().is_some() {
+    let step = &model.args.step;
+    if !matches!(preparation, Preparation::Fields(_)) && stated.type_params().next().is_some() {
         // A future returns the node, and may move between threads.
         stated.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Send));
     }
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
-    let nodes = match (&step.preparation, &step.output_handling) {
-        (Preparation::Batch(..), OutputHandling::Post(_)) => Some(quote_spanned!(here=> __nodes)),
-        (Preparation::Batch(..), OutputHandling::Writes { .. }) => Some(quote_spanned!(here=> _)),
-        (Preparation::Fields(_) | Preparation::Function(_), _) => None,
-    };
+    let nodes = matches!(preparation, Preparation::Batch(..)).then(|| match &step.post {
+        Some(_) => quote_spanned!(here=> __nodes),
+        None => quote_spanned!(here=> _),
+    });
     let shape = Shape::new(nodes, model.output.is_none(), private);
-    let action = action(step.action);
-    let concurrency = concurrency(&step.preparation);
-    let (prep, post) = (prep(&step.preparation, &shape, state, private), post(step, &shape, state, private));
+    let action = action(value(&step.action));
+    let concurrency = concurrency(preparation);
+    let (prep, post) = (prep(preparation, &shape, state, private), post(step, &shape, state, private));
     let kind = &shape.kind;
     quote_spanned! {here=>
         #[automatically_derived]
@@ -154,27 +157,22 @@ fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<Tok
     })
 }
 
-fn post(step: &StepModel<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
+fn post(step: &StepArgs, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
-    let (output, lent, body) = match &step.output_handling {
-        OutputHandling::Post(path) => {
-            let node = match step.preparation {
-                Preparation::Batch(..) => quote_spanned!(here=> __nodes),
-                Preparation::Fields(_) | Preparation::Function(_) => quote_spanned!(here=> self),
-            };
-            let arguments = quote_spanned!(here=> #node, __output, state);
-            (true, true, call_user_function("post", path, arguments, private))
-        }
-        OutputHandling::Writes { store, route } => {
-            let decided = decided(step.action, *route, shape, private);
-            let stored = store.map(|place| self::store(place, private));
-            let action = match &decided {
-                Some(_) => quote_spanned!(here=> __action),
-                None => quote_spanned!(here=> ()),
-            };
-            let body = quote_spanned!(here=> #decided #stored ::core::result::Result::Ok(#action));
-            (decided.is_some() || store.is_some(), route.is_some() || store.is_some(), body)
-        }
+    let (output, lent, body) = if let Some(path) = value(&step.post) {
+        let node = &shape.receiver;
+        let arguments = quote_spanned!(here=> #node, __output, state);
+        (true, true, call_user_function("post", path, arguments, private))
+    } else {
+        let (store, route) = (value(&step.store), value(&step.route));
+        let decided = decided(value(&step.action), route, shape, private);
+        let stored = store.map(|place| self::store(place, private));
+        let action = match &decided {
+            Some(_) => quote_spanned!(here=> __action),
+            None => quote_spanned!(here=> ()),
+        };
+        let body = quote_spanned!(here=> #decided #stored ::core::result::Result::Ok(#action));
+        (decided.is_some() || store.is_some(), route.is_some() || store.is_some(), body)
     };
     let output = if output { quote_spanned!(here=> __output) } else { quote_spanned!(here=> _) };
     let lent = if lent { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };

@@ -1,15 +1,14 @@
 //! Checks the tools of a node, and a node that is a tool.
 
-use proc_macro2::Span;
-use syn::{Error, ItemStruct, LitStr, Type};
+use syn::{Error, ItemStruct, Type};
 
 use crate::description::description;
 use crate::generics::last_name;
 use crate::macro_args::{key, value};
 use crate::node::args::NodeArgs;
 use crate::node::faults::Faults;
-use crate::node::field::Mark;
-use crate::tool::tool_name_error;
+use crate::node::field::{Mark, Role};
+use crate::tool::check_tool_name;
 
 /// If `#[tool]` stayed, its own error would be at another place.
 pub(crate) fn refuse_attribute(item: &mut ItemStruct, faults: &mut Faults) {
@@ -26,10 +25,7 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
         let message = "a node cannot be its own tool: it would call itself forever; drop it from the list";
         faults.push(Error::new_spanned(tool, message));
     }
-    let set = marks.iter().find_map(|mark| match mark {
-        Mark::Tools(at) => Some(*at),
-        _ => None,
-    });
+    let set = marks.iter().find_map(|mark| mark.span(Role::Tools));
     let unmarked =
         || item.fields.iter().any(|field| last_name(&field.ty).is_some_and(|name| name == "Toolset"));
     if key(&args.tools).is_none() && set.is_none() && !unmarked() {
@@ -51,8 +47,8 @@ pub(crate) fn check(args: &NodeArgs, item: &ItemStruct, marks: &[Mark], faults: 
             "a model writes the fields of a tool, and cannot write tools; drop the field, or drop `tool`";
         faults.push(Error::new(at, message));
     }
-    if let Some(fault) = value(&args.name).and_then(|name| tool_name_error(&name.value())) {
-        faults.push(Error::new(value(&args.name).map_or_else(Span::call_site, LitStr::span), fault));
+    if let Some(Err(error)) = value(&args.name).cloned().map(check_tool_name) {
+        faults.push(error);
     }
     if description(&item.attrs).is_none() {
         let message = "a model chooses a tool by its description; write a doc comment above the struct";

@@ -1,48 +1,42 @@
 //! Emits the tools of a node, and the impl of `Tool` for a node that is one.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, DeriveInput, Generics, ItemStruct, Type};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, DeriveInput, Field, Generics, ItemStruct, Type};
 
 use crate::generics::end_spans;
-use crate::node::bounds::field_type;
+use crate::macro_args::items;
 use crate::node::model::NodeModel;
-use crate::tool::arguments::{Argument, Arguments, ToolFlags};
+use crate::settings::number;
+use crate::tool::arguments::{Argument, Arguments};
 
 /// The compiler reports a tool that does not fit at its place in the list.
 pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Option<TokenStream> {
-    if model.tools.is_empty() && model.toolset.is_none() {
+    let tools = items(&model.args.tools);
+    if tools.is_empty() && model.toolset.is_none() {
         return None;
     }
     let here = Span::mixed_site();
-    let adds: TokenStream = model
-        .tools
-        .iter()
-        .map(|tool| {
-            let (at, end) = end_spans(tool);
-            let add = if model.state.is_some() { "add" } else { "add_to_stateless" };
-            let add = Ident::new(add, here.located_at(at));
-            let to = Ident::new("__to", here.located_at(at));
-            quote_spanned!(here.located_at(end)=> #to.#add::<#tool>();)
-        })
-        .collect();
-    let set = model.toolset.as_ref().and_then(|field| {
-        let at = here.located_at(end_spans(field_type(model, field)?).0);
-        Some(quote_spanned!(at=> __to.extend(&self.#field);))
+    let adds = tools.iter().map(|tool| {
+        let (at, end) = end_spans(tool);
+        let add = if model.state.is_some() { "add" } else { "add_to_stateless" };
+        let [to, add] = ["__to", add].map(|name| Ident::new(name, at));
+        quote_spanned!(end=> #to.#add::<#tool>();)
     });
-    let turns = model.turns.map(|turns| {
-        let turns = Literal::u32_unsuffixed(turns);
-        quote_spanned!(here=> __to.turns(#turns);)
+    let set = model.toolset.map(|Field { ident, ty, .. }| {
+        let at = end_spans(ty).0;
+        quote_spanned!(at=> __to.extend(&self.#ident);)
     });
+    let turns = number(&model.args.turns).map(|turns| quote_spanned!(here=> __to.turns(#turns);));
     Some(quote_spanned! {here=>
-        fn tools(&self, __to: &mut #private::Tools<#state>) { #adds #set #turns }
+        fn tools(&self, __to: &mut #private::Tools<#state>) { #(#adds)* #set #turns }
     })
 }
 
 /// A tool's attributes of serde and schemars are for its arguments.
 pub(crate) fn item(model: &NodeModel<'_>) -> TokenStream {
     let mut item = model.item.clone();
-    if model.is_tool {
+    if model.args.tool.is_some() {
         strip_derive_attributes(&mut item);
     }
     quote!(#item)
@@ -63,9 +57,7 @@ pub(crate) fn as_tool(
     generics: &Generics,
     private: &Ident,
 ) -> Option<TokenStream> {
-    if !model.is_tool {
-        return None;
-    }
+    model.args.tool.as_ref()?;
     let fields = model.item.fields.iter().filter_map(|field| {
         let kept = |attribute: &&Attribute| is_of_derives(attribute) || attribute.path().is_ident("doc");
         Some(Argument {
@@ -76,16 +68,10 @@ pub(crate) fn as_tool(
     });
     let mut input = DeriveInput::from(model.item.clone());
     input.attrs.retain(|attribute| attribute.path().is_ident("doc"));
-    let output = model.output.as_ref().map_or_else(|| end_spans(&model.item.ident), end_spans);
+    let output = model.output.map_or_else(|| end_spans(&model.item.ident), end_spans);
     let arguments = Arguments { input, list: fields.collect(), output, krate: &model.krate };
     let (header, _, _) = generics.split_for_impl();
-    let tool = arguments.tool(
-        &header.to_token_stream(),
-        &state.to_token_stream(),
-        ToolFlags::default(),
-        None,
-        private,
-    );
+    let tool = arguments.tool(&header, state, TokenStream::new(), private);
     let validation = arguments.validation();
     Some(quote!(#tool #validation))
 }
