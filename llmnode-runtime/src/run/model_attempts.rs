@@ -206,7 +206,7 @@ impl ModelAttempts<'_, '_> {
         let around =
             ConversationId { conversation: (&root, around), depth: self.plan.context.call.depth, journal };
         let with = Executor { node, context: &self.plan.context, around };
-        let states = round.execute(&self.request, &with).await?;
+        let states = with.execute(&round, &self.request).await?;
         match round.to_messages(states) {
             Ok(messages) => self.next_turn(messages, round.has_only_unknown_tools(&self.request)),
             Err(open) => return Err(Failure::paused(self.paused(root, *round, open))),

@@ -11,8 +11,7 @@ use llmnode_reader::internal::{has_choices, with_remedy, without_choices};
 use llmnode_reader::{Flag, OutputSchema};
 
 use super::inner::Inner;
-use super::messages;
-use super::prepared_request::PreparedRequest;
+use super::prepared_request::{PreparedRequest, max_tokens, temperature};
 use super::read_answer::{ReadAnswer, ReadResult, Unreadable};
 use super::receive::ResponseBody;
 use super::response_head::ResponseHead;
@@ -137,7 +136,8 @@ impl Inner {
             PreparedRequest {
                 request,
                 model,
-                wire: self.wire,
+                tag: self.wire.tag,
+                joined: self.wire.joined,
                 shape,
                 deadline,
                 streams,
@@ -259,8 +259,8 @@ impl Inner {
             .into_iter()
             .flat_map(move |schema| response_formats::passed_over(formats, chosen, schema, refused));
         let quirks = shape.quirks;
-        let temperature = quirks.no_temperature && messages::temperature(request).is_some();
-        let max_tokens = quirks.max_completion_tokens && messages::max_tokens(request).is_some();
+        let temperature = quirks.no_temperature && temperature(request).is_some();
+        let max_tokens = quirks.max_completion_tokens && max_tokens(request).is_some();
         let (stream, options) = (listens && quirks.no_stream, asked.streams && quirks.no_stream_options);
         let best = |reasoning| self.wire.efforts.way(reasoning, limit(request, quirks), Refused::default());
         let reasoning = request.reasoning.filter(|_| !self.wire.efforts.is_in(&request.extra));

@@ -8,8 +8,7 @@ use llmnode_reader::Flag;
 use llmnode_reader::internal::one_line;
 
 use super::inner::Inner;
-use super::messages;
-use super::prepared_request::PreparedRequest;
+use super::prepared_request::{PreparedRequest, max_tokens, temperature};
 use super::response_head::ResponseHead;
 use crate::http::error_body::ErrorBody;
 use crate::http::lookalikes::model_hint;
@@ -102,8 +101,8 @@ impl Inner {
         }
         let Some(part) = unsupported(status, error, asked.shape.thinking) else { return false };
         let is_ours = match part {
-            UnsupportedFeature::MaxTokens => messages::max_tokens(asked.request).is_some(),
-            UnsupportedFeature::Temperature => messages::temperature(asked.request).is_some(),
+            UnsupportedFeature::MaxTokens => max_tokens(asked.request).is_some(),
+            UnsupportedFeature::Temperature => temperature(asked.request).is_some(),
             UnsupportedFeature::Stream => asked.streams,
             UnsupportedFeature::StreamOptions => {
                 asked.streams && !asked.request.extra.contains_key("stream_options")

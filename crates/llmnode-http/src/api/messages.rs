@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::{Message, Request, ResponseFormat, Role};
+use llmnode_model::{Message, ResponseFormat, Role};
 use llmnode_reader::OutputSchema;
 use llmnode_reader::internal::{choices_in_words, instruction, reminder};
 use serde_json::value::RawValue;
@@ -39,16 +39,6 @@ impl<'a> Messages<'a> {
         }
         Messages::Rewritten(messages)
     }
-}
-
-pub(crate) fn temperature(request: &Request) -> Option<f64> {
-    request.temperature.filter(|_| !request.extra.contains_key("temperature"))
-}
-
-pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
-    let given =
-        ["max_tokens", "max_completion_tokens"].iter().any(|field| request.extra.contains_key(*field));
-    request.max_tokens.filter(|_| !given)
 }
 
 /// Adds a description of the type if the rest of the request has none.

@@ -11,8 +11,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::expected_calls::ExpectedCalls;
-use super::messages::temperature;
-use super::wire::Wire;
 use crate::http::capabilities::RequestShape;
 use crate::http::reasoning::Thinking;
 use crate::http::service::Deadline;
@@ -20,7 +18,9 @@ use crate::http::service::Deadline;
 pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,
     pub(crate) model: &'a str,
-    pub(crate) wire: &'static Wire,
+    pub(crate) tag: &'static str,
+    /// Fields that we write and `extra` may add to.
+    pub(crate) joined: &'static [&'static str],
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,
@@ -101,7 +101,7 @@ impl PreparedRequest<'_> {
 
     /// Fields of `extra` that are not parts of ours.
     pub(crate) fn extra(&self) -> BTreeMap<&str, &Value> {
-        let extra = self.request.extra.iter().filter(|(name, _)| !self.wire.joined.contains(&name.as_str()));
+        let extra = self.request.extra.iter().filter(|(name, _)| !self.joined.contains(&name.as_str()));
         extra.map(|(name, value)| (name.as_str(), value)).collect()
     }
 
@@ -121,13 +121,13 @@ impl PreparedRequest<'_> {
     }
 
     pub(crate) fn carried<'m>(&self, message: &'m Message) -> Option<&'m [CarriedPart]> {
-        message.carried().filter(|_| self.shape.carries)?.parts_for(self.wire.tag, self.model)
+        message.carried().filter(|_| self.shape.carries)?.parts_for(self.tag, self.model)
     }
 
     /// Parts of another model are not sent.
     pub(crate) fn leaves_carried(&self) -> bool {
         let is_foreign = |message: &Message| {
-            message.carried().is_some_and(|carried| carried.parts_for(self.wire.tag, self.model).is_none())
+            message.carried().is_some_and(|carried| carried.parts_for(self.tag, self.model).is_none())
         };
         self.shape.carries && self.request.messages.iter().any(is_foreign)
     }
@@ -165,4 +165,14 @@ fn estimated_bytes(message: &Message) -> usize {
     let attached: usize = message.attachments().map(|one| one.sent_bytes() + 64).sum();
     let calls: usize = message.calls().iter().map(|call| call.arguments.len() + call.name.len() + 96).sum();
     message.content.len() + attached + calls + 64
+}
+
+pub(crate) fn temperature(request: &Request) -> Option<f64> {
+    request.temperature.filter(|_| !request.extra.contains_key("temperature"))
+}
+
+pub(crate) fn max_tokens(request: &Request) -> Option<u32> {
+    let given =
+        ["max_tokens", "max_completion_tokens"].iter().any(|field| request.extra.contains_key(*field));
+    request.max_tokens.filter(|_| !given)
 }

@@ -22,7 +22,8 @@ struct Body<'a> {
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     tool_config: Map<String, Value>,
-    generation_config: GenerationConfig<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation_config: Option<GenerationConfig<'a>>,
     #[serde(flatten)]
     extra: BTreeMap<&'a str, &'a Value>,
     /// Last, so that the requests of a node begin alike.
@@ -90,7 +91,7 @@ pub(super) fn encode(prepared: &PreparedRequest<'_>) -> Result<Vec<u8>, String> 
     prepared.json(&body)
 }
 
-fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> GenerationConfig<'a> {
+fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> Option<GenerationConfig<'a>> {
     let given = prepared.given("generationConfig");
     let free = |name: &str| !given.contains_key(name);
     let own_form =
@@ -99,14 +100,20 @@ fn generation_config<'a>(prepared: &'a PreparedRequest<'_>) -> GenerationConfig<
     let schema = typed.filter(|(format, _)| *format == ResponseFormat::Strict);
     let is_json = typed
         .is_some_and(|(format, _)| matches!(format, ResponseFormat::Strict | ResponseFormat::JsonObject));
-    GenerationConfig {
+    let config = GenerationConfig {
         temperature: prepared.temperature().filter(|_| free("temperature")),
         max_output_tokens: prepared.limit().filter(|_| free("maxOutputTokens")),
         response_mime_type: is_json.then_some("application/json"),
         response_json_schema: schema.and_then(|(_, schema)| schema.gemini()),
         thinking_config: thinking_config(prepared),
         given,
-    }
+    };
+    let says = config.temperature.is_some()
+        || config.max_output_tokens.is_some()
+        || config.response_mime_type.is_some()
+        || config.thinking_config.is_some()
+        || !config.given.is_empty();
+    says.then_some(config)
 }
 
 /// Thoughts are asked for if somebody reads along.

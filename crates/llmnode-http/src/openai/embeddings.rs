@@ -111,7 +111,8 @@ impl EmbeddingsApi {
         let asked = PreparedRequest {
             request: &request,
             model,
-            wire: self.0.wire,
+            tag: self.0.wire.tag,
+            joined: self.0.wire.joined,
             shape,
             deadline,
             streams: false,

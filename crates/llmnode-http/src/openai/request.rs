@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::sent_message::SentMessage;
-use crate::api::messages::{Messages, instructed, max_tokens, strict_if_possible};
-use crate::api::prepared_request::{PreparedRequest, ToolChoice};
+use crate::api::messages::{Messages, instructed, strict_if_possible};
+use crate::api::prepared_request::{PreparedRequest, ToolChoice, max_tokens};
 
 #[derive(Serialize)]
 struct Body<'a> {

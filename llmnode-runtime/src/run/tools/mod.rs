@@ -7,6 +7,7 @@ mod approval;
 mod call_tool;
 mod clone_args;
 mod dynamic;
+mod execution;
 mod in_text;
 mod invocation;
 mod list;
@@ -20,12 +21,13 @@ pub(super) use approval::ask_handler;
 pub use call_tool::ToolsetInternals;
 pub use clone_args::{CloneArgument, CloneNothing, CloneProbe, CloneValue};
 pub use dynamic::ToolFn;
+pub(super) use execution::Executor;
 pub(super) use invocation::{ConversationId, Invocation};
 pub use list::Tools;
 pub(super) use outcome::Outcome;
 pub use outcome::{MAX_RESULT, capped};
 pub(super) use round::{
-    Executor, Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call, unanswered_call,
+    Round, answer_or_calls, called_in_text, forbidden_calls, misplaced_call, unanswered_call,
 };
 pub use toolset::Toolset;
 pub use typed::Tool;

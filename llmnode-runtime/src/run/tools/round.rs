@@ -1,48 +1,30 @@
 //! A round: the calls of tools in one answer, side by side.
 
 use std::collections::HashSet;
-use std::future::poll_fn;
-use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
-use llmnode_model::{
-    BoxFuture, Carried, Category, Completion, FinishReason, Message, Request, ToolCall, ToolSpec,
-};
+use llmnode_model::{Carried, Completion, FinishReason, Message, Request, ToolCall, ToolSpec};
 use llmnode_reader::internal::{nearest, one_line, same_name};
 use llmnode_reader::{Reader, Violation};
 use serde_json::Value;
-use tracing::Instrument;
 
 use super::in_text::{self, Quotable, TextCall};
-use super::invocation::{ConversationId, Invocation};
 use super::outcome::Outcome;
 use super::typed::is_object;
 use super::value::ToolReply;
-use crate::ledger::{RunEvent, ToolRecord, ToolSpan};
+use crate::ledger::ToolRecord;
 use crate::pause::{CallState, Decision, OpenCall};
-use crate::run::context::CallContext;
 use crate::run::erased_node::ErasedNode;
-use crate::run::failure::Failure;
-use crate::run::pool::Pool;
 
-const MAX_CALLS: usize = 32;
-
-const CONCURRENCY: usize = 8;
+pub(super) const MAX_CALLS: usize = 32;
 
 const MAX_WORD_BYTES: usize = 200;
 
 pub(in crate::run) struct Round {
     pub(in crate::run) content: String,
     pub(in crate::run) carried: Option<Arc<Carried>>,
-    calls: Vec<ToolCall>,
-    states: Vec<CallState>,
-}
-
-pub(in crate::run) struct Executor<'r, 'n> {
-    pub(in crate::run) node: &'r dyn ErasedNode<'n>,
-    pub(in crate::run) context: &'r CallContext<'r>,
-    pub(in crate::run) around: ConversationId<'r>,
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) states: Vec<CallState>,
 }
 
 /// A call of the answer's function becomes the answer.
@@ -181,100 +163,8 @@ impl Round {
         self.content.chars().count() + of_calls.sum::<usize>()
     }
 
-    /// Executes the calls without a result concurrently, except tools that run alone. Returns the state of each call.
-    pub(in crate::run) async fn execute(
-        &self,
-        request: &Request,
-        with: &Executor<'_, '_>,
-    ) -> Result<Vec<CallState>, Failure> {
-        let CallContext { core, call: scope, limits, listener, .. } = *with.context;
-        let tools = &request.tools;
-        let known: Vec<Option<usize>> = self.calls.iter().map(|call| tool_index(tools, &call.name)).collect();
-        let called: Vec<Invocation<'_>> = self.called(with.around);
-        let runs = |index: usize| {
-            known[index].filter(|_| index < MAX_CALLS && self.already_decided(index).is_none())
-        };
-        let executed = (0..self.calls.len()).filter(|&index| runs(index).is_some()).count();
-        if let Err(why) = limits.charge_tools(executed) {
-            return Err(Failure::new(Category::LimitExceeded, why));
-        }
-        let mut states: Vec<Option<CallState>> =
-            self.states.iter().map(|state| state.result().map(CallState::ended)).collect();
-        states.resize_with(self.calls.len(), || None);
-        let end = |index: usize, began: Option<Instant>, outcome: Outcome| -> Result<CallState, Failure> {
-            let Outcome { effect, label, call, decided, edited } = outcome;
-            let decided = decided || self.states.get(index).and_then(CallState::decision).is_some();
-            let elapsed = began.map(|began| scope.now().saturating_duration_since(began));
-            if let Some(listener) = listener {
-                listener.tool_ended(&self.calls[index].id, label.clone());
-            }
-            scope.tool_ended(self.calls.len() - 1 - index, |record| {
-                (record.outcome, record.call) = (label, call);
-                (record.decided, record.edited) = (decided, edited.is_some());
-                record.started = began.map(|began| scope.time_of_day(began));
-                record.elapsed = elapsed.unwrap_or_default();
-            });
-            let state = effect.into_state(&self.calls[index].id).map_err(Failure::of_tool)?;
-            let (tool, result) = (&self.calls[index], state.result());
-            let (id, arguments) = (scope.id, edited.as_deref());
-            scope.record_event(&RunEvent::ToolEnded { call: id, tool, arguments, result: result.as_ref() });
-            if let (Some(conversation), Some(result)) = (with.around.journal, &result) {
-                let executed = began.is_some();
-                scope.tool_has_result(conversation, (tool, result), (call, executed));
-            }
-            Ok(state)
-        };
-        // Inside the tool's future, so that recording its result does not delay the others.
-        let run = async |index: usize, tool: BoxFuture<'_, Outcome>| -> Result<CallState, Failure> {
-            let began = scope.now();
-            let description = known[index].map_or("", |tool| &tools[tool].description);
-            let begin = || ToolSpan::begin(&self.calls[index], description, core.content_in_traces);
-            let span = called[index].span.get_or_init(begin);
-            let outcome = tool.instrument(span.span().clone()).await;
-            let label = outcome.label.clone();
-            let state = end(index, Some(began), outcome);
-            span.end(&label, state.as_ref().ok().and_then(CallState::result).as_ref());
-            let state = state?;
-            scope.flush().await.map_err(Failure::unrecorded)?;
-            Ok(state)
-        };
-        for part in concurrent_ranges(tools, &known) {
-            let (mut pool, mut next) = (Pool::new(), part.start);
-            loop {
-                while pool.len() < CONCURRENCY && next < part.end {
-                    let index = next;
-                    next += 1;
-                    let started =
-                        runs(index).and_then(|tool| with.node.execute(tool, &called[index], with.context));
-                    match started {
-                        Some(tool) => pool.push(index, Box::pin(run(index, tool))),
-                        None => match self.already_decided(index) {
-                            Some(None) => {}
-                            Some(Some(outcome)) => states[index] = Some(end(index, None, outcome)?),
-                            None => {
-                                let outcome = self.not_executed(index, known[index], request, scope.node());
-                                states[index] = Some(end(index, None, outcome)?);
-                            }
-                        },
-                    }
-                }
-                if pool.len() == 0 {
-                    break;
-                }
-                let (index, state) = poll_fn(|cx| pool.poll_next(cx)).await;
-                states[index] = Some(state?);
-            }
-        }
-        Ok(states.into_iter().flatten().collect())
-    }
-
-    fn called<'c>(&'c self, around: ConversationId<'c>) -> Vec<Invocation<'c>> {
-        let states = self.states.iter().map(Some).chain(std::iter::repeat(None));
-        self.calls.iter().zip(states).map(|(call, state)| Invocation::new(call, state, around)).collect()
-    }
-
     /// `Some(None)`: it already has a result.
-    fn already_decided(&self, index: usize) -> Option<Option<Outcome>> {
+    pub(super) fn already_decided(&self, index: usize) -> Option<Option<Outcome>> {
         match self.states.get(index)? {
             CallState::Ended { .. } => Some(None),
             CallState::Approval(Some(Decision::No(why))) | CallState::Answer(Some(Decision::No(why))) => {
@@ -310,7 +200,13 @@ impl Round {
         !self.calls.is_empty() && self.calls.iter().all(unknown)
     }
 
-    fn not_executed(&self, index: usize, known: Option<usize>, request: &Request, own: &str) -> Outcome {
+    pub(super) fn not_executed(
+        &self,
+        index: usize,
+        known: Option<usize>,
+        request: &Request,
+        own: &str,
+    ) -> Outcome {
         let name = &self.calls[index].name;
         if request.output.as_ref().is_some_and(|output| output.name() == name) {
             return Outcome::refused("not_executed", "not used: answer after the results of the tools");
@@ -324,19 +220,7 @@ impl Round {
     }
 }
 
-fn concurrent_ranges(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<usize>> {
-    let alone = |index: usize| known[index].is_some_and(|tool| tools[tool].alone);
-    let mut concurrent_ranges: Vec<Range<usize>> = Vec::new();
-    for index in 0..known.len() {
-        match concurrent_ranges.last_mut() {
-            Some(last) if !alone(index) && !alone(last.start) => last.end = index + 1,
-            _ => concurrent_ranges.push(index..index + 1),
-        }
-    }
-    concurrent_ranges
-}
-
-fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {
+pub(super) fn tool_index(tools: &[ToolSpec], name: &str) -> Option<usize> {
     tools.iter().position(|tool| tool.name == name)
 }
 

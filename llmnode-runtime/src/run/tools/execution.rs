@@ -1,0 +1,159 @@
+//! Executes the calls of a round.
+
+use std::future::poll_fn;
+use std::ops::Range;
+use std::time::Instant;
+
+use llmnode_model::{BoxFuture, Category, Request, ToolSpec};
+use tracing::Instrument;
+
+use super::invocation::{ConversationId, Invocation};
+use super::outcome::Outcome;
+use super::round::{MAX_CALLS, Round, tool_index};
+use crate::ledger::{RunEvent, ToolSpan};
+use crate::pause::CallState;
+use crate::run::context::CallContext;
+use crate::run::erased_node::ErasedNode;
+use crate::run::failure::Failure;
+use crate::run::pool::Pool;
+
+const CONCURRENCY: usize = 8;
+
+pub(in crate::run) struct Executor<'r, 'n> {
+    pub(in crate::run) node: &'r dyn ErasedNode<'n>,
+    pub(in crate::run) context: &'r CallContext<'r>,
+    pub(in crate::run) around: ConversationId<'r>,
+}
+
+struct Execution<'e, 'n> {
+    round: &'e Round,
+    request: &'e Request,
+    with: &'e Executor<'e, 'n>,
+    /// The tool of each call.
+    known: Vec<Option<usize>>,
+    called: Vec<Invocation<'e>>,
+}
+
+impl Executor<'_, '_> {
+    /// Executes the calls without a result concurrently, except tools that run alone. Returns the state of each call.
+    pub(in crate::run) async fn execute(
+        &self,
+        round: &Round,
+        request: &Request,
+    ) -> Result<Vec<CallState>, Failure> {
+        let (tools, states) = (&request.tools, round.states.iter().map(Some).chain(std::iter::repeat(None)));
+        let called = round.calls.iter().zip(states);
+        let execution = Execution {
+            round,
+            request,
+            with: self,
+            known: round.calls.iter().map(|call| tool_index(tools, &call.name)).collect(),
+            called: called.map(|(call, state)| Invocation::new(call, state, self.around)).collect(),
+        };
+        let executed = (0..round.calls.len()).filter(|&index| execution.runs(index).is_some()).count();
+        if let Err(why) = self.context.limits.charge_tools(executed) {
+            return Err(Failure::new(Category::LimitExceeded, why));
+        }
+        let mut states: Vec<Option<CallState>> =
+            round.states.iter().map(|state| state.result().map(CallState::ended)).collect();
+        states.resize_with(round.calls.len(), || None);
+        for part in concurrent_ranges(tools, &execution.known) {
+            execution.part(part, &mut states).await?;
+        }
+        Ok(states.into_iter().flatten().collect())
+    }
+}
+
+impl Execution<'_, '_> {
+    async fn part(&self, part: Range<usize>, states: &mut [Option<CallState>]) -> Result<(), Failure> {
+        let (mut pool, mut next) = (Pool::new(), part.start);
+        loop {
+            while pool.len() < CONCURRENCY && next < part.end {
+                let index = next;
+                next += 1;
+                match self.start(index) {
+                    Some(tool) => pool.push(index, Box::pin(self.run(index, tool))),
+                    None => {
+                        if let Some(outcome) = self.unexecuted(index) {
+                            states[index] = Some(self.end(index, None, outcome)?);
+                        }
+                    }
+                }
+            }
+            if pool.len() == 0 {
+                return Ok(());
+            }
+            let (index, state) = poll_fn(|cx| pool.poll_next(cx)).await;
+            states[index] = Some(state?);
+        }
+    }
+
+    fn runs(&self, index: usize) -> Option<usize> {
+        self.known[index].filter(|_| index < MAX_CALLS && self.round.already_decided(index).is_none())
+    }
+
+    fn start(&self, index: usize) -> Option<BoxFuture<'_, Outcome>> {
+        self.with.node.execute(self.runs(index)?, &self.called[index], self.with.context)
+    }
+
+    /// `None`: it already has a result.
+    fn unexecuted(&self, index: usize) -> Option<Outcome> {
+        let Executor { context, .. } = self.with;
+        let refused = || self.round.not_executed(index, self.known[index], self.request, context.call.node());
+        self.round.already_decided(index).unwrap_or_else(|| Some(refused()))
+    }
+
+    /// Records the result itself, so that it does not delay the other tools.
+    async fn run(&self, index: usize, tool: BoxFuture<'_, Outcome>) -> Result<CallState, Failure> {
+        let CallContext { core, call: scope, .. } = *self.with.context;
+        let began = scope.now();
+        let description = self.known[index].map_or("", |tool| &self.request.tools[tool].description);
+        let begin = || ToolSpan::begin(&self.round.calls[index], description, core.content_in_traces);
+        let span = self.called[index].span.get_or_init(begin);
+        let outcome = tool.instrument(span.span().clone()).await;
+        let label = outcome.label.clone();
+        let state = self.end(index, Some(began), outcome);
+        span.end(&label, state.as_ref().ok().and_then(CallState::result).as_ref());
+        let state = state?;
+        scope.flush().await.map_err(Failure::unrecorded)?;
+        Ok(state)
+    }
+
+    fn end(&self, index: usize, began: Option<Instant>, outcome: Outcome) -> Result<CallState, Failure> {
+        let CallContext { call: scope, listener, .. } = *self.with.context;
+        let Round { calls, states, .. } = self.round;
+        let Outcome { effect, label, call, decided, edited } = outcome;
+        let decided = decided || states.get(index).and_then(CallState::decision).is_some();
+        let elapsed = began.map(|began| scope.now().saturating_duration_since(began));
+        if let Some(listener) = listener {
+            listener.tool_ended(&calls[index].id, label.clone());
+        }
+        scope.tool_ended(calls.len() - 1 - index, |record| {
+            (record.outcome, record.call) = (label, call);
+            (record.decided, record.edited) = (decided, edited.is_some());
+            record.started = began.map(|began| scope.time_of_day(began));
+            record.elapsed = elapsed.unwrap_or_default();
+        });
+        let state = effect.into_state(&calls[index].id).map_err(Failure::of_tool)?;
+        let (tool, result) = (&calls[index], state.result());
+        let (id, arguments) = (scope.id, edited.as_deref());
+        scope.record_event(&RunEvent::ToolEnded { call: id, tool, arguments, result: result.as_ref() });
+        if let (Some(conversation), Some(result)) = (self.with.around.journal, &result) {
+            let executed = began.is_some();
+            scope.tool_has_result(conversation, (tool, result), (call, executed));
+        }
+        Ok(state)
+    }
+}
+
+fn concurrent_ranges(tools: &[ToolSpec], known: &[Option<usize>]) -> Vec<Range<usize>> {
+    let alone = |index: usize| known[index].is_some_and(|tool| tools[tool].alone);
+    let mut concurrent_ranges: Vec<Range<usize>> = Vec::new();
+    for index in 0..known.len() {
+        match concurrent_ranges.last_mut() {
+            Some(last) if !alone(index) && !alone(last.start) => last.end = index + 1,
+            _ => concurrent_ranges.push(index..index + 1),
+        }
+    }
+    concurrent_ranges
+}
