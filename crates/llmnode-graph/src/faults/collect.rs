@@ -21,23 +21,13 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    pub(crate) fn fault(
-        &mut self,
-        pointer: impl Into<String>,
-        kind: FaultKind,
-        message: impl Into<String>,
-    ) -> &mut Fault {
+    pub(crate) fn fault(&mut self, pointer: impl Into<String>, kind: FaultKind, message: impl Into<String>) {
         self.noted += 1;
-        note(&mut self.faults, Fault::new(pointer, kind, message))
+        note(&mut self.faults, Fault::new(pointer, kind, message));
     }
 
-    pub(crate) fn warn(
-        &mut self,
-        pointer: impl Into<String>,
-        kind: FaultKind,
-        message: impl Into<String>,
-    ) -> &mut Fault {
-        note(&mut self.warnings, Fault::new(pointer, kind, message))
+    pub(crate) fn warn(&mut self, pointer: impl Into<String>, kind: FaultKind, message: impl Into<String>) {
+        note(&mut self.warnings, Fault::new(pointer, kind, message));
     }
 
     pub(crate) fn unknown<'n>(
@@ -101,7 +91,7 @@ impl Faults {
 
     /// Also appends faults that waited for these.
     pub(crate) fn append(&mut self, others: Faults) {
-        others.faults.into_iter().for_each(|fault| _ = note(&mut self.faults, fault));
+        others.faults.into_iter().for_each(|fault| note(&mut self.faults, fault));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -125,11 +115,9 @@ impl Faults {
     }
 }
 
-fn note(list: &mut Vec<Fault>, fault: Fault) -> &mut Fault {
-    let at = list.len().min(MAX_FAULTS - 1);
-    list.truncate(at);
+fn note(list: &mut Vec<Fault>, fault: Fault) {
+    list.truncate(MAX_FAULTS - 1);
     list.push(fault);
-    &mut list[at]
 }
 
 /// By the outermost pointer: numbers by value, then names, then faults of the entire file.

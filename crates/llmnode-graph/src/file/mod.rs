@@ -15,6 +15,7 @@ mod values;
 
 use std::collections::BTreeMap;
 
+use llmnode_runtime::Limits;
 use serde_json::Value;
 
 pub(crate) use self::data::NodeSettings;
@@ -48,7 +49,7 @@ pub(crate) struct GraphFile {
     pub(crate) open_inputs: bool,
     pub(crate) state: BTreeMap<String, Field>,
     pub(crate) max_steps: Option<u64>,
-    pub(crate) limits: FileLimits,
+    pub(crate) limits: Limits,
     pub(crate) nodes: Vec<NodeFile>,
     pub(crate) edges: Vec<EdgeFile>,
     pub(crate) ids_are_known: bool,
@@ -61,13 +62,6 @@ pub(crate) struct Field {
     pub(crate) schema: Value,
     pub(crate) reducer: Reducer,
     pub(crate) default: Option<Value>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct FileLimits {
-    pub(crate) requests: Option<u64>,
-    pub(crate) tokens: Option<u64>,
-    pub(crate) money: Option<f64>,
 }
 
 #[derive(Clone, Debug)]

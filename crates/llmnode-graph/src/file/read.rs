@@ -114,34 +114,21 @@ pub(crate) fn head(file: &Map<String, Value>, format: &str, newest: u64, faults:
         faults.fault("/format", FaultKind::Format, format!("is {}, but must be {format:?}", describe(other)));
         return false;
     }
-    match file.get("version") {
-        Some(Value::Number(version)) if version.as_u64().is_some_and(|one| (1..=newest).contains(&one)) => {
-            true
-        }
-        Some(Value::Number(version)) if version.as_u64().is_some_and(|one| one > newest) => {
-            let message = format!(
+    let version = file.get("version");
+    let number = version.and_then(Value::as_u64);
+    let (place, message) = match version {
+        _ if number.is_some_and(|one| (1..=newest).contains(&one)) => return true,
+        Some(version) if number.is_some_and(|one| one > newest) => (
+            "/version",
+            format!(
                 "{format} version {version} is newer than version {newest}, the newest supported by this version: update llmnode"
-            );
-            faults.fault("/version", FaultKind::Version, message);
-            false
-        }
-        Some(other) => {
-            faults.fault(
-                "/version",
-                FaultKind::Version,
-                format!("is {}, but must be {newest}", describe(other)),
-            );
-            false
-        }
-        None => {
-            faults.fault(
-                "",
-                FaultKind::Version,
-                format!("\"version\" is missing: write \"version\": {newest}"),
-            );
-            true
-        }
-    }
+            ),
+        ),
+        Some(other) => ("/version", format!("is {}, but must be {newest}", describe(other))),
+        None => ("", format!("\"version\" is missing: write \"version\": {newest}")),
+    };
+    faults.fault(place, FaultKind::Version, message);
+    version.is_none()
 }
 
 fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// A graph of nodes for llmnode.
@@ -107,8 +108,9 @@ enum FurtherMembers {
 }
 
 /// How a value that is written joins the one that is there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "snake_case", inline, extend("x-what" = "reducer"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline, extend("x-what" = "reducer"))]
 pub(crate) enum Reducer {
     /// It takes its place.
     #[default]
@@ -117,25 +119,6 @@ pub(crate) enum Reducer {
     Append,
     /// Its members take the place of those of the object.
     Merge,
-}
-
-impl Reducer {
-    pub(crate) fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            "replace" => Reducer::Replace,
-            "append" => Reducer::Append,
-            "merge" => Reducer::Merge,
-            _ => return None,
-        })
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Reducer::Replace => "replace",
-            Reducer::Append => "append",
-            Reducer::Merge => "merge",
-        }
-    }
 }
 
 /// The most that a run of the graph may take.

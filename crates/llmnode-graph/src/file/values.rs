@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use llmnode_runtime::Limits;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::describe::describe;
-use super::{Field, FileLimits, Reducer, declared};
+use super::{Field, Reducer, declared};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
 fn is_key(name: &str) -> bool {
@@ -54,8 +56,8 @@ pub(super) fn state(
         name_of_key(name, &at, faults);
         let Value::Object(rules) = field else { continue };
         let mut rules = rules.clone();
-        let reducer =
-            rules.remove("reducer").and_then(|name| Reducer::of(name.as_str()?)).unwrap_or_default();
+        let written = rules.remove("reducer").unwrap_or_default();
+        let reducer = Reducer::deserialize(&written).unwrap_or_default();
         if !faulty.contains(&at) {
             declared::check_default(field, &at, faults);
         }
@@ -67,8 +69,8 @@ pub(super) fn state(
         let schema = Value::Object(rules.clone());
         if let Some((kind, words)) = needs.filter(|(kind, _)| !declared::allows(&schema, kind)) {
             let message = format!(
-                "{:?} makes {words} of the value, but its type is {}: write \"type\": {kind:?}, or remove the reducer",
-                reducer.name(),
+                "{} makes {words} of the value, but its type is {}: write \"type\": {kind:?}, or remove the reducer",
+                describe(&written),
                 rules.get("type").map(describe).unwrap_or_default()
             );
             faults.fault(format!("{at}/reducer"), FaultKind::WrongKind, message);
@@ -79,11 +81,11 @@ pub(super) fn state(
     state
 }
 
-pub(super) fn limits(file: &Map<String, Value>) -> FileLimits {
+pub(super) fn limits(file: &Map<String, Value>) -> Limits {
     let of = |name: &str| file.get("limits").and_then(|limits| limits.get(name));
-    FileLimits {
-        requests: of("requests").and_then(Value::as_u64),
-        tokens: of("tokens").and_then(Value::as_u64),
-        money: of("money").and_then(Value::as_f64),
-    }
+    let mut limits = Limits::new();
+    limits.requests = of("requests").and_then(Value::as_u64);
+    limits.tokens = of("tokens").and_then(Value::as_u64);
+    limits.money = of("money").and_then(Value::as_f64);
+    limits
 }

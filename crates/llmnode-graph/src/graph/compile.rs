@@ -8,15 +8,13 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use llmnode_flow::flow::{CxExt, Flow, Outline, Step, To};
-use llmnode_reader::internal::one_line;
 use llmnode_runtime::internal::ErrorInternals as _;
 use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Group, Node, NodeError};
-use serde_json::json;
 
 use crate::check::{Fork, Next, Region, To as Target};
 use crate::graph::loaded::{Graph, GraphStep, LoadedGraph};
-use crate::graph::step::{DEFAULT, ERROR, Output, REJECTED};
-use crate::state::{Logged, State, Update};
+use crate::graph::step::{DEFAULT, ERROR, Output, REJECTED, failure};
+use crate::state::{Logged, State};
 
 impl Graph {
     pub(crate) fn new(loaded: LoadedGraph, region: Region) -> Result<Graph, NodeError> {
@@ -187,13 +185,7 @@ impl Exec<State> for ForkStep {
         if !self.catches || error.category().group() == Group::Stop {
             return Err(error.into());
         }
-        let said = json!({
-            "node": self.label,
-            "category": error.category().as_str(),
-            "message": one_line(error.message(), 1000),
-        });
-        let update = Update::new().with_value("error", said);
-        let writes = vec![Logged { from: self.label.clone(), update }];
+        let writes = vec![Logged { from: self.label.clone(), update: failure(&self.label, &error) }];
         Ok(Output { writes, action: ERROR.into(), ..Output::default() })
     }
 }
@@ -237,11 +229,8 @@ async fn all<T>(futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result<Vec
         }
     })
     .await?;
+    let lost = || NodeError::new(Category::ConfigError, "a branch left no state");
     ended.into_iter().collect::<Option<Vec<T>>>().ok_or_else(lost)
-}
-
-fn lost() -> NodeError {
-    NodeError::new(Category::ConfigError, "a branch left no state")
 }
 
 impl fmt::Debug for ForkStep {

@@ -53,46 +53,43 @@ pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, Folde
 impl FolderError {
     pub(crate) fn note(self, place: &str, name: &str, registry: &Registered, faults: &mut Faults) {
         let named = format!("{:?}", shown(name));
-        match self {
+        let (kind, message) = match self {
             FolderError::NotThere => {
                 let known = files_of(registry);
                 let message = format!("no graph {named} in the registry's folder");
                 let known = known.iter().map(String::as_str);
-                faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
+                return faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
             }
-            FolderError::BadName => {
-                let message = format!(
+            FolderError::BadName => (
+                FaultKind::BadName,
+                format!(
                     "{named} is not a valid name of a graph: use 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`"
-                );
-                faults.fault(place, FaultKind::BadName, message);
-            }
-            FolderError::NoFolder => {
-                let message = format!(
+                ),
+            ),
+            FolderError::NoFolder => (
+                FaultKind::Setting,
+                format!(
                     "{named} cannot be loaded, because the registry has no folder: set one with `Registry::folder`"
-                );
-                faults.fault(place, FaultKind::Setting, message);
-            }
-            FolderError::Outside => {
-                let message = format!(
+                ),
+            ),
+            FolderError::Outside => (
+                FaultKind::BadName,
+                format!(
                     "the file of {named} is a link that leads out of the folder: put the file itself into the folder"
-                );
-                faults.fault(place, FaultKind::BadName, message);
-            }
-            FolderError::TooLarge => {
-                faults.fault(
-                    place,
-                    FaultKind::Cap,
-                    format!(
-                        "the file of {named} has more than {MAX_FILE_BYTES} bytes: move nodes into another file"
-                    ),
-                );
-            }
-            FolderError::Io(error) => {
-                let message =
-                    format!("the file of {named} cannot be read: {}", one_line(error.to_string(), 200));
-                faults.fault(place, FaultKind::Syntax, message);
-            }
-        }
+                ),
+            ),
+            FolderError::TooLarge => (
+                FaultKind::Cap,
+                format!(
+                    "the file of {named} has more than {MAX_FILE_BYTES} bytes: move nodes into another file"
+                ),
+            ),
+            FolderError::Io(error) => (
+                FaultKind::Syntax,
+                format!("the file of {named} cannot be read: {}", one_line(error.to_string(), 200)),
+            ),
+        };
+        faults.fault(place, kind, message);
     }
 }
 

@@ -89,10 +89,6 @@ fn loaded(
     let ids = file.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
     let untrusted = untrusted(&facts);
     let retrieved = facts.iter().filter(|one| one.retrieved).flat_map(Facts::keys).cloned().collect();
-    let limits = Limits::new();
-    let limits = file.limits.requests.map_or(limits, |requests| limits.requests(requests));
-    let limits = file.limits.tokens.map_or(limits, |tokens| limits.tokens(tokens));
-    let limits = file.limits.money.map_or(limits, |money| limits.money(money));
     // An approval covers a graph with all of its subgraphs.
     let within: Vec<&str> = loaded_nodes
         .iter()
@@ -110,7 +106,7 @@ fn loaded(
             read: plan.needs.into_iter().collect(),
             allows_unknown: file.open_inputs,
         },
-        bounds: Bounds { max_steps: file.max_steps, limits, requests: Some(DEFAULT_REQUESTS) },
+        bounds: Bounds { max_steps: file.max_steps, limits: file.limits, requests: Some(DEFAULT_REQUESTS) },
         facts: summary(&facts, &untrusted),
         untrusted,
         retrieved,

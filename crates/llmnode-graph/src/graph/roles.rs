@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::check::Links;
 use crate::facts::{Role, TOOL_CALL};
 use crate::file::GraphFile;
-use crate::graph::name::is_name;
+use crate::graph::name::{is_name, sanitised};
 use crate::shape::To;
 
 #[derive(Clone, Debug)]
@@ -81,9 +81,4 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
         called[from].push(ToolLink { name, node: to, id: node.id.clone(), label, kind, at: link.at.clone() });
     }
     ((0..count).map(role).collect(), called)
-}
-
-pub(crate) fn sanitised(name: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    name.chars().take(64).map(|c| if fits(c) { c } else { '_' }).collect()
 }

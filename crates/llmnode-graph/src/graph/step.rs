@@ -42,6 +42,12 @@ pub(crate) fn handoff_key(id: &str) -> String {
     format!("{HANDED}{id}")
 }
 
+/// What the target of an error's edge reads.
+pub(crate) fn failure(node: &str, error: &NodeError) -> Update {
+    let (category, message) = (error.category().as_str(), one_line(error.message(), 1000));
+    Update::new().with_value(ERROR, json!({"node": node, "category": category, "message": message}))
+}
+
 impl GraphStep {
     pub(crate) fn new(loaded: Arc<LoadedGraph>, at: usize, catches: bool) -> Self {
         GraphStep { loaded, at, callers: Vec::new(), catches }
@@ -129,12 +135,7 @@ impl GraphStep {
         if !self.catches || error.category().group() == Group::Stop {
             return Err(error);
         }
-        let said = json!({
-            "node": self.id(),
-            "category": error.category().as_str(),
-            "message": one_line(error.message(), 1000),
-        });
-        Ok(Update::new().with_value("error", said).with_action(ERROR))
+        Ok(failure(self.id(), &error).with_action(ERROR))
     }
 
     async fn stepped(&self, cx: &Cx<'_, State>) -> Result<Output, NodeError> {

@@ -109,10 +109,7 @@ impl Search<'_> {
     fn fork(&mut self, from: usize, handle: usize) {
         let end = self.shape.len();
         let ways = &self.shape.ways[from][handle].to;
-        let index = |to: To| match to {
-            To::Node(node) => node,
-            To::End => end,
-        };
+        let index = |to: To| to.node().unwrap_or(end);
         let mut heads = ways.iter().map(|way| index(way.to));
         let first = heads.next().unwrap_or(end);
         let Some(meet) = heads.try_fold(first, |one, other| self.post_dominator_tree.common(one, other))

@@ -70,11 +70,7 @@ impl Planner<'_> {
     }
 
     fn fork(&self, fork: &FoundFork, handle: &str) -> Fork {
-        let stop = match fork.join {
-            To::Node(node) => Some(node),
-            To::End => None,
-        };
-        let branches = fork.branches.iter().map(|nodes| self.region(nodes[0], stop)).collect();
+        let branches = fork.branches.iter().map(|nodes| self.region(nodes[0], fork.join.node())).collect();
         Fork { from: fork.from, handle: handle.to_owned(), branches, join: fork.join }
     }
 }

@@ -3,25 +3,21 @@
 use super::Shape;
 
 pub(crate) fn reach(shape: &Shape, roots: &[usize]) -> Vec<bool> {
-    let mut reached = vec![false; shape.len()];
-    let mut open = roots.to_vec();
+    spread(shape.len(), roots.to_vec(), |node| shape.targets(node))
+}
+
+fn spread<I: Iterator<Item = usize>>(
+    count: usize,
+    mut open: Vec<usize>,
+    next: impl Fn(usize) -> I,
+) -> Vec<bool> {
+    let mut reached = vec![false; count];
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut reached[node], true) {
-            open.extend(shape.targets(node));
+            open.extend(next(node));
         }
     }
     reached
-}
-
-pub(super) fn leading_to(nodes: Vec<usize>, back: &[Vec<usize>]) -> Vec<bool> {
-    let mut leads = vec![false; back.len()];
-    let mut open = nodes;
-    while let Some(node) = open.pop() {
-        if !std::mem::replace(&mut leads[node], true) {
-            open.extend(&back[node]);
-        }
-    }
-    leads
 }
 
 /// Each connected group is one mistake, and begins with a node that the missing edge would have to reach.
@@ -66,7 +62,8 @@ pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
         }
     }
     let leaves = |node: &usize| shape.is_last(*node);
-    let ends = leading_to(reached.iter().copied().filter(leaves).collect(), &back);
+    let last = reached.iter().copied().filter(leaves).collect();
+    let ends = spread(shape.len(), last, |node| back[node].iter().copied());
     let mut groups = Vec::new();
     for group in strongly_connected(shape, &reached, &ends) {
         let leaves = |node: &usize| shape.targets(*node).any(|to| !group.contains(&to));

@@ -68,18 +68,19 @@ impl Rules {
         let reducer = self.0.get(&key).map(|field| field.reducer).unwrap_or_default();
         // If the same update wrote the key before, its value was already checked.
         let held = values.get(&key).filter(|_| before.iter().all(|(other, _)| *other != key));
+        let finds = |fits: fn(&Value) -> bool, verb: &str, what: &str| match held {
+            Some(held) if !fits(held) && !held.is_null() => {
+                Err(refused(format!("`{verb}` finds {} in `{key}`, which is no {what}", kind(held))))
+            }
+            _ => Ok(()),
+        };
         let way = match (reducer, value) {
             (Reducer::Replace, value) => {
                 self.check(&key, &value)?;
                 WriteOp::Replace(value)
             }
             (Reducer::Append, value) => {
-                if let Some(held) = held.filter(|held| !held.is_array() && !held.is_null()) {
-                    return Err(refused(format!(
-                        "`append` finds {} in `{key}`, which is no list",
-                        kind(held)
-                    )));
-                }
+                finds(Value::is_array, "append", "list")?;
                 let items = match value {
                     Value::Array(items) => items,
                     one => vec![one],
@@ -89,22 +90,15 @@ impl Rules {
                 WriteOp::Append(items)
             }
             (Reducer::Merge, Value::Object(members)) => {
-                if let Some(held) = held.filter(|held| !held.is_object() && !held.is_null()) {
-                    return Err(refused(format!(
-                        "`merge` finds {} in `{key}`, which is no object",
-                        kind(held)
-                    )));
-                }
+                finds(Value::is_object, "merge", "object")?;
                 let mut whole = held.and_then(Value::as_object).cloned().unwrap_or_default();
                 whole.extend(members.clone());
                 self.check(&key, &Value::Object(whole))?;
                 WriteOp::Merge(members)
             }
             (Reducer::Merge, other) => {
-                return Err(refused(format!(
-                    "`merge` is given {} for `{key}`, which is no object",
-                    kind(&other)
-                )));
+                let given = kind(&other);
+                return Err(refused(format!("`merge` is given {given} for `{key}`, which is no object")));
             }
         };
         Ok((key, way))

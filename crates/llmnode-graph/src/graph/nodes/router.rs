@@ -32,8 +32,7 @@ struct Data {
 #[derive(Deserialize, JsonSchema)]
 struct RouteData {
     /// How the text is compared.
-    #[schemars(with = "Condition")]
-    condition: String,
+    condition: Condition,
     /// What the text is compared with, without case.
     value: String,
     /// The handle that is taken.
@@ -43,9 +42,9 @@ struct RouteData {
 }
 
 /// How a text is compared.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "snake_case", inline, extend("x-what" = "condition"))]
-#[allow(dead_code, reason = "its schema is read")]
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline, extend("x-what" = "condition"))]
 enum Condition {
     Contains,
     Equals,
@@ -84,7 +83,7 @@ impl NodeType for RouterType {
                     "is empty, and no text matches that: write the text to look for, or remove the route";
                 node.fault(&format!("{place}/value"), message);
             }
-            let test = match Test::of(&condition, &value) {
+            let test = match Test::of(condition, &value) {
                 Ok(test) => test,
                 Err(error) => {
                     let message =
@@ -120,22 +119,20 @@ enum Test {
 }
 
 impl Test {
-    fn of(condition: &str, value: &str) -> Result<Self, regex_lite::Error> {
+    fn of(condition: Condition, value: &str) -> Result<Self, regex_lite::Error> {
         if value.is_empty() {
             return Ok(Test::Never);
         }
         let lower = value.to_lowercase();
         Ok(match condition {
-            "contains" => Test::Contains(lower),
-            "equals" => Test::Equals(lower),
-            "starts_with" => Test::StartsWith(lower),
-            "regex" => {
+            Condition::Contains => Test::Contains(lower),
+            Condition::Equals => Test::Equals(lower),
+            Condition::StartsWith => Test::StartsWith(lower),
+            Condition::Regex => {
                 let build = |size| RegexBuilder::new(value).case_insensitive(true).size_limit(size).build();
                 let (regex, most) = bounded_regex(build)?;
                 Test::Regex(regex, most)
             }
-            // Not reached: the schema refuses it.
-            _ => Test::Never,
         })
     }
 

@@ -134,32 +134,17 @@ impl Registry {
         let own = built_in::types();
         let all: Vec<Arc<dyn NodeType>> = own.into_iter().chain(types).collect();
         let mut named: BTreeMap<String, Arc<dyn NodeType>> = BTreeMap::new();
-        let mut duplicates = DuplicateCheck::new("node types");
         for one in &all {
-            for name in std::iter::once(one.name()).chain(one.aliases().iter().copied()) {
-                check_name("the node type", name, &mut faults);
-                duplicates.add(name);
-                named.insert(name.to_owned(), Arc::clone(one));
-            }
+            named.extend(names(&**one).map(|name| (name.to_owned(), Arc::clone(one))));
         }
-        duplicates.end(&mut faults);
-        let mut duplicates = DuplicateCheck::new("tools");
-        for name in tools.names() {
-            check_name("the tool", name, &mut faults);
-            duplicates.add(name);
-        }
-        duplicates.end(&mut faults);
-        let mut duplicates = DuplicateCheck::new("profiles");
-        for (name, ..) in &models {
-            check_name("the profile", name, &mut faults);
-            duplicates.add(name);
-        }
-        duplicates.end(&mut faults);
+        check_names("node type", all.iter().flat_map(|one| names(&**one)), &mut faults);
+        check_names("tool", tools.names(), &mut faults);
+        check_names("profile", models.iter().map(|(name, ..)| name.as_str()), &mut faults);
         // Types of other crates replace the placeholders of the same names.
         let missing = built_in::missing().into_iter().filter(|one| !named.contains_key(one.name()));
         let missing: Vec<Arc<dyn NodeType>> = missing.collect();
         for one in missing {
-            for name in std::iter::once(one.name()).chain(one.aliases().iter().copied()) {
+            for name in names(&*one) {
                 named.entry(name.to_owned()).or_insert_with(|| Arc::clone(&one));
             }
         }
@@ -175,39 +160,24 @@ impl Registry {
     }
 }
 
-struct DuplicateCheck {
-    kind: &'static str,
-    seen: BTreeSet<String>,
-    duplicates: BTreeSet<String>,
+pub(super) fn names(of: &dyn NodeType) -> impl Iterator<Item = &str> {
+    std::iter::once(of.name()).chain(of.aliases().iter().copied())
 }
 
-impl DuplicateCheck {
-    fn new(kind: &'static str) -> Self {
-        DuplicateCheck { kind, seen: BTreeSet::new(), duplicates: BTreeSet::new() }
-    }
-
-    fn add(&mut self, name: &str) {
-        if !self.seen.insert(name.to_owned()) {
-            self.duplicates.insert(name.to_owned());
+fn check_names<'n>(what: &str, names: impl Iterator<Item = &'n str>, faults: &mut Vec<String>) {
+    let (mut seen, mut duplicates) = (BTreeSet::new(), BTreeSet::new());
+    for name in names {
+        if !is_name(name) {
+            faults.push(format!(
+                "the {what} {name:?} has a name that a graph cannot use: 1 to {LONGEST} of `A-Z a-z 0-9 _ -`"
+            ));
+        }
+        if !seen.insert(name) {
+            duplicates.insert(name);
         }
     }
-
-    fn end(self, faults: &mut Vec<String>) {
-        let DuplicateCheck { kind, duplicates, .. } = self;
-        faults.extend(
-            duplicates
-                .iter()
-                .map(|name| format!("two {kind} are called {name:?}; give one of them another name")),
-        );
-    }
-}
-
-fn check_name(what: &str, name: &str, faults: &mut Vec<String>) {
-    if !is_name(name) {
-        faults.push(format!(
-            "{what} {name:?} has a name that a graph cannot use: 1 to {LONGEST} of `A-Z a-z 0-9 _ -`"
-        ));
-    }
+    let twice = |name| format!("two {what}s are called {name:?}; give one of them another name");
+    faults.extend(duplicates.into_iter().map(twice));
 }
 
 impl fmt::Debug for Registry {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use llmnode_runtime::{ChatModel, Run, Settings, Toolset};
 use serde_json::Value;
 
+use super::names;
 use crate::file;
 use crate::graph::node_type::{NodeType, Registered, RegisteredInner};
 
@@ -30,10 +31,7 @@ impl Registered {
     pub fn schema(&self) -> Value {
         let mut seen = BTreeSet::new();
         let types = self.0.types.values().filter(|one| seen.insert(one.name().to_owned()));
-        file::schema(types.map(|one| {
-            let names = std::iter::once(one.name()).chain(one.aliases().iter().copied()).collect();
-            (names, one.schema())
-        }))
+        file::schema(types.map(|one| (names(&**one).collect(), one.schema())))
     }
 
     pub(crate) fn node_type(&self, name: &str) -> Option<&Arc<dyn NodeType>> {
