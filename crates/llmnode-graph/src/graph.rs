@@ -31,7 +31,6 @@ use llmnode_reader::internal::{nearest, one_line};
 use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 
-use crate::facts::Facts;
 use crate::faults::{Fault, GraphFaults};
 use crate::file::schema_mismatch;
 use crate::state::State;
@@ -76,14 +75,6 @@ impl Graph {
     /// All mistakes in it and in its subgraphs.
     pub fn parse(text: &str, registry: &impl BuiltRegistry) -> Result<Graph, GraphFaults> {
         load::parse(text, registry.registered())
-    }
-
-    pub(crate) fn facts(&self) -> &Facts {
-        &self.loaded.facts
-    }
-
-    pub(crate) fn height(&self) -> usize {
-        self.loaded.height
     }
 
     pub(crate) fn needs(&self) -> impl Iterator<Item = &str> {
@@ -179,8 +170,7 @@ impl<'r> RunFlow<'r, State> for &Graph {
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nodes: Vec<&str> =
-            self.loaded.loaded_nodes.iter().map(|loaded_node| loaded_node.id.as_str()).collect();
+        let nodes: Vec<&str> = self.loaded.loaded_nodes.iter().map(|one| one.id.as_str()).collect();
         f.debug_struct("Graph").field("name", &self.name()).field("nodes", &nodes).finish_non_exhaustive()
     }
 }

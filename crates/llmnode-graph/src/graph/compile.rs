@@ -28,7 +28,23 @@ impl Graph {
     }
 
     pub(crate) fn ends(&self) -> BTreeSet<String> {
-        ends(&self.loaded, &self.region)
+        let here: HashSet<usize> = self.region.nodes.iter().copied().collect();
+        let mut ends = BTreeSet::from([DEFAULT.to_owned()]);
+        for &node in &self.region.nodes {
+            let loaded_node = self.loaded.loaded_node(node);
+            let within = loaded_node.subgraph.iter().flat_map(|graph| graph.ends());
+            for handle in loaded_node.handles.iter().cloned().chain(within) {
+                let stays = match self.region.next.get(&(node, handle.clone())) {
+                    Some(Next::One(Target::Node(to))) => here.contains(to),
+                    Some(Next::Fork(_)) => true,
+                    Some(Next::One(Target::End)) | None => false,
+                };
+                if !stays {
+                    ends.insert(handle);
+                }
+            }
+        }
+        ends
     }
 }
 
@@ -78,8 +94,10 @@ impl FlowCompiler<'_> {
             }
         }
         for (fork, label_of) in region.forks.iter().zip(&forks) {
-            let branches =
-                fork.branches.iter().map(|branch| self.branch(branch)).collect::<Result<Vec<_>, _>>()?;
+            let branch = |branch: &Region| {
+                self.region(branch, self.loaded.loaded_node(branch.entry).id.clone().into())
+            };
+            let branches = fork.branches.iter().map(branch).collect::<Result<Vec<_>, _>>()?;
             let outline = Outline::Parallel(branches.iter().map(Flow::outline).collect());
             let step = ForkStep {
                 loaded: Arc::clone(self.loaded),
@@ -96,10 +114,6 @@ impl FlowCompiler<'_> {
             }
         }
         flow.build()
-    }
-
-    fn branch(&self, region: &Region) -> Result<Flow<State>, NodeError> {
-        self.region(region, self.loaded.loaded_node(region.entry).id.clone().into())
     }
 
     fn ways(&self, node: usize, next: &dyn Fn(&str) -> Option<To>) -> Vec<(String, To)> {
@@ -131,26 +145,6 @@ impl FlowCompiler<'_> {
         }
         label
     }
-}
-
-fn ends(loaded: &LoadedGraph, region: &Region) -> BTreeSet<String> {
-    let here: HashSet<usize> = region.nodes.iter().copied().collect();
-    let mut ends = BTreeSet::from([DEFAULT.to_owned()]);
-    for &node in &region.nodes {
-        let loaded_node = loaded.loaded_node(node);
-        let within = loaded_node.subgraph.iter().flat_map(|graph| graph.ends());
-        for handle in loaded_node.handles.iter().cloned().chain(within) {
-            let stays = match region.next.get(&(node, handle.clone())) {
-                Some(Next::One(Target::Node(to))) => here.contains(to),
-                Some(Next::Fork(_)) => true,
-                Some(Next::One(Target::End)) | None => false,
-            };
-            if !stays {
-                ends.insert(handle);
-            }
-        }
-    }
-    ends
 }
 
 /// Branches run concurrently as one step, each on a copy of the state. After the last, their writes are applied in the

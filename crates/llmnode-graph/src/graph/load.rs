@@ -81,20 +81,14 @@ fn loaded(
     pauses_of_tools(&mut facts, &called);
     let plan = check::check(&file, &links, &facts, faults)?;
     let loaded_nodes = with_edges(loaded_nodes, &facts, &links);
-    let height = loaded_nodes
-        .iter()
-        .filter_map(|loaded_node| Some(loaded_node.subgraph.as_ref()?.height() + 1))
-        .max()
-        .unwrap_or(0);
+    let subgraphs = || loaded_nodes.iter().filter_map(|one| one.subgraph.as_ref());
+    let height = subgraphs().map(|graph| graph.loaded.height + 1).max().unwrap_or(0);
+    // An approval covers a graph with all of its subgraphs.
+    let within: Vec<&str> = subgraphs().map(|graph| graph.loaded.hash.as_str()).collect();
+    let hash = sha256_hex(json!([text, within]).to_string().as_bytes());
     let ids = file.nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
     let untrusted = untrusted(&facts);
     let retrieved = facts.iter().filter(|one| one.retrieved).flat_map(Facts::keys).cloned().collect();
-    // An approval covers a graph with all of its subgraphs.
-    let within: Vec<&str> = loaded_nodes
-        .iter()
-        .filter_map(|loaded_node| Some(loaded_node.subgraph.as_ref()?.loaded.hash.as_str()))
-        .collect();
-    let hash = sha256_hex(json!([text, within]).to_string().as_bytes());
     let loaded = LoadedGraph {
         name: own.clone().unwrap_or_default(),
         hash,

@@ -148,10 +148,7 @@ impl GraphStep {
             ApprovalGate::Within(paused, edits) => (edits.clone(), None, Some(paused)),
             ApprovalGate::Refused(why) => return self.refused(why),
         };
-        let (state, taken_over) = match self.own_state(cx.state(), &edits) {
-            Some((state, taken_over)) => (Some(state), taken_over),
-            None => (None, false),
-        };
+        let (state, taken_over) = self.own_state(cx.state(), &edits);
         let origin = within.map(Origin::paused);
         let seen = cx.with_origin(origin.as_ref());
         let outcome = match &state {
@@ -182,19 +179,18 @@ impl GraphStep {
         Err(NodeError::new(Category::Aborted, message))
     }
 
-    /// `None`: the flow's state. Has a person's edits, and after a handoff the query as its only message.
-    fn own_state(&self, state: &State, edits: &Map<String, Value>) -> Option<(State, bool)> {
+    /// `None`: the flow's state. Has a person's edits, and after a handoff the query as its only message. Also whether there was one.
+    fn own_state(&self, state: &State, edits: &Map<String, Value>) -> (Option<State>, bool) {
         let handoff_key = |(key, _): &(&String, &Value)| key.strip_prefix(HANDED) == Some(self.id());
         let query = state.values.iter().find(handoff_key).map(|(_, query)| text_of(query).into_owned());
-        if query.is_none() && edits.is_empty() {
-            return None;
-        }
-        let (mut own, is_handed) = match query {
-            Some(query) => (GraphStep::state_of_query(query, state), true),
-            None => (state.with_turns(state.turns.clone()), false),
+        let is_handed = query.is_some();
+        let mut own = match query {
+            Some(query) => GraphStep::state_of_query(query, state),
+            None if edits.is_empty() => return (None, false),
+            None => state.with_turns(state.turns.clone()),
         };
         own.values.extend(edits.clone());
-        Some((own, is_handed))
+        (Some(own), is_handed)
     }
 }
 

@@ -45,11 +45,11 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
         }
     };
     match loaded {
-        Ok(graph) if too_deep(graph.height()) => {
+        Ok(graph) if too_deep(graph.loaded.height) => {
             let message = format!(
                 "graphs are nested more than {DEPTH} deep: {:?} has {} more within it",
                 shown(name),
-                graph.height()
+                graph.loaded.height
             );
             node.fault_of(FaultKind::Nesting, "/flow_id", message);
             None

@@ -3,7 +3,8 @@
 pub(super) struct Dominators {
     /// The root is its own; [`NOWHERE`]: no path leads to the node.
     idom: Vec<usize>,
-    depth: Vec<usize>,
+    /// In reverse postorder, where a node comes after those that dominate it.
+    place: Vec<usize>,
 }
 
 const NOWHERE: usize = usize::MAX;
@@ -29,52 +30,40 @@ impl Dominators {
             for node in order.iter().skip(1) {
                 let mut known = into[*node].iter().copied().filter(|from| idom[*from] != NOWHERE);
                 let Some(first) = known.next() else { continue };
-                let nearest = known.fold(first, |one, other| {
-                    let (mut one, mut other) = (one, other);
-                    while one != other {
-                        if place[one] > place[other] {
-                            one = idom[one];
-                        } else {
-                            other = idom[other];
-                        }
-                    }
-                    one
-                });
+                let nearest = known.fold(first, |one, other| meet(&idom, &place, one, other));
                 has_changed |= idom[*node] != nearest;
                 idom[*node] = nearest;
             }
         }
-        let mut depth = vec![0; out.len()];
-        for node in order.iter().skip(1) {
-            depth[*node] = depth[idom[*node]] + 1;
-        }
-        Dominators { idom, depth }
+        Dominators { idom, place }
     }
 
     /// The nearest node that dominates both. `None`: one of them is not reached.
-    pub(super) fn common(&self, mut one: usize, mut other: usize) -> Option<usize> {
-        if self.idom[one] == NOWHERE || self.idom[other] == NOWHERE {
-            return None;
-        }
-        while one != other {
-            if self.depth[one] >= self.depth[other] {
-                one = self.idom[one];
-            } else {
-                other = self.idom[other];
-            }
-        }
-        Some(one)
+    pub(super) fn common(&self, one: usize, other: usize) -> Option<usize> {
+        let is_reached = self.idom[one] != NOWHERE && self.idom[other] != NOWHERE;
+        is_reached.then(|| meet(&self.idom, &self.place, one, other))
     }
 
     pub(super) fn dominates(&self, this: usize, mut node: usize) -> bool {
         if self.idom[node] == NOWHERE || self.idom[this] == NOWHERE {
             return false;
         }
-        while self.depth[node] > self.depth[this] {
+        while self.place[node] > self.place[this] {
             node = self.idom[node];
         }
         node == this
     }
+}
+
+fn meet(idom: &[usize], place: &[usize], mut one: usize, mut other: usize) -> usize {
+    while one != other {
+        if place[one] > place[other] {
+            one = idom[one];
+        } else {
+            other = idom[other];
+        }
+    }
+    one
 }
 
 /// Each before those that follow it, except in loops.

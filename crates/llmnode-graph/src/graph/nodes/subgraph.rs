@@ -38,7 +38,7 @@ impl NodeType for SubgraphType {
         for name in graph.needs() {
             node.reads("/flow_id", name);
         }
-        let facts = graph.facts();
+        let facts = &graph.loaded.facts;
         let at = node.settings.pointer("/flow_id");
         let writes = facts.writes.iter().map(|write| Write { at: at.clone(), ..write.clone() });
         node.facts.writes.extend(writes);
