@@ -1,6 +1,6 @@
 //! `#[derive(Action)]`: implements `Action` with the names of the variants, and `From<&Self>`.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -141,22 +141,22 @@ fn wanted(keys: &[&'static str]) -> String {
 }
 
 fn impls(ident: &Ident, variants: &[NamedVariant<'_>]) -> TokenStream {
-    let (here, private) = (Span::mixed_site(), crate_path::private());
+    let private = crate_path::private();
     let names = variants.iter().map(|named| &named.name);
     let named = variants.iter().map(|NamedVariant { variant, name }| {
         let ident = &variant.ident;
-        quote_spanned!(here=> Self::#ident { .. } => #name,)
+        generated!(Self::#ident { .. } => #name,)
     });
     let copied = variants.iter().map(|named| clone_arm(named.variant));
     // References count as inhabited: `match self {}` would not compile.
     let (name, from) = match variants {
-        [] => (quote_spanned!(here=> match *self {}), quote_spanned!(here=> match *__action {})),
+        [] => (generated!(match *self {}), generated!(match *__action {})),
         _ => (
-            quote_spanned!(here=> #private::Cow::Borrowed(match self { #(#named)* })),
-            quote_spanned!(here=> match __action { #(#copied)* }),
+            generated!(#private::Cow::Borrowed(match self { #(#named)* })),
+            generated!(match __action { #(#copied)* }),
         ),
     };
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #private::Action for #ident {
             const NAMES: ::core::option::Option<&'static [&'static ::core::primitive::str]> =
@@ -175,10 +175,9 @@ fn impls(ident: &Ident, variants: &[NamedVariant<'_>]) -> TokenStream {
 }
 
 fn clone_arm(variant: &Variant) -> TokenStream {
-    let here = Span::mixed_site();
     let ident = &variant.ident;
     if matches!(variant.fields, Fields::Unit) {
-        return quote_spanned!(here=> Self::#ident => Self::#ident,);
+        return generated!(Self::#ident => Self::#ident,);
     }
     let fields = variant.fields.iter().zip(variant.fields.members()).enumerate();
     let (bindings, values): (Vec<_>, Vec<_>) = fields
@@ -187,8 +186,8 @@ fn clone_arm(variant: &Variant) -> TokenStream {
             let at = end_spans(&field.ty).0;
             let binding = format_ident!("__field{index}", span = at);
             let cloned = quote_spanned!(at=> ::core::clone::Clone::clone(#binding));
-            (quote_spanned!(here=> #member: #binding), quote_spanned!(here=> #member: #cloned))
+            (generated!(#member: #binding), generated!(#member: #cloned))
         })
         .unzip();
-    quote_spanned!(here=> Self::#ident { #(#bindings),* } => Self::#ident { #(#values),* },)
+    generated!(Self::#ident { #(#bindings),* } => Self::#ident { #(#values),* },)
 }

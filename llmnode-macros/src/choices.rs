@@ -145,12 +145,11 @@ impl Choice {
     }
 
     fn walk(&self, private: &Ident) -> TokenStream {
-        walk(&self.steps, private, &quote_spanned!(Span::mixed_site()=> __value))
+        walk(&self.steps, private, &generated!(__value))
     }
 
     /// A place is borrowed; an expression's value is not.
     fn values(&self, fields: &[&Ident], private: &Ident) -> TokenStream {
-        let here = Span::mixed_site();
         let fields: Vec<&Ident> = fields.iter().copied().filter(|name| self.names(name)).collect();
         let list = bare_value(self.list.clone());
         let is_field = matches!(&list, Expr::Path(path) if path.path.get_ident().is_some_and(|one| fields.contains(&one)));
@@ -160,18 +159,17 @@ impl Choice {
         let list = if is_place { quote_spanned!(at=> &#list) } else { list };
         let function = Ident::new("listed", end);
         let bound = fields.iter().map(|name| Ident::new(&name.to_string(), name.span()));
-        quote_spanned! {here=> {
+        generated!({
             #(let #bound = &self.#fields;)*
             #private::#function(#list)
-        }}
+        })
     }
 }
 
 fn walk(steps: &[Step], private: &Ident, from: &TokenStream) -> TokenStream {
-    let here = Span::mixed_site();
-    let value = quote_spanned!(here=> __value);
+    let value = generated!(__value);
     let Some((step, rest)) = steps.split_first() else {
-        return quote_spanned!(here=> __to.take(#private::PathValue(#from).unboxed()););
+        return generated!(__to.take(#private::PathValue(#from).unboxed()););
     };
     match step {
         Step::Field(member, brackets) => {
@@ -216,14 +214,14 @@ fn in_lists(
     inner: &TokenStream,
 ) -> TokenStream {
     let here = Span::mixed_site();
-    let mut body = quote_spanned! {here=>
+    let mut body = generated! {
         let __value = #private::PathValue(__value).unboxed();
         #inner
     };
     let mut through = Ident::new("passed", Span::mixed_site().located_at(at));
     for bracket in brackets.iter().rev() {
         let list = Ident::new("__list", here.located_at(*bracket));
-        body = quote_spanned! {here=>
+        body = generated! {
             let #list = #private::PathValue(__value).unboxed();
             __to.each(#list, |__value, __to| {
                 for __value in #private::PathValue(__value).#through() { #body }
@@ -231,7 +229,7 @@ fn in_lists(
         };
         through = Ident::new("opened", Span::mixed_site().located_at(at));
     }
-    quote_spanned!(here=> for __value in #private::PathValue(#place).#through() { #body })
+    generated!(for __value in #private::PathValue(#place).#through() { #body })
 }
 
 /// `node`: its lists may name the fields. A tool's output is its arguments.
@@ -247,20 +245,19 @@ pub(crate) fn emit(
     }
     let fields: Vec<&Ident> =
         node.iter().flat_map(|node| &node.fields).filter_map(|field| field.ident.as_ref()).collect();
-    let here = Span::mixed_site();
     let lent = match choices.iter().any(|one| one.state().is_some()) {
-        true => quote_spanned!(here=> state),
-        false => quote_spanned!(here=> _),
+        true => generated!(state),
+        false => generated!(_),
     };
     let lists = choices.iter().map(|one| {
         let (text, source, values, walk) =
             (&one.text, one.source(), one.values(&fields, private), one.walk(private));
-        quote_spanned! {here=>
+        generated! {
             __to.add(#text, #source, #values, |__value: &#output, __to| { #walk });
         }
     });
-    let receiver = node.map(|_| quote_spanned!(here=> &self,));
-    Some(quote_spanned! {here=>
+    let receiver = node.map(|_| generated!(&self,));
+    Some(generated! {
         // For an enum with one variant.
         #[allow(irrefutable_let_patterns)]
         fn choices(#receiver #lent: &#state, __to: &mut #private::Choices<#output>) {

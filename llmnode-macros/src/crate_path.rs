@@ -1,7 +1,7 @@
 //! Where generated code finds the `llmnode` crate.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::quote;
 use syn::parse::ParseStream;
 use syn::{Error, Path};
 
@@ -18,7 +18,7 @@ pub(crate) fn private() -> Ident {
 
 pub(crate) fn scope(krate: &Path, impls: TokenStream) -> TokenStream {
     let private = private();
-    quote_spanned! {Span::mixed_site()=>
+    generated! {
         const _: () = {
             use #krate::__private as #private;
             #impls

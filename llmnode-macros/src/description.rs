@@ -1,18 +1,16 @@
 //! The description of a node or a tool: its doc comment, as rustdoc reads it.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 pub(crate) fn description(attributes: &[Attribute]) -> Option<TokenStream> {
-    let here = Span::mixed_site();
     let value = doc_text(attributes)?;
-    Some(quote_spanned!(here=> const DESCRIPTION: &'static ::core::primitive::str = #value;))
+    Some(generated!(const DESCRIPTION: &'static ::core::primitive::str = #value;))
 }
 
 /// `#[doc = include_str!(…)]` stays an expression.
 pub(crate) fn doc_text(attributes: &[Attribute]) -> Option<TokenStream> {
-    let here = Span::mixed_site();
     let docs: Vec<_> = attributes
         .iter()
         .filter_map(|attribute| match &attribute.meta {
@@ -30,7 +28,7 @@ pub(crate) fn doc_text(attributes: &[Attribute]) -> Option<TokenStream> {
                 Ok(line) => line.to_token_stream(),
                 Err(value) => value.to_token_stream(),
             });
-            quote_spanned!(here=> ::core::concat!(#(#docs, "\n"),*))
+            generated!(::core::concat!(#(#docs, "\n"),*))
         }
     })
 }

@@ -1,5 +1,8 @@
 //! The macros of llmnode; use them through the `llmnode` crate.
 
+#[macro_use]
+mod generated;
+
 mod action;
 mod cfg;
 mod choices;

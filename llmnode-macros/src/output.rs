@@ -4,7 +4,7 @@ mod borrowed;
 mod serde_keys;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 use syn::{Attribute, DeriveInput, Item, Path, parse_quote};
 
 use crate::diagnostics::Errors;
@@ -77,7 +77,7 @@ fn stub_deserialize(input: &DeriveInput, krate: &Path) -> TokenStream {
     generics.params.insert(0, parse_quote!('de));
     let impl_generics = generics.split_for_impl().0;
     let serde = quote!(#krate::__private::serde);
-    quote_spanned! {Span::mixed_site()=>
+    generated! {
         #[automatically_derived]
         impl #impl_generics #serde::Deserialize<'de> for #ident #ty_generics #where_clause {
             fn deserialize<__D: #serde::Deserializer<'de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {

@@ -1,7 +1,7 @@
 //! Constants of generated impls.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 
 use crate::macro_args::{Slot, value};
 
@@ -20,7 +20,7 @@ pub(crate) fn number(slot: &Slot<u32>) -> Option<TokenStream> {
 
 pub(crate) fn settings(calls: &TokenStream, private: &Ident) -> Option<TokenStream> {
     (!calls.is_empty()).then(|| {
-        quote_spanned! {Span::mixed_site()=>
+        generated! {
             const SETTINGS: &'static #private::Settings = &#private::Settings::new()#calls;
         }
     })
@@ -28,5 +28,5 @@ pub(crate) fn settings(calls: &TokenStream, private: &Ident) -> Option<TokenStre
 
 pub(crate) fn flag(name: &str, value: bool) -> TokenStream {
     let name = Ident::new(name, Span::mixed_site());
-    quote_spanned!(Span::mixed_site()=> const #name: ::core::primitive::bool = #value;)
+    generated!(const #name: ::core::primitive::bool = #value;)
 }

@@ -1,7 +1,6 @@
 //! Durations in arguments: `500ms`, `1.5s`, `2m`, and ranges of them.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::{Ident, Literal, TokenStream};
 use syn::parse::ParseStream;
 use syn::{Error, Lit, RangeLimits, Token};
 
@@ -68,7 +67,7 @@ impl Time {
 
     pub(crate) fn emit(self) -> TokenStream {
         let milliseconds = Literal::u64_unsuffixed(self.0);
-        quote_spanned!(Span::mixed_site()=> ::core::time::Duration::from_millis(#milliseconds))
+        generated!(::core::time::Duration::from_millis(#milliseconds))
     }
 }
 
@@ -112,11 +111,10 @@ impl Wait {
 
     pub(crate) fn emit(self, private: &Ident) -> TokenStream {
         let (from, to) = (self.from.emit(), self.to.emit());
-        let here = Span::mixed_site();
         if self.from == self.to {
-            quote_spanned!(here=> #private::Backoff::fixed(#from))
+            generated!(#private::Backoff::fixed(#from))
         } else {
-            quote_spanned!(here=> #private::Backoff::growing(#from, #to))
+            generated!(#private::Backoff::growing(#from, #to))
         }
     }
 }

@@ -11,19 +11,18 @@ use super::step::text;
 use super::syntax::{Exit, Flow, FlowStep, Parameter, StateField, Target};
 use crate::crate_path;
 use crate::expression::resolve_names;
-use crate::generics::{bare, last_name, respanned};
+use crate::generics::{bare, end_spans, last_name, respanned};
 use crate::macro_args::value;
 use crate::names::snake_case;
 
 pub(super) fn emit(flow: &Flow, checked: &CheckedFlow) -> TokenStream {
     let (definition, private) = (definition(flow), crate_path::private());
-    let here = Span::mixed_site();
     let unit = syn::parse_quote!(());
     let (state, action) = (&flow.state, flow.action.as_ref().unwrap_or(&unit));
     let (flow_type_impl, run_impls) = (flow_type_impl(flow, checked, &private), run_impls(flow, &private));
     let decides = flow.step_list.iter().any(|stop| matches!(stop.exit, Exit::Match(_)));
-    let decides = decides.then(|| quote_spanned!(here=> use #private::MatchAction as _;));
-    let impls = quote_spanned! {here=>
+    let decides = decides.then(|| generated!(use #private::MatchAction as _;));
+    let impls = generated! {
         #decides
         type State = #state;
         type Action = #action;
@@ -50,21 +49,20 @@ pub(super) fn definition(flow: &Flow) -> TokenStream {
 }
 
 fn flow_type_impl(flow: &Flow, checked: &CheckedFlow, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
     let ident = &flow.ident;
     let name = value(&flow.name).map_or_else(|| snake_case(&text(ident)), syn::LitStr::value);
     let limit = match value(&flow.steps) {
         Some(steps) => {
             let steps = Literal::u32_unsuffixed(*steps);
-            quote_spanned!(here=> ::core::option::Option::Some(#steps))
+            generated!(::core::option::Option::Some(#steps))
         }
-        None => quote_spanned!(here=> ::core::option::Option::None),
+        None => generated!(::core::option::Option::None),
     };
     let enter = enter(flow, private);
     let steps =
         flow.step_list.iter().zip(&checked.labels).zip(&checked.faulty).filter(|(_, faulty)| !**faulty);
     let steps = steps.map(|((stop, label), _)| step(stop, label, checked, private));
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #private::FlowType<State> for #ident {
             type Action = Action;
@@ -79,17 +77,15 @@ fn flow_type_impl(flow: &Flow, checked: &CheckedFlow, private: &Ident) -> TokenS
 
 fn edges(stop: &FlowStep, checked: &CheckedFlow, private: &Ident) -> Vec<TokenStream> {
     let edge = |action: String, target: &Target| {
-        let here = Span::mixed_site();
-        match target {
+        let target = match target {
             Target::Step(label) => match checked.index(label).map(Literal::usize_unsuffixed) {
-                Some(index) => {
-                    quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Step(#index)))
-                }
-                None => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Todo)),
+                Some(index) => generated!(Step(#index)),
+                None => generated!(Todo),
             },
-            Target::End(..) => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::End)),
-            Target::Todo(_) => quote_spanned!(here=> #private::Edge::new(#action, #private::Target::Todo)),
-        }
+            Target::End(..) => generated!(End),
+            Target::Todo(_) => generated!(Todo),
+        };
+        generated!(#private::Edge::new(#action, #private::Target::#target))
     };
     match &stop.exit {
         Exit::Arrow(target) => vec![edge(String::new(), target)],
@@ -98,20 +94,19 @@ fn edges(stop: &FlowStep, checked: &CheckedFlow, private: &Ident) -> Vec<TokenSt
 }
 
 fn enter(flow: &Flow, private: &Ident) -> Option<TokenStream> {
-    let here = Span::mixed_site();
     let parameters = flow.parameters.as_ref().filter(|parameters| !parameters.is_empty())?;
     let writes = parameters.iter().map(|Parameter { ident, to, .. }| {
         let own = StateField { root: ident.clone(), members: vec![ident.clone().into()] };
         let state_field = state_field(to.as_ref().unwrap_or(&own));
-        let at = here.located_at(ident.span());
+        let at = end_spans(ident).0;
         let private = respanned(private, at);
         quote_spanned!(at=> #private::write(self.#ident, &mut #state_field);)
     });
-    Some(quote_spanned!(here=> fn enter(self, state: &mut State) { #(#writes)* }))
+    Some(generated!(fn enter(self, state: &mut State) { #(#writes)* }))
 }
 
 fn state_field(StateField { root, members }: &StateField) -> TokenStream {
-    let state = Ident::new("state", Span::mixed_site().located_at(root.span()));
+    let state = Ident::new("state", end_spans(root).0);
     quote!(#state #(.#members)*)
 }
 
@@ -192,15 +187,14 @@ fn arm(index: usize, target: &Target, private: &Ident) -> TokenStream {
 }
 
 fn run_impls(flow: &Flow, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
     let ident = &flow.ident;
     let starts = flow.parameters.is_none().then(|| {
-        quote_spanned! {here=>
+        generated! {
             #[automatically_derived]
             impl #private::Startable<State> for #ident {}
         }
     });
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #private::Runnable<State> for #ident {
             type Action = Action;

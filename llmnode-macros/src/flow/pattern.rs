@@ -1,7 +1,7 @@
 //! The patterns of a step's actions.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::{Lit, Pat};
 
 use super::step::text;
@@ -35,11 +35,11 @@ pub(super) fn catch_all_pattern(pattern: &Pat) -> Option<&Pat> {
 pub(super) fn strict(pattern: &Pat) -> TokenStream {
     match pattern {
         Pat::Ident(name) if name.subpat.is_none() && is_variant(&text(&name.ident)) => {
-            quote_spanned!(Span::mixed_site()=> #name { .. })
+            generated!(#name { .. })
         }
         Pat::Or(or) => {
             let cases = or.cases.iter().map(strict);
-            quote_spanned!(Span::mixed_site()=> #(#cases)|*)
+            generated!(#(#cases)|*)
         }
         other => other.to_token_stream(),
     }

@@ -1,7 +1,6 @@
 //! Stub impls for a flow with faults: its uses compile, so the faults are the only errors.
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::TokenStream;
 
 use super::emit::definition;
 use super::syntax::Flow;
@@ -9,12 +8,11 @@ use crate::crate_path;
 
 pub(super) fn stub(flow: &Flow) -> TokenStream {
     let (definition, ident, private) = (definition(flow), &flow.ident, crate_path::private());
-    let here = Span::mixed_site();
     let unit = syn::parse_quote!(());
     let action = flow.action.as_ref().unwrap_or(&unit);
     // Names the types, whose imports would otherwise be unused.
     let named = flow.state.iter().chain(flow.step_list.iter().map(|stop| &stop.ty));
-    let impls = quote_spanned! {here=>
+    let impls = generated! {
         #[allow(dead_code)]
         fn named(#(_: ::core::marker::PhantomData<#named>),*) {}
         type Action = #action;
@@ -42,5 +40,5 @@ pub(super) fn stub(flow: &Flow) -> TokenStream {
         }
     };
     let impls = crate_path::scope(&crate_path::resolve(&flow.krate), impls);
-    quote_spanned!(here=> #definition #impls)
+    generated!(#definition #impls)
 }

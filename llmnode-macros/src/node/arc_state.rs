@@ -1,7 +1,6 @@
 //! `impl Exec<Arc<State>>`: a node with a state also runs where the run has that state in an `Arc`.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::{Ident, TokenStream};
 use syn::{GenericParam, Generics, Type};
 
 use super::model::NodeModel;
@@ -23,7 +22,7 @@ pub(crate) fn emit(
         param
     });
     let bounds = stated.where_clause.iter().flat_map(|clause| &clause.predicates);
-    Some(quote_spanned! {Span::mixed_site()=>
+    Some(generated! {
         #private::impl_arc_state!(#ident #ty_generics, #state, [#(#params,)*] [#(#bounds,)*]);
     })
 }

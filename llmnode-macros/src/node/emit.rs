@@ -1,6 +1,6 @@
 //! Emits the impls of a checked node. The expansion states facts; behaviour is in the runtime.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Field, Generics, LitStr, Type};
@@ -38,20 +38,18 @@ pub(crate) fn emit(model: &NodeModel<'_>) -> TokenStream {
 
 /// The compiler tracks these files, so that an edit rebuilds the crate.
 fn files(model: &NodeModel<'_>) -> TokenStream {
-    let here = Span::mixed_site();
     let files = &model.files;
     let places = model.system.iter().chain(&model.prompt).filter_map(Part::file);
     let mut types: Vec<&Ident> = places.collect();
     types.sort_unstable();
     types.dedup();
-    quote_spanned! {here=>
+    generated! {
         #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#files);)*
         #(#[allow(non_camel_case_types)] enum #types {})*
     }
 }
 
 fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
     let ident = &model.item.ident;
     let raw_text: Type = syn::parse_quote!(::std::string::String);
     let output = model.output.unwrap_or(&raw_text);
@@ -62,7 +60,7 @@ fn node_impl(model: &NodeModel<'_>, generics: &Generics, private: &Ident) -> Tok
     let description = description(&model.item.attrs);
     let constants = constants(model, private);
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
             #answer
@@ -86,11 +84,10 @@ fn exec_impls(model: &NodeModel<'_>, generics: Generics, private: &Ident) -> Tok
 
 /// Not an `async fn`, which for a generic node meets the compiler's limits on lifetimes and `Send`.
 fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
     let ident = &model.item.ident;
     let run = match &model.args.goal {
-        Some(_) => quote_spanned!(here=> smart::exec),
-        None => quote_spanned!(here=> exec),
+        Some(_) => generated!(smart::exec),
+        None => generated!(exec),
     };
     // The compiler reports a state that cannot be shared between threads at this span.
     let at = end_spans(state).0;
@@ -98,7 +95,7 @@ fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &I
     let exec = quote_spanned!(at=> #near::Exec<#state>);
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #impl_generics #exec for #ident #ty_generics #where_clause {
             const TRIES_ITSELF: ::core::primitive::bool = true;
@@ -113,7 +110,6 @@ fn exec_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &I
 }
 
 fn llm_node_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
     let ident = &model.item.ident;
     let (lent, messages) = messages(model, private);
     let held_model = held_model(model, private);
@@ -125,7 +121,7 @@ fn llm_node_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private
     let tools = tools::emit(model, state, private);
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #impl_generics #private::LlmNode<#state> for #ident #ty_generics #where_clause {
             fn render(&self, #lent: &#state, __to: &mut #private::Prompt) {
@@ -145,15 +141,14 @@ fn llm_node_impl(model: &NodeModel<'_>, state: &Type, stated: &Generics, private
 
 /// With the name of the state, which is `_` if they do not read it.
 fn messages(model: &NodeModel<'_>, private: &Ident) -> (TokenStream, TokenStream) {
-    let here = Span::mixed_site();
     if model.args.goal.is_some() {
-        return (quote_spanned!(here=> _), quote_spanned!(here=> #private::smart::render(self, __to);));
+        return (generated!(_), generated!(#private::smart::render(self, __to);));
     }
     let (with, examples) = (items(&model.args.with), value(&model.args.examples));
     let reads_state = model.system.iter().chain(&model.prompt).any(Part::reads_state)
         || with::state(with).is_some()
         || examples.is_some();
-    let lent = if reads_state { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let lent = if reads_state { generated!(state) } else { generated!(_) };
     let system = (!model.system.is_empty()).then(|| message("system", &model.system, model, private));
     let examples = examples.map(|examples| examples.emit(model.output.is_none(), private));
     let history = history(model, private);
@@ -166,7 +161,7 @@ fn constants(model: &NodeModel<'_>, private: &Ident) -> TokenStream {
     let settings = settings::settings(&settings_calls(args, private), private);
     let limits = value(&args.limits).map(|limits| {
         let limits = limits.emit(private);
-        quote_spanned!(Span::mixed_site()=> const LIMITS: #private::Limits = #limits;)
+        generated!(const LIMITS: #private::Limits = #limits;)
     });
     let non_idempotent = args.step.non_idempotent().then(|| settings::flag("IDEMPOTENT", false));
     let fallback = args.fallback.as_ref().map(|_| settings::flag("FALLBACK", true));
@@ -199,17 +194,16 @@ fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
 fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
     let functions = validators::emit(model, private);
     let Some(output) = model.output else {
-        let here = Span::mixed_site();
         return match functions {
-            None => quote_spanned!(here=> #private::OutputSpec::text()),
+            None => generated!(#private::OutputSpec::text()),
             Some(functions) => {
-                quote_spanned!(here=> #private::OutputSpec::checked_text(|__value, __to| { #functions }))
+                generated!(#private::OutputSpec::checked_text(|__value, __to| { #functions }))
             }
         };
     };
     let collect = |of_type: TokenStream| match &functions {
         None => of_type,
-        Some(functions) => quote_spanned!(Span::mixed_site()=> { #of_type; #functions }),
+        Some(functions) => generated!({ #of_type; #functions }),
     };
     let at = end_spans(output).0;
     if mentions_parameter(output, &model.item.generics) {

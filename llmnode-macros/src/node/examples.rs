@@ -1,13 +1,13 @@
 //! `examples = [(input, output), …]`, or the path of a function that returns them.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprPath, Token, bracketed, parenthesized, token};
 
 use crate::expression;
-use crate::generics::respanned;
+use crate::generics::{end_spans, respanned};
 use crate::literals::unexpected;
 use crate::macro_args::{comma_or_end, parse_list};
 
@@ -47,39 +47,31 @@ impl Examples {
 
     /// The compiler reports an output that cannot be serialized at the value.
     pub(crate) fn emit(&self, raw_text: bool, private: &Ident) -> TokenStream {
-        let here = Span::mixed_site();
         let at = match self {
-            Self::List(pairs) => pairs.first().map_or(here, |(_, output)| start(output)),
-            Self::Function(path) => start(path),
+            Self::List(pairs) => end_spans(&pairs.first().map(|(_, output)| output)).0,
+            Self::Function(path) => end_spans(path).0,
         };
         let (node, method) = (Ident::new("self", at), Ident::new("examples", at));
         let examples = match self {
             Self::List(pairs) => {
                 let pairs = pairs.iter().map(|(input, output)| example(input, output, raw_text, private));
-                quote_spanned!(here=> [#(#pairs),*])
+                generated!([#(#pairs),*])
             }
             Self::Function(path) => quote_spanned!(at=> #path()),
         };
-        quote_spanned!(here=> __to.#method(#node, state, || #examples);)
+        generated!(__to.#method(#node, state, || #examples);)
     }
 }
 
 fn example(input: &Expr, output: &Expr, raw_text: bool, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
-    let at = start(input);
+    let at = end_spans(input).0;
     let near = respanned(private, at);
     let input = quote_spanned!(at=> #near::Example::<Self>::asking(#input));
     let output = match raw_text {
-        true => quote_spanned!(here=> #private::ExampleText::into_text(#output)),
+        true => generated!(#private::ExampleText::into_text(#output)),
         false => output.to_token_stream(),
     };
-    quote_spanned!(here=> #private::Example::<Self> { input: #input, output: #output })
-}
-
-fn start(tokens: &impl ToTokens) -> Span {
-    let here = Span::mixed_site();
-    let first = tokens.to_token_stream().into_iter().next();
-    first.map_or(here, |token| here.located_at(token.span()))
+    generated!(#private::Example::<Self> { input: #input, output: #output })
 }
 
 fn pair(input: ParseStream<'_>) -> syn::Result<(Expr, Expr)> {

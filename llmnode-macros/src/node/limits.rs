@@ -1,7 +1,7 @@
 //! `limits(requests = 5, tokens = 2_000, money = 0.05)`.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{Error, Token};
 
@@ -51,7 +51,7 @@ impl Limits {
             ("tokens", settings::number(&self.tokens)),
             ("money", money),
         ]);
-        quote_spanned!(Span::mixed_site()=> #private::Limits::new()#calls)
+        generated!(#private::Limits::new()#calls)
     }
 }
 

@@ -14,40 +14,38 @@ pub(crate) fn message(role: &str, parts: &[Part], model: &NodeModel<'_>, private
     let here = Span::mixed_site();
     let role = Ident::new(role, here);
     let segments = parts.iter().map(|part| segment(part, model, private));
-    quote_spanned!(here=> __to.#role(&[#(#segments),*]);)
+    generated!(__to.#role(&[#(#segments),*]);)
 }
 
 pub(crate) fn history(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
-    let here = Span::mixed_site();
     let history = model.history?.ident.as_ref()?;
     let field = identifier(&history.unraw().to_string(), history.span())?;
     let field = reference(&ValueOrigin::Field(field), model, private);
-    Some(quote_spanned!(here=> __to.history(#field);))
+    Some(generated!(__to.history(#field);))
 }
 
 fn segment(part: &Part, model: &NodeModel<'_>, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
-    let segment = quote_spanned!(here=> #private::Segment);
+    let segment = generated!(#private::Segment);
     let (origin, format) = match part {
-        Part::Text(text) => return quote_spanned!(here=> #segment::text(#text)),
+        Part::Text(text) => return generated!(#segment::text(#text)),
         Part::Checked { field, check } => {
-            let field = quote_spanned!(here=> #private::SegmentProbe(&self.#field));
-            return quote_spanned!(here=> { #check use #private::probes::*; (&&#field).segment() });
+            let field = generated!(#private::SegmentProbe(&self.#field));
+            return generated!({ #check use #private::probes::*; (&&#field).segment() });
         }
         Part::Value { origin, format } => (origin, format),
     };
     let by_reference = reference(origin, model, private);
     match format {
-        Format::Plain => quote_spanned!(here=> #segment::value(#by_reference)),
-        Format::List => quote_spanned!(here=> #segment::list(#by_reference)),
-        Format::Json => quote_spanned!(here=> #segment::json(#by_reference)),
-        Format::Fence => quote_spanned!(here=> #segment::fence(#by_reference)),
-        Format::Attach => quote_spanned!(here=> #segment::attach(#by_reference)),
-        Format::Raw => quote_spanned!(here=> #segment::raw(#by_reference)),
-        Format::Or(absent) => quote_spanned!(here=> #segment::or(#by_reference, #absent)),
+        Format::Plain => generated!(#segment::value(#by_reference)),
+        Format::List => generated!(#segment::list(#by_reference)),
+        Format::Json => generated!(#segment::json(#by_reference)),
+        Format::Fence => generated!(#segment::fence(#by_reference)),
+        Format::Attach => generated!(#segment::attach(#by_reference)),
+        Format::Raw => generated!(#segment::raw(#by_reference)),
+        Format::Or(absent) => generated!(#segment::or(#by_reference, #absent)),
         Format::Spec(spec) => {
             let spec = format!("{{:{spec}}}");
-            quote_spanned!(here=> #segment::format(&::core::format_args!(#spec, #by_reference)))
+            generated!(#segment::format(&::core::format_args!(#spec, #by_reference)))
         }
     }
 }

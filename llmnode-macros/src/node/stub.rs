@@ -1,7 +1,6 @@
 //! Stub impls for a node with faults: its uses compile, so the faults are the only errors.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::{Ident, TokenStream};
 use syn::{Generics, Item, Path, parse_quote};
 
 use super::args::NodeArgs;
@@ -30,7 +29,6 @@ pub(crate) fn stub(
     args: &NodeArgs,
     step: bool,
 ) -> TokenStream {
-    let here = Span::mixed_site();
     let text = parse_quote!(::std::string::String);
     let output = value(&args.output).unwrap_or(&text);
     let name = ident.to_string();
@@ -47,7 +45,7 @@ pub(crate) fn stub(
         let mut generics = stated.clone();
         generics.make_where_clause().predicates.push(parse_quote!(Self: ::core::marker::Send + 'static));
         let (stated_impl, _, where_clause) = generics.split_for_impl();
-        quote_spanned! {here=>
+        generated! {
             #[automatically_derived]
             impl #stated_impl #private::Tool<#any_state> for #ident #ty_generics #where_clause {
                 fn arguments() -> #private::OutputSpec<Self, #any_state> {
@@ -60,7 +58,7 @@ pub(crate) fn stub(
         }
     });
     let smart = args.goal.is_some().then(|| smart::stub(ident, &generics, &private)).flatten();
-    let impls = quote_spanned! {here=>
+    let impls = generated! {
         #[automatically_derived]
         impl #impl_generics #private::Node for #ident #ty_generics #where_clause {
             type Output = #output;

@@ -4,7 +4,7 @@
 //! in generated code they see only `self` and `state`, which are resolved as generated code is.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
@@ -69,7 +69,7 @@ pub(crate) fn with_bindings(with: &[WithVariable], messages: TokenStream) -> Tok
     let (values, bindings) =
         (with.iter().filter_map(WithVariable::value), with.iter().map(WithVariable::binding));
     // Temporaries in the scrutinee of a `match` live until its end.
-    quote_spanned!(Span::mixed_site()=> match (#(#values,)*) { (#(#bindings,)*) => { #messages } })
+    generated!(match (#(#values,)*) { (#(#bindings,)*) => { #messages } })
 }
 
 pub(crate) fn state(with: &[WithVariable]) -> Option<Span> {

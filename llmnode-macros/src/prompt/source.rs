@@ -126,21 +126,13 @@ fn is_std_macro(call: &Macro, name: &str) -> bool {
 }
 
 fn concat_literals(call: &Macro, key: &Ident) -> syn::Result<Vec<LitStr>> {
-    let items =
-        Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).map_err(|error| {
-            let message = format!("`concat!` in `{key}` takes string literals with commas between them");
-            Error::new(error.span(), message)
-        })?;
-    items.into_iter().map(|item| piece(item, key)).collect()
-}
-
-fn piece(item: Expr, key: &Ident) -> syn::Result<LitStr> {
-    match bare_value(item) {
+    let wanted = |rest: &str| format!("`concat!` in `{key}` takes string literals{rest}");
+    let items = Punctuated::<Expr, Token![,]>::parse_terminated
+        .parse2(call.tokens.clone())
+        .map_err(|error| Error::new(error.span(), wanted(" with commas between them")))?;
+    let literal = |item: Expr| match bare_value(item) {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => reject_suffix(text),
-        other => Err(Error::new_spanned(other, wanted(key))),
-    }
-}
-
-fn wanted(key: &Ident) -> String {
-    format!("`concat!` in `{key}` takes string literals{CHECKED}")
+        other => Err(Error::new_spanned(other, wanted(CHECKED))),
+    };
+    items.into_iter().map(literal).collect()
 }

@@ -49,7 +49,7 @@ impl Arguments<'_> {
         let (from, to) = self.output;
         let output = Ident::new("__output", to);
         let output = quote_spanned!(from=> &*#output);
-        quote_spanned! {here=>
+        generated! {
             #[automatically_derived]
             impl #header #private::Tool<#state> for #ident {
                 #items
@@ -91,7 +91,7 @@ impl Arguments<'_> {
             };
             fields.push(quote!(#(#attributes)* #name: #ty));
         }
-        quote_spanned! {here=>
+        generated! {
             // schemars' code calls methods of these traits.
             #[allow(unused_imports)]
             use ::core::convert::{From as _, Into as _};

@@ -61,13 +61,12 @@ fn argument(parameter: &Parameter) -> Option<Argument<'_>> {
 }
 
 fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
     let (ident, name) = (&model.ident, &model.name);
     let description = description(&model.function.attrs);
     let output = match &model.function.sig.output {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, ty) if is_result(ty) => {
-            quote_spanned!(here.located_at(end_spans(ty).0)=> <#ty as #private::ResultOf>::Value)
+            quote_spanned!(end_spans(ty).0=> <#ty as #private::ResultOf>::Value)
         }
         ReturnType::Type(_, ty) => ty.to_token_stream(),
     };
@@ -79,7 +78,7 @@ fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     ]);
     let settings = settings::settings(&calls, private);
     let once = (value(&args.idempotent) == Some(&false)).then(|| settings::flag("IDEMPOTENT", false));
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #private::Node for #ident {
             type Output = #output;
@@ -93,13 +92,9 @@ fn node(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
 
 /// Without a state, a type parameter for the impls.
 fn state(model: &ToolModel<'_>) -> (TokenStream, TokenStream) {
-    let here = Span::mixed_site();
     match model.state() {
         Some(state) => (TokenStream::new(), state.to_token_stream()),
-        None => (
-            quote_spanned!(here=> <AnyState: ?::core::marker::Sized + ::core::marker::Sync>),
-            quote_spanned!(here=> AnyState),
-        ),
+        None => (generated!(<AnyState: ?::core::marker::Sized + ::core::marker::Sync>), generated!(AnyState)),
     }
 }
 
@@ -108,12 +103,12 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let signature = &model.function.sig;
     let (ident, function) = (&model.ident, &signature.ident);
     let given = model.parameters.iter().map(|one| match one {
-        Parameter::Argument { name, by_reference: true, .. } => quote_spanned!(here=> &self.#name),
+        Parameter::Argument { name, by_reference: true, .. } => generated!(&self.#name),
         Parameter::Argument { name, ty, .. } => {
-            quote_spanned!(here.located_at(end_spans(ty).0)=> (&&&#private::CloneProbe(&self.#name)).cloned())
+            quote_spanned!(end_spans(ty).0=> (&&&#private::CloneProbe(&self.#name)).cloned())
         }
-        Parameter::State(_) => quote_spanned!(here=> #private::Cx::state(__cx)),
-        Parameter::Context(_) => quote_spanned!(here=> __cx),
+        Parameter::State(_) => generated!(#private::Cx::state(__cx)),
+        Parameter::Context(_) => generated!(__cx),
     });
     // The compiler reports an error type that cannot be passed to the model at this span.
     let (at, end) = match &signature.output {
@@ -124,20 +119,20 @@ fn exec(model: &ToolModel<'_>, private: &Ident) -> TokenStream {
     let function_there = respanned(function, at);
     let call = quote_spanned!(end=> #function_there(#(#given),*)#wait);
     let value = match &signature.output {
-        ReturnType::Default => quote_spanned!(here=> { #call; ::core::result::Result::Ok(()) }),
+        ReturnType::Default => generated!({ #call; ::core::result::Result::Ok(()) }),
         ReturnType::Type(_, ty) if is_result(ty) => {
             let private = respanned(private, at);
             quote_spanned!(at=> #private::fallible(#call))
         }
-        ReturnType::Type(..) => quote_spanned!(here=> ::core::result::Result::Ok(#call)),
+        ReturnType::Type(..) => generated!(::core::result::Result::Ok(#call)),
     };
     let uses_context = model.parameters.iter().any(|one| one.state().is_some());
-    let cx = if uses_context { quote_spanned!(here=> __cx) } else { quote_spanned!(here=> _) };
+    let cx = if uses_context { generated!(__cx) } else { generated!(_) };
     let (generics, state) = state(model);
     // The compiler reports a future that is not `Send` at this span.
-    let at = here.located_at(function.span());
+    let at = end_spans(function).0;
     let future = quote_spanned!(at=> ::core::future::Future<Output = #private::ExecResult<Self>> + ::core::marker::Send);
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #generics #private::Exec<#state> for #ident {
             fn exec(&self, #cx: &#private::Cx<'_, #state>) -> impl #future {
@@ -157,9 +152,8 @@ pub(super) fn stub_of_function(model: &ToolModel<'_>) -> TokenStream {
 
 pub(super) fn stub(ident: &Ident, name: &str, krate: &Path) -> TokenStream {
     let private = crate_path::private();
-    let here = Span::mixed_site();
-    let any = quote_spanned!(here=> <AnyState: ?::core::marker::Sized + ::core::marker::Sync>);
-    let impls = quote_spanned! {here=>
+    let any = generated!(<AnyState: ?::core::marker::Sized + ::core::marker::Sync>);
+    let impls = generated! {
         impl #private::Node for #ident {
             type Output = ();
             const NAME: &'static ::core::primitive::str = #name;

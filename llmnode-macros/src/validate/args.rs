@@ -39,16 +39,8 @@ pub(crate) struct BlockArgs {
 impl BlockArgs {
     pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self::default();
-        let (state_argument, rest) = strip_state(tokens);
-        match state_argument {
-            Some(StateArgument::State(at)) => args.state = Some(at),
-            Some(StateArgument::Type(at)) => {
-                let message =
-                    "the methods of an impl block name the state in their parameters; write `#[validate]`";
-                errors.push(Error::new(at, message));
-            }
-            None => {}
-        }
+        let (state, rest) = strip_state(tokens);
+        state.map_or_else(|error| errors.push(error), |state| args.state = state);
         parse_arguments(rest, &Grammar::of_values("validate", &["crate"]), errors, |key, input| {
             crate_path::parse(input, key, &mut args.krate)
         });
@@ -56,27 +48,23 @@ impl BlockArgs {
     }
 }
 
-enum StateArgument {
-    State(Span),
-    Type(Span),
-}
-
-fn strip_state(tokens: TokenStream) -> (Option<StateArgument>, TokenStream) {
+/// The flag `state`. A type in its place is a fault.
+fn strip_state(tokens: TokenStream) -> (syn::Result<Option<Span>>, TokenStream) {
     use proc_macro2::TokenTree::{Ident, Punct};
+    let of_type = |at| {
+        let message = "the methods of an impl block name the state in their parameters; write `#[validate]`";
+        (Err(Error::new(at, message)), TokenStream::new())
+    };
     let mut rest = tokens.clone().into_iter();
     match (rest.next(), rest.next()) {
-        (Some(Ident(state)), None) if state == "state" => {
-            (Some(StateArgument::State(state.span())), TokenStream::new())
-        }
+        (Some(Ident(state)), None) if state == "state" => (Ok(Some(state.span())), TokenStream::new()),
         (Some(Ident(state)), Some(Punct(comma))) if state == "state" && comma.as_char() == ',' => {
-            (Some(StateArgument::State(state.span())), rest.collect())
+            (Ok(Some(state.span())), rest.collect())
         }
         (Some(Ident(state)), Some(Punct(equals))) if state == "state" && equals.as_char() == '=' => {
-            (Some(StateArgument::Type(state.span())), TokenStream::new())
+            of_type(state.span())
         }
-        (Some(Ident(_)), _) if syn::parse2::<Path>(tokens.clone()).is_ok() => {
-            (Some(StateArgument::Type(tokens.span())), TokenStream::new())
-        }
-        _ => (None, tokens),
+        (Some(Ident(_)), _) if syn::parse2::<Path>(tokens.clone()).is_ok() => of_type(tokens.span()),
+        _ => (Ok(None), tokens),
     }
 }

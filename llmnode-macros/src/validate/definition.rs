@@ -39,14 +39,13 @@ pub(crate) fn expand(
 }
 
 pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
-    let here = Span::mixed_site();
     let ident = &input.ident;
     let mark = mark_of(input);
     let marked = if input.generics.type_params().next().is_some() {
         mark
     } else {
         let (_, ty_generics, _) = input.generics.split_for_impl();
-        quote_spanned! {here=> {
+        generated! { {
             use #krate::__private::probes::*;
             (&&#krate::__private::CoverageProbe::<#ident #ty_generics>::new()).mark(#mark)
         }}
@@ -56,14 +55,13 @@ pub(crate) fn mark(input: &DeriveInput, krate: &Path) -> Attribute {
 }
 
 fn mark_of(input: &DeriveInput) -> TokenStream {
-    let here = Span::mixed_site();
     let ident = &input.ident;
     if input.generics.type_params().next().is_some() {
         let (_, ty_generics, _) = input.generics.split_for_impl();
-        return quote_spanned!(here=> ::core::any::type_name::<#ident #ty_generics>());
+        return generated!(::core::any::type_name::<#ident #ty_generics>());
     }
     let name = format!("::{ident}");
-    quote_spanned!(here=> ::core::concat!(::core::module_path!(), #name))
+    generated!(::core::concat!(::core::module_path!(), #name))
 }
 
 pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
@@ -74,7 +72,6 @@ pub(crate) fn derives(attributes: &[Attribute]) -> impl Iterator<Item = Ident> {
 }
 
 fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
     let ident = &input.ident;
     let mark = mark_of(input);
     let mut generics = input.generics.clone();
@@ -92,23 +89,21 @@ fn validated_fields_impl(input: &DeriveInput, model: &DefinitionModel<'_>, priva
         }
         if is_generic(ty, &input.generics) {
             generics.make_where_clause().predicates.push(parse_quote!(#ty: #private::ValidatedFields));
-            types.push(quote_spanned!(here=> __to.validated::<#ty>();));
+            types.push(generated!(__to.validated::<#ty>();));
         } else {
-            types.push(
-                quote_spanned!(here=> (&&&&#private::CoverageProbe::<#ty>::of(#field)).coverage(__to);),
-            );
+            types.push(generated!((&&&&#private::CoverageProbe::<#ty>::of(#field)).coverage(__to);));
         }
     }
     let body = if types.is_empty() {
-        quote_spanned!(here=> __to.enter(#mark);)
+        generated!(__to.enter(#mark);)
     } else {
-        quote_spanned! {here=>
+        generated! {
             use #private::probes::*;
             if __to.enter(#mark) { #(#types)* }
         }
     };
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #impl_generics #private::ValidatedFields for #ident #ty_generics #where_clause {
             fn coverage(__to: &mut #private::Coverage) { #body }
@@ -138,15 +133,14 @@ struct FieldsImpl<'a> {
 
 impl FieldsImpl<'_> {
     fn emit(&self, model: &DefinitionModel<'_>, state: Option<&Type>) -> TokenStream {
-        let here = Span::mixed_site();
         let Self { input, private, lifetime, .. } = self;
         let ident = &input.ident;
         let (state, generics) = self.state_generics(model, state);
         let body = self.body(model, &state);
-        let to = if body.is_empty() { quote_spanned!(here=> _) } else { quote_spanned!(here=> __to) };
+        let to = if body.is_empty() { generated!(_) } else { generated!(__to) };
         let (impl_generics, _, where_clause) = generics.split_for_impl();
         let (_, ty_generics, _) = input.generics.split_for_impl();
-        quote_spanned! {here=>
+        generated! {
             #[automatically_derived]
             impl #impl_generics #private::ValidateFields<#state> for #ident #ty_generics #where_clause {
                     fn fields<#lifetime>(&#lifetime self, #to: &mut #private::Checks<#lifetime, #state>) { #body }
@@ -179,11 +173,10 @@ impl FieldsImpl<'_> {
     }
 
     fn body(&self, model: &DefinitionModel<'_>, state: &TokenStream) -> TokenStream {
-        let here = Span::mixed_site();
         let private = self.private;
         // For the type's own validators, which run after the traversal.
-        let pairs = model.renamed.iter().map(|(rust, json)| quote_spanned!(here=> (#rust, #json)));
-        let names = (!model.renamed.is_empty()).then(|| quote_spanned!(here=> __to.names(&[#(#pairs),*]);));
+        let pairs = model.renamed.iter().map(|(rust, json)| generated!((#rust, #json)));
+        let names = (!model.renamed.is_empty()).then(|| generated!(__to.names(&[#(#pairs),*]);));
         if model.shapes.iter().all(|shape| shape.fields.is_empty()) {
             return names.unwrap_or_default();
         }
@@ -191,8 +184,8 @@ impl FieldsImpl<'_> {
             model.shapes.iter().filter(|shape| !shape.fields.is_empty()).map(|shape| self.arm(shape, state));
         let all = model.shapes.iter().all(|shape| !shape.fields.is_empty() || shape.variant.is_none())
             && !self.has_skipped_variants(model);
-        let rest = (!all).then(|| quote_spanned!(here=> _ => {}));
-        quote_spanned! {here=>
+        let rest = (!all).then(|| generated!(_ => {}));
+        generated! {
             use #private::probes::*;
             match self { #(#shapes)* #rest }
             #names
@@ -204,29 +197,25 @@ impl FieldsImpl<'_> {
     }
 
     fn arm(&self, shape: &Shape<'_>, state: &TokenStream) -> TokenStream {
-        let here = Span::mixed_site();
-        let variant = shape.variant.map(|variant| quote_spanned!(here=> ::#variant));
-        let bound = shape
-            .fields
-            .iter()
-            .map(|FieldModel { member, binding, .. }| quote_spanned!(here=> #member: #binding));
+        let variant = shape.variant.map(|variant| generated!(::#variant));
+        let bound =
+            shape.fields.iter().map(|FieldModel { member, binding, .. }| generated!(#member: #binding));
         let dives = shape.fields.iter().map(|field| self.field(field, state));
         let body = match &shape.wrapper_key {
-            None => quote_spanned!(here=> #(#dives)*),
-            Some(name) => quote_spanned!(here=> __to.field(#name, |__to| { #(#dives)* });),
+            None => generated!(#(#dives)*),
+            Some(name) => generated!(__to.field(#name, |__to| { #(#dives)* });),
         };
-        quote_spanned!(here=> Self #variant { #(#bound,)* .. } => { #body })
+        generated!(Self #variant { #(#bound,)* .. } => { #body })
     }
 
     fn field(&self, field: &FieldModel<'_>, state: &TokenStream) -> TokenStream {
-        let here = Span::mixed_site();
         let binding = &field.binding;
         let inside = self.value(binding, &[], field.ty, state);
         match &field.step {
-            JsonStep::Key(name) => quote_spanned!(here=> __to.field(#name, |__to| { #inside });),
+            JsonStep::Key(name) => generated!(__to.field(#name, |__to| { #inside });),
             JsonStep::Index(index) => {
                 let index = Index::from(*index);
-                quote_spanned!(here=> __to.index(#index, |__to| { #inside });)
+                generated!(__to.index(#index, |__to| { #inside });)
             }
             JsonStep::None => inside,
         }
@@ -241,12 +230,12 @@ impl FieldsImpl<'_> {
                 let index = Index::from(index);
                 let path: Vec<_> = elements.iter().cloned().chain([index.clone()]).collect();
                 let inside = self.value(binding, &path, ty, state);
-                quote_spanned!(here=> __to.index(#index, |__to| { #inside });)
+                generated!(__to.index(#index, |__to| { #inside });)
             });
-            return quote_spanned!(here=> #(#inside)*);
+            return generated!(#(#inside)*);
         }
-        let lent = (!elements.is_empty()).then(|| quote_spanned!(here=> &));
-        let reference = quote_spanned!(here=> #lent #binding #(.#elements)*);
+        let lent = (!elements.is_empty()).then(|| generated!(&));
+        let reference = generated!(#lent #binding #(.#elements)*);
         let at = here.located_at(ty.span());
         if is_generic(ty, &self.input.generics) {
             return quote_spanned!(at=> <#ty as #private::Validate<#state>>::checks(#reference, __to););

@@ -75,7 +75,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let (state, generics) = state_generics(block, &private, validators, state);
     let checks = validators.iter().map(check);
     let inside = if generics.type_params().next().is_some() {
-        quote_spanned!(here=> <Self as #private::ValidateFields<#state>>::fields(self, __to);)
+        generated!(<Self as #private::ValidateFields<#state>>::fields(self, __to);)
     } else {
         // A bound here would be a second error beside the marker's if the definition lacks `#[validate]`.
         let at = here.located_at(ty.span());
@@ -87,7 +87,7 @@ fn impls(block: &ItemImpl, krate: &Path, validators: &[Validator<'_>], state: Op
     let lifetime = fresh_lifetime("'checked", &block.generics);
     let (marker_generics, _, marker_where) = marker.split_for_impl();
     let (impl_generics, _, where_clause) = generics.split_for_impl();
-    let impls = quote_spanned! {here=>
+    let impls = generated! {
         #[automatically_derived]
         impl #marker_generics #private::OneValidateBlock for #ty #marker_where {}
         #[automatically_derived]
@@ -144,19 +144,17 @@ fn check(validator: &Validator<'_>) -> TokenStream {
     let ident = &method.sig.ident;
     let name = syn::ext::IdentExt::unraw(ident).to_string();
     let takes = |wanted: Parameter| parameters.contains(&wanted);
-    let state =
-        if takes(Parameter::State) { quote_spanned!(here=> __state) } else { quote_spanned!(here=> _) };
-    let attempt =
-        if takes(Parameter::Attempt) { quote_spanned!(here=> __attempt) } else { quote_spanned!(here=> _) };
+    let state = if takes(Parameter::State) { generated!(__state) } else { generated!(_) };
+    let attempt = if takes(Parameter::Attempt) { generated!(__attempt) } else { generated!(_) };
     let arguments = parameters.iter().map(|parameter| match parameter {
-        Parameter::State => quote_spanned!(here=> __state),
-        Parameter::Attempt => quote_spanned!(here=> __attempt),
+        Parameter::State => generated!(__state),
+        Parameter::Attempt => generated!(__attempt),
     });
     // The compiler reports a future that is not `Send` at the method's name.
     let at = here.located_at(ident.span());
     let kind = Ident::new(if is_async(method) { "future" } else { "sync" }, at);
-    let call = call(method, quote_spanned!(here=> (self, #(#arguments),*)));
-    quote_spanned! {here=>
+    let call = call(method, generated!((self, #(#arguments),*)));
+    generated! {
         __to.#kind(#name, move |#state, #attempt| #call);
     }
 }

@@ -3,6 +3,9 @@
 
 #[path = "../../src"]
 mod modules {
+    #[macro_use]
+    pub(crate) mod generated;
+
     pub(crate) mod action;
     pub(crate) mod cfg;
     pub(crate) mod choices;

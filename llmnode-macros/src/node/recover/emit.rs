@@ -1,7 +1,7 @@
 //! Emits the stacks as a constant.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::quote;
 
 use super::{Action, Stack, Step};
 use crate::names::camel_case;
@@ -13,7 +13,7 @@ pub(crate) fn emit(stacks: &[Stack], private: &Ident) -> TokenStream {
         let steps = stack.steps.iter().flatten().map(|step| self::step(step, private));
         quote!((#failures, #private::Cow::Borrowed(&[#(#steps),*])))
     });
-    quote_spanned!(Span::mixed_site()=> const { &[#(#rows),*] })
+    generated!(const { &[#(#rows),*] })
 }
 
 fn failures(key: &str, private: &Ident) -> TokenStream {

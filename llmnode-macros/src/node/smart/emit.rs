@@ -1,6 +1,6 @@
 //! Emits the impl of `Smart` for a checked node with a goal.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Generics, Type, parse_quote};
@@ -15,7 +15,6 @@ use crate::node::model::NodeModel;
 pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
     let NodeArgs { goal, form, think, .. } = model.args;
     let goal = value(goal)?.value();
-    let here = Span::mixed_site();
     let ident = &model.item.ident;
     let raw_text: Type = parse_quote!(::std::string::String);
     let output = model.output.unwrap_or(&raw_text);
@@ -40,7 +39,7 @@ pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream
     let (name, text) = if think.is_some() { ("thinking", None) } else { ("new", Some(quote!(, #text))) };
     let new = Ident::new(name, at);
     let declaring = quote_spanned!(end=> #new::<#output>(#goal, #private::smart::Form::#form #text));
-    Some(quote_spanned! {here=>
+    Some(generated! {
         #[automatically_derived]
         impl #private::smart::Smart for #ident {
             fn declared() -> &'static #private::smart::TypedSignature {
@@ -70,9 +69,8 @@ pub(crate) fn stub(ident: &Ident, generics: &Generics, private: &Ident) -> Optio
     if cfg!(not(feature = "smart")) || !generics.params.is_empty() {
         return None;
     }
-    let here = Span::mixed_site();
     let unreachable = quote!(::core::unreachable!());
-    Some(quote_spanned! {here=>
+    Some(generated! {
         #[automatically_derived]
         impl #private::smart::Smart for #ident {
             fn declared() -> &'static #private::smart::TypedSignature { #unreachable }

@@ -24,24 +24,23 @@ struct Shape {
 impl Shape {
     /// `many`: the name of the batch's nodes. Raw text is passed as `&str`.
     fn new(many: Option<TokenStream>, text: bool, private: &Ident) -> Self {
-        let here = Span::mixed_site();
-        let given = quote_spanned!(here=> <Self as #private::Node>::Output);
+        let given = generated!(<Self as #private::Node>::Output);
         match many {
             None => Self {
-                kind: quote_spanned!(here=> Step),
-                prepared: quote_spanned!(here=> Self),
-                receiver: quote_spanned!(here=> self),
-                node: quote_spanned!(here=> self),
+                kind: generated!(Step),
+                prepared: generated!(Self),
+                receiver: generated!(self),
+                node: generated!(self),
                 output: given,
-                lent: if text { quote_spanned!(here=> &*__output) } else { quote_spanned!(here=> &__output) },
+                lent: if text { generated!(&*__output) } else { generated!(&__output) },
             },
             Some(name) => Self {
-                kind: quote_spanned!(here=> BatchStep),
-                prepared: quote_spanned!(here=> ::std::vec::Vec<Self>),
-                node: quote_spanned!(here=> #name: ::std::vec::Vec<Self>),
+                kind: generated!(BatchStep),
+                prepared: generated!(::std::vec::Vec<Self>),
+                node: generated!(#name: ::std::vec::Vec<Self>),
                 receiver: name,
-                output: quote_spanned!(here=> ::std::vec::Vec<#given>),
-                lent: quote_spanned!(here=> &__output),
+                output: generated!(::std::vec::Vec<#given>),
+                lent: generated!(&__output),
             },
         }
     }
@@ -54,7 +53,6 @@ pub(crate) fn emit(
     stated: &Generics,
     private: &Ident,
 ) -> TokenStream {
-    let here = Span::mixed_site();
     let ident = &model.item.ident;
     let mut stated = stated.clone();
     let step = &model.args.step;
@@ -65,15 +63,15 @@ pub(crate) fn emit(
     let ty_generics = model.item.generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
     let nodes = matches!(preparation, Preparation::Batch(..)).then(|| match &step.post {
-        Some(_) => quote_spanned!(here=> __nodes),
-        None => quote_spanned!(here=> _),
+        Some(_) => generated!(__nodes),
+        None => generated!(_),
     });
     let shape = Shape::new(nodes, model.output.is_none(), private);
     let action = action(value(&step.action));
     let concurrency = concurrency(preparation);
     let (prep, post) = (prep(preparation, &shape, state, private), post(step, &shape, state, private));
     let kind = &shape.kind;
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #impl_generics #private::#kind<#state> for #ident #ty_generics #where_clause {
             type Output = <Self as #private::Node>::Output;
@@ -92,45 +90,41 @@ fn action(action: Option<&Type>) -> TokenStream {
             let at = end_spans(action).0;
             quote_spanned!(at=> type Action = #action;)
         }
-        None => quote_spanned!(Span::mixed_site()=> type Action = ();),
+        None => generated! { type Action = (); },
     }
 }
 
 fn concurrency(preparation: &Preparation<'_>) -> Option<TokenStream> {
     let Preparation::Batch(_, Some(most)) = preparation else { return None };
     let most = Literal::u32_unsuffixed(*most);
-    Some(quote_spanned!(Span::mixed_site()=> const CONCURRENCY: ::core::primitive::usize = #most;))
+    Some(generated!(const CONCURRENCY: ::core::primitive::usize = #most;))
 }
 
 fn prep(preparation: &Preparation<'_>, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
     let here = Span::mixed_site();
     let (lent, node) = match preparation {
-        Preparation::Function(path) => {
-            (true, call_user_function("prep", path, quote_spanned!(here=> state), private))
-        }
-        Preparation::Batch(path, _) => {
-            (true, call_user_function("batch", path, quote_spanned!(here=> state), private))
-        }
+        Preparation::Function(path) => (true, call_user_function("prep", path, generated!(state), private)),
+        Preparation::Batch(path, _) => (true, call_user_function("batch", path, generated!(state), private)),
         Preparation::Fields(fields) => {
             // The expressions' name for the state: with another one, rustc would not suggest to clone what is moved.
             let named = fields.iter().find_map(|(_, written)| expression::state(written.to_token_stream()));
             let (state, lent) = match named {
-                Some(at) => (quote_spanned!(here=> state), quote_spanned!(here.resolved_at(at)=> state)),
-                None => (quote_spanned!(here=> &()), quote_spanned!(here=> _)),
+                Some(at) => (generated!(state), quote_spanned!(here.resolved_at(at)=> state)),
+                None => (generated!(&()), generated!(_)),
             };
-            let forms = (!fields.is_empty()).then(|| quote_spanned!(here=> use #private::forms::*;));
+            let forms = (!fields.is_empty()).then(|| generated!(use #private::forms::*;));
             let at = named.unwrap_or(here);
             let fields = fields.iter().map(|(field, written)| self::field(field, written, at, private));
-            let node = quote_spanned! {here=>
+            let node = generated! {
                 #forms
                 #private::prepared(#state, |#lent| ::core::result::Result::Ok(Self { #(#fields),* }))
             };
             (named.is_some(), node)
         }
     };
-    let lent = if lent { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let lent = if lent { generated!(state) } else { generated!(_) };
     let prepared = &shape.prepared;
-    quote_spanned! {here=>
+    generated! {
         fn prep(
             #lent: &#state,
         ) -> impl ::core::future::Future<Output = #private::Prepared<#prepared>> + ::core::marker::Send {
@@ -150,7 +144,7 @@ fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<Tok
     let near = respanned(private, first);
     let near = quote_spanned!(last=> #near::Field::<#ty>::given);
     let written = expression::resolve_names_at(written.to_token_stream(), at);
-    Some(quote_spanned! {Span::mixed_site()=>
+    Some(generated! {
         #ident: match (#written,) {
             __given => #near(#name, #given, |__it| (&&&__it).form())?,
         }
@@ -158,26 +152,25 @@ fn field(field: &Field, written: &Expr, at: Span, private: &Ident) -> Option<Tok
 }
 
 fn post(step: &StepArgs, shape: &Shape, state: &Type, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
     let (output, lent, body) = if let Some(path) = value(&step.post) {
         let node = &shape.receiver;
-        let arguments = quote_spanned!(here=> #node, __output, state);
+        let arguments = generated!(#node, __output, state);
         (true, true, call_user_function("post", path, arguments, private))
     } else {
         let (store, route) = (value(&step.store), value(&step.route));
         let decided = decided(value(&step.action), route, shape, private);
         let stored = store.map(|place| self::store(place, private));
         let action = match &decided {
-            Some(_) => quote_spanned!(here=> __action),
-            None => quote_spanned!(here=> ()),
+            Some(_) => generated!(__action),
+            None => generated!(()),
         };
-        let body = quote_spanned!(here=> #decided #stored ::core::result::Result::Ok(#action));
+        let body = generated!(#decided #stored ::core::result::Result::Ok(#action));
         (decided.is_some() || store.is_some(), route.is_some() || store.is_some(), body)
     };
-    let output = if output { quote_spanned!(here=> __output) } else { quote_spanned!(here=> _) };
-    let lent = if lent { quote_spanned!(here=> state) } else { quote_spanned!(here=> _) };
+    let output = if output { generated!(__output) } else { generated!(_) };
+    let lent = if lent { generated!(state) } else { generated!(_) };
     let Shape { node, output: given, .. } = shape;
-    quote_spanned! {here=>
+    generated! {
         fn post(#node, #output: #given, #lent: &mut #state) -> #private::Posted<Self::Action> {
             #body
         }
@@ -191,14 +184,13 @@ fn decided(
     shape: &Shape,
     private: &Ident,
 ) -> Option<TokenStream> {
-    let here = Span::mixed_site();
     let action = action?;
     let decided = match route {
         Some(path) => {
             let lent = &shape.lent;
-            let arguments = quote_spanned!(here=> #lent, &*state);
+            let arguments = generated!(#lent, &*state);
             let route = call_user_function("route", path, arguments, private);
-            quote_spanned!(here=> #route?)
+            generated!(#route?)
         }
         None => {
             let (first, last) = end_spans(action);
@@ -207,7 +199,7 @@ fn decided(
             quote_spanned!(last=> #private::decided::<#action, #output>(&__output))
         }
     };
-    Some(quote_spanned!(here=> let __action = #decided;))
+    Some(generated!(let __action = #decided;))
 }
 
 /// Spans the path, to underline all of it if the field has another type.
@@ -238,21 +230,17 @@ fn call_user_function(name: &str, path: &ExprPath, arguments: TokenStream, priva
 }
 
 pub(crate) fn stub(step: &StepArgs, ident: &Ident, generics: &Generics, private: &Ident) -> TokenStream {
-    let here = Span::mixed_site();
     let known = value(&step.action).is_some() || !step.decides();
-    let action = if known {
-        action(value(&step.action))
-    } else {
-        quote_spanned!(here=> type Action = #private::ErrorAction;)
-    };
+    let action =
+        if known { action(value(&step.action)) } else { generated!(type Action = #private::ErrorAction;) };
     let any_state = fresh("AnyRunState", generics);
     let mut stated = generics.clone();
     stated.params.push(parse_quote!(#any_state: ::core::marker::Sync));
     let ty_generics = generics.split_for_impl().1;
     let (impl_generics, _, where_clause) = stated.split_for_impl();
-    let nodes = step.batch.is_some().then(|| quote_spanned!(here=> _));
+    let nodes = step.batch.is_some().then(|| generated!(_));
     let Shape { kind, prepared, node, output, .. } = Shape::new(nodes, false, private);
-    quote_spanned! {here=>
+    generated! {
         #[automatically_derived]
         impl #impl_generics #private::#kind<#any_state> for #ident #ty_generics #where_clause {
             type Output = <Self as #private::Node>::Output;

@@ -1,6 +1,6 @@
 //! Emits the tools of a node, and the impl of `Tool` for a node that is one.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Attribute, DeriveInput, Field, Generics, ItemStruct, Type};
 
@@ -16,7 +16,6 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
     if tools.is_empty() && model.toolset.is_none() {
         return None;
     }
-    let here = Span::mixed_site();
     let adds = tools.iter().map(|tool| {
         let (at, end) = end_spans(tool);
         let add = if model.state.is_some() { "add" } else { "add_to_stateless" };
@@ -27,8 +26,8 @@ pub(crate) fn emit(model: &NodeModel<'_>, state: &Type, private: &Ident) -> Opti
         let at = end_spans(ty).0;
         quote_spanned!(at=> __to.extend(&self.#ident);)
     });
-    let turns = number(&model.args.turns).map(|turns| quote_spanned!(here=> __to.turns(#turns);));
-    Some(quote_spanned! {here=>
+    let turns = number(&model.args.turns).map(|turns| generated!(__to.turns(#turns);));
+    Some(generated! {
         fn tools(&self, __to: &mut #private::Tools<#state>) { #(#adds)* #set #turns }
     })
 }
