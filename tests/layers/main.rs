@@ -179,6 +179,7 @@ const STUB: &[&str] = &[
     "server",
 ];
 const MACROS: &[&str] = &[
+    "generated",
     "diagnostics",
     "cfg",
     "generics",
@@ -186,6 +187,7 @@ const MACROS: &[&str] = &[
     "ide",
     "names",
     "macro_args",
+    "settings",
     "show",
     "literals",
     "description",

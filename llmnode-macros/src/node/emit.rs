@@ -192,7 +192,8 @@ fn settings_calls(args: &NodeArgs, private: &Ident) -> TokenStream {
 
 /// The compiler reports missing traits at the output's type.
 fn output_spec(model: &NodeModel<'_>, state: &Type, private: &Ident) -> TokenStream {
-    let functions = validators::emit(model, private);
+    let (validators, is_text) = (items(&model.args.validate), model.output.is_none());
+    let functions = validators::emit(validators, model.state.is_some(), is_text, private);
     let Some(output) = model.output else {
         return match functions {
             None => generated!(#private::OutputSpec::text()),

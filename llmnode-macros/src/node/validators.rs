@@ -7,10 +7,8 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, ExprPath, Token, token};
 
-use super::model::NodeModel;
 use crate::generics::{end_spans, respanned};
 use crate::literals::function_path;
-use crate::macro_args::items;
 
 pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<ExprPath>> {
     if !input.peek(token::Bracket) {
@@ -33,18 +31,22 @@ pub(crate) fn parse(input: ParseStream<'_>, key: &Ident) -> syn::Result<Vec<Expr
 }
 
 /// The compiler reports a wrong signature at the validator's path.
-pub(crate) fn emit(model: &NodeModel<'_>, private: &Ident) -> Option<TokenStream> {
-    let validators = items(&model.args.validate);
+pub(crate) fn emit(
+    validators: &[ExprPath],
+    has_state: bool,
+    is_text: bool,
+    private: &Ident,
+) -> Option<TokenStream> {
     if validators.is_empty() {
         return None;
     }
     let calls = validators.iter().map(|path| {
         let (at, end) = end_spans(path);
         let private = respanned(private, at);
-        let validate = if model.state.is_some() { "validate_with_state" } else { "validate" };
+        let validate = if has_state { "validate_with_state" } else { "validate" };
         let validate = Ident::new(validate, end);
         let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
-        let text = model.output.is_none().then(|| quote_spanned!(end=> .as_str()));
+        let text = is_text.then(|| quote_spanned!(end=> .as_str()));
         quote_spanned!(end=> #private::#validate(__to, #name, __value #text, #path);)
     });
     Some(calls.collect())
