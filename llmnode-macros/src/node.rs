@@ -25,7 +25,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Item;
 
-use crate::{cfg, crate_path, item};
+use crate::{cfg, item};
 
 use args::NodeArgs;
 #[cfg(test)]
@@ -39,7 +39,6 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     };
     let mut faults = Faults::default();
     let args = NodeArgs::parse(arguments, &mut faults.errors);
-    let krate = crate_path::resolve(&args.krate);
     let conditional = cfg::refuse(&mut parsed, "llm_node", &mut faults.errors);
     let mut item = match parsed {
         Item::Struct(parsed) => parsed,
@@ -61,7 +60,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Some(model) => emit::emit(&model),
         None => {
             let step = args.step.makes_step(&preps);
-            let stub = stub::stub(&krate, &item.ident, &item.generics, &args, step);
+            let stub = stub::stub(&item.ident, &item.generics, &args, step);
             if args.tool.is_some() {
                 tools::strip_derive_attributes(&mut item);
             }

@@ -1,7 +1,7 @@
 //! Stub impls for a node with faults: its uses compile, so the faults are the only errors.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Generics, Item, Path, parse_quote};
+use syn::{Generics, Item, parse_quote};
 
 use super::args::NodeArgs;
 use super::bounds::require_sync;
@@ -18,17 +18,11 @@ pub(crate) fn of_item(item: &Item, args: &NodeArgs) -> TokenStream {
         _ => return TokenStream::new(),
     };
     let step = args.step.makes_step(&[]);
-    stub(&crate_path::resolve(&args.krate), ident, generics, args, step)
+    stub(ident, generics, args, step)
 }
 
 /// Runs with any state. `step`: also as a step of flows.
-pub(crate) fn stub(
-    krate: &Path,
-    ident: &Ident,
-    generics: &Generics,
-    args: &NodeArgs,
-    step: bool,
-) -> TokenStream {
+pub(crate) fn stub(ident: &Ident, generics: &Generics, args: &NodeArgs, step: bool) -> TokenStream {
     let text = parse_quote!(::std::string::String);
     let output = value(&args.output).unwrap_or(&text);
     let name = ident.to_string();
@@ -84,5 +78,5 @@ pub(crate) fn stub(
         #smart
         #step
     };
-    crate_path::scope(krate, impls)
+    crate_path::scope(&crate_path::resolve(&args.krate), impls)
 }

@@ -10,16 +10,10 @@ use super::describe::describe;
 use super::{Field, Reducer, declared};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
-fn is_key(name: &str) -> bool {
-    !name.starts_with('_')
-        && !name.is_empty()
-        && name.len() <= 200
-        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
-        && !matches!(name, "messages" | "context")
-}
-
 fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
-    if !is_key(name) {
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let is_key = (1..=200).contains(&name.len()) && !name.starts_with('_') && name.chars().all(fits);
+    if !is_key || matches!(name, "messages" | "context") {
         let message = format!(
             "{:?} is not a valid name of a value: use letters, digits, `_` and `-`, without `_` at the beginning; `messages` and `context` are reserved",
             shown(name)

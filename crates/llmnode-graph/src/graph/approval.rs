@@ -91,7 +91,7 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
                 None => {
                     // Checked first, since the node's effects cannot be undone.
                     for (key, value) in values {
-                        step.loaded().rules.check(key, value)?;
+                        step.loaded.rules.check(key, value)?;
                     }
                     Ok(ApprovalGate::Decided(values.clone()))
                 }
@@ -113,7 +113,7 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
 impl GraphStep {
     /// Hash of what a person is shown: the approval is valid for nothing else. `call`: as the state produces it.
     fn fingerprint(&self, state: &State, call: Option<&ToolCall>) -> String {
-        let shown = json!([self.loaded().hash, self.id(), state]);
+        let shown = json!([self.loaded.hash, self.id(), state]);
         let shown = call.map_or(shown.clone(), |call| json!([shown, call.name, call.arguments]));
         sha256_hex(shown.to_string().as_bytes())
     }

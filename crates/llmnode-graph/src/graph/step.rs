@@ -76,10 +76,6 @@ impl GraphStep {
         self.loaded.loaded_node(self.at)
     }
 
-    pub(crate) fn loaded(&self) -> &LoadedGraph {
-        &self.loaded
-    }
-
     pub(crate) fn id(&self) -> &str {
         &self.loaded_node().id
     }
@@ -88,14 +84,6 @@ impl GraphStep {
     pub(crate) fn waits(&self, at: usize) -> bool {
         let loaded_node = self.loaded.loaded_node(at);
         loaded_node.approval && loaded_node.call.is_none()
-    }
-
-    pub(crate) fn label_of(&self, id: &str) -> String {
-        self.loaded.label_of(id).to_owned()
-    }
-
-    pub(crate) fn is_untrusted(&self, name: &str) -> bool {
-        self.loaded.is_untrusted(key(name))
     }
 
     pub(crate) fn is_retrieved(&self, name: &str) -> bool {

@@ -31,7 +31,7 @@ impl<'v> Visit<'v> {
     }
 
     pub(crate) fn is_untrusted(&self, name: &str) -> bool {
-        self.step.is_untrusted(name) || self.state().untrusted.contains(key(name))
+        self.step.loaded.is_untrusted(key(name)) || self.state().untrusted.contains(key(name))
     }
 
     /// Returns a template's text.

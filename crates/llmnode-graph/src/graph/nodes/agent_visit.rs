@@ -118,7 +118,7 @@ impl Agent {
     }
 
     fn messages(&self, visit: &Visit<'_>) -> Result<Vec<Message>, NodeError> {
-        let mut messages = view(visit.state(), visit.id(), |id| visit.step.label_of(id));
+        let mut messages = view(visit.state(), visit.id(), |id| visit.step.loaded.label_of(id).to_owned());
         if let Some(prompt) = &self.prompt {
             let prompt = visit.render_fenced(prompt, |name| visit.step.is_retrieved(name))?;
             messages.push(Message::user(prompt));
