@@ -62,7 +62,8 @@ struct State {
     carried: Option<Arc<Carried>>,
     try_began: Instant,
     degraded: Option<Degraded>,
-    children: ChildCalls,
+    /// `None`: no call ended within this one.
+    children: Option<Box<ChildCalls>>,
     accounted_until: Instant,
     ended: bool,
 }
@@ -75,12 +76,14 @@ pub(crate) struct ChildCalls {
 }
 
 impl ChildCalls {
-    fn add(&mut self, record: &Arc<CallRecord>, within: ChildCalls) {
+    fn add(&mut self, record: &Arc<CallRecord>, within: Option<Box<ChildCalls>>) {
         self.usage.merge(&record.usage());
-        self.usage.merge(&within.usage);
         self.replayed.merge(&record.replayed_sum);
-        self.replayed.merge(&within.replayed);
-        self.calls.extend(within.calls);
+        if let Some(within) = within {
+            self.usage.merge(&within.usage);
+            self.replayed.merge(&within.replayed);
+            self.calls.extend(within.calls);
+        }
         self.calls.push_back(Arc::clone(record));
         self.calls.drain(..self.calls.len().saturating_sub(CALLS));
     }
@@ -139,7 +142,7 @@ impl<'r> CallGuard<'r> {
             carried: None,
             try_began: started,
             degraded: None,
-            children: ChildCalls::default(),
+            children: None,
             accounted_until: started,
             ended: false,
         };
@@ -331,7 +334,7 @@ impl<'r> CallGuard<'r> {
         let children = self.parent.map(|parent| (parent, state.children.clone()));
         drop(state);
         if let Some((parent, children)) = children {
-            lock(&parent.state).children.add(&record, children);
+            lock(&parent.state).children.get_or_insert_default().add(&record, children);
         }
         record
     }
@@ -391,7 +394,9 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn take_result(&self) -> (Vec<Message>, Usage, Replayed) {
         let mut state = lock(&self.state);
-        (std::mem::take(&mut state.messages), state.children.usage, state.children.replayed.clone())
+        let children = state.children.as_deref().map(|all| (all.usage, all.replayed.clone()));
+        let (usage, replayed) = children.unwrap_or_default();
+        (std::mem::take(&mut state.messages), usage, replayed)
     }
 
     pub(crate) fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {
@@ -408,7 +413,7 @@ impl<'r> CallGuard<'r> {
     }
 
     pub(crate) fn children(&self) -> ChildCalls {
-        lock(&self.state).children.clone()
+        lock(&self.state).children.as_deref().cloned().unwrap_or_default()
     }
 
     pub(crate) fn degrade(&self, degraded: Degraded) {

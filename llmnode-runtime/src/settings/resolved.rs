@@ -46,11 +46,12 @@ impl<'p> Resolved<'p> {
             calls_in_text: levels.iter().find_map(|level| level.calls_in_text).unwrap_or(true),
             exact: levels.iter().find_map(|level| level.exact).unwrap_or(false),
         };
-        let faults = match node_kind.answers {
+        let mut faults = match node_kind.answers {
             Some(answers) => resolved.faults(node_kind, answers),
             None => resolved.exec_faults(node_kind),
         };
-        NodeError::refuse(faults.into_iter().chain(zero_duration("deadline", resolved.deadline)).collect())?;
+        faults.extend(zero_duration("deadline", resolved.deadline));
+        NodeError::refuse(faults)?;
         Ok(resolved)
     }
 
@@ -111,21 +112,24 @@ impl<'p> Resolved<'p> {
 
     fn exec_faults(&self, node_kind: NodeKind) -> Vec<String> {
         let Resolved { call, run, node, .. } = self;
-        let none = [call, run, node].iter().find_map(|level| level.attempts) == Some(0);
+        let mut faults = Vec::new();
+        if [call, run, node].iter().find_map(|level| level.attempts) == Some(0) {
+            let none =
+                "attempts is 0; it counts all executions of the node, the first included: write 1 or more";
+            faults.push(none.to_owned());
+        }
         let again = call.attempts.or(node.attempts).filter(|attempts| *attempts > 1 && !node_kind.idempotent);
-        let none = none.then(|| {
-            "attempts is 0; it counts all executions of the node, the first included: write 1 or more"
-                .to_owned()
-        });
-        let again = again.map(|attempts| {
+        faults.extend(again.map(|attempts| {
             format!("attempts is {attempts}, but this node is not idempotent: it must not be executed again")
-        });
+        }));
+        faults.extend(self.inverted_wait());
         let executions = Failures::Category(Category::ExecError);
-        let stacks = [call, run, node].into_iter().flat_map(|level| level.recover.iter());
-        let stacks = stacks.filter(|(failures, _)| *failures == executions);
-        let stacks =
-            stacks.filter_map(|(failures, steps)| check(*failures, steps, true, AnswerKind::Json).err());
-        none.into_iter().chain(again).chain(self.inverted_wait()).chain(stacks).collect()
+        for (failures, steps) in [call, run, node].iter().flat_map(|level| level.recover.iter()) {
+            if *failures == executions {
+                faults.extend(check(*failures, steps, true, AnswerKind::Json).err());
+            }
+        }
+        faults
     }
 
     fn inverted_wait(&self) -> Option<String> {
