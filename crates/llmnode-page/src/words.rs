@@ -5,11 +5,13 @@ use std::time::Duration;
 use llmnode_runtime::{AttemptKind, Tokens, Usage};
 
 pub(crate) fn time(elapsed: Duration) -> String {
-    let ms = elapsed.as_millis();
+    // A recording's file has microseconds: its page is the same.
+    let micros = elapsed.as_micros();
+    let ms = micros / 1_000;
     match ms {
-        0..10 if !elapsed.is_zero() => format!("{:.2} ms", elapsed.as_secs_f64() * 1000.0),
+        0..10 if micros > 0 => format!("{:.2} ms", micros as f64 / 1e3),
         0..1_000 => format!("{ms} ms"),
-        1_000..60_000 => format!("{:.2} s", elapsed.as_secs_f64()),
+        1_000..60_000 => format!("{:.2} s", micros as f64 / 1e6),
         _ => format!("{} min {:02} s", ms / 60_000, ms / 1_000 % 60),
     }
 }
