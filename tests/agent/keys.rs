@@ -49,6 +49,8 @@ async fn is_in_no_sink<B: Debug, M: ChatModel + Debug + 'static>(
 ) {
     let log = sinks::Log::default();
     let _listening = tracing::subscriber::set_default(log.clone());
+    // Another test may have been registering a span when nobody listened.
+    tracing::callsite::rebuild_interest_cache();
     let echo = format!("invalid key: {KEY}");
     let refusal =
         json!({"type": "error", "error": {"type": echo, "code": KEY, "status": KEY, "message": echo}});

@@ -32,7 +32,6 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) secrets: Cow<'a, [Secret]>,
 }
 
-/// What the model has to call.
 pub(crate) enum ToolChoice<'a> {
     Named(&'a str),
     Any,
@@ -76,7 +75,6 @@ impl PreparedRequest<'_> {
         Some((format, self.allowed(self.request.output.as_deref()?)))
     }
 
-    /// The function whose arguments are the answer.
     pub(crate) fn function(&self) -> Option<&OutputSchema> {
         self.typed().filter(|(format, _)| *format == ResponseFormat::Tool).map(|(_, schema)| schema)
     }

@@ -31,7 +31,6 @@ pub(crate) fn broken_off() -> ModelError {
     ModelError::new(Category::Network, "the stream ended before the answer did")
 }
 
-/// Reads a piece of an answer.
 pub(crate) fn piece<'e, T>(
     event: Event<'e>,
     read: fn(&'e [u8]) -> serde_json::Result<T>,

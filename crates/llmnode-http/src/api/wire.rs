@@ -27,7 +27,6 @@ pub(crate) struct Wire {
     pub(crate) title: &'static str,
     pub(crate) handle: &'static str,
     pub(crate) key_header: &'static str,
-    /// Variables of the environment.
     pub(crate) key: &'static str,
     /// With its header.
     pub(crate) other_key: Option<(&'static str, &'static str)>,

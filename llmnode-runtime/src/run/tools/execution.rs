@@ -29,7 +29,6 @@ struct Execution<'e, 'n> {
     round: &'e Round,
     request: &'e Request,
     with: &'e Executor<'e, 'n>,
-    /// The tool of each call.
     known: Vec<Option<usize>>,
     called: Vec<Invocation<'e>>,
 }
