@@ -104,6 +104,7 @@ async fn an_answer_of_its_responses_that_is_cut_is_flagged() {
             // It ended at once: this API takes no seed.
             Err(error) => {
                 assert_eq!(error.category(), Category::EmptyResponse, "{error}");
+                assert!(error.record().unwrap().usage().output.total() < Some(20), "{error}");
                 continue;
             }
         };

@@ -19,7 +19,6 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) request: &'a Request,
     pub(crate) model: &'a str,
     pub(crate) tag: &'static str,
-    /// Fields that we write and `extra` may add to.
     pub(crate) joined: &'static [&'static str],
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,

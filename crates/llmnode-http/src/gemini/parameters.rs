@@ -4,6 +4,9 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+/// Types within types; deeper ones are free.
+const DEPTH: usize = 16;
+
 /// Types in all; further ones are free. References are written out, and may stand in each other.
 const TYPES: usize = 2_000;
 
@@ -11,24 +14,28 @@ const KEPT: [&str; 5] = ["description", "minItems", "maxItems", "minimum", "maxi
 
 pub(super) fn parameters(schema: &RawValue) -> Value {
     let root: Value = serde_json::from_str(schema.get()).unwrap_or_default();
-    Writer { root: &root, references: Vec::new(), types: 0 }.written(&root)
+    Writer { root: &root, references: Vec::new(), depth: 0, types: 0 }.written(&root)
 }
 
 struct Writer<'s> {
     root: &'s Value,
     /// Those that are being written out: one that contains itself is free within itself.
     references: Vec<&'s str>,
+    depth: usize,
     types: usize,
 }
 
 impl<'s> Writer<'s> {
     fn written(&mut self, schema: &'s Value) -> Value {
-        let Some(node) = schema.as_object().filter(|_| self.types < TYPES) else { return free() };
+        let is_within = self.depth < DEPTH && self.types < TYPES;
+        let Some(node) = schema.as_object().filter(|_| is_within) else { return free() };
         self.types += 1;
+        self.depth += 1;
         let written = match node.get("$ref").and_then(Value::as_str) {
             Some(reference) => self.referred(reference),
             None => self.node(node),
         };
+        self.depth -= 1;
         // What stands beside a reference, or beside its choices, counts before what those say.
         described(written, node)
     }
@@ -160,5 +167,12 @@ mod tests {
         let defs: Map<String, Value> = (0..40).map(|at| (at.to_string(), twice(at + 1))).collect();
         let doubled = json!({"$ref": "#/$defs/0", "$defs": defs});
         assert!(parameters(&raw(doubled)).to_string().len() < 200_000);
+
+        // A chain must not take the stack: schemas of tools may come from others.
+        let next =
+            |at: usize| json!({"type": "object", "properties": {"a": {"$ref": format!("#/$defs/{at}")}}});
+        let defs: Map<String, Value> = (0..1_900).map(|at| (at.to_string(), next(at + 1))).collect();
+        let chain = parameters(&raw(json!({"$ref": "#/$defs/0", "$defs": defs}))).to_string();
+        assert!(chain.matches("properties").count() < DEPTH, "{chain}");
     }
 }

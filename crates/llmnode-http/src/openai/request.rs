@@ -170,7 +170,7 @@ fn tools<'a>(prepared: &'a PreparedRequest<'_>) -> Vec<Tool<Function<'a>>> {
 fn tool_choice<'a>(prepared: &'a PreparedRequest<'_>) -> Option<WireToolChoice<'a>> {
     let named = |name| WireToolChoice::Named(Tool { function: FunctionName { name } });
     match (prepared.function(), prepared.tool_choice()) {
-        // Even where none of several can be forced: llama.cpp accepts no name.
+        // Also for a model that cannot be made to choose among several.
         (Some(schema), _) if prepared.request.tools.is_empty() => Some(named(schema.name())),
         (_, choice) => choice.map(|choice| match choice {
             ToolChoice::Named(name) => named(name),
