@@ -4,9 +4,9 @@
 
 extern crate proc_macro;
 
-#[path = "../../llmnode-macros/tests/internals/invariants/mod.rs"]
+#[path = "../../crates/llmnode-testkit/tests/internals/invariants/mod.rs"]
 mod invariants;
-#[path = "../../llmnode-macros/tests/internals/sources.rs"]
+#[path = "../../crates/llmnode-testkit/tests/internals/sources.rs"]
 mod sources;
 
 use proc_macro2::TokenStream;

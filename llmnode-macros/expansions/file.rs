@@ -41,5 +41,5 @@ const _: () = {
             __llmnode::OutputSpec::text()
         }
     }
-    const _: &[::core::primitive::u8] = ::core::include_bytes!("expansions/ask.md");
+    const _: &[::core::primitive::u8] = ::core::include_bytes!("tests/internals/ask.md");
 };

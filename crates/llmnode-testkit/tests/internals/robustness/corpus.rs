@@ -11,7 +11,7 @@ use crate::invariants::{literal, prompt};
 
 /// The files of one target, with their names.
 fn seeds(target: &str) -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths.iter().map(|path| (path.display().to_string(), std::fs::read_to_string(path).unwrap())).collect()
@@ -69,7 +69,11 @@ fn the_modules_are_those_of_the_macro_crate() {
     };
     let included = modules("tests/internals/sources.rs");
     assert!(!included.is_empty());
-    assert_eq!(included, modules("src/lib.rs"), "write them into tests/internals/sources.rs, too");
+    assert_eq!(
+        included,
+        modules("../../llmnode-macros/src/lib.rs"),
+        "write them into tests/internals/sources.rs, too"
+    );
 }
 
 /// A seed with some of its characters replaced, dropped or repeated.

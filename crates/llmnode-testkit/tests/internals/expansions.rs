@@ -1,4 +1,4 @@
-//! The expansions, pinned: `UPDATE=1 cargo test -p llmnode-macros` writes them.
+//! The expansions, pinned: `UPDATE=1 cargo test -p llmnode-testkit --test internals` writes them.
 
 use std::path::Path;
 
@@ -9,7 +9,9 @@ use quote::quote;
 fn pinned(name: &str, item: &TokenStream, expansion: TokenStream) -> usize {
     let unparse = |tokens: TokenStream| prettyplease::unparse(&syn::parse2(tokens).unwrap());
     let expansion = unparse(expansion);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("expansions").join(format!("{name}.rs"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../llmnode-macros/expansions")
+        .join(format!("{name}.rs"));
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &expansion).unwrap();
     }
@@ -138,7 +140,7 @@ fn a_generic_node() {
 
 #[test]
 fn a_node_with_a_prompt_file() {
-    let arguments = quote!(prompt_file = "expansions/ask.md", system = "Be brief.");
+    let arguments = quote!(prompt_file = "tests/internals/ask.md", system = "Be brief.");
     let lines = node("file", arguments, quote! { struct Ask { topic: String } });
     assert!(lines <= 42, "{lines} lines");
 }

@@ -1,7 +1,7 @@
 //! The modules of the macro crate, for the tests here and for `fuzz/`. A root that includes them also has them by a
 //! glob, so that `crate::node` is found as in the macro crate.
 
-#[path = "../../src"]
+#[path = "../../../../llmnode-macros/src"]
 mod modules {
     #[macro_use]
     pub(crate) mod generated;
