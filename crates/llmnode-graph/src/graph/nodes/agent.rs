@@ -11,18 +11,15 @@ use serde_json::{Map, Value, json};
 use super::agent_visit::{Agent, Answer};
 use super::calls::named;
 use super::json_template::JsonTemplate;
-use super::schema_of;
 use crate::facts::{ReadContext, TOOL_CALL};
 use crate::faults::{FaultKind, escaped, shown};
 use crate::graph::loaded::GraphNode;
-use crate::graph::node_type::{NodeLoader, NodeType};
+use crate::graph::node_type::NodeLoader;
 use crate::graph::roles::LinkKind;
-
-pub(crate) struct AgentType;
 
 /// The settings of an `agent`.
 #[derive(Deserialize, JsonSchema)]
-struct Data {
+pub(super) struct Data {
     /// The registered model that is asked. Default: the run's own.
     profile: Option<String>,
     /// The instruction, a template. It may read what the program gives, and not what a model, a tool or a search wrote.
@@ -87,64 +84,52 @@ struct LimitsData {
     tool_calls: Option<u64>,
 }
 
-impl NodeType for AgentType {
-    fn name(&self) -> &str {
-        "agent"
+pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
+    let before = node.faults.noted();
+    let data: Data = node.data()?;
+    if let Some(profile) = &data.profile {
+        node.profile("/profile", profile);
     }
-
-    fn schema(&self) -> Value {
-        schema_of::<Data>()
+    if let Some(model) = &data.fallback_model {
+        node.profile("/fallback_model", model);
     }
-
-    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
-        let before = node.faults.noted();
-        let data: Data = node.data()?;
-        if let Some(profile) = &data.profile {
-            node.profile("/profile", profile);
-        }
-        if let Some(model) = &data.fallback_model {
-            node.profile("/fallback_model", model);
-        }
-        if let Some(LimitsData { requests, tokens, money, tool_calls }) = data.limits {
-            let mut limits = Limits::new();
-            (limits.requests, limits.tokens) = (requests, tokens);
-            (limits.money, limits.tool_calls) = (money, tool_calls);
-            node.limits = limits;
-        }
-        let recover = stacks(&data.recover, node);
-        let system = data
-            .system_prompt
-            .as_ref()
-            .map(|text| node.template_in("/system_prompt", text, ReadContext::System));
-        let prompt = data.prompt.as_ref().map(|text| node.template("/prompt", text));
-        let choices = JsonTemplate::members(&data.choices, "/choices", node);
-        if !choices.is_empty() && data.output_schema.is_none() {
-            node.fault("/choices", "has no effect without \"output_schema\"; add that, or remove this");
-        }
-        let tools = listed(&data.tools, node);
-        let answer = writes(&data, node);
-        node.untrusted();
-        node.handles(&["default", TOOL_CALL], &[]);
-        let on_way = node.links.iter().any(|link| link.kind == LinkKind::ExecutorStep);
-        node.facts.pauses |= tools.may_pause();
-        if on_way && tools.may_pause() {
-            let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
-                           back to the agent, and nowhere else";
-            node.late.fault(node.settings.pointer("/tools"), FaultKind::Setting, message);
-        }
-        let dyn_node = dyn_node(&data, &answer, recover, &tools, before, node)?;
-        Some(Arc::new(Agent {
-            node: dyn_node,
-            profile: data.profile,
-            system,
-            prompt,
-            choices,
-            tools: if on_way { tools.as_external() } else { tools },
-            links: node.links.to_vec(),
-            answer,
-            save_as: data.save_as,
-        }))
+    if let Some(LimitsData { requests, tokens, money, tool_calls }) = data.limits {
+        let mut limits = Limits::new();
+        (limits.requests, limits.tokens) = (requests, tokens);
+        (limits.money, limits.tool_calls) = (money, tool_calls);
+        node.limits = limits;
     }
+    let recover = stacks(&data.recover, node);
+    let system =
+        data.system_prompt.as_ref().map(|text| node.template_in("/system_prompt", text, ReadContext::System));
+    let prompt = data.prompt.as_ref().map(|text| node.template("/prompt", text));
+    let choices = JsonTemplate::members(&data.choices, "/choices", node);
+    if !choices.is_empty() && data.output_schema.is_none() {
+        node.fault("/choices", "has no effect without \"output_schema\"; add that, or remove this");
+    }
+    let tools = listed(&data.tools, node);
+    let answer = writes(&data, node);
+    node.untrusted();
+    node.handles(&["default", TOOL_CALL], &[]);
+    let on_way = node.links.iter().any(|link| link.kind == LinkKind::ExecutorStep);
+    node.facts.pauses |= tools.may_pause();
+    if on_way && tools.may_pause() {
+        let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
+                       back to the agent, and nowhere else";
+        node.late.fault(node.settings.pointer("/tools"), FaultKind::Setting, message);
+    }
+    let dyn_node = dyn_node(&data, &answer, recover, &tools, before, node)?;
+    Some(Arc::new(Agent {
+        node: dyn_node,
+        profile: data.profile,
+        system,
+        prompt,
+        choices,
+        tools: if on_way { tools.as_external() } else { tools },
+        links: node.links.to_vec(),
+        answer,
+        save_as: data.save_as,
+    }))
 }
 
 /// An unregistered name is that of a node that the agent may call.

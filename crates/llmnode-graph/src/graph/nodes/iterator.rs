@@ -7,16 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::schema_of;
 use crate::graph::loaded::{GraphNode, Visit};
-use crate::graph::node_type::{NodeLoader, NodeType};
+use crate::graph::node_type::NodeLoader;
 use crate::state::Update;
-
-pub(crate) struct IteratorType;
 
 /// The settings of an `iterator`.
 #[derive(Deserialize, JsonSchema)]
-struct Data {
+pub(super) struct Data {
     /// The value that holds the list, or the JSON text of one. Default: `items`.
     #[serde(default = "items")]
     #[schemars(extend("x-also" = ["items"]))]
@@ -37,24 +34,14 @@ fn current_item() -> String {
     "current_item".to_owned()
 }
 
-impl NodeType for IteratorType {
-    fn name(&self) -> &str {
-        "iterator"
-    }
-
-    fn schema(&self) -> Value {
-        schema_of::<Data>()
-    }
-
-    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
-        let Data { source, item, restart } = node.data()?;
-        node.iterates("/source", &source);
-        node.writes_at("/item", &item, &[]);
-        node.handles(&["next", "complete"], if node.is_seed() { &[] } else { &["next"] });
-        let queue = format!("_iterator_queue_{}", node.id());
-        let next = format!("_iterator_next_{}", node.id());
-        Some(Arc::new(IteratorNode { source, item, restart, queue, next }))
-    }
+pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
+    let Data { source, item, restart } = node.data()?;
+    node.iterates("/source", &source);
+    node.writes_at("/item", &item, &[]);
+    node.handles(&["next", "complete"], if node.is_seed() { &[] } else { &["next"] });
+    let queue = format!("_iterator_queue_{}", node.id());
+    let next = format!("_iterator_next_{}", node.id());
+    Some(Arc::new(IteratorNode { source, item, restart, queue, next }))
 }
 
 struct IteratorNode {

@@ -11,16 +11,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::json_template::JsonTemplate;
-use super::schema_of;
 use crate::graph::loaded::{GraphNode, Visit};
-use crate::graph::node_type::{NodeLoader, NodeType};
+use crate::graph::node_type::NodeLoader;
 use crate::state::{State, Update};
-
-pub(crate) struct RegisteredType<N>(PhantomData<fn() -> N>);
 
 /// The settings of a node of the program's.
 #[derive(Deserialize, JsonSchema)]
-struct Data {
+pub(super) struct Data {
     /// Values of its fields. A text that is one `{{ name }}` is that value of the state, another text a template. Other fields are
     /// the values of the state of their names.
     #[serde(default)]
@@ -29,51 +26,35 @@ struct Data {
     save_as: Option<String>,
 }
 
-impl<N> RegisteredType<N> {
-    pub(crate) fn new() -> Self {
-        RegisteredType(PhantomData)
-    }
-}
-
-impl<N> NodeType for RegisteredType<N>
+pub(super) fn load<N>(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>>
 where
     N: Node<Output: Serialize> + Exec<State> + DeserializeOwned + JsonSchema + Send + 'static,
 {
-    fn name(&self) -> &str {
-        N::NAME
-    }
-
-    fn schema(&self) -> Value {
-        schema_of::<Data>()
-    }
-
-    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
-        let Data { input, save_as } = node.data()?;
-        let schema = schema_of::<N>();
-        let names = |member: &str| -> Vec<String> {
-            match schema.get(member) {
-                Some(Value::Object(members)) => members.keys().cloned().collect(),
-                Some(Value::Array(names)) => {
-                    names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
-                }
-                _ => Vec::new(),
+    let Data { input, save_as } = node.data()?;
+    let schema = schemars::schema_for!(N);
+    let names = |member: &str| -> Vec<String> {
+        match schema.get(member) {
+            Some(Value::Object(members)) => members.keys().cloned().collect(),
+            Some(Value::Array(names)) => {
+                names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
             }
-        };
-        let (fields, required) = (names("properties"), names("required"));
-        for name in input.keys().filter(|name| !fields.contains(name)) {
-            let place = format!("/input/{}", crate::faults::escaped(name));
-            node.unknown(&place, "field", name, fields.iter().map(String::as_str));
+            _ => Vec::new(),
         }
-        for name in required.iter().filter(|name| !input.contains_key(*name)) {
-            node.reads("", name);
-        }
-        let from_state = fields.into_iter().filter(|name| !input.contains_key(name)).collect();
-        let input = JsonTemplate::members(&input, "/input", node);
-        let save_as = save_as.unwrap_or_else(|| node.id().to_owned());
-        node.writes_at("/save_as", &save_as, &[]);
-        node.untrusted();
-        Some(Arc::new(RegisteredNode::<N> { input, from_state, save_as, node: PhantomData }))
+    };
+    let (fields, required) = (names("properties"), names("required"));
+    for name in input.keys().filter(|name| !fields.contains(name)) {
+        let place = format!("/input/{}", crate::faults::escaped(name));
+        node.unknown(&place, "field", name, fields.iter().map(String::as_str));
     }
+    for name in required.iter().filter(|name| !input.contains_key(*name)) {
+        node.reads("", name);
+    }
+    let from_state = fields.into_iter().filter(|name| !input.contains_key(name)).collect();
+    let input = JsonTemplate::members(&input, "/input", node);
+    let save_as = save_as.unwrap_or_else(|| node.id().to_owned());
+    node.writes_at("/save_as", &save_as, &[]);
+    node.untrusted();
+    Some(Arc::new(RegisteredNode::<N> { input, from_state, save_as, node: PhantomData }))
 }
 
 struct RegisteredNode<N> {

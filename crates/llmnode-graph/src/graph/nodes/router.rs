@@ -8,20 +8,16 @@ use llmnode_runtime::{BoxError, BoxFuture, Category, NodeError};
 use regex_lite::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::schema_of;
 use crate::faults::FaultKind;
 use crate::file::handle;
 use crate::graph::loaded::{GraphNode, Visit};
-use crate::graph::node_type::{NodeLoader, NodeType};
+use crate::graph::node_type::NodeLoader;
 use crate::state::{Update, text_of};
-
-pub(crate) struct RouterType;
 
 /// The settings of a `router`.
 #[derive(Deserialize, JsonSchema)]
-struct Data {
+pub(super) struct Data {
     /// The value that is looked at. Default: the text of the last message.
     source: Option<String>,
     /// The ways, of which the first that fits is taken. Nothing fits an empty text or a value that is not there.
@@ -52,53 +48,41 @@ enum Condition {
     Regex,
 }
 
-impl NodeType for RouterType {
-    fn name(&self) -> &str {
-        "router"
+pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
+    let Data { source, routes } = node.data()?;
+    if let Some(source) = &source {
+        node.reads("/source", source);
     }
-
-    fn schema(&self) -> Value {
-        schema_of::<Data>()
-    }
-
-    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
-        let Data { source, routes } = node.data()?;
-        if let Some(source) = &source {
-            node.reads("/source", source);
+    let mut handles = vec!["default".to_owned()];
+    let mut read = Vec::new();
+    for (index, RouteData { condition, value, handle: to, source: own }) in routes.into_iter().enumerate() {
+        let place = format!("/routes/{index}");
+        if let Some(own) = &own {
+            node.reads(&format!("{place}/source"), own);
         }
-        let mut handles = vec!["default".to_owned()];
-        let mut read = Vec::new();
-        for (index, RouteData { condition, value, handle: to, source: own }) in routes.into_iter().enumerate()
-        {
-            let place = format!("/routes/{index}");
-            if let Some(own) = &own {
-                node.reads(&format!("{place}/source"), own);
-            }
-            let to = handle(&to).to_owned();
-            if !handles.contains(&to) {
-                handles.push(to.clone());
-            }
-            if value.is_empty() && !node.is_seed() {
-                let message =
-                    "is empty, and no text matches that: write the text to look for, or remove the route";
-                node.fault(&format!("{place}/value"), message);
-            }
-            let test = match Test::of(condition, &value) {
-                Ok(test) => test,
-                Err(error) => {
-                    let message =
-                        format!("is not a regular expression: {}", one_line(error.to_string(), 200));
-                    node.fault_of(FaultKind::Regex, &format!("{place}/value"), message);
-                    continue;
-                }
-            };
-            read.push(Route { source: own.or_else(|| source.clone()), test, handle: to });
+        let to = handle(&to).to_owned();
+        if !handles.contains(&to) {
+            handles.push(to.clone());
         }
-        let known: Vec<&str> = handles.iter().map(String::as_str).collect();
-        // In files of React Flow, a handle without an edge ends the flow.
-        node.handles(&known, if node.is_seed() { &[] } else { &known });
-        Some(Arc::new(Router(read)))
+        if value.is_empty() && !node.is_seed() {
+            let message =
+                "is empty, and no text matches that: write the text to look for, or remove the route";
+            node.fault(&format!("{place}/value"), message);
+        }
+        let test = match Test::of(condition, &value) {
+            Ok(test) => test,
+            Err(error) => {
+                let message = format!("is not a regular expression: {}", one_line(error.to_string(), 200));
+                node.fault_of(FaultKind::Regex, &format!("{place}/value"), message);
+                continue;
+            }
+        };
+        read.push(Route { source: own.or_else(|| source.clone()), test, handle: to });
     }
+    let known: Vec<&str> = handles.iter().map(String::as_str).collect();
+    // In files of React Flow, a handle without an edge ends the flow.
+    node.handles(&known, if node.is_seed() { &[] } else { &known });
+    Some(Arc::new(Router(read)))
 }
 
 struct Router(Vec<Route>);

@@ -5,54 +5,40 @@ use std::sync::Arc;
 use llmnode_runtime::{BoxError, BoxFuture};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::schema_of;
 use crate::facts::{Read, Write};
 use crate::graph::loaded::{GraphNode, Visit};
-use crate::graph::node_type::{NodeLoader, NodeType};
+use crate::graph::node_type::NodeLoader;
 use crate::graph::subgraphs;
 use crate::state::Update;
 
-pub(crate) struct SubgraphType;
-
 /// The settings of a `subgraph`.
 #[derive(Deserialize, JsonSchema)]
-struct Data {
+pub(super) struct Data {
     /// The name of a file in the registry's folder, without `.json`.
     flow_id: String,
 }
 
-impl NodeType for SubgraphType {
-    fn name(&self) -> &str {
-        "subgraph"
+pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
+    let Data { flow_id } = node.data()?;
+    let graph = subgraphs::subgraph(node, &flow_id)?;
+    for name in graph.needs() {
+        node.reads("/flow_id", name);
     }
-
-    fn schema(&self) -> Value {
-        schema_of::<Data>()
-    }
-
-    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
-        let Data { flow_id } = node.data()?;
-        let graph = subgraphs::subgraph(node, &flow_id)?;
-        for name in graph.needs() {
-            node.reads("/flow_id", name);
-        }
-        let facts = &graph.loaded.facts;
-        let at = node.settings.pointer("/flow_id");
-        let writes = facts.writes.iter().map(|write| Write { at: at.clone(), ..write.clone() });
-        node.facts.writes.extend(writes);
-        node.facts.also_writes.extend(facts.also_writes.iter().cloned());
-        node.facts.system_prompt_reads =
-            facts.system_prompt_reads.iter().map(|read| Read { at: at.clone(), ..read.clone() }).collect();
-        node.facts.value_flows.extend(facts.value_flows.iter().cloned());
-        node.facts.writes_anything |= facts.writes_anything;
-        node.facts.untrusted |= facts.untrusted;
-        node.facts.retrieved |= facts.retrieved;
-        node.facts.pauses |= facts.pauses;
-        node.subgraph = Some(graph);
-        Some(Arc::new(Nested))
-    }
+    let facts = &graph.loaded.facts;
+    let at = node.settings.pointer("/flow_id");
+    let writes = facts.writes.iter().map(|write| Write { at: at.clone(), ..write.clone() });
+    node.facts.writes.extend(writes);
+    node.facts.also_writes.extend(facts.also_writes.iter().cloned());
+    node.facts.system_prompt_reads =
+        facts.system_prompt_reads.iter().map(|read| Read { at: at.clone(), ..read.clone() }).collect();
+    node.facts.value_flows.extend(facts.value_flows.iter().cloned());
+    node.facts.writes_anything |= facts.writes_anything;
+    node.facts.untrusted |= facts.untrusted;
+    node.facts.retrieved |= facts.retrieved;
+    node.facts.pauses |= facts.pauses;
+    node.subgraph = Some(graph);
+    Some(Arc::new(Nested))
 }
 
 /// Only run as a tool of an agent. In a flow, the subgraph's flow takes its place.

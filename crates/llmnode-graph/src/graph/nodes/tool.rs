@@ -10,16 +10,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::json_template::JsonTemplate;
-use super::schema_of;
 use crate::graph::loaded::{CallToApprove, GraphNode, Visit};
-use crate::graph::node_type::{NodeLoader, NodeType};
+use crate::graph::node_type::NodeLoader;
 use crate::state::{Update, size};
-
-pub(crate) struct ToolType;
 
 /// The settings of a `tool`.
 #[derive(Deserialize, JsonSchema)]
-struct Data {
+pub(super) struct Data {
     /// The tool that is called. Without it, the node executes the calls that an agent has made.
     tool_name: Option<String>,
     /// Its arguments, in whose texts there may be templates.
@@ -29,44 +26,33 @@ struct Data {
     save_as: Option<String>,
 }
 
-impl NodeType for ToolType {
-    fn name(&self) -> &str {
-        "tool"
+pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
+    let Data { tool_name, arguments, save_as } = node.data()?;
+    let registry = node.registry;
+    node.untrusted();
+    node.facts.also_writes.push(node.id().to_owned());
+    if let Some(key) = &save_as {
+        node.writes_at("/save_as", key, &["string", "array", "object"]);
     }
-
-    fn schema(&self) -> Value {
-        schema_of::<Data>()
-    }
-
-    fn load(&self, node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
-        let Data { tool_name, arguments, save_as } = node.data()?;
-        let registry = node.registry;
-        node.untrusted();
-        node.facts.also_writes.push(node.id().to_owned());
-        if let Some(key) = &save_as {
-            node.writes_at("/save_as", key, &["string", "array", "object"]);
+    let Some(name) = tool_name else {
+        if !arguments.is_empty() {
+            node.fault("/arguments", "have no tool: add a \"tool_name\", or remove them");
         }
-        let Some(name) = tool_name else {
-            if !arguments.is_empty() {
-                node.fault("/arguments", "have no tool: add a \"tool_name\", or remove them");
-            }
-            // Nobody is asked here, so tools that need an approval are left out.
-            let tools = registry.tools();
-            let runs: Vec<&str> =
-                tools.names().filter(|name| !tools.clone().only([name]).may_pause()).collect();
-            return Some(Arc::new(Executor { tools: tools.clone().only(runs), save_as }));
-        };
-        if !registry.tools().names().any(|tool| tool == name) {
-            node.unknown("/tool_name", "tool", &name, registry.tools().names());
-        }
-        let arguments = JsonTemplate::members(&arguments, "/arguments", node);
-        let tools = registry.tools().clone().only([&name]);
-        // The tool call is all of the node, so the node waits.
-        node.facts.pauses |= tools.may_pause();
-        let calling = Arc::new(ToolCallNode { tools, name, arguments, save_as });
-        node.call = Some(Arc::clone(&calling) as Arc<dyn CallToApprove>);
-        Some(calling)
+        // Nobody is asked here, so tools that need an approval are left out.
+        let tools = registry.tools();
+        let runs: Vec<&str> = tools.names().filter(|name| !tools.clone().only([name]).may_pause()).collect();
+        return Some(Arc::new(Executor { tools: tools.clone().only(runs), save_as }));
+    };
+    if !registry.tools().names().any(|tool| tool == name) {
+        node.unknown("/tool_name", "tool", &name, registry.tools().names());
     }
+    let arguments = JsonTemplate::members(&arguments, "/arguments", node);
+    let tools = registry.tools().clone().only([&name]);
+    // The tool call is all of the node, so the node waits.
+    node.facts.pauses |= tools.may_pause();
+    let calling = Arc::new(ToolCallNode { tools, name, arguments, save_as });
+    node.call = Some(Arc::clone(&calling) as Arc<dyn CallToApprove>);
+    Some(calling)
 }
 
 struct ToolCallNode {

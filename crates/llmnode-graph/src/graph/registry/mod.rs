@@ -1,6 +1,5 @@
 //! What a program allows graphs to use: tools, node types, models, a folder of subgraphs.
 
-mod built_in;
 #[cfg(feature = "openai")]
 mod profiles;
 mod registered;
@@ -18,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::graph::name::{LONGEST, is_name};
 use crate::graph::node_type::{Extensions, NodeType, Registered, RegisteredInner};
-use crate::graph::nodes::RegisteredType;
+use crate::graph::nodes::BuiltIn;
 use crate::state::State;
 
 /// What graphs may use. [`build`](Registry::build) checks it as a whole.
@@ -81,7 +80,7 @@ impl Registry {
     where
         N: Node<Output: Serialize> + Exec<State> + FieldsFromJson + Send + 'static,
     {
-        self.node_type(RegisteredType::<N>::new())
+        self.node_type(BuiltIn::registered::<N>())
     }
 
     /// Adds a node type.
@@ -131,7 +130,7 @@ impl Registry {
     pub fn build(self) -> Result<Registered, NodeError> {
         let Registry { tools, types, models, folder, extensions } = self;
         let mut faults = Vec::new();
-        let own = built_in::types();
+        let own = BuiltIn::types().map(|one| Arc::new(one) as Arc<dyn NodeType>);
         let all: Vec<Arc<dyn NodeType>> = own.into_iter().chain(types).collect();
         let mut named: BTreeMap<String, Arc<dyn NodeType>> = BTreeMap::new();
         for one in &all {
@@ -141,11 +140,12 @@ impl Registry {
         check_names("tool", tools.names(), &mut faults);
         check_names("profile", models.iter().map(|(name, ..)| name.as_str()), &mut faults);
         // Types of other crates replace the placeholders of the same names.
-        let missing = built_in::missing().into_iter().filter(|one| !named.contains_key(one.name()));
-        let missing: Vec<Arc<dyn NodeType>> = missing.collect();
-        for one in missing {
-            for name in names(&*one) {
-                named.entry(name.to_owned()).or_insert_with(|| Arc::clone(&one));
+        for one in BuiltIn::missing() {
+            let one: Arc<dyn NodeType> = Arc::new(one);
+            if !named.contains_key(one.name()) {
+                for name in names(&*one) {
+                    named.entry(name.to_owned()).or_insert_with(|| Arc::clone(&one));
+                }
             }
         }
         if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
