@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
 
 use llmnode_reader::internal::one_line;
 
@@ -12,85 +11,60 @@ use crate::graph::node_type::Registered;
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-pub(crate) enum FolderError {
-    BadName,
-    NoFolder,
-    NotThere,
-    Outside,
-    TooLarge,
-    Io(io::Error),
+/// Notes at `place` why there is no text.
+pub(crate) fn text_of(name: &str, registry: &Registered, place: &str, faults: &mut Faults) -> Option<String> {
+    match read(name, registry) {
+        Ok(Some(text)) => return Some(text),
+        Ok(None) => {
+            let known = files_of(registry);
+            let message = format!("no graph {:?} in the registry's folder", shown(name));
+            let known = known.iter().map(String::as_str);
+            faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
+        }
+        Err((kind, message)) => faults.fault(place, kind, message),
+    }
+    None
 }
 
-/// Nothing outside the folder is opened.
-pub(crate) fn text_of(name: &str, registry: &Registered) -> Result<String, FolderError> {
-    if !is_name(name) {
-        return Err(FolderError::BadName);
-    }
-    let folder = registry.folder().ok_or(FolderError::NoFolder)?;
-    let path = folder.join(format!("{name}.json"));
-    let found = |path: &Path| match path.canonicalize() {
-        Ok(path) => Ok(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FolderError::NotThere),
-        Err(error) => Err(FolderError::Io(error)),
+/// Nothing outside the folder is opened. `None`: there is no such file.
+fn read(name: &str, registry: &Registered) -> Result<Option<String>, (FaultKind, String)> {
+    let named = format!("{:?}", shown(name));
+    let unreadable = |error: io::Error| {
+        let why = one_line(error.to_string(), 200);
+        (FaultKind::Syntax, format!("the file of {named} cannot be read: {why}"))
     };
-    let (folder, path) = (found(folder)?, found(&path)?);
+    if !is_name(name) {
+        let why = "is not a valid name of a graph: use 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`";
+        return Err((FaultKind::BadName, format!("{named} {why}")));
+    }
+    let Some(folder) = registry.folder() else {
+        let why = "cannot be loaded, because the registry has no folder: set one with `Registry::folder`";
+        return Err((FaultKind::Setting, format!("{named} {why}")));
+    };
+    let found = folder.canonicalize().and_then(|folder| {
+        let path = folder.join(format!("{name}.json")).canonicalize()?;
+        Ok((folder, path))
+    });
+    let (folder, path) = match found {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+    };
     if path.parent() != Some(&*folder) {
-        return Err(FolderError::Outside);
+        let why = "is a link that leads out of the folder: put the file itself into the folder";
+        return Err((FaultKind::BadName, format!("the file of {named} {why}")));
     }
     if !path.is_file() {
-        return Err(FolderError::Io(io::Error::other("it is not a regular file")));
+        return Err(unreadable(io::Error::other("it is not a regular file")));
     }
     let mut text = String::new();
-    let file = fs::File::open(&path).map_err(FolderError::Io)?;
-    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(FolderError::Io)?;
-    if u64::try_from(text.len()).is_ok_and(|length| length > MAX_FILE_BYTES) {
-        Err(FolderError::TooLarge)
-    } else {
-        Ok(text)
+    let file = fs::File::open(&path).map_err(unreadable)?;
+    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > MAX_FILE_BYTES {
+        let why = format!("has more than {MAX_FILE_BYTES} bytes: move nodes into another file");
+        return Err((FaultKind::Cap, format!("the file of {named} {why}")));
     }
-}
-
-impl FolderError {
-    pub(crate) fn note(self, place: &str, name: &str, registry: &Registered, faults: &mut Faults) {
-        let named = format!("{:?}", shown(name));
-        let (kind, message) = match self {
-            FolderError::NotThere => {
-                let known = files_of(registry);
-                let message = format!("no graph {named} in the registry's folder");
-                let known = known.iter().map(String::as_str);
-                return faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
-            }
-            FolderError::BadName => (
-                FaultKind::BadName,
-                format!(
-                    "{named} is not a valid name of a graph: use 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`"
-                ),
-            ),
-            FolderError::NoFolder => (
-                FaultKind::Setting,
-                format!(
-                    "{named} cannot be loaded, because the registry has no folder: set one with `Registry::folder`"
-                ),
-            ),
-            FolderError::Outside => (
-                FaultKind::BadName,
-                format!(
-                    "the file of {named} is a link that leads out of the folder: put the file itself into the folder"
-                ),
-            ),
-            FolderError::TooLarge => (
-                FaultKind::Cap,
-                format!(
-                    "the file of {named} has more than {MAX_FILE_BYTES} bytes: move nodes into another file"
-                ),
-            ),
-            FolderError::Io(error) => (
-                FaultKind::Syntax,
-                format!("the file of {named} cannot be read: {}", one_line(error.to_string(), 200)),
-            ),
-        };
-        faults.fault(place, kind, message);
-    }
+    Ok(Some(text))
 }
 
 fn files_of(registry: &Registered) -> Vec<String> {

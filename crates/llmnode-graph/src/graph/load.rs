@@ -28,12 +28,9 @@ pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFau
 
 pub(crate) fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
-    match text_of(name, registry) {
-        Ok(text) => load(&text, Some(name), registry, Nesting { names: &[], cache: &LoadCache::default() }),
-        Err(wrong) => {
-            wrong.note("", name, registry, &mut faults);
-            Err(faults.into_parts(Some(shown(name))))
-        }
+    match text_of(name, registry, "", &mut faults) {
+        Some(text) => load(&text, Some(name), registry, Nesting { names: &[], cache: &LoadCache::default() }),
+        None => Err(faults.into_parts(Some(shown(name)))),
     }
 }
 
@@ -44,23 +41,19 @@ pub(crate) fn load(
     nesting: Nesting<'_>,
 ) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
-    let graph = loaded(text, name, registry, nesting, &mut faults);
-    match graph {
-        Some((mut loaded, region, own)) if faults.is_empty() => {
+    match loaded(text, name, registry, nesting, &mut faults) {
+        Some((mut loaded, region)) => {
             loaded.warnings = faults.into_parts(None).warnings;
             Graph::new(loaded, region).map_err(|error| {
                 // Not reached: a flow accepts whatever passed the checks.
                 let mut faults = Faults::default();
                 faults.fault("", FaultKind::Setting, error.message());
-                faults.into_parts(own)
+                faults.into_parts(name.map(str::to_owned))
             })
         }
-        Some((.., own)) => Err(faults.into_parts(own)),
         None => Err(faults.into_parts(name.map(str::to_owned))),
     }
 }
-
-type Checked = (LoadedGraph, check::Region, Option<String>);
 
 fn loaded(
     text: &str,
@@ -68,19 +61,17 @@ fn loaded(
     registry: &Registered,
     nesting: Nesting<'_>,
     faults: &mut Faults,
-) -> Option<Checked> {
+) -> Option<(LoadedGraph, check::Region)> {
     let file = file::read(text, faults)?;
-    let own = Some(file.name.clone()).filter(|name| !name.is_empty()).or_else(|| name.map(str::to_owned));
     // The root counts for nesting even without a name.
-    let names: Vec<String> =
-        nesting.names.iter().cloned().chain([name.unwrap_or_default().to_owned()]).collect();
+    let names = [nesting.names, &[name.unwrap_or_default().to_owned()]].concat();
     let nesting = Nesting { names: &names, ..nesting };
     let links = check::links(&file, faults);
     let (roles, called) = roles(&file, &links);
-    let (loaded_nodes, mut facts) = nodes(&file, &links, (&roles, &called), registry, nesting, faults)?;
+    let (mut loaded_nodes, mut facts) = nodes(&file, &links, (&roles, &called), registry, nesting, faults)?;
     pauses_of_tools(&mut facts, &called);
     let plan = check::check(&file, &links, &facts, faults)?;
-    let loaded_nodes = with_edges(loaded_nodes, &facts, &links);
+    add_edges(&mut loaded_nodes, &facts, &links, &file);
     let subgraphs = || loaded_nodes.iter().filter_map(|one| one.subgraph.as_ref());
     let height = subgraphs().map(|graph| graph.loaded.height + 1).max().unwrap_or(0);
     // An approval covers a graph with all of its subgraphs.
@@ -90,7 +81,7 @@ fn loaded(
     let untrusted = untrusted(&facts);
     let retrieved = facts.iter().filter(|one| one.retrieved).flat_map(Facts::keys).cloned().collect();
     let loaded = LoadedGraph {
-        name: own.clone().unwrap_or_default(),
+        name: if file.name.is_empty() { name.unwrap_or_default().to_owned() } else { file.name },
         hash,
         rules: Rules(file.state),
         loaded_nodes,
@@ -107,7 +98,7 @@ fn loaded(
         warnings: Vec::new(),
         height,
     };
-    Some((loaded, plan.region, own))
+    Some((loaded, plan.region))
 }
 
 fn nodes(
@@ -179,7 +170,7 @@ impl NodeLoader<'_> {
             settings: Settings::new().limits(self.limits),
             call: self.call.take(),
             untrusted: self.facts.untrusted,
-            handles: self.facts.handles.known.clone(),
+            handles: self.facts.handles.known.iter().filter(|one| *one != TOOL_CALL).cloned().collect(),
         })
     }
 }
@@ -200,21 +191,16 @@ fn type_of<'r>(
 }
 
 /// Targets distinguish the handles of calls.
-fn with_edges(mut loaded_nodes: Vec<LoadedNode>, facts: &[Facts], links: &check::Links) -> Vec<LoadedNode> {
-    let ids: Vec<String> = loaded_nodes.iter().map(|loaded_node| loaded_node.id.clone()).collect();
-    for loaded_node in &mut loaded_nodes {
-        loaded_node.handles.retain(|handle| handle != TOOL_CALL);
-    }
+fn add_edges(loaded_nodes: &mut [LoadedNode], facts: &[Facts], links: &check::Links, file: &GraphFile) {
     for link in &links.edges {
         let loaded_node = &mut loaded_nodes[link.from];
         loaded_node.error_edge |= link.handle == ERROR;
         loaded_node.rejected_edge |= link.handle == REJECTED;
     }
     for (from, to, _) in links.by(TOOL_CALL) {
-        let handle = format!("{TOOL_CALL}:{}", ids[to]);
+        let handle = format!("{TOOL_CALL}:{}", file.nodes[to].id);
         if facts[to].role == Role::Step && !loaded_nodes[from].handles.contains(&handle) {
             loaded_nodes[from].handles.push(handle);
         }
     }
-    loaded_nodes
 }

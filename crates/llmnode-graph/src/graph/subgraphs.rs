@@ -18,51 +18,35 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
         one_line(names.collect::<Vec<_>>().join(" > "), 300)
     };
     if let Some(at) = names.iter().position(|one| one == name) {
-        node.fault_of(FaultKind::Nesting, "/flow_id", format!("the graph contains itself: {}", path(at)));
-        return None;
+        return refused(node, format!("the graph contains itself: {}", path(at)));
     }
     let too_deep = |height: usize| names.len() + height > DEPTH;
     if too_deep(0) {
-        let message = format!("graphs are nested more than {DEPTH} deep: {}", path(0));
-        node.fault_of(FaultKind::Nesting, "/flow_id", message);
-        return None;
+        return refused(node, format!("graphs are nested more than {DEPTH} deep: {}", path(0)));
     }
-    let loaded = cache.graphs.borrow().get(name).cloned();
-    let loaded = match loaded {
+    let known = cache.graphs.borrow().get(name).cloned();
+    let loaded = match known {
         Some(loaded) => loaded,
         None => {
-            let text = match text_of(name, node.registry) {
-                Ok(text) => text,
-                Err(wrong) => {
-                    let place = node.settings.pointer("/flow_id");
-                    wrong.note(&place, name, node.registry, node.faults);
-                    return None;
-                }
-            };
+            let text = text_of(name, node.registry, &node.settings.pointer("/flow_id"), node.faults)?;
             let loaded = load(&text, Some(name), node.registry, node.nesting);
             cache.graphs.borrow_mut().insert(name.to_owned(), loaded.clone());
             loaded
         }
     };
-    match loaded {
-        Ok(graph) if too_deep(graph.loaded.height) => {
-            let message = format!(
-                "graphs are nested more than {DEPTH} deep: {:?} has {} more within it",
-                shown(name),
-                graph.loaded.height
-            );
-            node.fault_of(FaultKind::Nesting, "/flow_id", message);
-            None
-        }
-        Ok(graph) => {
-            let warnings =
-                GraphFaults { graph: None, faults: Vec::new(), warnings: graph.warnings().to_vec() };
-            node.faults.absorb(&node.node.at, name, warnings);
-            Some(graph)
-        }
-        Err(inner) => {
-            node.faults.absorb(&node.node.at, name, inner);
-            None
-        }
+    let graph = loaded.map_err(|inner| node.faults.absorb(&node.node.at, name, inner)).ok()?;
+    let (height, named) = (graph.loaded.height, shown(name));
+    if too_deep(height) {
+        let message =
+            format!("graphs are nested more than {DEPTH} deep: {named:?} has {height} more within it");
+        return refused(node, message);
     }
+    let warnings = GraphFaults { graph: None, faults: Vec::new(), warnings: graph.warnings().to_vec() };
+    node.faults.absorb(&node.node.at, name, warnings);
+    Some(graph)
+}
+
+fn refused(node: &mut NodeLoader<'_>, message: String) -> Option<Graph> {
+    node.fault_of(FaultKind::Nesting, "/flow_id", message);
+    None
 }
