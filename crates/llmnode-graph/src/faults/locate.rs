@@ -1,125 +1,65 @@
 //! Finds where in the text of a file a JSON pointer leads.
 
+use std::fmt;
 use std::ops::Range;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// The bytes to mark for a pointer: a value, or the name or first bracket of an object or list. If it is missing,
 /// those of what would contain it. The text has to be JSON.
 pub fn locate(text: &str, pointer: &str) -> Range<usize> {
-    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let mut scan = Scan { text: text.as_bytes(), at: start };
-    scan.blanks();
-    let mut found = scan.at..scan.at + 1;
+    let mut value = text.trim_start_matches('\u{feff}').trim_ascii_start();
+    let mut found = first(value);
     for part in pointer.split('/').skip(1) {
         let part = part.replace("~1", "/").replace("~0", "~");
-        let Some(span) = scan.enter(&part) else { break };
-        found = span;
+        let Some((name, inner)) = enter(value, &part) else { break };
+        let is_open = inner.starts_with(['{', '[']);
+        found = if is_open { name.unwrap_or(first(inner)) } else { inner };
+        value = inner;
     }
-    let boundary = |at: usize| (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    let (start, end) = (boundary(found.start), boundary(found.end));
-    start.min(end)..end
+    let start = found.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + found.len()
 }
 
-struct Scan<'t> {
-    text: &'t [u8],
-    at: usize,
+fn first(text: &str) -> &str {
+    &text[..text.chars().next().map_or(0, char::len_utf8)]
 }
 
-impl Scan<'_> {
-    fn peek(&self) -> u8 {
-        self.text.get(self.at).copied().unwrap_or_default()
+/// The name of a member, and its value or that of an item, as they are written.
+fn enter<'t>(value: &'t str, part: &str) -> Option<(Option<&'t str>, &'t str)> {
+    if value.starts_with('[') {
+        let items: Vec<&RawValue> = serde_json::from_str(value).ok()?;
+        return Some((None, items.get(part.parse::<usize>().ok()?)?.get()));
     }
+    let Members(members) = serde_json::from_str(value).ok()?;
+    let is_it = |name: &RawValue| serde_json::from_str::<String>(name.get()).is_ok_and(|name| name == part);
+    let (name, value) = members.into_iter().find(|(name, _)| is_it(name))?;
+    Some((Some(name.get()), value.get()))
+}
 
-    fn blanks(&mut self) {
-        while self.peek().is_ascii_whitespace() {
-            self.at += 1;
-        }
-    }
+/// In the order of the text, with duplicates.
+struct Members<'t>(Vec<(&'t RawValue, &'t RawValue)>);
 
-    fn enter(&mut self, part: &str) -> Option<Range<usize>> {
-        let (open, close) = match self.peek() {
-            b'{' => (b'{', b'}'),
-            b'[' => (b'[', b']'),
-            _ => return None,
-        };
-        self.at += 1;
-        let mut index = 0;
-        loop {
-            self.blanks();
-            if self.peek() == close || self.at >= self.text.len() {
-                return None;
-            }
-            let mut name = None;
-            let mut is_it = open == b'[' && part.parse() == Ok(index);
-            if open == b'{' {
-                let start = self.at;
-                self.value();
-                let written = &self.text[start..self.at];
-                is_it = serde_json::from_slice::<String>(written).is_ok_and(|name| name == part);
-                name = Some(start..self.at);
-                self.blanks();
-                self.at += 1;
-                self.blanks();
-            }
-            if is_it {
-                let start = self.at;
-                if matches!(self.peek(), b'{' | b'[') {
-                    return Some(name.unwrap_or(start..start + 1));
-                }
-                let mut value = Scan { text: self.text, at: start };
-                value.value();
-                return Some(start..value.at);
-            }
-            self.value();
-            self.blanks();
-            if self.peek() == b',' {
-                self.at += 1;
-            }
-            index += 1;
-        }
-    }
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Members<'de>;
 
-    fn value(&mut self) {
-        let mut depth = 0_usize;
-        while self.at < self.text.len() {
-            match self.peek() {
-                b'"' => self.string(),
-                b'{' | b'[' => {
-                    depth += 1;
-                    self.at += 1;
-                }
-                b'}' | b']' => {
-                    if depth == 0 {
-                        return;
-                    }
-                    depth -= 1;
-                    self.at += 1;
-                }
-                b',' | b':' if depth == 0 => return,
-                byte if byte.is_ascii_whitespace() && depth == 0 => return,
-                _ => {
-                    self.at += 1;
-                    continue;
-                }
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
             }
-            if depth == 0 {
-                return;
+
+            fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = from.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
             }
         }
-    }
-
-    fn string(&mut self) {
-        self.at += 1;
-        while self.at < self.text.len() {
-            match self.peek() {
-                b'\\' => self.at += 2,
-                b'"' => {
-                    self.at += 1;
-                    return;
-                }
-                _ => self.at += 1,
-            }
-        }
-        self.at = self.text.len();
+        from.deserialize_map(Read)
     }
 }
 
