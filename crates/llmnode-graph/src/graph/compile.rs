@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use llmnode_flow::flow::{CxExt, Flow, Outline, Step, To};
 use llmnode_runtime::internal::ErrorInternals as _;
-use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Group, Node, NodeError};
+use llmnode_runtime::{BoxError, BoxFuture, Cx, Exec, Group, Node, NodeError};
 
 use crate::check::{Fork, Next, Region, To as Target};
 use crate::graph::loaded::{Graph, GraphStep, LoadedGraph};
@@ -199,32 +199,20 @@ impl Step<State> for ForkStep {
 
 /// Polls in the order of the branches, so that the first of simultaneous failures counts. From 31 futures on,
 /// `try_join_all` reports an error only after all earlier ones.
-async fn all<T>(futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result<Vec<T>, NodeError> {
-    let mut ended: Vec<Option<T>> = futures.iter().map(|_| None).collect();
-    let mut open: Vec<_> = futures.into_iter().enumerate().collect();
+async fn all<T>(mut futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result<Vec<T>, NodeError> {
+    let mut ended: Vec<Option<Result<T, NodeError>>> = futures.iter().map(|_| None).collect();
     poll_fn(|cx| {
-        let mut failed = None;
-        open.retain_mut(|(at, future)| match (&failed, future.as_mut().poll(cx)) {
-            (None, Poll::Ready(Ok(value))) => {
-                ended[*at] = Some(value);
-                false
+        for (future, ended) in futures.iter_mut().zip(&mut ended).filter(|(_, ended)| ended.is_none()) {
+            if let Poll::Ready(result) = future.as_mut().poll(cx) {
+                *ended = Some(result);
             }
-            (None, Poll::Ready(Err(error))) => {
-                failed = Some(error);
-                false
-            }
-            (Some(_), Poll::Ready(_)) => false,
-            (_, Poll::Pending) => true,
-        });
-        match failed {
-            Some(error) => Poll::Ready(Err(error)),
-            None if open.is_empty() => Poll::Ready(Ok(())),
-            None => Poll::Pending,
         }
+        let is_over =
+            ended.iter().any(|one| matches!(one, Some(Err(_)))) || ended.iter().all(Option::is_some);
+        if is_over { Poll::Ready(()) } else { Poll::Pending }
     })
-    .await?;
-    let lost = || NodeError::new(Category::ConfigError, "a branch left no state");
-    ended.into_iter().collect::<Option<Vec<T>>>().ok_or_else(lost)
+    .await;
+    ended.into_iter().flatten().collect()
 }
 
 impl fmt::Debug for ForkStep {
