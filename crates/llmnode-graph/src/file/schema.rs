@@ -79,11 +79,6 @@ fn closed(schema: &mut Value) {
             rules.remove(X_SEED);
             rules.remove(X_WHAT);
             let is_open = rules.contains_key("additionalProperties");
-            if let Some(members) = rules.get_mut("properties").and_then(Value::as_object_mut)
-                && !members.is_empty()
-            {
-                members.retain(|_, rule| rule.get(X_SEED) != Some(&Value::Bool(true)));
-            }
             let is_object = rules.get("type").is_some_and(|kind| kind == "object");
             if is_object && !is_open && rules.contains_key("properties") {
                 if let Some(members) = rules.get_mut("properties").and_then(Value::as_object_mut) {

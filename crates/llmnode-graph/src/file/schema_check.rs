@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::describe::{describe, describe_size, kinds, out_of_bounds, wrong_kind};
 use crate::faults::{FaultKind, Faults};
 
-/// Only for React Flow's files: `true` on a property; on an object, the names of members that a run ignores.
+/// Names of members that a run ignores, only in React Flow's files.
 pub(crate) const X_SEED: &str = "x-seed";
 /// Names that people write from habit.
 pub(crate) const X_ALSO: &str = "x-also";

@@ -27,7 +27,7 @@ impl<'f> SchemaChecker<'f> {
 
     fn rule_of(&self, rules: &'f Map<String, Value>, name: &str) -> Option<&'f Value> {
         match rules.get("properties").and_then(|known| known.get(name)) {
-            Some(rule) => Some(rule).filter(|rule| self.is_react_flow || !is_seeds(rule)),
+            Some(rule) => Some(rule),
             None => rules.get("additionalProperties").filter(|rule| rule.is_object()),
         }
     }
@@ -53,7 +53,7 @@ impl<'f> SchemaChecker<'f> {
         place: &str,
         missing: &mut Vec<&str>,
     ) {
-        let known = || known.into_iter().flatten().filter(|(_, rule)| self.is_react_flow || !is_seeds(rule));
+        let known = || known.into_iter().flatten();
         let names: Vec<&str> = known().map(|(name, _)| name.as_str()).collect();
         let also = |rule: &Value| {
             let others = rule.get(X_ALSO).and_then(Value::as_array);
@@ -72,8 +72,4 @@ impl<'f> SchemaChecker<'f> {
         }
         self.faults.unknown(is_fault, (self.place)(place), FaultKind::UnknownMember, message, near, names);
     }
-}
-
-fn is_seeds(rule: &Value) -> bool {
-    rule.get(X_SEED) == Some(&Value::Bool(true))
 }
