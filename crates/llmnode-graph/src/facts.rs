@@ -4,7 +4,8 @@ pub(crate) const TOOL_CALL: &str = "tool-call";
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    pub(crate) handles: Handles,
+    pub(crate) handles: Vec<String>,
+    pub(crate) required_handles: Vec<String>,
     /// The list, if the node is a loop: its `next` edges lead into the body.
     pub(crate) iterates: Option<Read>,
     pub(crate) pauses: bool,
@@ -26,17 +27,12 @@ pub(crate) struct Facts {
     pub(crate) role: Role,
 }
 
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Handles {
-    pub(crate) known: Vec<String>,
-    pub(crate) required: Vec<String>,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
     pub(crate) name: String,
     pub(crate) at: String,
-    pub(crate) place: ReadContext,
+    /// System prompts are the operator's.
+    pub(crate) in_system_prompt: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -45,14 +41,6 @@ pub(crate) struct Write {
     pub(crate) at: String,
     pub(crate) types: Vec<&'static str>,
     pub(crate) schema: Option<serde_json::Value>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ReadContext {
-    #[default]
-    Any,
-    /// System prompts are the operator's.
-    System,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,9 +13,9 @@ pub(crate) fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], 
     for link in &links.edges {
         // A tool's edges lead back to its caller, by any handle.
         let Some(of) = facts[link.from].as_ref().filter(|of| of.role == Role::Step) else { continue };
-        if !of.handles.known.contains(&link.handle) {
+        if !of.handles.contains(&link.handle) {
             unknown_handle(file, link, of, faults);
-            calls_are_known &= !of.handles.known.iter().any(|handle| handle == TOOL_CALL);
+            calls_are_known &= !of.handles.iter().any(|handle| handle == TOOL_CALL);
         }
     }
     // An unknown handle may be the one without an edge.
@@ -27,7 +27,7 @@ pub(crate) fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], 
 
 fn unknown_handle(file: &GraphFile, link: &Link, of: &Facts, faults: &mut Faults) {
     let (node, name) = (shown(&file.nodes[link.from].id), &*link.handle);
-    let known = of.handles.known.iter().map(String::as_str);
+    let known = of.handles.iter().map(String::as_str);
     let (at, name, message) = match name {
         "default" => (
             link.at.clone(),
@@ -49,7 +49,7 @@ fn unknown_handle(file: &GraphFile, link: &Link, of: &Facts, faults: &mut Faults
 fn missing_edges(file: &GraphFile, links: &Links, facts: &[Option<Facts>], faults: &mut Faults) {
     let used: HashSet<(usize, &str)> = links.edges.iter().map(|link| (link.from, &*link.handle)).collect();
     for (node, of) in facts.iter().enumerate().filter_map(|(node, of)| Some((node, of.as_ref()?))) {
-        for handle in of.handles.required.iter().filter(|handle| !used.contains(&(node, handle))) {
+        for handle in of.required_handles.iter().filter(|handle| !used.contains(&(node, handle))) {
             let (id, name) = (shown(&file.nodes[node].id), shown(handle));
             let message = format!(
                 "{id:?} has no edge for its handle {name:?}: add one with \"sourceHandle\": {name:?}"

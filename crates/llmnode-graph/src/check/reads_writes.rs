@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::dataflow::{Dataflow, KeyState};
 use super::keys::{ERROR, Keys};
-use crate::facts::{Facts, Read, ReadContext, Write};
+use crate::facts::{Facts, Read, Write};
 use crate::faults::{FaultKind, Faults, escaped, listed, shown};
-use crate::file::{FileFormat, GraphFile, Reducer};
+use crate::file::{GraphFile, Reducer};
 use crate::shape::{FoundFork, Shape};
 use crate::template::{key, path};
 
@@ -91,7 +91,7 @@ impl<'d> ReadsWrites<'d> {
                     writers.push(node);
                 }
             }
-            if facts.handles.known.iter().any(|handle| handle == ERROR) {
+            if facts.handles.iter().any(|handle| handle == ERROR) {
                 written.entry(ERROR).or_default();
             }
         }
@@ -174,23 +174,23 @@ impl ReadChecker<'_> {
             self.unwritten(read, name, faults);
             self.reported.insert(name.to_owned());
         }
-        if read.place == ReadContext::System {
+        if read.in_system_prompt {
             self.system(read, "the system prompt", known, faults);
         }
     }
 
     fn system(&self, read: &Read, what: &str, known: &KeyState, faults: &mut Faults) {
-        let (file, name) = (self.data.file, key(&read.name));
+        let name = key(&read.name);
         if self.keys.of(name).is_some_and(|number| known.foreign.has(number)) {
             let message = format!(
                 "{what} reads {:?}, which {} writes: move text of a model, a tool or a search into \"prompt\"",
                 shown(name),
                 self.writers(name)
             );
-            if file.form == FileFormat::Own {
-                faults.fault(&read.at, FaultKind::Untrusted, message);
-            } else {
+            if self.data.file.is_react_flow {
                 faults.warn(&read.at, FaultKind::Untrusted, format!("{message}; it is put into a fence"));
+            } else {
+                faults.fault(&read.at, FaultKind::Untrusted, message);
             }
         }
     }

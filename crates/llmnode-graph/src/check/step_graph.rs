@@ -32,10 +32,10 @@ pub(super) fn step_graph(file: &GraphFile, links: &Links, facts: &[Facts], steps
         ways[place].to.push(OutEdge { to: link.to, edge });
     }
     for node in (0..count).filter(|node| steps[*node]) {
-        let of = &facts[node].handles;
+        let Facts { handles, required_handles, .. } = &facts[node];
         let has = |handle: &str| shape.ways[node].iter().any(|one| one.name == handle);
-        shape.ends[node] = of.known.iter().any(|handle| {
-            !NON_FLOW_HANDLES.contains(&&**handle) && !of.required.contains(handle) && !has(handle)
+        shape.ends[node] = handles.iter().any(|handle| {
+            !NON_FLOW_HANDLES.contains(&&**handle) && !required_handles.contains(handle) && !has(handle)
         });
     }
     shape

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::facts::{Handles, Read, ReadContext, Write};
+use crate::facts::{Read, Write};
 use crate::faults::{FaultKind, GraphFaults};
 use crate::file::{NodeFile, read};
 
@@ -15,20 +15,20 @@ fn facts(node: &NodeFile) -> Facts {
         list.filter_map(Value::as_str).map(str::to_owned).collect()
     };
     let has = |name: &str| of(name) == Some(&Value::Bool(true));
-    let known =
+    let handles =
         of("handles").map_or_else(|| vec!["default".to_owned(), "error".to_owned()], |_| texts("handles"));
-    let read = |place: ReadContext, name: &'static str| {
+    let read = |name: &'static str| {
         texts(name).into_iter().map(move |read| Read {
             name: read,
             at: format!("{}/{name}", node.data.at()),
-            place,
+            in_system_prompt: name == "system",
         })
     };
     let list = || {
-        read(ReadContext::Any, "reads").next().unwrap_or_else(|| Read {
+        read("reads").next().unwrap_or_else(|| Read {
             name: "q".to_owned(),
             at: node.data.at(),
-            place: ReadContext::Any,
+            in_system_prompt: false,
         })
     };
     let write = |key: String| Write {
@@ -38,11 +38,12 @@ fn facts(node: &NodeFile) -> Facts {
         schema: None,
     };
     Facts {
-        handles: Handles { known, required: texts("required") },
+        handles,
+        required_handles: texts("required"),
         iterates: has("iterator").then(list),
         pauses: has("pauses"),
-        reads: read(ReadContext::Any, "reads").chain(read(ReadContext::System, "system")).collect(),
-        reads_or_message: read(ReadContext::Any, "or_message").collect(),
+        reads: read("reads").chain(read("system")).collect(),
+        reads_or_message: read("or_message").collect(),
         system_prompt_reads: Vec::new(),
         value_flows: Vec::new(),
         writes: texts("writes").into_iter().map(write).collect(),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::FileFormat;
 use super::schema_check::SchemaChecker;
 use crate::faults::Faults;
 
@@ -30,9 +29,9 @@ impl NodeSettings {
         remap_pointer(&self.origin, inner)
     }
 
-    pub(crate) fn check(&self, schema: &Value, form: FileFormat, faults: &mut Faults) {
+    pub(crate) fn check(&self, schema: &Value, is_react_flow: bool, faults: &mut Faults) {
         let place = |inner: &str| self.pointer(inner);
-        SchemaChecker::of_file(schema, form == FileFormat::ReactFlow, &place, faults).check(&self.values);
+        SchemaChecker::of_file(schema, is_react_flow, &place, faults).check(&self.values);
     }
 }
 

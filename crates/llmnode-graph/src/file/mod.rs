@@ -33,17 +33,10 @@ pub(crate) use self::{
 pub(crate) const FORMAT: &str = "llmnode/graph";
 pub(crate) const VERSION: u64 = 1;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FileFormat {
-    /// Strict; has a `format`.
-    Own,
-    /// From front ends with React Flow: unknown members are ignored with a warning.
-    ReactFlow,
-}
-
 #[derive(Debug)]
 pub(crate) struct GraphFile {
-    pub(crate) form: FileFormat,
+    /// From a front end, without a `format`: unknown members are ignored with a warning.
+    pub(crate) is_react_flow: bool,
     pub(crate) name: String,
     pub(crate) inputs: BTreeMap<String, Value>,
     pub(crate) open_inputs: bool,

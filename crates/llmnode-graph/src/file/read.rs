@@ -9,10 +9,7 @@ use super::json::Document;
 use super::schema_check::SchemaChecker;
 use super::text::FileText;
 use super::values::{inputs, limits, state};
-use super::{
-    EdgeFile, FORMAT, FileFormat, GraphFile, NodeFile, NodeSettings, VERSION, handle, is_end, json,
-    react_flow,
-};
+use super::{EdgeFile, FORMAT, GraphFile, NodeFile, NodeSettings, VERSION, handle, is_end, json, react_flow};
 use crate::facts::TOOL_CALL;
 use crate::faults::{FaultKind, Faults, shown};
 
@@ -54,7 +51,11 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
         faults.fault("", FaultKind::WrongKind, format!("is {}, but must be an object", describe(&value)));
         return None;
     };
-    let form = form(&file, faults)?;
+    let is_react_flow = file.get("format").is_none_or(Value::is_null);
+    // An unsupported version is refused before anything else is checked.
+    if !is_react_flow && !head(&file, FORMAT, VERSION, faults) {
+        return None;
+    }
     let mut too_many = false;
     for (name, most) in [("nodes", NODES), ("edges", EDGES)] {
         let count = file.get(name).and_then(Value::as_array).map_or(0, Vec::len);
@@ -70,21 +71,21 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
         return None;
     }
     report_duplicates(duplicates, faults);
-    if form == FileFormat::ReactFlow {
+    if is_react_flow {
         file.retain(|_, value| !value.is_null());
     }
     let schema = schemars::schema_for!(FileText);
     let place = |pointer: &str| pointer.to_owned();
-    SchemaChecker::of_file(schema.as_value(), form == FileFormat::ReactFlow, &place, faults).check(&file);
+    SchemaChecker::of_file(schema.as_value(), is_react_flow, &place, faults).check(&file);
     let list = |name: &str| file.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     if file.get("nodes").and_then(Value::as_array).is_some_and(Vec::is_empty) {
         faults.fault("/nodes", FaultKind::OutOfRange, "is empty, but a graph needs at least one node");
     }
     let faulty = faulty_parts(faults);
     let mut graph = GraphFile {
-        form,
+        is_react_flow,
         name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        open_inputs: form == FileFormat::ReactFlow && !file.contains_key("inputs"),
+        open_inputs: is_react_flow && !file.contains_key("inputs"),
         inputs: inputs(&file, &faulty, faults),
         state: state(&file, &faulty, faults),
         max_steps: file.get("max_steps").and_then(Value::as_u64),
@@ -98,14 +99,6 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
     read_nodes(list("nodes"), &mut graph, faults);
     read_edges(list("edges"), &mut graph, faults);
     Some(graph)
-}
-
-/// An unsupported version is refused before anything else is checked.
-fn form(file: &Map<String, Value>, faults: &mut Faults) -> Option<FileFormat> {
-    match file.get("format") {
-        None | Some(Value::Null) => Some(FileFormat::ReactFlow),
-        Some(_) => head(file, FORMAT, VERSION, faults).then_some(FileFormat::Own),
-    }
 }
 
 /// Returns whether format and version are supported. The file is read even without a version, which is a fault.
@@ -143,7 +136,7 @@ fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {
         let values = node.get("data").and_then(Value::as_object).cloned().unwrap_or_default();
         let mut data = NodeSettings::new(values, format!("{at}/data"));
         let before = faults.len();
-        if graph.form == FileFormat::ReactFlow {
+        if graph.is_react_flow {
             react_flow::translate(&kind, &mut data, faults);
         }
         let is_set = |name: &str| data.values.get(name).and_then(Value::as_bool).unwrap_or_default();

@@ -1,5 +1,7 @@
 //! The format of a graph's file. Its JSON Schema is generated from these types, with their docs as descriptions.
 
+#![allow(dead_code, reason = "the schemas are read, not the values")]
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -9,7 +11,6 @@ use serde_json::{Map, Value};
 /// A graph of nodes for llmnode.
 #[derive(JsonSchema)]
 #[schemars(title = "llmnode graph", extend("x-seed" = ["id", "description", "viewport", "created_at", "updated_at"]))]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 pub(super) struct FileText {
     /// Where the JSON Schema of this format is, for editors.
     #[serde(rename = "$schema")]
@@ -41,7 +42,6 @@ pub(super) struct FileText {
 /// A value of the state: a JSON schema, and how what is written joins it.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 struct FieldText {
     /// How a value that is written joins the one that is there.
     reducer: Option<Reducer>,
@@ -52,7 +52,6 @@ struct FieldText {
 /// The type of a value: the rules of JSON Schema that are checked.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, rename_all = "camelCase")]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 struct TypeText {
     r#type: Option<TypeNames>,
     #[schemars(length(min = 1))]
@@ -80,7 +79,6 @@ struct TypeText {
 
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 enum TypeNames {
     One(TypeName),
     Several(Vec<TypeName>),
@@ -88,7 +86,6 @@ enum TypeNames {
 
 #[derive(JsonSchema)]
 #[schemars(rename_all = "snake_case", inline, extend("x-what" = "type"))]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 enum TypeName {
     String,
     Number,
@@ -101,7 +98,6 @@ enum TypeName {
 
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 enum FurtherMembers {
     Allowed(bool),
     Of(Box<TypeText>),
@@ -123,7 +119,6 @@ pub(crate) enum Reducer {
 
 /// The most that a run of the graph may take.
 #[derive(JsonSchema)]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 struct LimitsText {
     /// Requests to models.
     #[schemars(range(min = 1))]
@@ -145,7 +140,6 @@ struct LimitsText {
     "initialWidth", "initialHeight",
 ]))]
 #[schemars(extend("x-inner" = "data"))]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 struct NodeText {
     /// The name of the node for edges, records and reports.
     #[schemars(length(min = 1, max = 200))]
@@ -165,7 +159,6 @@ struct NodeText {
     "className", "zIndex", "markerStart", "markerEnd", "data", "labelStyle", "labelShowBg", "labelBgStyle",
     "labelBgPadding", "labelBgBorderRadius", "interactionWidth", "pathOptions", "ariaLabel", "sourceNode", "targetNode",
 ]))]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 struct EdgeText {
     /// The name of the edge, for front ends.
     id: Option<String>,
@@ -187,7 +180,6 @@ struct EdgeText {
 
 /// What every node may have among its settings.
 #[derive(JsonSchema)]
-#[allow(dead_code, reason = "its schema is read, not its values")]
 pub(super) struct CommonText {
     /// The name that models and people see. Default: the id.
     #[schemars(length(min = 1, max = 200))]

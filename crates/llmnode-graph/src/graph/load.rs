@@ -8,7 +8,7 @@ use llmnode_runtime::{Limits, Settings};
 use serde_json::json;
 
 use crate::check;
-use crate::facts::{Facts, Handles, Role, TOOL_CALL};
+use crate::facts::{Facts, Role, TOOL_CALL};
 use crate::faults::{FaultKind, Faults, GraphFaults, shown};
 use crate::file::{self, GraphFile, NodeFile};
 use crate::graph::folder::text_of;
@@ -111,13 +111,12 @@ fn nodes(
 ) -> Option<(Vec<LoadedNode>, Vec<Facts>)> {
     let (mut late, mut loaded_nodes, mut facts) = (Faults::default(), Vec::new(), Vec::new());
     for (at, node) in file.nodes.iter().enumerate() {
-        let handles = Handles { known: vec![DEFAULT.to_owned()], ..Handles::default() };
-        let mut of = Facts { handles, role: roles[at], ..Facts::default() };
+        let mut of = Facts { handles: vec![DEFAULT.to_owned()], role: roles[at], ..Facts::default() };
         let kind = type_of(node, registry, faults).filter(|_| !node.is_faulty);
         let mut loader = NodeLoader {
             node,
             settings: &node.data,
-            form: file.form,
+            is_react_flow: file.is_react_flow,
             registry,
             links: &called[at],
             nesting,
@@ -154,9 +153,9 @@ impl NodeLoader<'_> {
         self.facts.pauses |= waits;
         // A `tool` that pauses waits as one.
         let approval = waits || self.facts.pauses && self.subgraph.is_none() && self.node.kind == "tool";
-        self.facts.handles.known.push(ERROR.to_owned());
+        self.facts.handles.push(ERROR.to_owned());
         if approval {
-            self.facts.handles.known.push(REJECTED.to_owned());
+            self.facts.handles.push(REJECTED.to_owned());
         }
         Some(LoadedNode {
             id: self.node.id.clone(),
@@ -170,7 +169,7 @@ impl NodeLoader<'_> {
             settings: Settings::new().limits(self.limits),
             call: self.call.take(),
             untrusted: self.facts.untrusted,
-            handles: self.facts.handles.known.iter().filter(|one| *one != TOOL_CALL).cloned().collect(),
+            handles: self.facts.handles.iter().filter(|one| *one != TOOL_CALL).cloned().collect(),
         })
     }
 }

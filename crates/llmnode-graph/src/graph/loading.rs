@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::facts::{Read, ReadContext, Write};
+use crate::facts::{Read, Write};
 use crate::faults::FaultKind;
-use crate::file::{FRONT_END, FileFormat};
+use crate::file::FRONT_END;
 use crate::graph::node_type::NodeLoader;
 use crate::template::Template;
 
@@ -29,14 +29,14 @@ impl<'l> NodeLoader<'l> {
 
     /// Returns whether the file is one of React Flow's.
     pub fn is_seed(&self) -> bool {
-        self.form == FileFormat::ReactFlow
+        self.is_react_flow
     }
 
     /// Reads the settings. Returns `None` if something is wrong with them: all mistakes are noted.
     pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
         let schema = self.nesting.schema_of::<T>();
         let before = self.faults.noted();
-        self.settings.check(&schema, self.form, self.faults);
+        self.settings.check(&schema, self.is_react_flow, self.faults);
         if self.faults.noted() > before {
             return None;
         }
@@ -81,28 +81,31 @@ impl<'l> NodeLoader<'l> {
 
     /// Reads a template. Values that it names count as read, and what is wrong with it is noted.
     pub fn template(&mut self, place: &str, text: &str) -> Template {
-        self.template_in(place, text, ReadContext::Any)
+        let (template, wrong) = Template::parse(text);
+        let braced: Vec<Read> = template.braced().map(|name| self.read_at(place, name)).collect();
+        self.facts.braced.extend(braced);
+        template.names().for_each(|name| self.reads(place, name));
+        wrong.into_iter().for_each(|message| self.fault_of(FaultKind::Template, place, message));
+        template
     }
 
-    pub(crate) fn template_in(&mut self, place: &str, text: &str, context: ReadContext) -> Template {
-        let (template, wrong) = Template::parse(text);
-        template.names().for_each(|name| self.read(place, name, context));
-        let braced = template.braced().map(|name| self.read_at(place, name, context)).collect::<Vec<_>>();
-        self.facts.braced.extend(braced);
-        wrong.into_iter().for_each(|message| self.fault_of(FaultKind::Template, place, message));
+    pub(crate) fn system_prompt(&mut self, place: &str, text: &str) -> Template {
+        let before = self.facts.reads.len();
+        let template = self.template(place, text);
+        self.facts.reads[before..].iter_mut().for_each(|read| read.in_system_prompt = true);
         template
     }
 
     /// Notes that the node reads a value of the state, named at this place.
     pub fn reads(&mut self, place: &str, name: &str) {
-        self.read(place, name, ReadContext::Any);
+        let read = self.read_at(place, name);
+        self.facts.reads.push(read);
     }
 
     /// Notes that the node reads values of the state, each named at its place, if the graph has one of them. If it has none, the node
     /// takes the last message.
     pub fn reads_or_message<'n>(&mut self, reads: impl IntoIterator<Item = (String, &'n str)>) {
-        let read = |(place, name): (String, &str)| self.read_at(&place, name, ReadContext::Any);
-        let reads: Vec<Read> = reads.into_iter().map(read).collect();
+        let reads: Vec<Read> = reads.into_iter().map(|(place, name)| self.read_at(&place, name)).collect();
         self.facts.reads_or_message.extend(reads);
     }
 
@@ -111,13 +114,8 @@ impl<'l> NodeLoader<'l> {
         self.facts.iterates = self.facts.reads.last().cloned();
     }
 
-    fn read(&mut self, place: &str, name: &str, context: ReadContext) {
-        let read = self.read_at(place, name, context);
-        self.facts.reads.push(read);
-    }
-
-    fn read_at(&self, place: &str, name: &str, place_of_value: ReadContext) -> Read {
-        Read { name: name.to_owned(), at: self.settings.pointer(place), place: place_of_value }
+    fn read_at(&self, place: &str, name: &str) -> Read {
+        Read { name: name.to_owned(), at: self.settings.pointer(place), in_system_prompt: false }
     }
 
     /// Notes that the node writes a value.
@@ -154,7 +152,7 @@ impl<'l> NodeLoader<'l> {
     /// Sets the handles that the node may take, and those that need an edge. Default: only `default`.
     pub fn handles(&mut self, known: &[&str], required: &[&str]) {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        (self.facts.handles.known, self.facts.handles.required) = (owned(known), owned(required));
+        (self.facts.handles, self.facts.required_handles) = (owned(known), owned(required));
     }
 
     /// Checks that there is a profile of this name.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::facts::Facts;
 use crate::faults::Faults;
-use crate::file::{FileFormat, NodeFile, NodeSettings};
+use crate::file::{NodeFile, NodeSettings};
 use crate::graph::loaded::{CallToApprove, Graph, GraphNode};
 use crate::graph::nesting::Nesting;
 use crate::graph::roles::ToolLink;
@@ -91,7 +91,7 @@ pub trait NodeType: Send + Sync + 'static {
 pub struct NodeLoader<'l> {
     pub(crate) node: &'l NodeFile,
     pub(crate) settings: &'l NodeSettings,
-    pub(crate) form: FileFormat,
+    pub(crate) is_react_flow: bool,
     pub(crate) registry: &'l Registered,
     pub(crate) links: &'l [ToolLink],
     pub(crate) nesting: Nesting<'l>,

@@ -17,12 +17,6 @@ use crate::template::key;
 
 const DEPTH: usize = 8;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum NestingError {
-    Within,
-    TooDeep,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) edits: Map<String, Value>,
@@ -53,13 +47,14 @@ impl GraphStep {
         GraphStep { loaded, at, callers: Vec::new(), catches }
     }
 
-    pub(crate) fn called(&self, at: usize) -> Result<Self, NestingError> {
-        let callers: Vec<usize> = self.callers.iter().copied().chain([self.at]).collect();
+    /// `Err`: what the model reads instead.
+    pub(crate) fn called(&self, at: usize) -> Result<Self, &'static str> {
+        let callers = [&*self.callers, &[self.at]].concat();
         if callers.contains(&at) {
-            return Err(NestingError::Within);
+            return Err("not executed: it is already working on this; try another way");
         }
         if callers.len() >= DEPTH {
-            return Err(NestingError::TooDeep);
+            return Err("not executed: too many agents stand within each other; answer without it");
         }
         Ok(GraphStep { loaded: Arc::clone(&self.loaded), at, callers, catches: false })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::facts::{Facts, Read, ReadContext, Role};
+use crate::facts::{Facts, Read, Role};
 use crate::graph::roles::ToolLink;
 use crate::graph::step::ERROR;
 use crate::template::key;
@@ -30,7 +30,7 @@ pub(crate) fn summary(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
         steps().flat_map(|one| &one.writes).filter(|write| seen.insert(&write.key)).cloned().collect();
     let also_writes: BTreeSet<&String> = steps().flat_map(|one| &one.also_writes).collect();
     let value_flows: Vec<(String, String)> = facts.iter().flat_map(value_flows).collect();
-    let is_prompt = |read: &&Read| read.place == ReadContext::System;
+    let is_prompt = |read: &&Read| read.in_system_prompt;
     let reads =
         facts.iter().flat_map(|one| one.reads.iter().filter(is_prompt).chain(&one.system_prompt_reads));
     let mut system_prompt_reads: Vec<Read> = reads.cloned().collect();
@@ -40,7 +40,7 @@ pub(crate) fn summary(facts: &[Facts], untrusted: &BTreeSet<String>) -> Facts {
     while let Some((from, _)) =
         value_flows.iter().find(|(from, to)| read.contains(to) && !read.contains(from))
     {
-        system_prompt_reads.push(Read { name: from.clone(), at: String::new(), place: ReadContext::System });
+        system_prompt_reads.push(Read { name: from.clone(), at: String::new(), in_system_prompt: true });
         read.insert(from.clone());
     }
     system_prompt_reads.retain(|read| !untrusted.contains(key(&read.name)));

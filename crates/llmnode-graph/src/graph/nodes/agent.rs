@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::agent_visit::{Agent, Answer};
 use super::calls::named;
 use super::json_template::JsonTemplate;
-use crate::facts::{ReadContext, TOOL_CALL};
+use crate::facts::TOOL_CALL;
 use crate::faults::{FaultKind, escaped, shown};
 use crate::graph::loaded::GraphNode;
 use crate::graph::node_type::NodeLoader;
@@ -100,8 +100,7 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         node.limits = limits;
     }
     let recover = stacks(&data.recover, node);
-    let system =
-        data.system_prompt.as_ref().map(|text| node.template_in("/system_prompt", text, ReadContext::System));
+    let system = data.system_prompt.as_ref().map(|text| node.system_prompt("/system_prompt", text));
     let prompt = data.prompt.as_ref().map(|text| node.template("/prompt", text));
     let choices = JsonTemplate::members(&data.choices, "/choices", node);
     if !choices.is_empty() && data.output_schema.is_none() {

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::graph::loaded::{GraphStep, Visit};
 use crate::graph::roles::{LinkKind, ToolLink};
-use crate::graph::step::NestingError;
 use crate::state::State;
 
 pub(super) fn with_links(tools: Toolset, links: &[ToolLink], visit: &Visit<'_>) -> Toolset {
@@ -59,12 +58,7 @@ fn body(node: usize, visit: &Visit<'_>, values: Arc<State>) -> Arc<ToolFn> {
         Box::pin(async move {
             let step: &GraphStep = match &*step {
                 Ok(step) => step,
-                Err(NestingError::Within) => {
-                    return refused("it is already working on this; try another way");
-                }
-                Err(NestingError::TooDeep) => {
-                    return refused("too many agents stand within each other; answer without it");
-                }
+                Err(why) => return Ok((ToolReply::new(*why), None)),
             };
             let state = GraphStep::state_of_query(query(&arguments), &values);
             let cx = cx.with_state(&state);
@@ -72,10 +66,6 @@ fn body(node: usize, visit: &Visit<'_>, values: Arc<State>) -> Arc<ToolFn> {
             Ok((ToolReply::new(report.value.answer()), Some(report.record.id)))
         })
     })
-}
-
-fn refused(why: &str) -> Result<(ToolReply, Option<llmnode_runtime::CallId>), llmnode_runtime::NodeError> {
-    Ok((ToolReply::new(format!("not executed: {why}")), None))
 }
 
 /// `query`, else `question`, else all arguments.
