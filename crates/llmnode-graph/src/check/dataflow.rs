@@ -38,14 +38,14 @@ impl Dataflow<'_> {
 
     /// Every key that a node writes, since a tool may be called at any time.
     pub(super) fn anywhere(&self) -> KeyState {
-        let keys = |is: &dyn Fn(&&Facts) -> bool| {
-            self.set_of(self.facts.iter().filter(is).flat_map(Facts::keys).map(String::as_str))
+        let keys = |untrusted: bool| {
+            let facts = self.facts.iter().filter(move |facts| facts.untrusted == untrusted);
+            facts.flat_map(Facts::keys).map(String::as_str)
         };
-        let mut always = self.set_of(self.at_start.iter().copied().chain([ERROR]));
-        let mut foreign = keys(&|facts| facts.untrusted);
-        foreign.join(&keys(&|facts| !facts.untrusted), |one, other| one & !other);
-        foreign.join(&self.set_of(self.at_start.iter().copied()), |one, other| one & !other);
-        always.join(&keys(&|_| true), |one, other| one | other);
+        let own = || self.at_start.iter().copied().chain(keys(false));
+        let always = self.set_of(own().chain(keys(true)).chain([ERROR]));
+        let mut foreign = self.set_of(keys(true));
+        foreign.join(&self.set_of(own()), |one, other| one & !other);
         let anything = self.facts.iter().any(|facts| facts.writes_anything);
         KeyState { foreign, anything, ..self.nothing(always) }
     }

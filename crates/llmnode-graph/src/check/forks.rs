@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Links;
 use crate::facts::Facts;
-use crate::faults::{FaultKind, Faults, shown};
+use crate::faults::{FaultKind, Faults};
 use crate::file::GraphFile;
 use crate::shape::{BadFork, DEPTH, ForkProblem, FoundFork, Shape, To, forks};
 
@@ -23,21 +23,18 @@ pub(super) fn check(
     }
     let mut reported = HashSet::new();
     for fork in &found {
+        let (from, join) = (words.node(fork.from), words.join(fork.join));
         for node in fork.branches.iter().flatten().filter(|node| facts[**node].pauses) {
             if reported.insert(*node) {
                 let message = format!(
-                    "waits for an approval in a branch of the fork at {}, while other branches run: move it before {}, or behind {}",
-                    words.node(fork.from),
-                    words.node(fork.from),
-                    words.join(fork.join)
+                    "waits for an approval in a branch of the fork at {from}, while other branches run: move it before {from}, or behind {join}"
                 );
                 faults.fault(&file.nodes[*node].at, FaultKind::ForkApproval, message);
             }
         }
         if fork.depth == DEPTH {
             let message = format!(
-                "the fork at {} is nested in {DEPTH} other forks, which is the maximum: move it to a subgraph",
-                words.node(fork.from)
+                "the fork at {from} is nested in {DEPTH} other forks, which is the maximum: move it to a subgraph"
             );
             faults.fault(&file.nodes[fork.from].at, FaultKind::Cap, message);
         }
@@ -52,69 +49,55 @@ struct ForkMessages<'w> {
 
 impl ForkMessages<'_> {
     fn node(&self, node: usize) -> String {
-        format!("{:?}", shown(&self.file.nodes[node].id))
+        format!("{:?}", self.file.id(node))
     }
 
     fn join(&self, join: To) -> String {
-        match join {
-            To::Node(node) => self.node(node),
-            To::End => "the fork's end".to_owned(),
-        }
-    }
-
-    fn branch(&self, head: usize, from: usize) -> String {
-        format!("the branch {} of the fork at {}", self.node(head), self.node(from))
+        join.node().map_or_else(|| "the fork's end".to_owned(), |node| self.node(node))
     }
 
     fn of(&self, bad: &BadFork) -> (String, FaultKind, String) {
         let edge = |edge: usize| self.links.edges[edge].at.clone();
-        let from = self.node(bad.from);
-        match &bad.problem {
+        let node = |node: usize| self.file.nodes[node].at.clone();
+        let (from, join) = (self.node(bad.from), self.join(bad.join));
+        let branch = |head: usize| format!("the branch {} of the fork at {from}", self.node(head));
+        match bad.problem {
             ForkProblem::ToJoin { edge: which } => {
-                let message = match bad.join {
-                    To::Node(join) => format!(
-                        "{from} leads directly to {join}, where its other branches meet; {join} runs after them anyway: remove this edge",
-                        join = self.node(join)
+                let why = match bad.join {
+                    To::Node(_) => format!(
+                        "directly to {join}, where its other branches meet; {join} runs after them anyway"
                     ),
-                    To::End => format!(
-                        "{from} leads to the end and to other nodes in parallel, but a run has one end: remove this edge"
-                    ),
+                    To::End => "to the end and to other nodes in parallel, but a run has one end".to_owned(),
                 };
-                (edge(*which), FaultKind::ForkToJoin, message)
+                (edge(which), FaultKind::ForkToJoin, format!("{from} leads {why}: remove this edge"))
             }
             ForkProblem::Back { head, edge: which, to } => {
+                let (branch, to) = (branch(head), self.node(to));
                 let message = format!(
-                    "this edge leads from {} back to {}, while other branches run: let all branches meet in one node, and loop from there",
-                    self.branch(*head, bad.from),
-                    self.node(*to)
+                    "this edge leads from {branch} back to {to}, while other branches run: let all branches meet in one node, and loop from there"
                 );
-                (edge(*which), FaultKind::ForkBack, message)
+                (edge(which), FaultKind::ForkBack, message)
             }
-            ForkProblem::Shared { heads: [one, other], node } => {
+            ForkProblem::Shared { heads, node: shared } => {
+                let ([one, other], to) = (heads.map(|head| self.node(head)), self.node(shared));
                 let message = format!(
-                    "the branches {} and {} of the fork at {from} both lead to {node}, but not on all their paths, so it would run twice: let every path of both lead to {node}, or give each branch a node of its own",
-                    self.node(*one),
-                    self.node(*other),
-                    node = self.node(*node)
+                    "the branches {one} and {other} of the fork at {from} both lead to {to}, but not on all their paths, so it would run twice: let every path of both lead to {to}, or give each branch a node of its own"
                 );
-                (self.file.nodes[*node].at.clone(), FaultKind::ForkShared, message)
+                (node(shared), FaultKind::ForkShared, message)
             }
             ForkProblem::Entered { head, edge: which, from: outside, to } => {
+                let (outside, branch, to) = (self.node(outside), branch(head), self.node(to));
                 let message = format!(
-                    "this edge leads from {} into {}, which runs beside other branches: let it lead to {from} or to {}, or to a node of its own instead of {}",
-                    self.node(*outside),
-                    self.branch(*head, bad.from),
-                    self.join(bad.join),
-                    self.node(*to)
+                    "this edge leads from {outside} into {branch}, which runs beside other branches: let it lead to {from} or to {join}, or to a node of its own instead of {to}"
                 );
-                (edge(*which), FaultKind::ForkEntered, message)
+                (edge(which), FaultKind::ForkEntered, message)
             }
             ForkProblem::Start { head, start } => {
+                let branch = branch(head);
                 let message = format!(
-                    "the graph starts in {}, which runs beside other branches: let it start at {from}",
-                    self.branch(*head, bad.from)
+                    "the graph starts in {branch}, which runs beside other branches: let it start at {from}"
                 );
-                (self.file.nodes[*start].at.clone(), FaultKind::ForkEntered, message)
+                (node(start), FaultKind::ForkEntered, message)
             }
         }
     }

@@ -26,23 +26,14 @@ pub(crate) fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], 
 }
 
 fn unknown_handle(file: &GraphFile, link: &Link, of: &Facts, faults: &mut Faults) {
-    let (node, name) = (shown(&file.nodes[link.from].id), &*link.handle);
-    let known = of.handles.iter().map(String::as_str);
-    let (at, name, message) = match name {
-        "default" => (
-            link.at.clone(),
-            "",
-            format!("{node:?} has no handle \"default\": write one of its handles as \"sourceHandle\""),
-        ),
-        "rejected" => (
-            format!("{}/sourceHandle", link.at),
-            name,
-            format!("{node:?} has no handle \"rejected\" without \"require_approval\": true in its \"data\""),
-        ),
-        name => {
-            (format!("{}/sourceHandle", link.at), name, format!("{node:?} has no handle {:?}", shown(name)))
-        }
+    let (place, name, remedy) = match &*link.handle {
+        "default" => ("", "", ": write one of its handles as \"sourceHandle\""),
+        "rejected" => ("/sourceHandle", "rejected", " without \"require_approval\": true in its \"data\""),
+        name => ("/sourceHandle", name, ""),
     };
+    let (node, at) = (file.id(link.from), format!("{}{place}", link.at));
+    let message = format!("{node:?} has no handle {:?}{remedy}", shown(&link.handle));
+    let known = of.handles.iter().map(String::as_str);
     faults.unknown(true, at, FaultKind::UnknownHandle, message, name, known);
 }
 
@@ -50,7 +41,7 @@ fn missing_edges(file: &GraphFile, links: &Links, facts: &[Option<Facts>], fault
     let used: HashSet<(usize, &str)> = links.edges.iter().map(|link| (link.from, &*link.handle)).collect();
     for (node, of) in facts.iter().enumerate().filter_map(|(node, of)| Some((node, of.as_ref()?))) {
         for handle in of.required_handles.iter().filter(|handle| !used.contains(&(node, handle))) {
-            let (id, name) = (shown(&file.nodes[node].id), shown(handle));
+            let (id, name) = (file.id(node), shown(handle));
             let message = format!(
                 "{id:?} has no edge for its handle {name:?}: add one with \"sourceHandle\": {name:?}"
             );

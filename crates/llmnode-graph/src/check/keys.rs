@@ -9,13 +9,17 @@ pub(super) struct Keys<'k> {
 }
 
 impl<'k> Keys<'k> {
-    pub(super) fn of(&self, key: &str) -> Option<usize> {
-        self.number.get(key).copied()
+    pub(super) fn new(keys: impl Iterator<Item = &'k str>) -> Self {
+        let mut number = HashMap::new();
+        for key in keys {
+            let next = number.len();
+            number.entry(key).or_insert(next);
+        }
+        Keys { number }
     }
 
-    pub(super) fn add(&mut self, key: &'k str) -> usize {
-        let next = self.number.len();
-        *self.number.entry(key).or_insert(next)
+    pub(super) fn of(&self, key: &str) -> Option<usize> {
+        self.number.get(key).copied()
     }
 }
 

@@ -57,14 +57,10 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
             continue;
         };
         if seen.insert((from, &edge.handle, to)) {
-            let (handle, at) = (edge.handle.clone(), edge.at.clone());
-            links.edges.push(Link { from, handle, to, at });
+            links.edges.push(Link { from, handle: edge.handle.clone(), to, at: edge.at.clone() });
         } else {
-            let message = format!(
-                "another edge leads from {:?} to {:?} already; remove one",
-                shown(&edge.source),
-                shown(&edge.target)
-            );
+            let (from, to) = (shown(&edge.source), shown(&edge.target));
+            let message = format!("another edge leads from {from:?} to {to:?} already; remove one");
             faults.fault(&edge.at, FaultKind::Duplicate, message);
         }
     }

@@ -1,9 +1,9 @@
 //! Checks that all steps are reached, and lead to the end.
 
 use crate::facts::Facts;
-use crate::faults::{FaultKind, Faults, listed, shown};
+use crate::faults::{FaultKind, Faults};
 use crate::file::GraphFile;
-use crate::shape::{Shape, endless, reach, unreachable};
+use crate::shape::{Shape, To, endless, reach, unreachable};
 
 pub(super) fn check(
     file: &GraphFile,
@@ -12,24 +12,18 @@ pub(super) fn check(
     steps: &[bool],
     faults: &mut Faults,
 ) {
-    let name = |node: &usize| file.nodes[*node].id.as_str();
     let reached = reach(shape, &[start]);
     for group in unreachable(shape, &reached, steps) {
-        let message = format!(
-            "no path leads from the start {:?} to {}: add an edge to it, or remove it",
-            shown(name(&start)),
-            listed(group.iter().map(name))
-        );
+        let (start, lost) = (file.id(start), file.ids(&group));
+        let message =
+            format!("no path leads from the start {start:?} to {lost}: add an edge to it, or remove it");
         faults.fault(&file.nodes[group[0]].at, FaultKind::Unreachable, message);
     }
     for group in endless(shape, &reached) {
-        let message = match &*group {
-            [only] => format!("{:?} leads only to itself, so a run never ends", shown(name(only))),
-            group => {
-                format!("{} lead only to one another, so a run never ends", listed(group.iter().map(name)))
-            }
-        };
-        let message = format!("{message}: add an edge that leads out, for instance to \"END\"");
+        let ids = file.ids(&group);
+        let lead = if group.len() == 1 { "leads only to itself" } else { "lead only to one another" };
+        let message =
+            format!("{ids} {lead}, so a run never ends: add an edge that leads out, for instance to \"END\"");
         faults.fault(&file.nodes[group[0]].at, FaultKind::Endless, message);
     }
     unclosed(file, facts, shape, faults);
@@ -37,11 +31,11 @@ pub(super) fn check(
 
 fn unclosed(file: &GraphFile, facts: &[Facts], shape: &Shape, faults: &mut Faults) {
     for node in (0..facts.len()).filter(|node| facts[*node].iterates.is_some()) {
-        let next: Vec<_> =
-            shape.ways[node].iter().filter(|one| one.name == "next").flat_map(|one| &one.to).collect();
-        let body: Vec<usize> = next.iter().filter_map(|way| way.to.node()).collect();
+        let next = shape.ways[node].iter().filter(|one| one.name == "next");
+        let next: Vec<To> = next.flat_map(|one| one.to.iter().map(|way| way.to)).collect();
+        let body: Vec<usize> = next.iter().filter_map(|to| to.node()).collect();
         if !next.is_empty() && !reach(shape, &body)[node] {
-            let id = shown(&file.nodes[node].id);
+            let id = file.id(node);
             let message = format!(
                 "no path from \"next\" leads back to {id:?}, so only the first item is taken: add an edge back to {id:?}"
             );

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::dataflow::{Dataflow, KeyState};
-use super::keys::{ERROR, Keys};
+use super::keys::{ERROR, KeySet, Keys};
 use crate::facts::{Facts, Read, Write};
-use crate::faults::{FaultKind, Faults, escaped, listed, shown};
+use crate::faults::{FaultKind, Faults, escaped, shown};
 use crate::file::{GraphFile, Reducer};
 use crate::shape::{FoundFork, Shape};
 use crate::template::{key, path};
@@ -30,12 +30,8 @@ impl<'d> ReadsWrites<'d> {
         forks: &[FoundFork],
         faults: &mut Faults,
     ) -> Vec<String> {
-        let mut keys = Keys { number: HashMap::new() };
-        self.at_start().for_each(|key| _ = keys.add(key));
-        keys.add(ERROR);
-        for facts in self.facts {
-            facts.keys().for_each(|key| _ = keys.add(key));
-        }
+        let written = self.facts.iter().flat_map(Facts::keys).map(String::as_str);
+        let keys = Keys::new(self.at_start().chain([ERROR]).chain(written));
         let flow = Dataflow { facts: self.facts, keys: &keys, at_start: self.at_start().collect() };
         let known = flow.solve(shape, start, forks);
         let anywhere = flow.anywhere();
@@ -59,12 +55,8 @@ impl<'d> ReadsWrites<'d> {
                 reading.system(read, "a system prompt of the subgraph", known, faults);
             }
         }
-        for read in self
-            .facts
-            .iter()
-            .flat_map(|facts| &facts.braced)
-            .filter(|read| keys.of(key(&read.name)).is_some())
-        {
+        let braced = self.facts.iter().flat_map(|facts| &facts.braced);
+        for read in braced.filter(|read| keys.of(key(&read.name)).is_some()) {
             let name = shown(&read.name);
             let message = format!("`{{{name}}}` is sent as it is; write `{{{{ {name} }}}}` for the value");
             faults.warn(&read.at, FaultKind::Template, message);
@@ -121,10 +113,9 @@ impl<'d> ReadsWrites<'d> {
         let place = format!("/state/{}", escaped(&write.key));
         // At the declared key, with or without a reducer; else at the second write.
         let at = if self.file.state.contains_key(&write.key) { &place } else { &write.at };
+        let (ids, key) = (self.file.ids(&nodes), shown(&write.key));
         let message = format!(
-            "{} write {:?} in parallel: set \"{place}/reducer\" to say how the values are combined, for instance to \"append\", or let the nodes write different values",
-            listed(nodes.map(|node| self.file.nodes[node].id.as_str())),
-            shown(&write.key)
+            "{ids} write {key:?} in parallel: set \"{place}/reducer\" to say how the values are combined, for instance to \"append\", or let the nodes write different values"
         );
         faults.fault(at, FaultKind::Conflict, message);
     }
@@ -139,10 +130,10 @@ struct ReadChecker<'d> {
 
 impl ReadChecker<'_> {
     fn check(&mut self, node: usize, read: &Read, known: &KeyState, faults: &mut Faults) {
-        let (file, name) = (self.data.file, key(&read.name));
+        let name = key(&read.name);
         let number = self.keys.of(name);
-        let has = |set: &super::keys::KeySet| number.is_some_and(|number| set.has(number));
-        let shown_name = shown(name);
+        let has = |set: &KeySet| number.is_some_and(|number| set.has(number));
+        let (shown_name, writers) = (shown(name), self.writers(name));
         let inner = path(&read.name).nth(1).filter(|inner| {
             matches!(name, "inputs" | "state") && number.is_none() && self.keys.of(inner).is_some()
         });
@@ -154,8 +145,7 @@ impl ReadChecker<'_> {
         if has(&known.always) {
         } else if has(&known.perhaps) {
             let message = format!(
-                "{shown_name:?} is written by {}, but not on every path to this node; a run that comes without it fails",
-                self.writers(name)
+                "{shown_name:?} is written by {writers}, but not on every path to this node; a run that comes without it fails"
             );
             faults.warn(&read.at, FaultKind::Data, message);
         } else if known.anything {
@@ -164,10 +154,9 @@ impl ReadChecker<'_> {
             );
             faults.warn(&read.at, FaultKind::Data, message);
         } else if self.written.get(name).is_some_and(|nodes| !nodes.is_empty()) {
+            let node = self.data.file.id(node);
             let message = format!(
-                "{shown_name:?} is written by {}, but on no path to {:?}: write it earlier, or make it an input",
-                self.writers(name),
-                shown(&file.nodes[node].id)
+                "{shown_name:?} is written by {writers}, but on no path to {node:?}: write it earlier, or make it an input"
             );
             faults.fault(&read.at, FaultKind::Data, message);
         } else if !self.reported.contains(name) {
@@ -182,10 +171,9 @@ impl ReadChecker<'_> {
     fn system(&self, read: &Read, what: &str, known: &KeyState, faults: &mut Faults) {
         let name = key(&read.name);
         if self.keys.of(name).is_some_and(|number| known.foreign.has(number)) {
+            let (name, writers) = (shown(name), self.writers(name));
             let message = format!(
-                "{what} reads {:?}, which {} writes: move text of a model, a tool or a search into \"prompt\"",
-                shown(name),
-                self.writers(name)
+                "{what} reads {name:?}, which {writers} writes: move text of a model, a tool or a search into \"prompt\""
             );
             if self.data.file.is_react_flow {
                 faults.warn(&read.at, FaultKind::Untrusted, format!("{message}; it is put into a fence"));
@@ -200,32 +188,23 @@ impl ReadChecker<'_> {
         let reads = |facts: &Facts| {
             all_reads(facts, |key| self.keys.of(key).is_some()).any(|read| key(&read.name) == name)
         };
-        let readers =
-            file.nodes.iter().zip(*facts).filter(|(_, facts)| reads(facts)).map(|(node, _)| node.id.as_str());
-        let readers: Vec<&str> = readers.collect();
+        let readers: Vec<usize> = (0..facts.len()).filter(|node| reads(&facts[*node])).collect();
         let read_by = if readers.len() == 1 { "reads" } else { "read" };
-        let mut message = format!(
-            "nothing writes {:?}, which {} {read_by}, and it is not an input",
-            shown(name),
-            listed(readers)
-        );
+        let (ids, shown) = (file.ids(&readers), shown(name));
+        let message = format!("nothing writes {shown:?}, which {ids} {read_by}, and it is not an input");
         // A loop without a name for its item probably means this one.
-        let mut loops = self.data.facts.iter().zip(&self.data.file.nodes);
-        let nameless =
-            loops.find(|(facts, node)| facts.iterates.is_some() && !node.data.values.contains_key("item"));
-        if let Some((_, node)) = nameless {
-            message.push_str(&format!(
-                "; the iterator {:?} has no \"item\", so it writes \"current_item\"",
-                shown(&node.id)
-            ));
-            faults.fault(&read.at, FaultKind::Data, message);
-            return;
+        let has_item = |node: usize| file.nodes[node].data.values.contains_key("item");
+        let nameless = (0..facts.len()).find(|node| facts[*node].iterates.is_some() && !has_item(*node));
+        if let Some(node) = nameless {
+            let id = file.id(node);
+            let message =
+                format!("{message}; the iterator {id:?} has no \"item\", so it writes \"current_item\"");
+            return faults.fault(&read.at, FaultKind::Data, message);
         }
         faults.unknown(true, &read.at, FaultKind::Data, message, name, self.written.keys().copied());
     }
 
     fn writers(&self, key: &str) -> String {
-        let nodes = self.written.get(key).into_iter().flatten();
-        listed(nodes.map(|node| self.data.file.nodes[*node].id.as_str()))
+        self.data.file.ids(self.written.get(key).into_iter().flatten())
     }
 }

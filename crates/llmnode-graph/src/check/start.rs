@@ -2,7 +2,7 @@
 
 use super::Links;
 use crate::facts::Facts;
-use crate::faults::{FaultKind, Faults, listed, shown};
+use crate::faults::{FaultKind, Faults};
 use crate::file::GraphFile;
 use crate::shape::{Shape, To};
 use crate::template::key;
@@ -18,13 +18,13 @@ pub(super) fn start(
     (facts, steps): (&[Facts], &[bool]),
     faults: &mut Faults,
 ) -> Option<usize> {
-    let ids = |nodes: &[usize]| listed(nodes.iter().map(|node| file.nodes[*node].id.as_str()));
     let flagged: Vec<usize> = (0..file.nodes.len()).filter(|node| file.nodes[*node].is_start).collect();
     match &*flagged {
         [] => {}
         [only] => return step(file, *only, steps, faults),
         [_, second, ..] => {
-            let message = format!("{} have \"isStart\", but a graph has one start: keep one", ids(&flagged));
+            let ids = file.ids(&flagged);
+            let message = format!("{ids} have \"isStart\", but a graph has one start: keep one");
             faults.fault(format!("{}/isStart", file.nodes[*second].data.at()), FaultKind::Start, message);
             return None;
         }
@@ -35,8 +35,8 @@ pub(super) fn start(
         ([only], _) => return step(file, *only, steps, faults),
         ([first, ..], all) => {
             let place = all.iter().find(|(node, _)| node != first).map_or("", |(_, at)| at);
-            let message =
-                format!("edges lead from the start to {}, but a graph has one start: keep one", ids(&starts));
+            let ids = file.ids(&starts);
+            let message = format!("edges lead from the start to {ids}, but a graph has one start: keep one");
             faults.fault(place, FaultKind::Start, message);
             return None;
         }
@@ -47,18 +47,15 @@ pub(super) fn start(
     if is_cycle {
         found = starts_of_cycle(file, shape, facts, steps);
     }
+    let ids = file.ids(&found);
     let message = match &*found {
         [only] => return Some(*only),
-        [] if steps.contains(&true) => {
-            format!("an edge leads to every node, so none is the first: {REMEDY}")
-        }
+        [] if steps.contains(&true) => format!("an edge leads to every node, so none is the first: {REMEDY}"),
         [] => {
             "every node is a tool of another, so none is the first: add an agent that calls them".to_owned()
         }
-        _ if is_cycle => {
-            format!("an edge leads to every node, and {} may each be the first: {REMEDY}", ids(&found))
-        }
-        _ => format!("no edge leads to {}, so each may be the first: {REMEDY}", ids(&found)),
+        _ if is_cycle => format!("an edge leads to every node, and {ids} may each be the first: {REMEDY}"),
+        _ => format!("no edge leads to {ids}, so each may be the first: {REMEDY}"),
     };
     faults.fault("/nodes", FaultKind::Start, message);
     None
@@ -79,10 +76,9 @@ fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> O
     if steps[node] {
         return Some(node);
     }
-    let of = &file.nodes[node];
-    let message =
-        format!("{:?} is a tool of an agent, so it cannot be the start: start at the agent", shown(&of.id));
-    faults.fault(&of.at, FaultKind::Start, message);
+    let id = file.id(node);
+    let message = format!("{id:?} is a tool of an agent, so it cannot be the start: start at the agent");
+    faults.fault(&file.nodes[node].at, FaultKind::Start, message);
     None
 }
 

@@ -21,10 +21,9 @@ pub(super) fn check(file: &GraphFile, facts: &[Facts], faults: &mut Faults) {
         if let Some(read) = &facts.iterates
             && let Some(schema) = declared(&known, read).filter(|schema| !allows(schema, "array"))
         {
+            let (name, kind) = (shown(&read.name), named(schema));
             let message = format!(
-                "{:?} is declared as {}, but an iterator takes a list: declare it as \"array\"",
-                shown(&read.name),
-                named(schema)
+                "{name:?} is declared as {kind}, but an iterator takes a list: declare it as \"array\""
             );
             faults.fault(&read.at, FaultKind::WrongKind, message);
         }
@@ -114,31 +113,24 @@ fn members(known: &Schemas<'_>, read: &Read, faults: &mut Faults) {
         let Some(of) = schema else { return };
         let listed = of.get("properties").and_then(Value::as_object).into_iter().flatten();
         let listed = listed.map(|(name, _)| name.as_str());
+        let (outer, name) = (shown(&so_far), shown(part));
         match member(of, part) {
             Member::Unknown => return,
+            Member::Of(next) => schema = Some(next),
             Member::Unlisted => {
                 if nearest(part, listed.clone()).is_some() {
-                    let message =
-                        format!("the schema of {:?} does not list {:?}", shown(&so_far), shown(part));
+                    let message = format!("the schema of {outer:?} does not list {name:?}");
                     faults.unknown(false, &read.at, FaultKind::Data, message, part, listed);
                 }
                 return;
             }
-            Member::Of(next) => schema = Some(next),
             Member::Absent => {
-                let message = format!(
-                    "{:?} is declared as {} and has no member {:?}",
-                    shown(&so_far),
-                    named(of),
-                    shown(part)
-                );
-                match listed.clone().next() {
-                    Some(_) => faults.unknown(true, &read.at, FaultKind::Data, message, part, listed),
-                    None => {
-                        let message =
-                            format!("{message}: write {:?}, or declare it as \"object\"", shown(&so_far));
-                        faults.fault(&read.at, FaultKind::Data, message);
-                    }
+                let message = format!("{outer:?} is declared as {} and has no member {name:?}", named(of));
+                if listed.clone().next().is_some() {
+                    faults.unknown(true, &read.at, FaultKind::Data, message, part, listed);
+                } else {
+                    let message = format!("{message}: write {outer:?}, or declare it as \"object\"");
+                    faults.fault(&read.at, FaultKind::Data, message);
                 }
                 return;
             }
@@ -152,12 +144,11 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
         schema.is_none_or(|schema| write.types.iter().any(|kind| allows(schema, kind)))
     };
     let (is_fit, what) = match field.reducer {
-        Reducer::Replace => (fits(Some(&field.schema)), named(&field.schema)),
-        Reducer::Append => (
-            write.types.contains(&"array") || fits(field.schema.get("items")),
-            "a list of other items".to_owned(),
-        ),
-        Reducer::Merge => (write.types.contains(&"object"), "an object".to_owned()),
+        Reducer::Replace => (fits(Some(&field.schema)), &*named(&field.schema)),
+        Reducer::Append => {
+            (write.types.contains(&"array") || fits(field.schema.get("items")), "a list of other items")
+        }
+        Reducer::Merge => (write.types.contains(&"object"), "an object"),
     };
     if is_fit || write.types.is_empty() {
         return;
@@ -173,10 +164,9 @@ fn written(write: &Write, field: &Field, faults: &mut Faults) {
         ),
         _ => format!("declare {key:?} as what is written, or write to another value"),
     };
-    let message = format!(
-        "{key:?} is declared as {what}, but the node writes {}: {remedy}",
-        write.types.iter().map(|kind| format!("{kind:?}")).collect::<Vec<_>>().join(" or ")
-    );
+    let types: Vec<String> = write.types.iter().map(|kind| format!("{kind:?}")).collect();
+    let types = types.join(" or ");
+    let message = format!("{key:?} is declared as {what}, but the node writes {types}: {remedy}");
     faults.fault(&write.at, FaultKind::WrongKind, message);
 }
 

@@ -29,6 +29,7 @@ pub(crate) use self::{
     read::{document, head, report_duplicates},
     schema_check::SchemaChecker,
 };
+use crate::faults::{listed, shown};
 
 pub(crate) const FORMAT: &str = "llmnode/graph";
 pub(crate) const VERSION: u64 = 1;
@@ -48,6 +49,18 @@ pub(crate) struct GraphFile {
     pub(crate) ids_are_known: bool,
     pub(crate) edges_are_known: bool,
     pub(crate) calls_are_known: bool,
+}
+
+impl GraphFile {
+    /// For messages.
+    pub(crate) fn id(&self, node: usize) -> String {
+        shown(&self.nodes[node].id)
+    }
+
+    /// For messages.
+    pub(crate) fn ids<'n>(&self, nodes: impl IntoIterator<Item = &'n usize>) -> String {
+        listed(nodes.into_iter().map(|node| self.nodes[*node].id.as_str()))
+    }
 }
 
 #[derive(Clone, Debug, Default)]
