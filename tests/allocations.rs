@@ -95,7 +95,8 @@ fn measured(
 #[test]
 fn a_call_and_a_correction_stay_within_their_bounds() {
     let (plain, bytes) = allocations(&["lamp"], 1000);
-    assert!(plain <= 14, "a call allocates {plain} times");
+    // Four of them are futures in boxes, so that most of a call is compiled once, and not for each node.
+    assert!(plain <= 16, "a call allocates {plain} times");
     // Most of them are the call's future. One that is handed on by value is in each future that it goes through.
     assert!(bytes <= 6_850, "a call allocates {bytes} bytes");
     assert_eq!(
@@ -106,7 +107,7 @@ fn a_call_and_a_correction_stay_within_their_bounds() {
     let (corrected, _) = allocations(&["axe", "lamp"], 1000);
     // Two of them are the stack of steps that a failure selects, and the count of those taken; one is the room of the
     // second record.
-    assert!(corrected <= 37, "a call with one correction allocates {corrected} times");
+    assert!(corrected <= 39, "a call with one correction allocates {corrected} times");
 }
 
 /// Into the same recording: it grows now and then.

@@ -10,8 +10,10 @@ const _: () = {
         fn advance<'f>(
             _: __llmnode::FlowCursor<'f, S>,
             _: ::core::option::Option<Self>,
-        ) -> __llmnode::Advanced<'f, Action> {
-            ::core::unreachable!()
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Advanced<Action>,
+        > + ::core::marker::Send {
+            ::core::future::pending()
         }
         fn outline_within(_: __llmnode::OuterFlows<'_>) -> __llmnode::Outline {
             ::core::unreachable!()

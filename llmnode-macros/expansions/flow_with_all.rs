@@ -96,7 +96,9 @@ const _: () = {
         fn advance<'f>(
             __flow: __llmnode::FlowCursor<'f, State>,
             __prepared: ::core::option::Option<Self>,
-        ) -> __llmnode::Advanced<'f, Action> {
+        ) -> impl ::core::future::Future<
+            Output = __llmnode::Advanced<Action>,
+        > + ::core::marker::Send {
             __llmnode::advance(__flow, __prepared)
         }
         fn outline_within(__around: __llmnode::OuterFlows<'_>) -> __llmnode::Outline {

@@ -2,7 +2,7 @@
 
 pub use std::sync::OnceLock;
 
-use llmnode_runtime::{BoxError, BoxFuture, NodeError};
+use llmnode_runtime::{BoxError, NodeError};
 
 pub use crate::flow::generated::{
     Arm, Bounds, Edge, ErrorAction, FlowCursor, FlowType, HasArms, MatchAction, MatchOn, OuterFlows,
@@ -22,7 +22,7 @@ pub type Prepared<N> = Result<N, BoxError>;
 pub type Posted<A> = Result<A, BoxError>;
 
 /// What a step of a flow gives.
-pub type Advanced<'f, A> = BoxFuture<'f, Result<Progress<A>, NodeError>>;
+pub type Advanced<A> = Result<Progress<A>, NodeError>;
 
 /// The same, for what the expressions of `#[prep(..)]` give.
 pub mod forms {

@@ -201,7 +201,7 @@ fn run_impls(flow: &Flow, private: &Ident) -> TokenStream {
             fn advance<'f>(
                 __flow: #private::FlowCursor<'f, State>,
                 __prepared: ::core::option::Option<Self>,
-            ) -> #private::Advanced<'f, Action> {
+            ) -> impl ::core::future::Future<Output = #private::Advanced<Action>> + ::core::marker::Send {
                 #private::advance(__flow, __prepared)
             }
             fn outline_within(__around: #private::OuterFlows<'_>) -> #private::Outline {

@@ -22,8 +22,8 @@ pub(super) fn stub(flow: &Flow) -> TokenStream {
             fn advance<'f>(
                 _: #private::FlowCursor<'f, S>,
                 _: ::core::option::Option<Self>,
-            ) -> #private::Advanced<'f, Action> {
-                ::core::unreachable!()
+            ) -> impl ::core::future::Future<Output = #private::Advanced<Action>> + ::core::marker::Send {
+                ::core::future::pending()
             }
             fn outline_within(_: #private::OuterFlows<'_>) -> #private::Outline {
                 ::core::unreachable!()

@@ -54,10 +54,7 @@ pub(crate) struct CallGuard<'r> {
 
 struct State {
     begun: u32,
-    attempts: Vec<AttemptRecord>,
-    failed_tries: Vec<FailedTry>,
-    resumed_tools: Vec<ToolRecord>,
-    replayed: (u32, Replayed),
+    history: CallHistory,
     messages: Vec<Message>,
     carried: Option<Arc<Carried>>,
     try_began: Instant,
@@ -66,6 +63,14 @@ struct State {
     children: Option<Box<ChildCalls>>,
     accounted_until: Instant,
     ended: bool,
+}
+
+#[derive(Clone, Default)]
+struct CallHistory {
+    attempts: Vec<AttemptRecord>,
+    failed_tries: Vec<FailedTry>,
+    resumed_tools: Vec<ToolRecord>,
+    replayed: (u32, Replayed),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -132,20 +137,6 @@ impl<'r> CallGuard<'r> {
         let Parent { parent, usage_sum, at, item, recorder, span } = within;
         let (id, slot) = ledger.begin_call(&node);
         let span = CallSpan::begin(&node.name, (id, parent.map(|parent| parent.id)), &labels, span);
-        let state = State {
-            begun: 0,
-            attempts: Vec::new(),
-            failed_tries: Vec::new(),
-            resumed_tools: Vec::new(),
-            replayed: Default::default(),
-            messages: Vec::new(),
-            carried: None,
-            try_began: started,
-            degraded: None,
-            children: None,
-            accounted_until: started,
-            ended: false,
-        };
         let call = CallGuard {
             ledger,
             clock,
@@ -164,7 +155,17 @@ impl<'r> CallGuard<'r> {
             recorder,
             started,
             started_at: SystemTime::now(),
-            state: Mutex::new(state),
+            state: Mutex::new(State {
+                begun: 0,
+                history: CallHistory::default(),
+                messages: Vec::new(),
+                carried: None,
+                try_began: started,
+                degraded: None,
+                children: None,
+                accounted_until: started,
+                ended: false,
+            }),
         };
         if call.is_recorded() {
             call.record_event(&RunEvent::CallBegan {
@@ -296,10 +297,10 @@ impl<'r> CallGuard<'r> {
         tracing::debug!(target: "llmnode::call", node = &*self.node.name, call = %self.id, number, category = category.as_str(), "a try failed");
         let mut state = lock(&self.state);
         let elapsed = now.saturating_duration_since(state.try_began);
-        if state.failed_tries.len() == FAILED_TRIES {
-            state.failed_tries.remove(0);
+        if state.history.failed_tries.len() == FAILED_TRIES {
+            state.history.failed_tries.remove(0);
         }
-        state.failed_tries.push(FailedTry { number, category, message, wait, elapsed });
+        state.history.failed_tries.push(FailedTry { number, category, message, wait, elapsed });
     }
 
     pub(crate) fn begin_retry(&self) {
@@ -321,14 +322,8 @@ impl<'r> CallGuard<'r> {
         let now = self.now();
         let mut state = lock(&self.state);
         state.ended = true;
-        let attempts = std::mem::take(&mut state.attempts);
-        let failed_tries = std::mem::take(&mut state.failed_tries);
-        let resumed_tools = std::mem::take(&mut state.resumed_tools);
-        let (degraded, replayed) = (state.degraded, std::mem::take(&mut state.replayed));
-        let record = self.record(category, attempts, degraded, now);
-        let (replayed, replayed_sum) = replayed;
-        let record = CallRecord { failed_tries, resumed_tools, replayed, replayed_sum, ..record };
-        let record = Arc::new(record);
+        let history = std::mem::take(&mut state.history);
+        let record = self.record(category, history, state.degraded, now);
         let busy = state.take_busy_time(now);
         self.ledger.end_call(self.slot, busy, Arc::clone(&record));
         let children = self.parent.map(|parent| (parent, state.children.clone()));
@@ -369,7 +364,7 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn tool_ended(&self, back: usize, ended: impl FnOnce(&mut ToolRecord)) {
         let mut state = lock(&self.state);
-        let State { attempts, resumed_tools, .. } = &mut *state;
+        let CallHistory { attempts, resumed_tools, .. } = &mut state.history;
         let tools = attempts.last_mut().map_or(resumed_tools, |attempt| &mut attempt.tools);
         if let Some(record) = tools.iter_mut().nth_back(back) {
             ended(record);
@@ -377,7 +372,7 @@ impl<'r> CallGuard<'r> {
     }
 
     pub(crate) fn add_replayed_tools(&self, tools: impl IntoIterator<Item = ToolRecord>) {
-        lock(&self.state).resumed_tools.extend(tools);
+        lock(&self.state).history.resumed_tools.extend(tools);
     }
 
     pub(crate) fn set_messages(&self, messages: Vec<Message>) {
@@ -401,13 +396,13 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {
         let state = lock(&self.state);
-        let asked = state.attempts.iter().flat_map(|attempt| &attempt.tools);
-        (state.messages.clone(), state.resumed_tools.iter().chain(asked).cloned().collect())
+        let asked = state.history.attempts.iter().flat_map(|attempt| &attempt.tools);
+        (state.messages.clone(), state.history.resumed_tools.iter().chain(asked).cloned().collect())
     }
 
     /// `None`: the journal does not have the usage.
     pub(crate) fn replayed(&self, usage: Option<Box<Usage>>) {
-        let (count, sum) = &mut lock(&self.state).replayed;
+        let (count, sum) = &mut lock(&self.state).history.replayed;
         *count += 1;
         sum.add(&usage.map_or_else(Usage::unreported, |usage| *usage));
     }
@@ -422,21 +417,21 @@ impl<'r> CallGuard<'r> {
 
     pub(crate) fn so_far(&self, category: Category) -> Arc<CallRecord> {
         let state = lock(&self.state);
-        let (attempts, failed_tries) = (state.attempts.clone(), state.failed_tries.clone());
-        let (resumed_tools, (replayed, replayed_sum)) = (state.resumed_tools.clone(), state.replayed.clone());
+        let history = state.history.clone();
         drop(state);
-        let record = self.record(Some(category), attempts, None, self.now());
-        Arc::new(CallRecord { failed_tries, resumed_tools, replayed, replayed_sum, ..record })
+        self.record(Some(category), history, None, self.now())
     }
 
     fn record(
         &self,
         category: Option<Category>,
-        attempts: Vec<AttemptRecord>,
+        history: CallHistory,
         degraded: Option<Degraded>,
         now: Instant,
-    ) -> CallRecord {
-        CallRecord {
+    ) -> Arc<CallRecord> {
+        let CallHistory { attempts, failed_tries, resumed_tools, replayed: (replayed, replayed_sum) } =
+            history;
+        Arc::new(CallRecord {
             id: self.id,
             parent: self.parent_id(),
             node: self.node.name.clone(),
@@ -448,12 +443,12 @@ impl<'r> CallGuard<'r> {
             // A call that failed despite a fallback has no output.
             degraded: degraded.filter(|_| category.is_none()),
             attempts,
-            failed_tries: Vec::new(),
-            resumed_tools: Vec::new(),
-            replayed: 0,
-            replayed_sum: Replayed::default(),
+            failed_tries,
+            resumed_tools,
+            replayed,
+            replayed_sum,
             elapsed: now.saturating_duration_since(self.started),
-        }
+        })
     }
 
     /// Hooks run without the lock: they may read the ledger.
@@ -469,10 +464,10 @@ impl<'r> CallGuard<'r> {
         self.hooks.attempt_ended(&self.info(), &record);
         let mut state = lock(&self.state);
         // `push` would make room for four, but most calls make one attempt.
-        state.attempts.reserve_exact(1);
-        state.attempts.push(record);
-        if let Some(old) = state.attempts.len().checked_sub(ANSWERS + 1) {
-            state.attempts[old].forget_content();
+        state.history.attempts.reserve_exact(1);
+        state.history.attempts.push(record);
+        if let Some(old) = state.history.attempts.len().checked_sub(ANSWERS + 1) {
+            state.history.attempts[old].forget_content();
         }
     }
 }

@@ -54,7 +54,10 @@ impl<'r> CallLimits<'r> {
         }
         let named = run.named(name);
         let own = (!own.is_empty()).then(|| Arc::new(Meter::new(Scope::Call(name.to_owned().into()), own)));
-        let mut meters: Vec<_> = own.into_iter().chain(named).chain(run.node(node)).collect();
+        let mut meters = Vec::new();
+        meters.extend(own);
+        meters.extend(named);
+        meters.extend(run.node(node));
         match around {
             // A node may call nodes of its own type: each meter counts a request once.
             Some(around) => around.meters.iter().for_each(|meter| {
@@ -136,12 +139,15 @@ impl<'r> CallLimits<'r> {
     }
 
     fn faults(&self) -> Vec<String> {
-        let of = |meter: &Arc<Meter>| match meter.faults().as_slice() {
-            [] => None,
-            faults => Some(format!("in the limits for {}, {}", meter.scope, faults.join("; "))),
-        };
-        let prices = self.run.prices.fault().map(|fault| format!("in the table of prices, {fault}"));
-        self.meters.iter().filter_map(of).chain(prices).collect()
+        let mut faults = Vec::new();
+        for meter in &self.meters {
+            let of = meter.faults();
+            if !of.is_empty() {
+                faults.push(format!("in the limits for {}, {}", meter.scope, of.join("; ")));
+            }
+        }
+        faults.extend(self.run.prices.fault().map(|fault| format!("in the table of prices, {fault}")));
+        faults
     }
 
     /// All meters or none.

@@ -6,7 +6,7 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use llmnode_model::internal::catch_panic;
 use llmnode_model::{BoxFuture, Carried, Category, Message, Reasoning, ResponseFormat, Wire};
@@ -17,6 +17,7 @@ use tracing::Instrument;
 use super::context::{CallContext, Caller};
 use super::core::RunCore;
 use super::cx::Cx;
+use super::erased_exec::{ErasedExec, NodeTraits, TypedExec};
 use super::exec_attempts::exec_with_attempts;
 use super::failure::Failure;
 use super::hints::{Hinted, ToolsOfACall};
@@ -26,7 +27,8 @@ use super::node::Exec;
 use super::resume::Origin;
 use crate::error::{ErrorInternals as _, NodeError};
 use crate::ledger::{
-    CallGuard, CallRecord, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks, Usage, record_event,
+    CallGuard, CallRecord, Labels, NodeKey, Parent, Replayed, RunEvent, RunRecorder, Sinks, Usage,
+    record_event,
 };
 use crate::limits::{CallLimits, LimitedNode, Limits};
 use crate::pause::{IntoPaused, Paused};
@@ -44,7 +46,7 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use std::time::Duration;
+/// use std::time::{Duration, Instant};
 /// use llmnode::{NodeError, Run, ScriptedModel};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -74,13 +76,21 @@ pub(super) struct CallOptions<'r> {
 type Overrides = Option<Box<Settings>>;
 
 impl RunCore {
-    /// Calls a node.
-    pub fn call<'r, S, N>(&'r self, caller: Caller<'r>, state: &'r S, node: &'r N) -> Call<'r, N::Output>
+    /// Calls a node at once, without settings of the call.
+    ///
+    /// # Errors
+    /// Those of the call.
+    pub fn call<'r, S, N>(
+        &'r self,
+        caller: Caller<'r>,
+        state: &'r S,
+        node: &'r N,
+    ) -> impl Future<Output = Result<CallReport<N::Output>, NodeError>> + Send
     where
         S: ?Sized,
         N: Exec<S>,
     {
-        Call::new(self, caller, state, node)
+        typed(self, caller, state, node, CallOptions::default())
     }
 }
 
@@ -100,7 +110,7 @@ impl<'r, T> Call<'r, T> {
         T: Send,
     {
         let under_way =
-            lazy(move |options| async move { start(core, Caller::default(), state, &node, options).await });
+            lazy(move |options| async move { typed(core, Caller::default(), state, &node, options).await });
         Call { options: CallOptions::default(), under_way: Box::pin(under_way) }
     }
 
@@ -341,16 +351,17 @@ where
     S: ?Sized,
     N: Exec<S>,
 {
-    Box::pin(lazy(move |options| start(core, caller, state, node, options)))
+    Box::pin(lazy(move |options| typed(core, caller, state, node, options)))
 }
 
-async fn start<'r, S, N>(
+/// Compiled for every node: what does not need its types is in `start`.
+fn typed<'r, S, N>(
     core: &'r RunCore,
     caller: Caller<'r>,
     state: &'r S,
-    node: &N,
+    node: &'r N,
     options: CallOptions<'r>,
-) -> Outcome<N::Output>
+) -> impl Future<Output = Outcome<N::Output>> + Send
 where
     S: ?Sized,
     N: Exec<S>,
@@ -365,84 +376,109 @@ where
             "`attempts` in the `SETTINGS` of a node that is not `IDEMPOTENT`: it must not be executed again; leave one of them out"
         );
     }
-    let CallOptions { overrides, listener, paused, recorder } = options;
-    let origin = paused.as_ref().map(Origin::paused);
-    let caller = Caller { origin: origin.as_ref().or(caller.origin), ..caller.recorded_by(recorder) };
-    let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
-    let scope = begin(core, caller, settings, &mut || NodeKey::of(node))?;
-    let outcome = {
-        // A streamed call already has a listener.
-        let read = if listener.is_none() { Listener::observed(caller.flow(), &scope) } else { None };
-        let listener = listener.as_deref().or(read.as_deref());
-        let execution = execution((core, caller, listener), &scope, settings, state, node);
-        let mut execution = pin!(execution.instrument(scope.span().clone()));
-        poll_fn(|cx| {
-            catch_panic(|| execution.as_mut().poll(cx))
-                .unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
-        })
-        .await
-    };
-    match outcome {
-        Ok(value) => {
-            let carried = scope.take_carried();
-            let (messages, mut total, mut replayed) = scope.take_result();
-            let record = scope.end(None, None);
-            total.merge(&record.usage());
-            replayed.merge(&record.replayed_sum);
-            Ok(CallReport { value, record, total, replayed, messages, carried })
-        }
-        Err(error) => Err(ended(&scope, error)),
+    async move {
+        let mut node = TypedExec::new(node, state);
+        let CallReport { value: (), record, total, replayed, messages, carried } =
+            start(core, caller, &mut node, options).await?;
+        // A call succeeds only with a value.
+        let no_value = || NodeError::new(Category::ExecError, "no value was given");
+        let value = node.value.ok_or_else(no_value)?;
+        Ok(CallReport { value, record, total, replayed, messages, carried })
     }
 }
 
-/// Monomorphised per node: keep type-independent code out of it.
-async fn execution<S, N>(
-    (core, caller, listener): (&RunCore, Caller<'_>, Option<&Listener<'_>>),
-    call: &CallGuard<'_>,
-    settings: &Settings,
-    state: &S,
-    node: &N,
-) -> Result<N::Output, NodeError>
-where
-    S: ?Sized,
-    N: Exec<S>,
-{
-    let levels = [settings, &core.settings, node.settings()];
-    let limits = limits(core, caller, call, levels, LimitedNode::of::<N>())?;
-    if !N::IDEMPOTENT {
-        record_call_begin(call).await?;
-    }
-    let (limits, attempt) = (&limits, AttemptInfo::new(0, 0));
-    let (deadline, flow, origin) = (caller.deadline(), caller.flow(), caller.origin());
-    let context = CallContext { core, call, settings, limits, deadline, flow, listener, attempt, origin };
-    let cx = Cx { context, state };
-    if N::TRIES_ITSELF {
-        return node.exec(&cx).await.map_err(NodeError::of_execution);
-    }
-    exec_with_attempts(node, &cx).await
-}
-
-fn begin<'r>(
+/// In a box, so that its code and its size are not those of every node.
+fn start<'r>(
     core: &'r RunCore,
     caller: Caller<'r>,
-    settings: &Settings,
-    key: &mut dyn FnMut() -> NodeKey,
-) -> Result<CallGuard<'r>, NodeError> {
+    node: &'r mut dyn ErasedExec<'_>,
+    options: CallOptions<'r>,
+) -> BoxFuture<'r, Outcome<()>> {
+    Box::pin(async move {
+        let CallOptions { overrides, listener, paused, recorder } = options;
+        // In a box, since few calls have one.
+        let origin = paused.as_ref().map(|paused| Box::new(Origin::paused(paused)));
+        let caller = Caller { origin: origin.as_deref().or(caller.origin), ..caller.recorded_by(recorder) };
+        let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
+        let named = named(core, node)?;
+        if let Some(recorder) = caller.recorder {
+            record_event(recorder, &RunEvent::Setup(&|| core.setup()));
+        }
+        let scope = CallGuard::begin(named, labels(core, &caller, settings), sinks(core), parent(&caller));
+        let outcome = {
+            // A streamed call already has a listener.
+            let read = if listener.is_none() { Listener::observed(caller.flow(), &scope) } else { None };
+            let listener = listener.as_deref().or(read.as_deref());
+            let execution = execution((core, &caller, listener), &scope, settings, node);
+            let mut execution = pin!(execution.instrument(scope.span().clone()));
+            poll_fn(|cx| {
+                catch_panic(|| execution.as_mut().poll(cx))
+                    .unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
+            })
+            .await
+        };
+        match outcome {
+            Ok(()) => {
+                let carried = scope.take_carried();
+                let (messages, mut total, mut replayed) = scope.take_result();
+                let record = scope.end(None, None);
+                total.merge(&record.usage());
+                replayed.merge(&record.replayed_sum);
+                Ok(CallReport { value: (), record, total, replayed, messages, carried })
+            }
+            Err(error) => Err(ended(&scope, error)),
+        }
+    })
+}
+
+#[expect(clippy::manual_async_fn, reason = "an `async fn` stores its arguments twice")]
+fn execution<'r>(
+    (core, caller, listener): (&'r RunCore, &'r Caller<'r>, Option<&'r Listener<'r>>),
+    call: &'r CallGuard<'r>,
+    settings: &'r Settings,
+    node: &'r mut dyn ErasedExec<'_>,
+) -> impl Future<Output = Result<(), NodeError>> {
+    async move {
+        let NodeTraits { kind, limited, tries_itself } = node.traits();
+        let levels = [settings, &core.settings, node.settings()];
+        let limits = &limits(core, caller, call, levels, limited)?;
+        if !kind.idempotent {
+            record_call_begin(call).await?;
+        }
+        let attempt = AttemptInfo::new(0, 0);
+        let (deadline, flow, origin) = (caller.deadline(), caller.flow(), caller.origin());
+        let context = CallContext { core, call, settings, limits, deadline, flow, listener, attempt, origin };
+        if tries_itself {
+            return node.execute(context).await.map_err(NodeError::of_execution);
+        }
+        exec_with_attempts(node, &context).await
+    }
+}
+
+fn sinks(core: &RunCore) -> Sinks<'_> {
     let RunCore { ledger, clock, hooks, .. } = core;
-    let sinks = Sinks { ledger, clock: &**clock, hooks, prices: &core.limits.prices };
+    Sinks { ledger, clock: &**clock, hooks, prices: &core.limits.prices }
+}
+
+fn parent<'r>(caller: &Caller<'r>) -> Parent<'r> {
     let usage_sum = caller.flow().map(|flow| flow.usage_sum);
-    let Caller { at, item, recorder, span, .. } = caller;
-    let around = Parent { parent: caller.call(), usage_sum, at, item, recorder, span };
+    let &Caller { at, item, recorder, span, .. } = caller;
+    Parent { parent: caller.call(), usage_sum, at, item, recorder, span }
+}
+
+fn labels(core: &RunCore, caller: &Caller<'_>, settings: &Settings) -> Labels {
     // An outer call's labels already contain the run's.
     let mut labels = caller.call().map_or(&core.settings.labels, CallGuard::labels).clone();
-    labels.extend(settings.labels.clone());
-    let (key, now) = catch_panic(|| (key(), clock.now())).map_err(|said| {
-        NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
-    })?;
-    if let Some(recorder) = recorder {
-        record_event(recorder, &RunEvent::Setup(&|| core.setup()));
+    if !settings.labels.is_empty() {
+        labels.extend(settings.labels.clone());
     }
-    Ok(CallGuard::begin((key, now), labels, sinks, around))
+    labels
+}
+
+fn named(core: &RunCore, node: &dyn ErasedExec<'_>) -> Result<(NodeKey, Instant), NodeError> {
+    catch_panic(|| (node.key(), core.clock.now())).map_err(|said| {
+        NodeError::new(Category::Panic, format!("the node's name or the run's clock panicked: {said}"))
+    })
 }
 
 fn panicked(said: &str) -> NodeError {
@@ -456,14 +492,17 @@ fn ended(scope: &CallGuard<'_>, error: NodeError) -> NodeError {
 
 fn limits<'r>(
     core: &'r RunCore,
-    caller: Caller<'r>,
+    caller: &Caller<'_>,
     scope: &CallGuard<'_>,
     levels: [&Settings; 3],
     node: LimitedNode,
 ) -> Result<CallLimits<'r>, NodeError> {
     // Finds endless recursion before the stack overflows.
     NodeError::check_nesting("calls", scope.depth, || scope.path())?;
-    let own = levels.iter().fold(Limits::new(), |nearer, level| nearer.or(level.limits));
+    let mut own = Limits::new();
+    for level in levels.iter().filter(|level| !level.limits.is_empty()) {
+        own = own.or(level.limits);
+    }
     CallLimits::begin(scope.node(), node, own, caller.limits(), &core.limits, &*core.clock)
 }
 

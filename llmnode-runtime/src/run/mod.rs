@@ -10,6 +10,7 @@ mod choices;
 mod context;
 mod core;
 mod cx;
+mod erased_exec;
 mod erased_node;
 mod event;
 mod examples;

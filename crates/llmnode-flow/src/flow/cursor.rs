@@ -3,7 +3,7 @@
 use llmnode_model::internal::catch_panic;
 use llmnode_reader::internal::one_line;
 use llmnode_runtime::internal::{Caller, ErrorInternals as _, Label, Position, PositionExt, RunCore};
-use llmnode_runtime::{Call, Category, Exec, NodeError};
+use llmnode_runtime::{CallReport, Category, Exec, NodeError};
 use tracing::Span;
 
 use super::log::StepLog;
@@ -93,7 +93,10 @@ impl<'f, S> FlowCursor<'f, S> {
         self.log.edge_taken(self.at, self.depth, action);
     }
 
-    pub(super) fn call<'n, N>(&'n self, node: &'n N) -> Call<'n, N::Output>
+    pub(super) fn call<'n, N>(
+        &'n self,
+        node: &'n N,
+    ) -> impl Future<Output = Result<CallReport<N::Output>, NodeError>> + Send
     where
         N: Exec<S>,
     {

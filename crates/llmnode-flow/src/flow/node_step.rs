@@ -1,8 +1,10 @@
 //! Runs a step: prep, exec, post.
 
+use std::future::Future;
+
 use llmnode_model::internal::{catch_panic, catch_panic_async};
 use llmnode_runtime::internal::ErrorInternals as _;
-use llmnode_runtime::{BoxFuture, Category, Node, NodeError};
+use llmnode_runtime::{Category, Node, NodeError};
 use tracing::Instrument;
 
 use super::cursor::{FlowCursor, Progress, panicked};
@@ -22,7 +24,7 @@ where
     fn advance<'f>(
         mut flow: FlowCursor<'f, S>,
         prepared: Option<Self>,
-    ) -> BoxFuture<'f, Result<Progress<N::Action>, NodeError>> {
+    ) -> impl Future<Output = Result<Progress<N::Action>, NodeError>> + Send {
         let span = flow.begin_step(N::NAME);
         let course = async move {
             let node = match prepared {
@@ -33,7 +35,7 @@ where
             // Nothing is awaited from here to the next position: a dropped flow has done all of a step, or nothing.
             post(node, output, flow.state).map(Progress::Done)
         };
-        Box::pin(course.instrument(span))
+        course.instrument(span)
     }
 
     fn outline_within(_: OuterFlows<'_>) -> Outline {
@@ -59,7 +61,7 @@ where
 {
     match flow.happened.take() {
         Some(happened) => happened.output::<N>(flow.at),
-        None => flow.call(node).await,
+        None => Ok(flow.call(node).await?.value),
     }
 }
 

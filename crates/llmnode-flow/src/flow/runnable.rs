@@ -1,6 +1,8 @@
 //! What can be a step of a flow: a node, or another flow.
 
-use llmnode_runtime::{BoxFuture, NodeError};
+use std::future::Future;
+
+use llmnode_runtime::NodeError;
 
 use super::cursor::{FlowCursor, Progress};
 use super::outline::{OuterFlows, Outline};
@@ -23,7 +25,7 @@ pub trait Runnable<S>: Sized + 'static {
     fn advance<'f>(
         flow: FlowCursor<'f, S>,
         prepared: Option<Self>,
-    ) -> BoxFuture<'f, Result<Progress<Self::Action>, NodeError>>;
+    ) -> impl Future<Output = Result<Progress<Self::Action>, NodeError>> + Send;
 
     /// Returns its outline within these flows.
     #[doc(hidden)]

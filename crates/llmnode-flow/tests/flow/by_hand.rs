@@ -4,7 +4,7 @@ use llmnode_flow::flow::{Outline, Position, RunExt, RunFlow, Step, To, outline_o
 use llmnode_flow::private::{
     Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
 };
-use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 #[derive(Default)]
 pub(crate) struct World {
@@ -113,7 +113,7 @@ impl Runnable<Part> for Inner {
     fn advance<'f>(
         flow: FlowCursor<'f, Part>,
         prepared: Option<Self>,
-    ) -> BoxFuture<'f, Result<Progress<&'static str>, NodeError>> {
+    ) -> impl Future<Output = Result<Progress<&'static str>, NodeError>> + Send {
         llmnode_flow::private::advance(flow, prepared)
     }
 
@@ -169,7 +169,7 @@ impl Runnable<World> for Outer {
     fn advance<'f>(
         flow: FlowCursor<'f, World>,
         prepared: Option<Self>,
-    ) -> BoxFuture<'f, Result<Progress<()>, NodeError>> {
+    ) -> impl Future<Output = Result<Progress<()>, NodeError>> + Send {
         llmnode_flow::private::advance(flow, prepared)
     }
 

@@ -6,7 +6,7 @@ use llmnode_flow::flow::{Batch, BatchStep, Outline, RunExt, RunFlow, Step};
 use llmnode_flow::private::{
     Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Table, Target,
 };
-use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run, ScriptedModel};
 
 /// What the flows work on.
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ impl Runnable<Desk> for File {
     fn advance<'f>(
         flow: FlowCursor<'f, Desk>,
         prepared: Option<Self>,
-    ) -> BoxFuture<'f, Result<Progress<usize>, NodeError>> {
+    ) -> impl Future<Output = Result<Progress<usize>, NodeError>> + Send {
         llmnode_flow::private::advance(flow, prepared)
     }
 

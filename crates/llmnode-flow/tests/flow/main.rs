@@ -26,10 +26,7 @@ macro_rules! typed_flow {
             fn advance<'f>(
                 flow: llmnode_flow::private::FlowCursor<'f, $state>,
                 prepared: Option<Self>,
-            ) -> llmnode_runtime::BoxFuture<
-                'f,
-                Result<llmnode_flow::private::Progress<$action>, llmnode_runtime::NodeError>,
-            > {
+            ) -> impl Future<Output = Result<llmnode_flow::private::Progress<$action>, llmnode_runtime::NodeError>> + Send {
                 llmnode_flow::private::advance(flow, prepared)
             }
 

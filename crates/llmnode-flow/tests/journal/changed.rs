@@ -4,7 +4,7 @@ use llmnode_flow::flow::{Outline, RunExt, RunFlow};
 use llmnode_flow::private::{
     Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
 };
-use llmnode_runtime::{BoxFuture, Category, NodeError};
+use llmnode_runtime::{Category, NodeError};
 
 use crate::support::{Ask, Memory, Outcome, Research, World, fails_after, model, run, runs_by_hand};
 

@@ -6,7 +6,7 @@ use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::private::{
     Arm, Edge, FlowCursor, FlowType, OnceLock, Progress, Runnable, Runner, Startable, Table, Target,
 };
-use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run};
 
 use crate::support::{Ask, Memory, World, fails_after, model, run, runs_by_hand};
 

@@ -181,7 +181,6 @@ async fn a_state_that_cannot_be_read_back_is_an_error_before_anything_runs() {
     use llmnode_flow::flow::{Outline, RunFlow};
     use llmnode_flow::private as flow;
     use llmnode_flow::private::{FlowCursor, Progress, Runnable, Runner};
-    use llmnode_runtime::BoxFuture;
 
     struct Nothing;
     impl flow::FlowType<OneWay> for Nothing {
@@ -196,7 +195,7 @@ async fn a_state_that_cannot_be_read_back_is_an_error_before_anything_runs() {
         fn advance<'f>(
             at: FlowCursor<'f, OneWay>,
             prepared: Option<Self>,
-        ) -> BoxFuture<'f, Result<Progress<()>, NodeError>> {
+        ) -> impl Future<Output = Result<Progress<()>, NodeError>> + Send {
             flow::advance(at, prepared)
         }
         fn outline_within(around: llmnode_flow::private::OuterFlows<'_>) -> Outline {

@@ -136,7 +136,7 @@ macro_rules! runs_by_hand {
             fn advance<'f>(
                 flow: FlowCursor<'f, World>,
                 prepared: Option<Self>,
-            ) -> BoxFuture<'f, Result<Progress<$action>, NodeError>> {
+            ) -> impl Future<Output = Result<Progress<$action>, NodeError>> + core::marker::Send {
                 llmnode_flow::private::advance(flow, prepared)
             }
 

@@ -8,7 +8,7 @@ use llmnode_flow::flow::{Outline, RunExt, RunFlow, Step};
 use llmnode_flow::journal::JournalFile;
 use llmnode_flow::private as flow;
 use llmnode_flow::private::{Arm, Edge, FlowCursor, FlowType, Progress, Runnable, Runner, Table, Target};
-use llmnode_runtime::{BoxError, BoxFuture, Category, Cx, Exec, Node, NodeError, Run};
+use llmnode_runtime::{BoxError, Category, Cx, Exec, Node, NodeError, Run};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +104,7 @@ impl<S: State, A: Default + Send + Sync + 'static, const ONCE: bool> Runnable<S>
     fn advance<'f>(
         at: FlowCursor<'f, S>,
         prepared: Option<Self>,
-    ) -> BoxFuture<'f, Result<Progress<A>, NodeError>> {
+    ) -> impl Future<Output = Result<Progress<A>, NodeError>> + Send {
         flow::advance(at, prepared)
     }
 

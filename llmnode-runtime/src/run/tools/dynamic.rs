@@ -103,8 +103,8 @@ pub(super) async fn execute<S: ?Sized + Sync>(
     let (spec, arguments) = (&tool.spec, or_empty_object(permit.arguments(invocation)));
     let (caller, core, state) = (invocation.caller(cx.caller(), true), cx.context.core, cx.state);
     let report = match tool.idempotent {
-        true => core.call(caller, state, &FunctionNode::<true> { spec, arguments, parser }).report().await,
-        false => core.call(caller, state, &FunctionNode::<false> { spec, arguments, parser }).report().await,
+        true => core.call(caller, state, &FunctionNode::<true> { spec, arguments, parser }).await,
+        false => core.call(caller, state, &FunctionNode::<false> { spec, arguments, parser }).await,
     };
     let outcome = match report {
         Ok(report) => Outcome::done(report.value, Some(report.record.id)),

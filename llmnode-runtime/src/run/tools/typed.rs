@@ -75,7 +75,7 @@ where
             Err(outcome) => return outcome,
         };
         let caller = invocation.caller(cx.caller(), !N::TRIES_ITSELF);
-        let outcome = match cx.context.core.call(caller, cx.state, &node).report().await {
+        let outcome = match cx.context.core.call(caller, cx.state, &node).await {
             Ok(report) => match N::reply(&report.value) {
                 Ok(reply) => Outcome::done(reply, Some(report.record.id)),
                 Err(error) => {

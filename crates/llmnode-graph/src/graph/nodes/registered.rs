@@ -84,7 +84,7 @@ where
             let output = if is_own {
                 node.exec(visit.cx()).await?
             } else {
-                core.call(within, visit.state(), &node).await?
+                core.call(within, visit.state(), &node).await?.value
             };
             let output = serde_json::to_value(output).map_err(|error| {
                 let message = format!("the output of `{}` cannot be written as JSON: {error}", N::NAME);

@@ -1,0 +1,86 @@
+//! A node without its types, as a call executes it: the rest of a call is compiled once, not for every node.
+
+use llmnode_model::{BoxError, BoxFuture};
+
+use super::context::CallContext;
+use super::cx::Cx;
+use super::node::Exec;
+use crate::error::NodeError;
+use crate::ledger::NodeKey;
+use crate::limits::LimitedNode;
+use crate::settings::{NodeKind, Settings};
+
+/// What the type of a node says.
+#[derive(Clone, Copy)]
+pub(super) struct NodeTraits {
+    pub(super) kind: NodeKind,
+    pub(super) limited: LimitedNode,
+    pub(super) tries_itself: bool,
+}
+
+/// It keeps the value.
+pub(super) trait ErasedExec<'n>: Send {
+    fn key(&self) -> NodeKey;
+
+    fn traits(&self) -> NodeTraits;
+
+    fn settings(&self) -> &'n Settings;
+
+    fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
+
+    fn fall_back<'a>(
+        &'a mut self,
+        error: NodeError,
+        context: CallContext<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>>;
+}
+
+pub(super) struct TypedExec<'n, N: Exec<S>, S: ?Sized> {
+    node: &'n N,
+    state: &'n S,
+    pub(super) value: Option<N::Output>,
+}
+
+impl<'n, N: Exec<S>, S: ?Sized> TypedExec<'n, N, S> {
+    pub(super) fn new(node: &'n N, state: &'n S) -> Self {
+        TypedExec { node, state, value: None }
+    }
+}
+
+impl<'n, N: Exec<S>, S: ?Sized> ErasedExec<'n> for TypedExec<'n, N, S> {
+    fn key(&self) -> NodeKey {
+        NodeKey::of(self.node)
+    }
+
+    fn traits(&self) -> NodeTraits {
+        NodeTraits {
+            kind: NodeKind { fallback: true, ..NodeKind::of::<N>(None) },
+            limited: LimitedNode::of::<N>(),
+            tries_itself: N::TRIES_ITSELF,
+        }
+    }
+
+    fn settings(&self) -> &'n Settings {
+        self.node.settings()
+    }
+
+    fn execute<'a>(&'a mut self, context: CallContext<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        let cx = Cx { context, state: self.state };
+        Box::pin(async move {
+            self.value = Some(self.node.exec(&cx).await?);
+            Ok(())
+        })
+    }
+
+    fn fall_back<'a>(
+        &'a mut self,
+        error: NodeError,
+        context: CallContext<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        let cx = Cx { context, state: self.state };
+        Box::pin(async move {
+            self.value = Some(self.node.exec_fallback(&cx, error).await?);
+            Ok(())
+        })
+    }
+}
