@@ -4,9 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::schema_check::SchemaChecker;
-use crate::faults::Faults;
-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeSettings {
     pub(crate) values: Map<String, Value>,
@@ -26,24 +23,15 @@ impl NodeSettings {
 
     /// `inner`: a pointer into `values`, such as `/tools/1`.
     pub(crate) fn pointer(&self, inner: &str) -> String {
-        remap_pointer(&self.origin, inner)
-    }
-
-    pub(crate) fn check(&self, schema: &Value, is_react_flow: bool, faults: &mut Faults) {
-        let place = |inner: &str| self.pointer(inner);
-        SchemaChecker::of_file(schema, is_react_flow, &place, faults).check(&self.values);
-    }
-}
-
-fn remap_pointer(places: &BTreeMap<String, String>, inner: &str) -> String {
-    let mut outer = inner;
-    loop {
-        if let Some(place) = places.get(outer) {
-            return format!("{place}{}", &inner[outer.len()..]);
-        }
-        match outer.rsplit_once('/') {
-            Some((shorter, _)) => outer = shorter,
-            None => return inner.to_owned(),
+        let mut outer = inner;
+        loop {
+            if let Some(place) = self.origin.get(outer) {
+                return format!("{place}{}", &inner[outer.len()..]);
+            }
+            match outer.rsplit_once('/') {
+                Some((shorter, _)) => outer = shorter,
+                None => return inner.to_owned(),
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Graph files: our format and that of React Flow, both read into one set of types.
 
 mod data;
-mod declared;
 mod describe;
 mod json;
+mod json_types;
 mod react_flow;
 mod read;
 mod schema;
@@ -19,16 +19,13 @@ use llmnode_runtime::Limits;
 use serde_json::Value;
 
 pub(crate) use self::data::NodeSettings;
-pub(crate) use self::declared::allows;
+pub(crate) use self::json_types::{allows, words_for};
 pub(crate) use self::read::read;
-pub(crate) use self::schema::{schema, with_common};
-pub(crate) use self::schema_check::{FRONT_END, schema_mismatch};
-pub(crate) use self::text::Reducer;
 #[cfg(feature = "openai")]
-pub(crate) use self::{
-    read::{document, head, report_duplicates},
-    schema_check::SchemaChecker,
-};
+pub(crate) use self::read::{document, head, report_duplicates};
+pub(crate) use self::schema::{schema, with_common};
+pub(crate) use self::schema_check::{FRONT_END, check, schema_mismatch};
+pub(crate) use self::text::Reducer;
 use crate::faults::{listed, shown};
 
 pub(crate) const FORMAT: &str = "llmnode/graph";

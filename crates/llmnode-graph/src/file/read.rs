@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 
 use super::describe::describe;
 use super::json::Document;
-use super::schema_check::SchemaChecker;
 use super::text::FileText;
 use super::values::{inputs, limits, state};
-use super::{EdgeFile, FORMAT, GraphFile, NodeFile, NodeSettings, VERSION, handle, is_end, json, react_flow};
+use super::{
+    EdgeFile, FORMAT, GraphFile, NodeFile, NodeSettings, VERSION, check, handle, is_end, json, react_flow,
+};
 use crate::facts::TOOL_CALL;
 use crate::faults::{FaultKind, Faults, shown};
 
@@ -75,8 +76,7 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
         file.retain(|_, value| !value.is_null());
     }
     let schema = schemars::schema_for!(FileText);
-    let place = |pointer: &str| pointer.to_owned();
-    SchemaChecker::of_file(schema.as_value(), is_react_flow, &place, faults).check(&file);
+    check(schema.as_value(), is_react_flow, &file, None, faults);
     let list = |name: &str| file.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     if file.get("nodes").and_then(Value::as_array).is_some_and(Vec::is_empty) {
         faults.fault("/nodes", FaultKind::OutOfRange, "is empty, but a graph needs at least one node");

@@ -7,7 +7,9 @@ mod members;
 
 use serde_json::{Map, Value};
 
-use super::describe::{describe, describe_size, kinds, out_of_bounds, wrong_kind};
+use super::NodeSettings;
+use super::describe::{describe, describe_size, out_of_bounds};
+use super::json_types::{kinds, wrong_kind};
 use crate::faults::{FaultKind, Faults};
 
 /// Names of members that a run ignores, only in React Flow's files.
@@ -21,34 +23,37 @@ pub(crate) const X_WHAT: &str = "x-what";
 /// A front end's members, at any level.
 pub(crate) const FRONT_END: &[&str] = &["position", "measured", "ui"];
 
-pub(crate) struct SchemaChecker<'f> {
+/// Checks what has one of our own types, whose unknown members are faults.
+pub(crate) fn check(
+    root: &Value,
+    is_react_flow: bool,
+    members: &Map<String, Value>,
+    settings: Option<&NodeSettings>,
+    faults: &mut Faults,
+) {
+    let mut checker = SchemaChecker { root, allows_unknown: false, is_react_flow, settings, faults };
+    if let Some(rules) = checker.resolved(root) {
+        checker.members(rules, members, "");
+    }
+}
+
+struct SchemaChecker<'f> {
     root: &'f Value,
     /// As in JSON Schema, where unknown members are allowed unless the schema says otherwise.
     allows_unknown: bool,
     is_react_flow: bool,
-    place: &'f dyn Fn(&str) -> String,
+    /// Where the members come from.
+    settings: Option<&'f NodeSettings>,
     faults: &'f mut Faults,
 }
 
 impl<'f> SchemaChecker<'f> {
-    /// For our own types, whose unknown members are faults.
-    pub(crate) fn of_file(
-        root: &'f Value,
-        is_react_flow: bool,
-        place: &'f dyn Fn(&str) -> String,
-        faults: &'f mut Faults,
-    ) -> Self {
-        SchemaChecker { root, allows_unknown: false, is_react_flow, place, faults }
-    }
-
-    pub(crate) fn check(mut self, members: &Map<String, Value>) {
-        if let Some(rules) = self.resolved(self.root) {
-            self.members(rules, members, "");
-        }
+    fn place(&self, at: &str) -> String {
+        self.settings.map_or_else(|| at.to_owned(), |settings| settings.pointer(at))
     }
 
     fn fault(&mut self, at: &str, kind: FaultKind, message: String) {
-        self.faults.fault((self.place)(at), kind, message);
+        self.faults.fault(self.place(at), kind, message);
     }
 
     fn value(&mut self, schema: &'f Value, value: &Value, at: &str) {
@@ -87,11 +92,8 @@ impl<'f> SchemaChecker<'f> {
 
     fn fits(&self, schema: &'f Value, value: &Value) -> bool {
         let mut faults = Faults::default();
-        let (place, faults) = (&|_: &str| String::new(), &mut faults);
-        let SchemaChecker { root, allows_unknown, is_react_flow, .. } = *self;
-        let mut inner = SchemaChecker { root, allows_unknown, is_react_flow, place, faults };
-        inner.value(schema, value, "");
-        inner.faults.is_empty()
+        SchemaChecker { faults: &mut faults, ..*self }.value(schema, value, "");
+        faults.is_empty()
     }
 
     fn forms(&mut self, forms: &'f [Value], value: &Value, at: &str) {
@@ -118,7 +120,7 @@ impl<'f> SchemaChecker<'f> {
         let known = allowed.iter().filter_map(|one| one.as_str());
         let message = format!("no {what} {}", describe(value));
         let name = value.as_str().unwrap_or_default();
-        self.faults.unknown(true, (self.place)(at), FaultKind::UnknownName, message, name, known);
+        self.faults.unknown(true, self.place(at), FaultKind::UnknownName, message, name, known);
     }
 
     fn resolved(&self, mut schema: &'f Value) -> Option<&'f Map<String, Value>> {
@@ -146,13 +148,11 @@ fn constants(forms: &[Value]) -> Option<Vec<&Value>> {
 
 pub(crate) fn schema_mismatch(schema: &Value, value: &Value) -> Option<String> {
     let mut faults = Faults::default();
-    let place = |pointer: &str| pointer.to_owned();
-    let own = SchemaChecker::of_file(schema, false, &place, &mut faults);
-    SchemaChecker { allows_unknown: true, ..own }.value(schema, value, "");
+    let root = schema;
+    let (allows_unknown, is_react_flow, settings) = (true, false, None);
+    SchemaChecker { root, allows_unknown, is_react_flow, settings, faults: &mut faults }
+        .value(schema, value, "");
     let first = faults.into_parts(None).faults.into_iter().next()?;
-    Some(if first.pointer.is_empty() {
-        first.message
-    } else {
-        format!("{}: {}", first.pointer, first.message)
-    })
+    let place = if first.pointer.is_empty() { String::new() } else { first.pointer + ": " };
+    Some(place + &first.message)
 }

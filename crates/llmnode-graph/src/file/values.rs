@@ -7,10 +7,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::describe::describe;
-use super::{Field, Reducer, declared};
+use super::{Field, Reducer, allows, schema_mismatch};
 use crate::faults::{FaultKind, Faults, escaped, shown};
 
-fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
+/// Checks a declared value, and returns where it is declared.
+fn declared(part: &str, name: &str, schema: &Value, faulty: &HashSet<String>, faults: &mut Faults) -> String {
+    let at = format!("/{part}/{}", escaped(name));
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let is_key = (1..=200).contains(&name.len()) && !name.starts_with('_') && name.chars().all(fits);
     if !is_key || matches!(name, "messages" | "context") {
@@ -18,8 +20,20 @@ fn name_of_key(name: &str, at: &str, faults: &mut Faults) {
             "{:?} is not a valid name of a value: use letters, digits, `_` and `-`, without `_` at the beginning; `messages` and `context` are reserved",
             shown(name)
         );
-        faults.fault(at, FaultKind::BadName, message);
+        faults.fault(&at, FaultKind::BadName, message);
     }
+    if !faulty.contains(&at)
+        && let Some(default) = schema.get("default")
+        && let Some(wrong) = schema_mismatch(schema, default)
+    {
+        let message = format!("does not fit the type: it {wrong}");
+        faults.fault(format!("{at}/default"), FaultKind::WrongKind, message);
+    }
+    at
+}
+
+fn members<'f>(file: &'f Map<String, Value>, part: &str) -> impl Iterator<Item = (&'f String, &'f Value)> {
+    file.get(part).and_then(Value::as_object).into_iter().flatten()
 }
 
 pub(super) fn inputs(
@@ -28,12 +42,8 @@ pub(super) fn inputs(
     faults: &mut Faults,
 ) -> BTreeMap<String, Value> {
     let mut inputs = BTreeMap::new();
-    for (name, schema) in file.get("inputs").and_then(Value::as_object).into_iter().flatten() {
-        let at = format!("/inputs/{}", escaped(name));
-        name_of_key(name, &at, faults);
-        if !faulty.contains(&at) {
-            declared::check_default(schema, &at, faults);
-        }
+    for (name, schema) in members(file, "inputs") {
+        declared("inputs", name, schema, faulty, faults);
         inputs.insert(name.clone(), schema.clone());
     }
     inputs
@@ -45,32 +55,27 @@ pub(super) fn state(
     faults: &mut Faults,
 ) -> BTreeMap<String, Field> {
     let mut state = BTreeMap::new();
-    for (name, field) in file.get("state").and_then(Value::as_object).into_iter().flatten() {
-        let at = format!("/state/{}", escaped(name));
-        name_of_key(name, &at, faults);
-        let Value::Object(rules) = field else { continue };
-        let mut rules = rules.clone();
+    for (name, field) in members(file, "state") {
+        let at = declared("state", name, field, faulty, faults);
+        let Value::Object(mut rules) = field.clone() else { continue };
         let written = rules.remove("reducer").unwrap_or_default();
         let reducer = Reducer::deserialize(&written).unwrap_or_default();
-        if !faulty.contains(&at) {
-            declared::check_default(field, &at, faults);
-        }
         let needs = match reducer {
             Reducer::Replace => None,
             Reducer::Append => Some(("array", "a list")),
             Reducer::Merge => Some(("object", "an object")),
         };
-        let schema = Value::Object(rules.clone());
-        if let Some((kind, words)) = needs.filter(|(kind, _)| !declared::allows(&schema, kind)) {
+        let default = rules.remove("default");
+        let schema = Value::Object(rules);
+        if let Some((kind, words)) = needs.filter(|(kind, _)| !allows(&schema, kind)) {
+            let (reducer, declared) =
+                (describe(&written), schema.get("type").map(describe).unwrap_or_default());
             let message = format!(
-                "{} makes {words} of the value, but its type is {}: write \"type\": {kind:?}, or remove the reducer",
-                describe(&written),
-                rules.get("type").map(describe).unwrap_or_default()
+                "{reducer} makes {words} of the value, but its type is {declared}: write \"type\": {kind:?}, or remove the reducer"
             );
             faults.fault(format!("{at}/reducer"), FaultKind::WrongKind, message);
         }
-        let default = rules.remove("default");
-        state.insert(name.clone(), Field { schema: Value::Object(rules), reducer, default });
+        state.insert(name.clone(), Field { schema, reducer, default });
     }
     state
 }

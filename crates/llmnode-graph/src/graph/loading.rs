@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::facts::{Read, Write};
 use crate::faults::FaultKind;
-use crate::file::FRONT_END;
+use crate::file::{FRONT_END, check};
 use crate::graph::node_type::NodeLoader;
 use crate::template::Template;
 
@@ -36,7 +36,8 @@ impl<'l> NodeLoader<'l> {
     pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
         let schema = self.nesting.schema_of::<T>();
         let before = self.faults.noted();
-        self.settings.check(&schema, self.is_react_flow, self.faults);
+        let settings = self.settings;
+        check(&schema, self.is_react_flow, &settings.values, Some(settings), self.faults);
         if self.faults.noted() > before {
             return None;
         }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::faults::{FaultKind, Faults, escaped};
-use crate::file::{SchemaChecker, document, head, report_duplicates};
+use crate::file::{check, document, head, report_duplicates};
 
 const FORMAT: &str = "llmnode/profiles";
 const VERSION: u64 = 1;
@@ -29,8 +29,7 @@ pub(super) fn listed(text: &str, faults: &mut Faults) -> Option<Vec<(String, Pro
     report_duplicates(read.duplicates, faults);
     let before = faults.len();
     let schema = schemars::schema_for!(FileText);
-    let place = |pointer: &str| pointer.to_owned();
-    SchemaChecker::of_file(schema.as_value(), false, &place, faults).check(&file);
+    check(schema.as_value(), false, &file, None, faults);
     if faults.len() > before {
         return None;
     }

@@ -6,7 +6,7 @@ use llmnode_runtime::{Category, NodeError};
 use serde_json::{Map, Value};
 
 use super::{Logged, State, Turn, Update, size};
-use crate::file::{Field, Reducer, schema_mismatch};
+use crate::file::{Field, Reducer, schema_mismatch, words_for};
 
 #[derive(Debug, Default)]
 pub(crate) struct Rules(pub(crate) BTreeMap<String, Field>);
@@ -70,7 +70,7 @@ impl Rules {
         let held = values.get(&key).filter(|_| before.iter().all(|(other, _)| *other != key));
         let finds = |fits: fn(&Value) -> bool, verb: &str, what: &str| match held {
             Some(held) if !fits(held) && !held.is_null() => {
-                Err(refused(format!("`{verb}` finds {} in `{key}`, which is no {what}", kind(held))))
+                Err(refused(format!("`{verb}` finds {} in `{key}`, which is no {what}", words_for(held))))
             }
             _ => Ok(()),
         };
@@ -97,7 +97,7 @@ impl Rules {
                 WriteOp::Merge(members)
             }
             (Reducer::Merge, other) => {
-                let given = kind(&other);
+                let given = words_for(&other);
                 return Err(refused(format!("`merge` is given {given} for `{key}`, which is no object")));
             }
         };
@@ -136,17 +136,6 @@ impl WriteOp {
 
 fn refused(message: String) -> NodeError {
     NodeError::new(Category::Aborted, message)
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }
 
 #[cfg(test)]

@@ -70,6 +70,6 @@ impl<'f> SchemaChecker<'f> {
         if let Some(inner) = rules.get(X_INNER).and_then(Value::as_str).filter(|_| near.is_empty()) {
             message.push_str(&format!("; if it is a setting, move it into {inner:?}"));
         }
-        self.faults.unknown(is_fault, (self.place)(place), FaultKind::UnknownMember, message, near, names);
+        self.faults.unknown(is_fault, self.place(place), FaultKind::UnknownMember, message, near, names);
     }
 }
