@@ -36,6 +36,13 @@ impl Update {
         self
     }
 
+    pub(crate) fn saving(self, key: Option<&String>, value: impl FnOnce() -> Value) -> Self {
+        match key {
+            Some(key) => self.with_value(key, value()),
+            None => self,
+        }
+    }
+
     /// Removes a value.
     #[must_use]
     pub fn clearing(mut self, key: impl Into<String>) -> Self {

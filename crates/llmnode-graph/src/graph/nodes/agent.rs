@@ -138,11 +138,8 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
     for (index, name) in names.iter().enumerate() {
         let place = format!("/tools/{index}");
         if found.contains(&name.as_str()) {
-            node.fault_of(
-                FaultKind::Duplicate,
-                &place,
-                format!("the tool {name:?} is listed twice; remove one"),
-            );
+            let message = format!("the tool {name:?} is listed twice; remove one");
+            node.fault_of(FaultKind::Duplicate, &place, message);
         } else if registry.tools().names().any(|tool| tool == name) {
             found.push(name);
         } else if !links.iter().any(|link| link.is_named(name)) {
@@ -156,11 +153,9 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
     for link in links.iter().filter(|link| link.is_callable()) {
         let name = link.name.to_lowercase();
         if taken.contains(&name) {
-            let message = format!(
-                "{:?} has two tools with the name {:?}: give one of them another label",
-                node.id(),
-                link.name
-            );
+            let (id, name) = (node.id(), &link.name);
+            let message =
+                format!("{id:?} has two tools with the name {name:?}: give one of them another label");
             node.faults.fault(&link.at, FaultKind::Duplicate, message);
         }
         taken.push(name);
@@ -186,23 +181,19 @@ fn writes(data: &Data, node: &mut NodeLoader<'_>) -> Answer {
         node.fault("/writes", "has no effect without \"flexible_mode\": true; set that, or remove this");
     }
     let Some(schema) = &data.output_schema else { return Answer::Text };
-    let members: Vec<String> = match schema.get("properties") {
-        Some(Value::Object(members)) if !members.is_empty() => members.keys().cloned().collect(),
-        _ => {
-            node.fault("/output_schema", "has no \"properties\": list the members of the answer there");
-            Vec::new()
-        }
-    };
-    for key in &members {
-        let member = schema.get("properties").and_then(|members| members.get(key));
-        let kind = member.and_then(|member| member.get("type")?.as_str());
+    let members: Vec<_> = schema.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
+    if members.is_empty() {
+        node.fault("/output_schema", "has no \"properties\": list the members of the answer there");
+    }
+    for (key, member) in &members {
+        let kind = member.get("type").and_then(Value::as_str);
         let types: Vec<&str> = TYPES.iter().copied().filter(|one| Some(*one) == kind).collect();
         node.writes_at(&format!("/output_schema/properties/{}", escaped(key)), key, &types);
         if let Some(write) = node.facts.writes.last_mut() {
-            write.schema = member.cloned();
+            write.schema = Some((*member).clone());
         }
     }
-    Answer::Members(members)
+    Answer::Members(members.into_iter().map(|(key, _)| key.clone()).collect())
 }
 
 /// As displayed: `retry(2)`, `repair(1)`, `model(good)`, `bubble`.
@@ -217,9 +208,8 @@ fn stacks(data: &BTreeMap<String, Vec<String>>, node: &mut NodeLoader<'_>) -> Ve
             name => Category::from_name(name).map(Failures::Category),
         };
         let Some(failures) = failures else {
-            let known = ["answer", "transport", "final"]
-                .into_iter()
-                .chain(Category::ALL.iter().map(|one| one.as_str()));
+            let categories = Category::ALL.iter().map(|one| one.as_str());
+            let known = ["answer", "transport", "final"].into_iter().chain(categories);
             node.unknown(&place, "category or group", name, known);
             continue;
         };
@@ -227,18 +217,16 @@ fn stacks(data: &BTreeMap<String, Vec<String>>, node: &mut NodeLoader<'_>) -> Ve
         for (index, text) in steps.iter().enumerate() {
             let place = format!("{place}/{index}");
             match step(text) {
-                Some(Recovery::Model(model)) => {
-                    node.profile(&place, &model);
-                    read.push(Recovery::Model(model));
+                Some(step) => {
+                    if let Recovery::Model(model) = &step {
+                        node.profile(&place, model);
+                    }
+                    read.push(step);
                 }
-                Some(step) => read.push(step),
-                None => node.fault(
-                    &place,
-                    format!(
-                        "{:?} is not a step: write \"retry(2)\", \"repair(1)\", \"model(PROFILE)\" or \"bubble\"",
-                        shown(text)
-                    ),
-                ),
+                None => {
+                    let remedy = "write \"retry(2)\", \"repair(1)\", \"model(PROFILE)\" or \"bubble\"";
+                    node.fault(&place, format!("{:?} is not a step: {remedy}", shown(text)));
+                }
             }
         }
         stacks.push((failures, read));
@@ -271,7 +259,7 @@ fn dyn_node(
     // A missing id was already reported.
     let name = Some(node.id()).filter(|id| !id.is_empty()).unwrap_or("agent");
     let builder = DynNode::builder(name.to_owned());
-    let builder = match answer {
+    let mut builder = match answer {
         Answer::Text => builder.text(),
         Answer::Flexible(_) => builder.output_schema(json!({"type": "object"})),
         Answer::Members(_) => {
@@ -280,37 +268,33 @@ fn dyn_node(
             builder.output_schema(schema)
         }
     };
-    let builder = match &data.profile {
-        Some(profile) => builder.model(profile.clone()),
-        None => builder,
-    };
-    let builder = match &data.fallback_model {
-        Some(model) => builder.fallback_model(model.clone()),
-        None => builder,
-    };
-    let builder =
-        recover.into_iter().fold(builder, |builder, (failures, steps)| builder.recover(failures, steps));
-    let examples = data.examples.iter();
-    let builder = examples.fold(builder, |builder, one| builder.example(&one.input, one.output.clone()));
-    // Without tools there is only one response.
-    let has_tools = tools.names().next().is_some();
-    let builder = match data.max_iterations.filter(|_| has_tools) {
-        Some(turns) => builder.turns(turns),
-        None => builder,
-    };
-    match builder.tools(tools).build() {
-        Ok(built) => Some(built),
-        Err(error) => {
-            // Otherwise it may follow from an earlier fault.
-            if node.faults.noted() == before {
-                let place = match data {
-                    Data { recover, .. } if !recover.is_empty() => "/recover",
-                    Data { output_schema: Some(_), .. } => "/output_schema",
-                    _ => "",
-                };
-                node.fault(place, error.message().to_owned());
-            }
-            None
-        }
+    if let Some(profile) = &data.profile {
+        builder = builder.model(profile.clone());
     }
+    if let Some(model) = &data.fallback_model {
+        builder = builder.fallback_model(model.clone());
+    }
+    for (failures, steps) in recover {
+        builder = builder.recover(failures, steps);
+    }
+    for ExampleData { input, output } in &data.examples {
+        builder = builder.example(input, output.clone());
+    }
+    // Without tools there is only one response.
+    if let Some(turns) = data.max_iterations.filter(|_| tools.names().next().is_some()) {
+        builder = builder.turns(turns);
+    }
+    let built = builder.tools(tools).build();
+    // Otherwise it may follow from an earlier fault.
+    if let Err(error) = &built
+        && node.faults.noted() == before
+    {
+        let place = match data {
+            Data { recover, .. } if !recover.is_empty() => "/recover",
+            Data { output_schema: Some(_), .. } => "/output_schema",
+            _ => "",
+        };
+        node.fault(place, error.message().to_owned());
+    }
+    built.ok()
 }

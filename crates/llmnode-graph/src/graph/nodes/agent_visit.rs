@@ -75,19 +75,17 @@ impl GraphNode for Agent {
                 }
                 _ => ask,
             };
-            match ask.exec(visit.cx()).await {
-                Ok(answer) => Ok(self.traced(visit, self.answered(visit, answer))),
+            let update = match ask.exec(visit.cx()).await {
+                Ok(answer) => self.answered(visit, answer),
                 Err(error) => {
                     let error = NodeError::of_execution(error);
-                    match error.paused().filter(|_| !visit.step.is_called()) {
-                        Some(paused) => Ok(self.traced(
-                            visit,
-                            self.handed_over(paused).map_err(|waits| waits.unwrap_or(error))?,
-                        )),
-                        None => Err(error.into()),
-                    }
+                    let paused = error.paused().filter(|_| !visit.step.is_called()).ok_or(None);
+                    paused
+                        .and_then(|paused| self.handed_over(paused))
+                        .map_err(|waits| waits.unwrap_or(error))?
                 }
-            }
+            };
+            Ok(self.traced(visit, update))
         })
     }
 }
@@ -102,15 +100,11 @@ impl Agent {
     fn with_choices(&self, ask: DynNode, visit: &Visit<'_>) -> Result<DynNode, NodeError> {
         let lists = JsonTemplate::object(&self.choices, visit)?;
         lists.into_iter().try_fold(ask, |ask, (path, list)| {
-            let values = match &list {
-                Value::Array(values) => values.iter().map(choice).collect::<Option<Vec<String>>>(),
-                _ => None,
-            };
+            let values = list.as_array().and_then(|list| list.iter().map(choice).collect::<Option<Vec<_>>>());
             let values = values.ok_or_else(|| {
-                let message = format!(
-                    "the choices of `{path}` in the node `{}` are no list of texts and numbers",
-                    visit.id()
-                );
+                let id = visit.id();
+                let message =
+                    format!("the choices of `{path}` in the node `{id}` are no list of texts and numbers");
                 NodeError::new(Category::PrepError, message)
             })?;
             Ok(ask.choices(path, values))
@@ -130,10 +124,7 @@ impl Agent {
 
     fn answered(&self, visit: &Visit<'_>, answer: Value) -> Update {
         let update = Update::new().with_message(Message::assistant(text_of(&answer).into_owned()));
-        let update = match &self.save_as {
-            Some(key) => update.with_value(&**key, answer.clone()),
-            None => update,
-        };
+        let update = update.saving(self.save_as.as_ref(), || answer.clone());
         let (Value::Object(members), answers) = (answer, &self.answer) else { return update };
         let is_written = |key: &str| match answers {
             Answer::Text => false,

@@ -32,21 +32,14 @@ where
 {
     let Data { input, save_as } = node.data()?;
     let schema = schemars::schema_for!(N);
-    let names = |member: &str| -> Vec<String> {
-        match schema.get(member) {
-            Some(Value::Object(members)) => members.keys().cloned().collect(),
-            Some(Value::Array(names)) => {
-                names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
-            }
-            _ => Vec::new(),
-        }
-    };
-    let (fields, required) = (names("properties"), names("required"));
+    let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let fields: Vec<String> = fields.map(|(name, _)| name.clone()).collect();
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     for name in input.keys().filter(|name| !fields.contains(name)) {
         let place = format!("/input/{}", crate::faults::escaped(name));
         node.unknown(&place, "field", name, fields.iter().map(String::as_str));
     }
-    for name in required.iter().filter(|name| !input.contains_key(*name)) {
+    for name in required.filter_map(Value::as_str).filter(|name| !input.contains_key(*name)) {
         node.reads("", name);
     }
     let from_state = fields.into_iter().filter(|name| !input.contains_key(name)).collect();

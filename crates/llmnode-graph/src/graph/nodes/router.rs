@@ -69,15 +69,21 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
                 "is empty, and no text matches that: write the text to look for, or remove the route";
             node.fault(&format!("{place}/value"), message);
         }
-        let test = match Test::of(condition, &value) {
-            Ok(test) => test,
+        let build = |size| RegexBuilder::new(&value).case_insensitive(true).size_limit(size).build();
+        let regex = match condition {
+            Condition::Regex if !value.is_empty() => bounded_regex(build).map(Some),
+            _ => Ok(None),
+        };
+        match regex {
+            Ok(regex) => {
+                let (source, value) = (own.or_else(|| source.clone()), value.to_lowercase());
+                read.push(Route { source, condition, value, regex, handle: to });
+            }
             Err(error) => {
                 let message = format!("is not a regular expression: {}", one_line(error.to_string(), 200));
                 node.fault_of(FaultKind::Regex, &format!("{place}/value"), message);
-                continue;
             }
-        };
-        read.push(Route { source: own.or_else(|| source.clone()), test, handle: to });
+        }
     }
     let known: Vec<&str> = handles.iter().map(String::as_str).collect();
     // In files of React Flow, a handle without an edge ends the flow.
@@ -89,54 +95,31 @@ struct Router(Vec<Route>);
 
 struct Route {
     source: Option<String>,
-    test: Test,
+    condition: Condition,
+    /// In lower case.
+    value: String,
+    /// With the longest text that it may search, in bytes.
+    regex: Option<(Regex, usize)>,
     handle: String,
 }
 
-enum Test {
-    Contains(String),
-    Equals(String),
-    StartsWith(String),
-    /// With the longest text that it may search, in bytes.
-    Regex(Regex, usize),
-    Never,
-}
-
-impl Test {
-    fn of(condition: Condition, value: &str) -> Result<Self, regex_lite::Error> {
-        if value.is_empty() {
-            return Ok(Test::Never);
-        }
-        let lower = value.to_lowercase();
-        Ok(match condition {
-            Condition::Contains => Test::Contains(lower),
-            Condition::Equals => Test::Equals(lower),
-            Condition::StartsWith => Test::StartsWith(lower),
-            Condition::Regex => {
-                let build = |size| RegexBuilder::new(value).case_insensitive(true).size_limit(size).build();
-                let (regex, most) = bounded_regex(build)?;
-                Test::Regex(regex, most)
-            }
-        })
-    }
-
+impl Route {
     fn fits(&self, text: &str) -> Result<bool, String> {
-        if text.is_empty() {
+        if text.is_empty() || self.value.is_empty() {
             return Ok(false);
         }
-        Ok(match self {
-            Test::Contains(value) => text.to_lowercase().contains(value),
-            Test::Equals(value) => text.to_lowercase() == *value,
-            Test::StartsWith(value) => text.to_lowercase().starts_with(value),
-            Test::Regex(regex, most) if text.len() <= *most => regex.is_match(text),
-            Test::Regex(regex, most) => {
+        Ok(match (&self.condition, &self.regex) {
+            (Condition::Contains, _) => text.to_lowercase().contains(&self.value),
+            (Condition::Equals, _) => text.to_lowercase() == self.value,
+            (Condition::StartsWith, _) => text.to_lowercase().starts_with(&self.value),
+            (Condition::Regex, None) => false,
+            (Condition::Regex, Some((regex, most))) if text.len() <= *most => regex.is_match(text),
+            (Condition::Regex, Some((regex, most))) => {
+                let (length, pattern) = (text.len(), one_line(regex.as_str(), 80));
                 return Err(format!(
-                    "the text has {} bytes, and {:?} is searched in {most} at most: shorten the text or the pattern, or use \"contains\"",
-                    text.len(),
-                    one_line(regex.as_str(), 80)
+                    "the text has {length} bytes, and {pattern:?} is searched in {most} at most: shorten the text or the pattern, or use \"contains\""
                 ));
             }
-            Test::Never => false,
         })
     }
 }
@@ -144,17 +127,17 @@ impl Test {
 impl GraphNode for Router {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
-            for Route { source, test, handle } in &self.0 {
+            for route in &self.0 {
                 visit.cx().yield_in_time().await?;
-                let fits = match source {
-                    Some(source) => visit.value(source).map(|value| test.fits(&text_of(value))),
-                    None => Some(test.fits(visit.state().last_text())),
+                let fits = match &route.source {
+                    Some(source) => visit.value(source).map(|value| route.fits(&text_of(value))),
+                    None => Some(route.fits(visit.state().last_text())),
                 };
                 let fits = fits.transpose().map_err(|why| {
                     NodeError::new(Category::ExecError, format!("the node `{}`: {why}", visit.id()))
                 })?;
                 if fits.unwrap_or(false) {
-                    return Ok(Update::new().with_action(&**handle));
+                    return Ok(Update::new().with_action(&*route.handle));
                 }
             }
             Ok(Update::new())

@@ -80,11 +80,7 @@ impl GraphNode for ToolCallNode {
                 Some(call) => ran(&self.tools, visit, call).await?,
                 None => ran(&self.tools, visit, &self.call(visit)?).await?,
             };
-            let update = Update::new();
-            let update = match &self.save_as {
-                Some(key) => update.with_value(&**key, value_of(&ran.result)),
-                None => update,
-            };
+            let update = Update::new().saving(self.save_as.as_ref(), || value_of(&ran.result));
             Ok(update.with_value(visit.id(), trace(vec![ran])))
         })
     }
@@ -117,9 +113,7 @@ impl GraphNode for Executor {
                 all.push(ran);
             }
             let Some(last) = all.last() else { return Ok(update) };
-            if let Some(key) = &self.save_as {
-                update = update.with_value(&**key, value_of(&last.result));
-            }
+            let update = update.saving(self.save_as.as_ref(), || value_of(&last.result));
             Ok(update.with_value(visit.id(), trace(all)))
         })
     }
