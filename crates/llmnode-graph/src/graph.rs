@@ -146,8 +146,8 @@ impl Graph {
         if !faults.is_empty() {
             return Err(refused(faults));
         }
-        let defaults =
-            self.loaded.rules.0.iter().filter_map(|(key, field)| Some((key, field.default.as_ref()?)));
+        let rules = self.loaded.rules.0.iter();
+        let defaults = rules.filter_map(|(key, field)| Some((key, field.default.as_ref()?)));
         let of_inputs = declared.iter().filter_map(|(name, schema)| Some((name, schema.get("default")?)));
         for (key, default) in defaults.chain(of_inputs) {
             given.entry(key.clone()).or_insert_with(|| default.clone());

@@ -102,9 +102,7 @@ impl Template {
         }
         Ok(text)
     }
-}
 
-impl Template {
     pub(crate) fn braced(&self) -> impl Iterator<Item = &str> {
         let texts = self.parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.as_str()),
@@ -130,10 +128,8 @@ fn refused(name: &str) -> Option<String> {
         {
             return Some(format!("is followed by {shown:?}: write `{list}.{item}`"));
         }
-        let why = format!(
-            "is followed by {shown:?}, which is not a name: use letters, digits, `_` and `-`, and `.` before a member"
-        );
-        return Some(why);
+        let remedy = "use letters, digits, `_` and `-`, and `.` before a member";
+        return Some(format!("is followed by {shown:?}, which is not a name: {remedy}"));
     }
     None
 }

@@ -35,22 +35,21 @@ impl ApprovalGate {
             };
         };
         paused.check_version()?;
-        let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
-        if paused.node() != step.id() {
-            return refused(format!(
-                "the pause belongs to the node `{}`, but the graph is at `{}`",
-                paused.node(),
-                step.id()
-            ));
+        let (id, other) = (step.id(), paused.node());
+        if other != id {
+            return refused(format!("the pause belongs to the node `{other}`, but the graph is at `{id}`"));
         }
         if paused.fingerprint() != step.fingerprint(cx.state(), call) {
             return refused(format!(
-                "the graph or its state changed since `{}` paused, so that is not what was decided about: run it again, and decide anew",
-                step.id()
+                "the graph or its state changed since `{id}` paused, so that is not what was decided about: run it again, and decide anew"
             ));
         }
         decision(step, paused, call)
     }
+}
+
+fn refused(why: String) -> Result<ApprovalGate, NodeError> {
+    Err(NodeError::new(Category::ConfigError, why))
 }
 
 fn decision_of_call(step: &GraphStep, paused: &Paused, call: &ToolCall) -> Result<ApprovalGate, NodeError> {
@@ -62,10 +61,9 @@ fn decision_of_call(step: &GraphStep, paused: &Paused, call: &ToolCall) -> Resul
             let call = with(arguments.to_string());
             if let Some(wrong) = step.loaded_node().call.as_ref().and_then(|calling| calling.refuses(&call)) {
                 let (id, tool) = (step.id(), &call.name);
-                let why = format!(
+                return refused(format!(
                     "the edit of `{id}` is not what the tool `{tool}` takes, and nothing ran; decide anew. {wrong}"
-                );
-                return Err(NodeError::new(Category::ConfigError, why));
+                ));
             }
             (call, None)
         }
@@ -79,23 +77,18 @@ fn decision(step: &GraphStep, paused: &Paused, call: Option<&ToolCall>) -> Resul
         return decision_of_call(step, paused, call);
     }
     let id = step.id();
-    let refused = |why: String| Err(NodeError::new(Category::ConfigError, why));
     match paused.node_pause() {
         Some(NodePause::Yes) => Ok(ApprovalGate::Decided(Map::new())),
         Some(NodePause::No(why)) => Ok(ApprovalGate::Refused(why.to_owned())),
         Some(NodePause::Edit(Value::Object(values))) => {
-            match values.keys().find(|key| key.starts_with('_')) {
-                Some(key) => refused(format!(
+            if let Some(key) = values.keys().find(|key| key.starts_with('_')) {
+                return refused(format!(
                     "{key:?} is a name of the graph's own, which an approval of `{id}` cannot change"
-                )),
-                None => {
-                    // Checked first, since the node's effects cannot be undone.
-                    for (key, value) in values {
-                        step.loaded.rules.check(key, value)?;
-                    }
-                    Ok(ApprovalGate::Decided(values.clone()))
-                }
+                ));
             }
+            // Checked first, since the node's effects cannot be undone.
+            values.iter().try_for_each(|(key, value)| step.loaded.rules.check(key, value))?;
+            Ok(ApprovalGate::Decided(values.clone()))
         }
         Some(NodePause::Edit(_)) => {
             refused(format!("`Approval::edit` of `{id}` takes an object: values of the state by name"))
@@ -127,18 +120,18 @@ impl GraphStep {
         call: Option<&ToolCall>,
         shown: Option<&ToolCall>,
     ) -> Paused {
-        let fingerprint = self.fingerprint(state, call);
-        if let Some(call) = shown {
-            return Paused::of_node(self.id(), fingerprint, (&call.name, call.arguments.clone()), within);
-        }
-        let shown: Map<String, Value> = match within {
+        let values = || match within {
             Some(_) => edits.clone(),
             None => {
                 let shown = state.values.iter().filter(|(key, _)| !key.starts_with('_'));
                 shown.map(|(key, value)| (key.clone(), value.clone())).collect()
             }
         };
-        Paused::of_node(self.id(), fingerprint, (self.id(), Value::Object(shown).to_string()), within)
+        let shown = match shown {
+            Some(call) => (&*call.name, call.arguments.clone()),
+            None => (self.id(), Value::Object(values()).to_string()),
+        };
+        Paused::of_node(self.id(), self.fingerprint(state, call), shown, within)
     }
 
     pub(crate) fn paused_within(

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -213,10 +212,4 @@ async fn all<T>(mut futures: Vec<BoxFuture<'_, Result<T, NodeError>>>) -> Result
     })
     .await;
     ended.into_iter().flatten().collect()
-}
-
-impl fmt::Debug for ForkStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ForkStep").field(&self.label).finish()
-    }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::check;
 use crate::facts::{Facts, Role, TOOL_CALL};
 use crate::faults::{FaultKind, Faults, GraphFaults, shown};
-use crate::file::{self, GraphFile, NodeFile};
+use crate::file::{self, GraphFile};
 use crate::graph::folder::text_of;
 use crate::graph::loaded::{Graph, Inputs, LoadedGraph, LoadedNode};
 use crate::graph::nesting::{LoadCache, Nesting};
@@ -112,7 +112,14 @@ fn nodes(
     let (mut late, mut loaded_nodes, mut facts) = (Faults::default(), Vec::new(), Vec::new());
     for (at, node) in file.nodes.iter().enumerate() {
         let mut of = Facts { handles: vec![DEFAULT.to_owned()], role: roles[at], ..Facts::default() };
-        let kind = type_of(node, registry, faults).filter(|_| !node.is_faulty);
+        let kind = registry.node_type(&node.kind);
+        // A missing type was already reported.
+        if kind.is_none() && !node.kind.is_empty() {
+            let (at, message) =
+                (format!("{}/type", node.at), format!("no node type {:?}", shown(&node.kind)));
+            let known = registry.types().map(|(name, _)| name);
+            faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known);
+        }
         let mut loader = NodeLoader {
             node,
             settings: &node.data,
@@ -127,7 +134,7 @@ fn nodes(
             faults,
             late: &mut late,
         };
-        let loaded = kind.and_then(|kind| loader.load(kind));
+        let loaded = kind.filter(|_| !node.is_faulty).and_then(|kind| loader.load(kind));
         facts.push(Some(of).filter(|_| loaded.is_some()));
         loaded_nodes.push(loaded);
     }
@@ -172,21 +179,6 @@ impl NodeLoader<'_> {
             handles: self.facts.handles.iter().filter(|one| *one != TOOL_CALL).cloned().collect(),
         })
     }
-}
-
-fn type_of<'r>(
-    node: &NodeFile,
-    registry: &'r Registered,
-    faults: &mut Faults,
-) -> Option<&'r Arc<dyn NodeType>> {
-    let found = registry.node_type(&node.kind);
-    // A missing type was already reported.
-    if found.is_none() && !node.kind.is_empty() {
-        let (at, message) = (format!("{}/type", node.at), format!("no node type {:?}", shown(&node.kind)));
-        let known = registry.types().map(|(name, _)| name);
-        faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known);
-    }
-    found
 }
 
 /// Targets distinguish the handles of calls.

@@ -44,13 +44,8 @@ impl<'l> NodeLoader<'l> {
         let is_own = |name: &str| !COMMON.contains(&name) && !FRONT_END.contains(&name);
         let own = self.settings.values.iter().filter(|(name, _)| is_own(name));
         let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
-        match T::deserialize(Value::Object(own)) {
-            Ok(data) => Some(data),
-            Err(error) => {
-                self.fault_of(FaultKind::WrongKind, "", error.to_string());
-                None
-            }
-        }
+        let data = T::deserialize(Value::Object(own));
+        data.map_err(|error| self.fault_of(FaultKind::WrongKind, "", error.to_string())).ok()
     }
 
     /// Notes that a setting is wrong. `place` is a JSON pointer into `data`, such as `/tools/1`; empty: `data` as a whole.
@@ -129,9 +124,8 @@ impl<'l> NodeLoader<'l> {
         if key.starts_with('_') || key == "messages" {
             self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));
         }
-        let at = self.settings.pointer(place);
-        let write = Write { key: key.to_owned(), at, types: types.to_vec(), schema: None };
-        self.facts.writes.push(write);
+        let (key, at) = (key.to_owned(), self.settings.pointer(place));
+        self.facts.writes.push(Write { key, at, types: types.to_vec(), schema: None });
     }
 
     /// Notes that the node may write values of any name.

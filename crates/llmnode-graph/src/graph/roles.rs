@@ -57,11 +57,7 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
             is_tool[to] &= callers[link.from].contains(&to);
         }
     }
-    file.nodes
-        .iter()
-        .enumerate()
-        .filter(|(_, node)| node.is_start)
-        .for_each(|(node, _)| is_tool[node] = false);
+    file.nodes.iter().zip(&mut is_tool).for_each(|(node, is_tool)| *is_tool &= !node.is_start);
     links.starts.iter().for_each(|(node, _)| is_tool[*node] = false);
     let role = |node: usize| if is_tool[node] { Role::Tool } else { Role::Step };
     let mut called: Vec<Vec<ToolLink>> = vec![Vec::new(); count];

@@ -1,7 +1,6 @@
 //! A node of a graph as a step of its flow.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use llmnode_flow::flow::{CxExt, Step};
@@ -239,11 +238,5 @@ impl Output {
             (None, Some((_, value))) => text_of(value).into_owned(),
             (None, None) => "done".to_owned(),
         }
-    }
-}
-
-impl fmt::Debug for GraphStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GraphStep").field("id", &self.id()).finish_non_exhaustive()
     }
 }
