@@ -20,57 +20,54 @@ pub(crate) struct Document {
 const MAX_NAME_BYTES: usize = 1024;
 const MAX_DUPLICATES: usize = 1000;
 
-pub(super) fn read(text: &str, nesting: usize) -> Result<Document, serde_json::Error> {
+/// Fails if values are nested deeper than `most`.
+pub(super) fn read(text: &str, most: usize) -> Result<Document, serde_json::Error> {
     let duplicates = RefCell::new(Vec::new());
-    let place =
-        ValueSeed { parent: None, part: Part::Root, left: nesting, most: nesting, duplicates: &duplicates };
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = place.deserialize(&mut reader)?;
+    let seed = ValueSeed { place: Place::Root, depth: 0, most, duplicates: &duplicates };
+    let value = seed.deserialize(&mut reader)?;
     reader.end()?;
     Ok(Document { value, duplicates: duplicates.into_inner() })
 }
 
 #[derive(Clone, Copy)]
 struct ValueSeed<'p> {
-    parent: Option<&'p ValueSeed<'p>>,
-    part: Part<'p>,
-    left: usize,
+    place: Place<'p>,
+    depth: usize,
     most: usize,
     duplicates: &'p RefCell<Vec<String>>,
 }
 
 #[derive(Clone, Copy)]
-enum Part<'p> {
+enum Place<'p> {
     Root,
-    Member(&'p str),
-    Item(usize),
+    Member(&'p Place<'p>, &'p str),
+    Item(&'p Place<'p>, usize),
 }
 
-impl ValueSeed<'_> {
+impl Place<'_> {
     fn pointer(&self) -> String {
-        let outer = self.parent.map(ValueSeed::pointer).unwrap_or_default();
-        match self.part {
-            Part::Root => outer,
-            Part::Member(name) => format!("{outer}/{}", escaped(name)),
-            Part::Item(at) => format!("{outer}/{at}"),
+        match self {
+            Place::Root => String::new(),
+            Place::Member(outer, name) => format!("{}/{}", outer.pointer(), escaped(name)),
+            Place::Item(outer, at) => format!("{}/{at}", outer.pointer()),
         }
     }
+}
 
-    fn within<'c>(&'c self, part: Part<'c>) -> ValueSeed<'c> {
-        ValueSeed {
-            parent: Some(self),
-            part,
-            left: self.left - 1,
-            most: self.most,
-            duplicates: self.duplicates,
-        }
+impl<'p> ValueSeed<'p> {
+    fn inner<'c>(&self, place: Place<'c>) -> ValueSeed<'c>
+    where
+        'p: 'c,
+    {
+        ValueSeed { place, depth: self.depth + 1, most: self.most, duplicates: self.duplicates }
     }
 
     fn enter<E: Error>(&self) -> Result<(), E> {
-        if self.left == 0 {
-            return Err(E::custom(format_args!("nested more than {} deep", self.most)));
+        if self.depth < self.most {
+            return Ok(());
         }
-        Ok(())
+        Err(E::custom(format_args!("nested more than {} deep", self.most)))
     }
 }
 
@@ -106,7 +103,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         self.enter()?;
         let mut list = Vec::new();
-        while let Some(item) = from.next_element_seed(self.within(Part::Item(list.len())))? {
+        while let Some(item) = from.next_element_seed(self.inner(Place::Item(&self.place, list.len())))? {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -119,14 +116,14 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
             if name.len() > MAX_NAME_BYTES {
                 return Err(A::Error::custom(format!("a name has more than {MAX_NAME_BYTES} bytes")));
             }
-            let place = self.within(Part::Member(&name));
+            let inner = self.inner(Place::Member(&self.place, &name));
             if members.contains_key(&name) {
                 if self.duplicates.borrow().len() < MAX_DUPLICATES {
-                    self.duplicates.borrow_mut().push(place.pointer());
+                    self.duplicates.borrow_mut().push(inner.place.pointer());
                 }
                 from.next_value::<IgnoredAny>()?;
             } else {
-                let value = from.next_value_seed(place)?;
+                let value = from.next_value_seed(inner)?;
                 members.insert(name, value);
             }
         }

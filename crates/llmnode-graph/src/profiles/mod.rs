@@ -120,7 +120,8 @@ impl ProfileRules {
         let text = std::fs::read_to_string(path).map_err(|error| {
             NodeError::new(Category::ConfigError, format!("{shown} cannot be read: {error}"))
         })?;
-        self.read(&text, &of_environment).map_err(|faults| refused(&shown.to_string(), faults))
+        self.read(&text, &|name| std::env::var(name).ok())
+            .map_err(|faults| refused(&shown.to_string(), faults))
     }
 
     /// Reads profiles from their JSON.
@@ -128,7 +129,7 @@ impl ProfileRules {
     /// # Errors
     /// Those of [`Profiles::open`].
     pub fn parse(&self, text: &str) -> Result<Profiles, NodeError> {
-        self.read(text, &of_environment).map_err(|faults| refused("the text", faults))
+        self.read(text, &|name| std::env::var(name).ok()).map_err(|faults| refused("the text", faults))
     }
 
     /// Returns the names of the profiles of a file, whether or not its keys are set: for a check of graphs that asks no model.
@@ -179,30 +180,20 @@ impl ProfileRules {
         if faults.len() > before {
             return None;
         }
-        builder
-            .build()
-            .map_err(|error| {
-                faults.fault(at, FaultKind::Setting, error.message);
-            })
-            .ok()
+        builder.build().map_err(|error| faults.fault(at, FaultKind::Setting, error.message)).ok()
     }
 
     /// Allows https, this machine, and hosts that the program allows.
     fn place(&self, builder: OpenAiBuilder, url: &str, at: &str, faults: &mut Faults) -> OpenAiBuilder {
-        let at = format!("{at}/base_url");
+        let mut fault = |why: &str| faults.fault(format!("{at}/base_url"), FaultKind::Setting, why);
         if let Err(error) = builder.clone().without_key().build() {
-            faults.fault(at, FaultKind::Setting, error.message);
+            fault(&error.message);
             return builder;
         }
+        let scheme = url.trim().to_lowercase();
         // `http:name` is a URL too, but `host` would read it differently.
-        if !url.trim().to_lowercase().starts_with("https://")
-            && !url.trim().to_lowercase().starts_with("http://")
-        {
-            faults.fault(
-                at,
-                FaultKind::Setting,
-                "must begin with `https://`, or with `http://` on this machine",
-            );
+        if !scheme.starts_with("https://") && !scheme.starts_with("http://") {
+            fault("must begin with `https://`, or with `http://` on this machine");
             return builder.public_only();
         }
         let host = host(url);
@@ -214,11 +205,11 @@ impl ProfileRules {
         }
         let builder = builder.public_only();
         if let Err(error) = builder.clone().without_key().build() {
-            let message = format!("{}; the program can allow the host with `allow_host`", error.message);
-            faults.fault(at, FaultKind::Setting, message);
-        } else if !url.trim().to_lowercase().starts_with("https:") {
-            let message = "is plain http to another machine: write https, or let the program allow the host with `allow_host`";
-            faults.fault(at, FaultKind::Setting, message);
+            fault(&format!("{}; the program can allow the host with `allow_host`", error.message));
+        } else if !scheme.starts_with("https:") {
+            fault(
+                "is plain http to another machine: write https, or let the program allow the host with `allow_host`",
+            );
         }
         builder
     }
@@ -255,10 +246,6 @@ fn host(url: &str) -> String {
         Some(address) => address.split(']').next().unwrap_or_default().to_lowercase(),
         None => authority.rsplit_once(':').map_or(authority, |(host, _)| host).to_lowercase(),
     }
-}
-
-fn of_environment(name: &str) -> Option<String> {
-    std::env::var(name).ok()
 }
 
 fn refused(what: &str, faults: Faults) -> NodeError {

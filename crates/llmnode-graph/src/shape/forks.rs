@@ -45,7 +45,7 @@ pub(crate) fn forks(shape: &Shape, start: usize) -> (Vec<FoundFork>, Vec<BadFork
         for (handle, ways) in shape.ways[*node].iter().enumerate() {
             for way in &ways.to {
                 if let To::Node(to) = way.to {
-                    incoming[to].push(IncomingEdge { from: *node, handle, edge: way.edge });
+                    incoming[to].push((*node, handle, way.edge));
                     back[to].push(*node);
                 }
             }
@@ -77,13 +77,6 @@ pub(crate) fn forks(shape: &Shape, start: usize) -> (Vec<FoundFork>, Vec<BadFork
     (search.found, search.bad)
 }
 
-#[derive(Clone, Copy)]
-struct IncomingEdge {
-    from: usize,
-    handle: usize,
-    edge: usize,
-}
-
 /// Several forks may find the same mistake.
 #[derive(Default)]
 struct Reported {
@@ -95,7 +88,8 @@ struct Reported {
 struct Search<'s> {
     shape: &'s Shape,
     start: usize,
-    incoming: Vec<Vec<IncomingEdge>>,
+    /// By node: from which node, by which of its handles, and the edge.
+    incoming: Vec<Vec<(usize, usize, usize)>>,
     dominator_tree: Dominators,
     post_dominator_tree: Dominators,
     owner: Vec<Option<usize>>,
@@ -125,8 +119,7 @@ impl Search<'_> {
         if heads.len() < 2 {
             return;
         }
-        let branches = self.branches(from, &heads, meet);
-        let troubles = match branches {
+        let troubles = match self.branches(from, &heads, meet) {
             Ok(branches) => {
                 let troubles = self.entered(from, handle, &branches);
                 self.forget(branches.iter().flatten());
@@ -153,14 +146,9 @@ impl Search<'_> {
             let mut nodes = Vec::new();
             let mut open = vec![*head];
             while let Some(node) = open.pop() {
-                if node == meet {
-                    continue;
-                }
-                if node == from {
-                    leads_back.push(branch);
-                    continue;
-                }
                 match self.owner[node] {
+                    _ if node == meet => {}
+                    _ if node == from => leads_back.push(branch),
                     Some(owner) if owner == branch => {}
                     Some(owner) => shared.push((owner, branch, node)),
                     None => {
@@ -197,15 +185,11 @@ impl Search<'_> {
     /// Prefers an edge to a node that dominates the fork over one to the fork itself.
     fn edge_back(&self, from: usize, nodes: &[usize]) -> (usize, usize) {
         let mut any = (0, from);
+        let is_above = |node: usize| self.dominator_tree.dominates(node, from);
         for node in nodes {
             for way in self.shape.out(*node) {
                 match way.to {
-                    To::Node(to)
-                        if self.dominator_tree.dominates(to, from)
-                            && !self.dominator_tree.dominates(*node, from) =>
-                    {
-                        return (way.edge, to);
-                    }
+                    To::Node(to) if is_above(to) && !is_above(*node) => return (way.edge, to),
                     To::Node(to) if to == from => any = (way.edge, to),
                     _ => {}
                 }
@@ -222,19 +206,12 @@ impl Search<'_> {
                 if *node == self.start && !std::mem::replace(&mut self.reported.start, true) {
                     troubles.push(ForkProblem::Start { head, start: *node });
                 }
-                for incoming in &self.incoming[*node] {
-                    let is_own = self.owner[incoming.from] == Some(branch)
-                        || (incoming.from == fork && incoming.handle == handle && *node == head);
-                    if !is_own
-                        && !self.reported.shared.contains(node)
-                        && self.reported.edges.insert(incoming.edge)
-                    {
-                        troubles.push(ForkProblem::Entered {
-                            head,
-                            edge: incoming.edge,
-                            from: incoming.from,
-                            to: *node,
-                        });
+                for &(from, by, edge) in &self.incoming[*node] {
+                    let is_inner =
+                        self.owner[from] == Some(branch) || (from == fork && by == handle && *node == head);
+                    let is_shared = self.reported.shared.contains(node);
+                    if !is_inner && !is_shared && self.reported.edges.insert(edge) {
+                        troubles.push(ForkProblem::Entered { head, edge, from, to: *node });
                     }
                 }
             }
