@@ -2,52 +2,38 @@
 
 use std::collections::HashSet;
 
-use super::Links;
-use crate::facts::Facts;
+use super::step_graph::StepGraph;
 use crate::faults::{FaultKind, Faults};
-use crate::file::GraphFile;
-use crate::shape::{BadFork, DEPTH, ForkProblem, FoundFork, Shape, To, forks};
+use crate::shape::{BadFork, DEPTH, ForkProblem, FoundFork, To, forks};
 
-pub(super) fn check(
-    file: &GraphFile,
-    links: &Links,
-    facts: &[Facts],
-    (shape, start): (&Shape, usize),
-    faults: &mut Faults,
-) -> Vec<FoundFork> {
-    let (found, bad) = forks(shape, start);
-    let words = ForkMessages { file, links };
-    for bad in &bad {
-        let (at, kind, message) = words.of(bad);
-        faults.fault(at, kind, message);
-    }
-    let mut reported = HashSet::new();
-    for fork in &found {
-        let (from, join) = (words.node(fork.from), words.join(fork.join));
-        for node in fork.branches.iter().flatten().filter(|node| facts[**node].pauses) {
-            if reported.insert(*node) {
+impl StepGraph<'_> {
+    pub(super) fn forks(&self, start: usize, faults: &mut Faults) -> Vec<FoundFork> {
+        let (found, bad) = forks(&self.shape, start);
+        for bad in &bad {
+            let (at, kind, message) = self.bad_fork(bad);
+            faults.fault(at, kind, message);
+        }
+        let mut reported = HashSet::new();
+        for fork in &found {
+            let (from, join) = (self.node(fork.from), self.join(fork.join));
+            for node in fork.branches.iter().flatten().filter(|node| self.facts[**node].pauses) {
+                if reported.insert(*node) {
+                    let message = format!(
+                        "waits for an approval in a branch of the fork at {from}, while other branches run: move it before {from}, or behind {join}"
+                    );
+                    faults.fault(&self.file.nodes[*node].at, FaultKind::ForkApproval, message);
+                }
+            }
+            if fork.depth == DEPTH {
                 let message = format!(
-                    "waits for an approval in a branch of the fork at {from}, while other branches run: move it before {from}, or behind {join}"
+                    "the fork at {from} is nested in {DEPTH} other forks, which is the maximum: move it to a subgraph"
                 );
-                faults.fault(&file.nodes[*node].at, FaultKind::ForkApproval, message);
+                faults.fault(&self.file.nodes[fork.from].at, FaultKind::Cap, message);
             }
         }
-        if fork.depth == DEPTH {
-            let message = format!(
-                "the fork at {from} is nested in {DEPTH} other forks, which is the maximum: move it to a subgraph"
-            );
-            faults.fault(&file.nodes[fork.from].at, FaultKind::Cap, message);
-        }
+        found
     }
-    found
-}
 
-struct ForkMessages<'w> {
-    file: &'w GraphFile,
-    links: &'w Links,
-}
-
-impl ForkMessages<'_> {
     fn node(&self, node: usize) -> String {
         format!("{:?}", self.file.id(node))
     }
@@ -56,7 +42,7 @@ impl ForkMessages<'_> {
         join.node().map_or_else(|| "the fork's end".to_owned(), |node| self.node(node))
     }
 
-    fn of(&self, bad: &BadFork) -> (String, FaultKind, String) {
+    fn bad_fork(&self, bad: &BadFork) -> (String, FaultKind, String) {
         let edge = |edge: usize| self.links.edges[edge].at.clone();
         let node = |node: usize| self.file.nodes[node].at.clone();
         let (from, join) = (self.node(bad.from), self.join(bad.join));

@@ -9,7 +9,7 @@ use crate::file::GraphFile;
 
 /// `facts`: of the loaded nodes. Returns whether each edge that leads to a tool has the handle for it.
 pub(crate) fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], faults: &mut Faults) -> bool {
-    let (before, mut calls_are_known) = (faults.len(), true);
+    let (before, mut calls_are_known) = (faults.noted(), true);
     for link in &links.edges {
         // A tool's edges lead back to its caller, by any handle.
         let Some(of) = facts[link.from].as_ref().filter(|of| of.role == Role::Step) else { continue };
@@ -19,7 +19,7 @@ pub(crate) fn handles(file: &GraphFile, links: &Links, facts: &[Option<Facts>], 
         }
     }
     // An unknown handle may be the one without an edge.
-    if links.are_complete && faults.len() == before {
+    if links.are_complete && faults.noted() == before {
         missing_edges(file, links, facts, faults);
     }
     calls_are_known

@@ -18,7 +18,8 @@ mod types;
 
 pub(crate) use self::handles::handles;
 pub(crate) use self::links::{Link, Links, links};
-use crate::facts::{Facts, Role};
+use self::step_graph::StepGraph;
+use crate::facts::Facts;
 use crate::faults::Faults;
 use crate::file::GraphFile;
 use crate::shape::region;
@@ -32,15 +33,14 @@ pub(crate) struct Plan {
 }
 
 pub(crate) fn check(file: &GraphFile, links: &Links, facts: &[Facts], faults: &mut Faults) -> Option<Plan> {
-    let steps: Vec<bool> = facts.iter().map(|facts| facts.role == Role::Step).collect();
-    let shape = step_graph::step_graph(file, links, facts, &steps);
-    let start = start::start(file, links, &shape, (facts, &steps), faults)?;
-    reachability::check(file, facts, (&shape, start), &steps, faults);
-    let forks = forks::check(file, links, facts, (&shape, start), faults);
+    let graph = StepGraph::new(file, links, facts);
+    let start = graph.start(faults)?;
+    graph.reachability(start, faults);
+    let forks = graph.forks(start, faults);
     if !faults.is_empty() {
         return None;
     }
-    let needs = reads_writes::ReadsWrites { file, facts, steps: &steps }.check(&shape, start, &forks, faults);
+    let needs = graph.reads_writes(start, &forks, faults);
     types::check(file, facts, faults);
-    faults.is_empty().then(|| Plan { region: region(&shape, start, &forks), needs })
+    faults.is_empty().then(|| Plan { region: region(&graph.shape, start, &forks), needs })
 }

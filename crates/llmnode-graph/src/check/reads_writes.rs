@@ -4,17 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::dataflow::{Dataflow, KeyState};
 use super::keys::{ERROR, KeySet, Keys};
+use super::step_graph::StepGraph;
 use crate::facts::{Facts, Read, Write};
 use crate::faults::{FaultKind, Faults, escaped, shown};
-use crate::file::{GraphFile, Reducer};
-use crate::shape::{FoundFork, Shape};
+use crate::file::Reducer;
+use crate::shape::FoundFork;
 use crate::template::{key, path};
-
-pub(super) struct ReadsWrites<'d> {
-    pub(super) file: &'d GraphFile,
-    pub(super) facts: &'d [Facts],
-    pub(super) steps: &'d [bool],
-}
 
 /// Reads with the last message as default count only if the graph has one of these values.
 fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = &Read> {
@@ -22,31 +17,26 @@ fn all_reads(facts: &Facts, has: impl Fn(&str) -> bool) -> impl Iterator<Item = 
     facts.reads.iter().chain(facts.reads_or_message.iter().filter(move |_| given))
 }
 
-impl<'d> ReadsWrites<'d> {
-    pub(super) fn check(
-        &self,
-        shape: &Shape,
-        start: usize,
-        forks: &[FoundFork],
-        faults: &mut Faults,
-    ) -> Vec<String> {
+impl<'d> StepGraph<'d> {
+    /// Returns what the graph needs: see [`Plan`](super::Plan).
+    pub(super) fn reads_writes(&self, start: usize, forks: &[FoundFork], faults: &mut Faults) -> Vec<String> {
         let written = self.facts.iter().flat_map(Facts::keys).map(String::as_str);
         let keys = Keys::new(self.at_start().chain([ERROR]).chain(written));
         let flow = Dataflow { facts: self.facts, keys: &keys, at_start: self.at_start().collect() };
-        let known = flow.solve(shape, start, forks);
+        let known = flow.solve(&self.shape, start, forks);
         let anywhere = flow.anywhere();
         let mut reading =
-            ReadChecker { data: self, keys: &keys, written: self.written(), reported: HashSet::new() };
+            ReadChecker { graph: self, keys: &keys, written: self.written(), reported: HashSet::new() };
         let mut needs = BTreeSet::new();
         for (node, facts) in self.facts.iter().enumerate() {
-            let known = if self.steps[node] { &known[node] } else { &anywhere };
+            let known = if self.is_step[node] { &known[node] } else { &anywhere };
             let mut reported = HashSet::new();
             for read in all_reads(facts, |key| keys.of(key).is_some()) {
                 let key = key(&read.name);
                 if key == "messages" || !reported.insert((&read.at, key)) {
                 } else if self.file.open_inputs && keys.of(key).is_none() {
                     // What a tool reads need not be an input.
-                    needs.extend(Some(key.to_owned()).filter(|_| self.steps[node]));
+                    needs.extend(Some(key.to_owned()).filter(|_| self.is_step[node]));
                 } else {
                     reading.check(node, read, known, faults);
                 }
@@ -122,7 +112,7 @@ impl<'d> ReadsWrites<'d> {
 }
 
 struct ReadChecker<'d> {
-    data: &'d ReadsWrites<'d>,
+    graph: &'d StepGraph<'d>,
     keys: &'d Keys<'d>,
     written: BTreeMap<&'d str, Vec<usize>>,
     reported: HashSet<String>,
@@ -154,7 +144,7 @@ impl ReadChecker<'_> {
             );
             faults.warn(&read.at, FaultKind::Data, message);
         } else if self.written.get(name).is_some_and(|nodes| !nodes.is_empty()) {
-            let node = self.data.file.id(node);
+            let node = self.graph.file.id(node);
             let message = format!(
                 "{shown_name:?} is written by {writers}, but on no path to {node:?}: write it earlier, or make it an input"
             );
@@ -175,7 +165,7 @@ impl ReadChecker<'_> {
             let message = format!(
                 "{what} reads {name:?}, which {writers} writes: move text of a model, a tool or a search into \"prompt\""
             );
-            if self.data.file.is_react_flow {
+            if self.graph.file.is_react_flow {
                 faults.warn(&read.at, FaultKind::Untrusted, format!("{message}; it is put into a fence"));
             } else {
                 faults.fault(&read.at, FaultKind::Untrusted, message);
@@ -184,7 +174,7 @@ impl ReadChecker<'_> {
     }
 
     fn unwritten(&self, read: &Read, name: &str, faults: &mut Faults) {
-        let ReadsWrites { file, facts, .. } = self.data;
+        let StepGraph { file, facts, .. } = self.graph;
         let reads = |facts: &Facts| {
             all_reads(facts, |key| self.keys.of(key).is_some()).any(|read| key(&read.name) == name)
         };
@@ -205,6 +195,6 @@ impl ReadChecker<'_> {
     }
 
     fn writers(&self, key: &str) -> String {
-        self.data.file.ids(self.written.get(key).into_iter().flatten())
+        self.graph.file.ids(self.written.get(key).into_iter().flatten())
     }
 }

@@ -1,97 +1,95 @@
 //! Finds where a graph starts. Nothing is guessed.
 
-use super::Links;
-use crate::facts::Facts;
+use super::step_graph::StepGraph;
 use crate::faults::{FaultKind, Faults};
-use crate::file::GraphFile;
-use crate::shape::{Shape, To};
 use crate::template::key;
 
 const REMEDY: &str = "set \"isStart\": true in the data of the first node";
 
-/// In this order: the one `isStart`, the one target of `start`, the one node without an incoming edge, the iterator of
-/// an input, the one node that only a `next` leads to.
-pub(super) fn start(
-    file: &GraphFile,
-    links: &Links,
-    shape: &Shape,
-    (facts, steps): (&[Facts], &[bool]),
-    faults: &mut Faults,
-) -> Option<usize> {
-    let flagged: Vec<usize> = (0..file.nodes.len()).filter(|node| file.nodes[*node].is_start).collect();
-    match &*flagged {
-        [] => {}
-        [only] => return step(file, *only, steps, faults),
-        [_, second, ..] => {
-            let ids = file.ids(&flagged);
-            let message = format!("{ids} have \"isStart\", but a graph has one start: keep one");
-            faults.fault(format!("{}/isStart", file.nodes[*second].data.at()), FaultKind::Start, message);
-            return None;
-        }
-    }
-    let mut starts: Vec<usize> = links.starts.iter().map(|(node, _)| *node).collect();
-    starts.dedup();
-    match (&*starts, &*links.starts) {
-        ([only], _) => return step(file, *only, steps, faults),
-        ([first, ..], all) => {
-            let place = all.iter().find(|(node, _)| node != first).map_or("", |(_, at)| at);
-            let ids = file.ids(&starts);
-            let message = format!("edges lead from the start to {ids}, but a graph has one start: keep one");
-            faults.fault(place, FaultKind::Start, message);
-            return None;
-        }
-        ([], _) => {}
-    }
-    let mut found = without_incoming(shape, steps, |_, _| true);
-    let is_cycle = found.is_empty();
-    if is_cycle {
-        found = starts_of_cycle(file, shape, facts, steps);
-    }
-    let ids = file.ids(&found);
-    let message = match &*found {
-        [only] => return Some(*only),
-        [] if steps.contains(&true) => format!("an edge leads to every node, so none is the first: {REMEDY}"),
-        [] => {
-            "every node is a tool of another, so none is the first: add an agent that calls them".to_owned()
-        }
-        _ if is_cycle => format!("an edge leads to every node, and {ids} may each be the first: {REMEDY}"),
-        _ => format!("no edge leads to {ids}, so each may be the first: {REMEDY}"),
-    };
-    faults.fault("/nodes", FaultKind::Start, message);
-    None
-}
-
-fn starts_of_cycle(file: &GraphFile, shape: &Shape, facts: &[Facts], steps: &[bool]) -> Vec<usize> {
-    let is_of_input = |node: usize| {
-        let list = facts[node].iterates.as_ref().filter(|_| steps[node]);
-        list.is_some_and(|list| file.inputs.contains_key(key(&list.name)))
-    };
-    // The body of such an iterator comes after it.
-    let counts = |from, handle: &str| handle != "next" || is_of_input(from);
-    let others = without_incoming(shape, steps, counts);
-    (0..steps.len()).filter(|node| is_of_input(*node) || others.contains(node)).collect()
-}
-
-fn step(file: &GraphFile, node: usize, steps: &[bool], faults: &mut Faults) -> Option<usize> {
-    if steps[node] {
-        return Some(node);
-    }
-    let id = file.id(node);
-    let message = format!("{id:?} is a tool of an agent, so it cannot be the start: start at the agent");
-    faults.fault(&file.nodes[node].at, FaultKind::Start, message);
-    None
-}
-
-fn without_incoming(shape: &Shape, steps: &[bool], counts: impl Fn(usize, &str) -> bool) -> Vec<usize> {
-    let mut has_incoming = vec![false; steps.len()];
-    for (from, handles) in shape.ways.iter().enumerate() {
-        for way in handles.iter().filter(|handle| counts(from, &handle.name)).flat_map(|handle| &handle.to) {
-            if let To::Node(to) = way.to
-                && to != from
-            {
-                has_incoming[to] = true;
+impl StepGraph<'_> {
+    /// In this order: the one `isStart`, the one target of `start`, the one node without an incoming edge, the iterator of
+    /// an input, the one node that only a `next` leads to.
+    pub(super) fn start(&self, faults: &mut Faults) -> Option<usize> {
+        let StepGraph { file, links, is_step, .. } = self;
+        let flagged: Vec<usize> = (0..file.nodes.len()).filter(|node| file.nodes[*node].is_start).collect();
+        match &*flagged {
+            [] => {}
+            [only] => return self.step(*only, faults),
+            [_, second, ..] => {
+                let ids = file.ids(&flagged);
+                let message = format!("{ids} have \"isStart\", but a graph has one start: keep one");
+                faults.fault(format!("{}/isStart", file.nodes[*second].data.at()), FaultKind::Start, message);
+                return None;
             }
         }
+        let mut starts: Vec<usize> = links.starts.iter().map(|(node, _)| *node).collect();
+        starts.dedup();
+        match (&*starts, &*links.starts) {
+            ([only], _) => return self.step(*only, faults),
+            ([first, ..], all) => {
+                let place = all.iter().find(|(node, _)| node != first).map_or("", |(_, at)| at);
+                let ids = file.ids(&starts);
+                let message =
+                    format!("edges lead from the start to {ids}, but a graph has one start: keep one");
+                faults.fault(place, FaultKind::Start, message);
+                return None;
+            }
+            ([], _) => {}
+        }
+        let mut found = self.without_incoming(|_, _| true);
+        let is_cycle = found.is_empty();
+        if is_cycle {
+            found = self.starts_of_cycle();
+        }
+        let ids = file.ids(&found);
+        let message = match &*found {
+            [only] => return Some(*only),
+            [] if is_step.contains(&true) => {
+                format!("an edge leads to every node, so none is the first: {REMEDY}")
+            }
+            [] => "every node is a tool of another, so none is the first: add an agent that calls them"
+                .to_owned(),
+            _ if is_cycle => {
+                format!("an edge leads to every node, and {ids} may each be the first: {REMEDY}")
+            }
+            _ => format!("no edge leads to {ids}, so each may be the first: {REMEDY}"),
+        };
+        faults.fault("/nodes", FaultKind::Start, message);
+        None
     }
-    (0..steps.len()).filter(|node| steps[*node] && !has_incoming[*node]).collect()
+
+    fn starts_of_cycle(&self) -> Vec<usize> {
+        let is_of_input = |node: usize| {
+            let list = self.facts[node].iterates.as_ref().filter(|_| self.is_step[node]);
+            list.is_some_and(|list| self.file.inputs.contains_key(key(&list.name)))
+        };
+        // The body of such an iterator comes after it.
+        let counts = |from, handle: &str| handle != "next" || is_of_input(from);
+        let others = self.without_incoming(counts);
+        (0..self.facts.len()).filter(|node| is_of_input(*node) || others.contains(node)).collect()
+    }
+
+    fn step(&self, node: usize, faults: &mut Faults) -> Option<usize> {
+        if self.is_step[node] {
+            return Some(node);
+        }
+        let id = self.file.id(node);
+        let message = format!("{id:?} is a tool of an agent, so it cannot be the start: start at the agent");
+        faults.fault(&self.file.nodes[node].at, FaultKind::Start, message);
+        None
+    }
+
+    fn without_incoming(&self, counts: impl Fn(usize, &str) -> bool) -> Vec<usize> {
+        let mut is_first = self.is_step.clone();
+        for (from, handles) in self.shape.ways.iter().enumerate() {
+            for way in
+                handles.iter().filter(|handle| counts(from, &handle.name)).flat_map(|handle| &handle.to)
+            {
+                if let Some(to) = way.to.node().filter(|to| *to != from) {
+                    is_first[to] = false;
+                }
+            }
+        }
+        (0..is_first.len()).filter(|node| is_first[*node]).collect()
+    }
 }

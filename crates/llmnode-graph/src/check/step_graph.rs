@@ -3,15 +3,32 @@
 use std::collections::HashMap;
 
 use super::links::Links;
-use crate::facts::Facts;
+use crate::facts::{Facts, Role};
 use crate::file::GraphFile;
 use crate::shape::{Handle, OutEdge, Shape, To};
 
 /// Handles that do not continue the flow: without an edge, nothing ends.
 const NON_FLOW_HANDLES: &[&str] = &["error", "rejected", "tool-call"];
 
-/// Edges keep their numbers from `links`.
-pub(super) fn step_graph(file: &GraphFile, links: &Links, facts: &[Facts], steps: &[bool]) -> Shape {
+/// A graph under check.
+pub(super) struct StepGraph<'f> {
+    pub(super) file: &'f GraphFile,
+    pub(super) links: &'f Links,
+    pub(super) facts: &'f [Facts],
+    pub(super) is_step: Vec<bool>,
+    /// Edges keep their numbers from `links`.
+    pub(super) shape: Shape,
+}
+
+impl<'f> StepGraph<'f> {
+    pub(super) fn new(file: &'f GraphFile, links: &'f Links, facts: &'f [Facts]) -> Self {
+        let is_step: Vec<bool> = facts.iter().map(|facts| facts.role == Role::Step).collect();
+        let shape = shape(file, links, facts, &is_step);
+        StepGraph { file, links, facts, is_step, shape }
+    }
+}
+
+fn shape(file: &GraphFile, links: &Links, facts: &[Facts], steps: &[bool]) -> Shape {
     let count = file.nodes.len();
     let mut shape = Shape { ways: vec![Vec::new(); count], ends: vec![false; count] };
     let mut places: HashMap<(usize, String), usize> = HashMap::new();

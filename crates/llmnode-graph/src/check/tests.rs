@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::facts::{Read, Write};
+use crate::facts::{Read, Role, Write};
 use crate::faults::{FaultKind, GraphFaults};
 use crate::file::{NodeFile, read};
 

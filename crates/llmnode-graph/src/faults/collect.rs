@@ -103,10 +103,6 @@ impl Faults {
         self.noted
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.faults.len()
-    }
-
     pub(crate) fn into_parts(self, graph: Option<String>) -> GraphFaults {
         let Faults { mut faults, mut warnings, .. } = self;
         faults.sort_by_cached_key(order);

@@ -135,7 +135,7 @@ fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {
         ids.entry(id.clone()).or_insert(index);
         let values = node.get("data").and_then(Value::as_object).cloned().unwrap_or_default();
         let mut data = NodeSettings::new(values, format!("{at}/data"));
-        let before = faults.len();
+        let before = faults.noted();
         if graph.is_react_flow {
             react_flow::translate(&kind, &mut data, faults);
         }
@@ -143,7 +143,7 @@ fn read_nodes(nodes: &[Value], graph: &mut GraphFile, faults: &mut Faults) {
         graph.nodes.push(NodeFile {
             label: data.values.get("label").and_then(Value::as_str).map(str::to_owned),
             is_start: is_set("isStart"),
-            is_faulty: faulty.contains(&at) || faults.len() > before,
+            is_faulty: faulty.contains(&at) || faults.noted() > before,
             id,
             kind,
             at,

@@ -164,7 +164,7 @@ impl ProfileRules {
         variable: &dyn Fn(&str) -> Option<String>,
         faults: &mut Faults,
     ) -> Option<OpenAi> {
-        let before = faults.len();
+        let before = faults.noted();
         let mut builder = OpenAi::builder().model(&profile.model);
         if let Some(url) = &profile.base_url {
             builder = self.place(builder.base_url(url), url, at, faults);
@@ -177,7 +177,7 @@ impl ProfileRules {
                 None => builder,
             },
         };
-        if faults.len() > before {
+        if faults.noted() > before {
             return None;
         }
         builder.build().map_err(|error| faults.fault(at, FaultKind::Setting, error.message)).ok()

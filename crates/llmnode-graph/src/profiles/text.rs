@@ -27,10 +27,10 @@ pub(super) fn listed(text: &str, faults: &mut Faults) -> Option<Vec<(String, Pro
         return None;
     }
     report_duplicates(read.duplicates, faults);
-    let before = faults.len();
+    let before = faults.noted();
     let schema = schemars::schema_for!(FileText);
     check(schema.as_value(), false, &file, None, faults);
-    if faults.len() > before {
+    if faults.noted() > before {
         return None;
     }
     let profiles = file.get("profiles").and_then(Value::as_object).into_iter().flatten();
