@@ -42,14 +42,13 @@ impl Faults {
         let mut known: Vec<&str> = known.into_iter().collect();
         known.dedup();
         self.compared += known.len();
-        let proposal =
-            if self.compared <= MAX_COMPARISONS { nearest(name, known.iter().copied()) } else { None };
-        let mut message = message.into();
-        if known.is_empty() {
-            message.push_str("; there is none");
-        }
         let mut fault = Fault::new(pointer, kind, message);
-        fault.proposal = proposal.map(str::to_owned);
+        if known.is_empty() {
+            fault.message.push_str("; there is none");
+        }
+        if self.compared <= MAX_COMPARISONS {
+            fault.proposal = nearest(name, known.iter().copied()).map(str::to_owned);
+        }
         if self.faults.len() < MAX_WITH_NAMES {
             fault.known = known.into_iter().take(LISTED).map(shown).collect();
         }

@@ -37,7 +37,7 @@ fn read(name: &str, registry: &Registered) -> Result<Option<String>, (FaultKind,
         let why = "is not a valid name of a graph: use 1 to 64 of `A-Z a-z 0-9 _ -`, without `.json`";
         return Err((FaultKind::BadName, format!("{named} {why}")));
     }
-    let Some(folder) = registry.folder() else {
+    let Some(folder) = &registry.0.folder else {
         let why = "cannot be loaded, because the registry has no folder: set one with `Registry::folder`";
         return Err((FaultKind::Setting, format!("{named} {why}")));
     };
@@ -68,7 +68,7 @@ fn read(name: &str, registry: &Registered) -> Result<Option<String>, (FaultKind,
 }
 
 fn files_of(registry: &Registered) -> Vec<String> {
-    let entries = registry.folder().and_then(|folder| fs::read_dir(folder).ok());
+    let entries = registry.0.folder.as_ref().and_then(|folder| fs::read_dir(folder).ok());
     let names = entries.into_iter().flatten().take(1000).filter_map(|entry| {
         let name = entry.ok()?.file_name().into_string().ok()?;
         Some(name.strip_suffix(".json")?.to_owned()).filter(|name| is_name(name))

@@ -112,7 +112,7 @@ fn nodes(
     let (mut late, mut loaded_nodes, mut facts) = (Faults::default(), Vec::new(), Vec::new());
     for (at, node) in file.nodes.iter().enumerate() {
         let mut of = Facts { handles: vec![DEFAULT.to_owned()], role: roles[at], ..Facts::default() };
-        let kind = registry.node_type(&node.kind);
+        let kind = registry.0.types.get(&node.kind);
         // A missing type was already reported.
         if kind.is_none() && !node.kind.is_empty() {
             let (at, message) =

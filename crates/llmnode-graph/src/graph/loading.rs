@@ -1,6 +1,6 @@
 //! What a node type reads of a node, and reports of it.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::fmt;
 
 use llmnode_reader::internal::one_line;
@@ -160,7 +160,7 @@ impl<'l> NodeLoader<'l> {
 
     /// Returns the value of this type that [`Registry::extend_with`](crate::Registry::extend_with) keeps.
     pub fn extension<T: Any + Send + Sync>(&self) -> Option<&'l T> {
-        self.registry.extension()
+        self.registry.0.extensions.get(&TypeId::of::<T>())?.downcast_ref()
     }
 }
 

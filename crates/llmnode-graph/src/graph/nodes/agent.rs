@@ -140,11 +140,11 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
         if found.contains(&name.as_str()) {
             let message = format!("the tool {name:?} is listed twice; remove one");
             node.fault_of(FaultKind::Duplicate, &place, message);
-        } else if registry.tools().names().any(|tool| tool == name) {
+        } else if registry.0.tools.names().any(|tool| tool == name) {
             found.push(name);
         } else if !links.iter().any(|link| link.is_named(name)) {
             let called = links.iter().filter(|link| link.is_callable()).map(|link| link.label.as_str());
-            let known = registry.tools().names().chain(called);
+            let known = registry.0.tools.names().chain(called);
             let (at, message) = (node.settings.pointer(&place), format!("no tool {:?}", shown(name)));
             node.late.unknown(true, at, FaultKind::UnknownName, message, name, known);
         }
@@ -160,7 +160,7 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
         }
         taken.push(name);
     }
-    registry.tools().clone().only(found)
+    registry.0.tools.clone().only(found)
 }
 
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];

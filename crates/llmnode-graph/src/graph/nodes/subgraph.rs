@@ -6,7 +6,7 @@ use llmnode_runtime::{BoxError, BoxFuture};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::facts::{Read, Write};
+use crate::facts::Facts;
 use crate::graph::loaded::{GraphNode, Visit};
 use crate::graph::node_type::NodeLoader;
 use crate::graph::subgraphs;
@@ -25,18 +25,11 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     for name in graph.needs() {
         node.reads("/flow_id", name);
     }
-    let facts = &graph.loaded.facts;
+    let Facts { handles, role, reads, .. } = std::mem::take(node.facts);
+    *node.facts = Facts { handles, role, reads, ..graph.loaded.facts.clone() };
     let at = node.settings.pointer("/flow_id");
-    let writes = facts.writes.iter().map(|write| Write { at: at.clone(), ..write.clone() });
-    node.facts.writes.extend(writes);
-    node.facts.also_writes.extend(facts.also_writes.iter().cloned());
-    node.facts.system_prompt_reads =
-        facts.system_prompt_reads.iter().map(|read| Read { at: at.clone(), ..read.clone() }).collect();
-    node.facts.value_flows.extend(facts.value_flows.iter().cloned());
-    node.facts.writes_anything |= facts.writes_anything;
-    node.facts.untrusted |= facts.untrusted;
-    node.facts.retrieved |= facts.retrieved;
-    node.facts.pauses |= facts.pauses;
+    node.facts.writes.iter_mut().for_each(|write| write.at.clone_from(&at));
+    node.facts.system_prompt_reads.iter_mut().for_each(|read| read.at.clone_from(&at));
     node.subgraph = Some(graph);
     Some(Arc::new(Nested))
 }

@@ -39,15 +39,15 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
             node.fault("/arguments", "have no tool: add a \"tool_name\", or remove them");
         }
         // Nobody is asked here, so tools that need an approval are left out.
-        let tools = registry.tools();
+        let tools = &registry.0.tools;
         let runs: Vec<&str> = tools.names().filter(|name| !tools.clone().only([name]).may_pause()).collect();
         return Some(Arc::new(Executor { tools: tools.clone().only(runs), save_as }));
     };
-    if !registry.tools().names().any(|tool| tool == name) {
-        node.unknown("/tool_name", "tool", &name, registry.tools().names());
+    if !registry.0.tools.names().any(|tool| tool == name) {
+        node.unknown("/tool_name", "tool", &name, registry.0.tools.names());
     }
     let arguments = JsonTemplate::members(&arguments, "/arguments", node);
-    let tools = registry.tools().clone().only([&name]);
+    let tools = registry.0.tools.clone().only([&name]);
     // The tool call is all of the node, so the node waits.
     node.facts.pauses |= tools.may_pause();
     let calling = Arc::new(ToolCallNode { tools, name, arguments, save_as });

@@ -1,12 +1,10 @@
 //! A registry that was checked.
 
-use std::any::{Any, TypeId};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use llmnode_runtime::{ChatModel, Run, Settings, Toolset};
+use llmnode_runtime::{ChatModel, Run, Settings};
 use serde_json::Value;
 
 use super::names;
@@ -34,24 +32,8 @@ impl Registered {
         file::schema(types.map(|one| (names(&**one).collect(), one.schema())))
     }
 
-    pub(crate) fn node_type(&self, name: &str) -> Option<&Arc<dyn NodeType>> {
-        self.0.types.get(name)
-    }
-
-    pub(crate) fn tools(&self) -> &Toolset {
-        &self.0.tools
-    }
-
     pub(crate) fn profiles(&self) -> impl Iterator<Item = &str> {
         self.0.models.iter().map(|(name, ..)| name.as_str())
-    }
-
-    pub(crate) fn folder(&self) -> Option<&PathBuf> {
-        self.0.folder.as_ref()
-    }
-
-    pub(crate) fn extension<T: Any>(&self) -> Option<&T> {
-        self.0.extensions.get(&TypeId::of::<T>())?.downcast_ref()
     }
 }
 
