@@ -83,30 +83,24 @@ impl<'f> Names<'f> {
     }
 
     fn source(&self, edge: &EdgeFile, faults: &mut Faults) -> Option<usize> {
-        let node = self.ids.get(&*edge.source).copied();
-        if node.is_none() {
-            self.unknown(&edge.source, format!("{}/source", edge.at), None, faults);
-        }
-        node?
+        self.node(&edge.source, format!("{}/source", edge.at), None, faults)
     }
 
     fn target(&self, edge: &EdgeFile, faults: &mut Faults) -> Option<To> {
-        match self.ids.get(&*edge.target) {
-            Some(node) => node.map(To::Node),
-            None if is_end(&edge.target) => Some(To::End),
-            None => {
-                self.unknown(&edge.target, format!("{}/target", edge.at), Some("END"), faults);
-                None
-            }
+        if is_end(&edge.target) && !self.ids.contains_key(&*edge.target) {
+            return Some(To::End);
         }
+        self.node(&edge.target, format!("{}/target", edge.at), Some("END"), faults).map(To::Node)
     }
 
-    /// The name may be a node's, if that node's id is wrong.
-    fn unknown(&self, name: &str, at: String, also: Option<&str>, faults: &mut Faults) {
-        if self.file.ids_are_known {
+    fn node(&self, name: &str, at: String, also: Option<&str>, faults: &mut Faults) -> Option<usize> {
+        let node = self.ids.get(name).copied();
+        // The name may be a node's, if that node's id is wrong.
+        if node.is_none() && self.file.ids_are_known {
             let known = self.file.nodes.iter().map(|node| node.id.as_str()).chain(also);
             let message = format!("no node {:?}", shown(name));
             faults.unknown(true, at, FaultKind::UnknownNode, message, name, known);
         }
+        node?
     }
 }

@@ -118,16 +118,9 @@ fn note(list: &mut Vec<Fault>, fault: Fault) {
 /// By the outermost pointer: numbers by value, then names, then faults of the entire file.
 fn order(fault: &Fault) -> (bool, Vec<(u64, String)>) {
     let outer = fault.via.first().unwrap_or(&fault.pointer);
-    let room = |part: &str| match part {
-        "format" => 1,
-        "version" => 2,
-        "name" => 3,
-        "inputs" => 4,
-        "state" => 5,
-        "nodes" => 7,
-        "edges" => 8,
-        _ => 6,
-    };
+    // All else before the nodes.
+    let rooms = ["format", "version", "name", "inputs", "state", "", "nodes", "edges"];
+    let room = |part: &str| rooms.iter().position(|room| *room == part).unwrap_or(5) as u64;
     let part = |(depth, part): (usize, &str)| match part.parse::<u64>() {
         Ok(number) => (number, String::new()),
         Err(_) if depth == 0 => (room(part), part.to_owned()),

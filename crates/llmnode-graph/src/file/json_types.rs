@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value};
 
+type Is = fn(&Value) -> bool;
+
 /// The name, the words for people, and which values have the type. A whole number has two.
-const TYPES: [(&str, &str, fn(&Value) -> bool); 7] = [
+const TYPES: [(&str, &str, Is); 7] = [
     ("null", "null", Value::is_null),
     ("boolean", "true or false", Value::is_boolean),
     ("string", "a text", Value::is_string),

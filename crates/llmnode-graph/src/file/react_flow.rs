@@ -88,16 +88,9 @@ fn routes(data: &mut NodeSettings, faults: &mut Faults) {
                 }
             },
             Some(Ok(other)) => {
-                let message = format!("no source {:?}", shown(other));
+                let (at, message) = (format!("{theirs}/source"), format!("no source {:?}", shown(other)));
                 let known = ["message", "context"];
-                faults.unknown(
-                    true,
-                    format!("{theirs}/source"),
-                    FaultKind::UnknownName,
-                    message,
-                    other,
-                    known,
-                );
+                faults.unknown(true, at, FaultKind::UnknownName, message, other, known);
             }
             Some(Err(other)) => {
                 let message = format!("is {}, but must be \"message\" or \"context\"", describe(other));
@@ -164,10 +157,8 @@ fn profile(data: &mut NodeSettings, faults: &mut Faults) {
     let Some(Value::Object(profile)) = data.values.get("profile") else { return };
     let place = data.pointer("/profile");
     for (name, value) in profile {
-        let is_private = ["key", "url", "host", "secret", "token", "password"]
-            .iter()
-            .any(|word| name.to_lowercase().contains(word))
-            && !name.to_lowercase().contains("max_tokens");
+        let (words, lower) = (["key", "url", "host", "secret", "token", "password"], name.to_lowercase());
+        let is_private = words.iter().any(|word| lower.contains(word)) && !lower.contains("max_tokens");
         if is_private && !value.is_null() && value.as_str() != Some("") {
             let message = "a graph must not contain a key or a URL: register the profile in the program, and write its name here";
             faults.fault(format!("{place}/{}", escaped(name)), FaultKind::Setting, message);
@@ -184,11 +175,8 @@ fn profile(data: &mut NodeSettings, faults: &mut Faults) {
             data.values.insert("profile".to_owned(), Value::String(name));
         }
         None => {
-            faults.fault(
-                place,
-                FaultKind::Missing,
-                "\"name\" is missing: write the name of a registered profile",
-            );
+            let message = "\"name\" is missing: write the name of a registered profile";
+            faults.fault(place, FaultKind::Missing, message);
             data.values.remove("profile");
         }
     }

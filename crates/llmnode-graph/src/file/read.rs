@@ -21,33 +21,6 @@ const EDGES: usize = 10_000;
 
 pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
     let Document { value, duplicates } = document(text, faults)?;
-    from_json(value, duplicates, faults)
-}
-
-pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Document> {
-    let (kind, message) = if text.len() > BYTES {
-        (
-            FaultKind::Cap,
-            format!("the file has {} bytes, but at most {BYTES} (1 MiB) are allowed", text.len()),
-        )
-    } else {
-        match json::read(text.trim_start_matches('\u{feff}'), NESTING) {
-            Ok(read) => return Some(read),
-            Err(error) if error.is_data() => (FaultKind::Cap, error.to_string()),
-            Err(error) => (FaultKind::Syntax, format!("is not JSON: {error}")),
-        }
-    };
-    faults.fault("", kind, message);
-    None
-}
-
-pub(crate) fn report_duplicates(duplicates: Vec<String>, faults: &mut Faults) {
-    for pointer in duplicates {
-        faults.fault(pointer, FaultKind::DuplicateMember, "occurs twice in its object; remove one");
-    }
-}
-
-fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Option<GraphFile> {
     let Value::Object(mut file) = value else {
         faults.fault("", FaultKind::WrongKind, format!("is {}, but must be an object", describe(&value)));
         return None;
@@ -57,7 +30,7 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
     if !is_react_flow && !head(&file, FORMAT, VERSION, faults) {
         return None;
     }
-    let mut too_many = false;
+    let before = faults.noted();
     for (name, most) in [("nodes", NODES), ("edges", EDGES)] {
         let count = file.get(name).and_then(Value::as_array).map_or(0, Vec::len);
         if count > most {
@@ -65,10 +38,9 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
                 "the graph has {count} {name}, but at most {most} are allowed: move some into a subgraph"
             );
             faults.fault(format!("/{name}"), FaultKind::Cap, message);
-            too_many = true;
         }
     }
-    if too_many {
+    if faults.noted() > before {
         return None;
     }
     report_duplicates(duplicates, faults);
@@ -99,6 +71,29 @@ fn from_json(value: Value, duplicates: Vec<String>, faults: &mut Faults) -> Opti
     read_nodes(list("nodes"), &mut graph, faults);
     read_edges(list("edges"), &mut graph, faults);
     Some(graph)
+}
+
+pub(crate) fn document(text: &str, faults: &mut Faults) -> Option<Document> {
+    let (kind, message) = if text.len() > BYTES {
+        (
+            FaultKind::Cap,
+            format!("the file has {} bytes, but at most {BYTES} (1 MiB) are allowed", text.len()),
+        )
+    } else {
+        match json::read(text.trim_start_matches('\u{feff}'), NESTING) {
+            Ok(read) => return Some(read),
+            Err(error) if error.is_data() => (FaultKind::Cap, error.to_string()),
+            Err(error) => (FaultKind::Syntax, format!("is not JSON: {error}")),
+        }
+    };
+    faults.fault("", kind, message);
+    None
+}
+
+pub(crate) fn report_duplicates(duplicates: Vec<String>, faults: &mut Faults) {
+    for pointer in duplicates {
+        faults.fault(pointer, FaultKind::DuplicateMember, "occurs twice in its object; remove one");
+    }
 }
 
 /// Returns whether format and version are supported. The file is read even without a version, which is a fault.

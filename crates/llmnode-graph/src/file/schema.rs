@@ -80,11 +80,12 @@ fn closed(schema: &mut Value) {
             rules.remove(X_WHAT);
             let is_open = rules.contains_key("additionalProperties");
             let is_object = rules.get("type").is_some_and(|kind| kind == "object");
-            if is_object && !is_open && rules.contains_key("properties") {
-                if let Some(members) = rules.get_mut("properties").and_then(Value::as_object_mut) {
-                    for name in FRONT_END {
-                        members.entry(*name).or_insert_with(|| json!({"description": "Of the front end."}));
-                    }
+            if is_object
+                && !is_open
+                && let Some(members) = rules.get_mut("properties").and_then(Value::as_object_mut)
+            {
+                for name in FRONT_END {
+                    members.entry(*name).or_insert_with(|| json!({"description": "Of the front end."}));
                 }
                 rules.insert("additionalProperties".to_owned(), Value::Bool(false));
             }

@@ -30,7 +30,7 @@ impl Graph {
         let here: HashSet<usize> = self.region.nodes.iter().copied().collect();
         let mut ends = BTreeSet::from([DEFAULT.to_owned()]);
         for &node in &self.region.nodes {
-            let loaded_node = self.loaded.loaded_node(node);
+            let loaded_node = &self.loaded.loaded_nodes[node];
             let within = loaded_node.subgraph.iter().flat_map(|graph| graph.ends());
             for handle in loaded_node.handles.iter().cloned().chain(within) {
                 let stays = match self.region.next.get(&(node, handle.clone())) {
@@ -61,13 +61,13 @@ impl FlowCompiler<'_> {
     fn region(&self, region: &Region, name: Cow<'static, str>) -> Result<Flow<State>, NodeError> {
         let here: HashSet<usize> = region.nodes.iter().copied().collect();
         let label = |target: Target| match target {
-            Target::Node(node) if here.contains(&node) => To::from(&*self.loaded.loaded_node(node).id),
+            Target::Node(node) if here.contains(&node) => To::from(&*self.loaded.loaded_nodes[node].id),
             _ => To::End,
         };
         let forks: Vec<String> = region.forks.iter().map(|fork| self.label(fork)).collect();
         let mut flow = Flow::builder(name);
         for &node in &region.nodes {
-            let loaded_node = self.loaded.loaded_node(node);
+            let loaded_node = &self.loaded.loaded_nodes[node];
             let next = |handle: &str| match region.next.get(&(node, handle.to_owned())) {
                 Some(Next::One(target)) => Some(label(*target)),
                 Some(Next::Fork(fork)) => Some(To::from(&*forks[*fork])),
@@ -84,7 +84,7 @@ impl FlowCompiler<'_> {
                         (Arc::clone(self.loaded), loaded_node.error_edge || self.has_error_exit);
                     let actions: Vec<String> = ways.iter().map(|(handle, _)| handle.clone()).collect();
                     flow.made(id.clone(), loaded_node.kind.clone(), actions, move |_: &State| {
-                        Ok(GraphStep::new(Arc::clone(&loaded), node, catches))
+                        Ok(GraphStep { loaded: Arc::clone(&loaded), at: node, callers: Vec::new(), catches })
                     })
                 }
             };
@@ -94,7 +94,7 @@ impl FlowCompiler<'_> {
         }
         for (fork, label_of) in region.forks.iter().zip(&forks) {
             let branch = |branch: &Region| {
-                self.region(branch, self.loaded.loaded_node(branch.entry).id.clone().into())
+                self.region(branch, self.loaded.loaded_nodes[branch.entry].id.clone().into())
             };
             let branches = fork.branches.iter().map(branch).collect::<Result<Vec<_>, _>>()?;
             let outline = Outline::Parallel(branches.iter().map(Flow::outline).collect());
@@ -116,7 +116,7 @@ impl FlowCompiler<'_> {
     }
 
     fn ways(&self, node: usize, next: &dyn Fn(&str) -> Option<To>) -> Vec<(String, To)> {
-        let loaded_node = self.loaded.loaded_node(node);
+        let loaded_node = &self.loaded.loaded_nodes[node];
         let mut ways: Vec<(String, To)> = Vec::new();
         for handle in &loaded_node.handles {
             match (handle.as_str(), next(handle)) {
@@ -137,10 +137,10 @@ impl FlowCompiler<'_> {
     }
 
     fn label(&self, fork: &Fork) -> String {
-        let heads = fork.branches.iter().map(|branch| self.loaded.loaded_node(branch.entry).id.as_str());
+        let heads = fork.branches.iter().map(|branch| self.loaded.loaded_nodes[branch.entry].id.as_str());
         let label = heads.collect::<Vec<_>>().join(" & ");
         if self.loaded.ids.contains_key(&label) {
-            return format!("{label} (from {} by {})", self.loaded.loaded_node(fork.from).id, fork.handle);
+            return format!("{label} (from {} by {})", self.loaded.loaded_nodes[fork.from].id, fork.handle);
         }
         label
     }
@@ -168,18 +168,17 @@ impl Node for ForkStep {
 impl Exec<State> for ForkStep {
     async fn exec(&self, cx: &Cx<'_, State>) -> Result<Output, BoxError> {
         let branches = self.branches.iter().map(|branch| cx.flow(branch, cx.state().branch())).collect();
-        let error = match all(branches).await {
-            Ok(ends) => {
-                let writes = ends.into_iter().flat_map(|(state, _)| state.into_log()).collect();
-                return Ok(Output { writes, action: DEFAULT.into(), ..Output::default() });
+        let (writes, action) = match all(branches).await {
+            Ok(ends) => (ends.into_iter().flat_map(|(state, _)| state.into_log()).collect(), DEFAULT),
+            Err(error) => {
+                let error = NodeError::of_execution(error.into());
+                if !self.catches || error.category().group() == Group::Stop {
+                    return Err(error.into());
+                }
+                (vec![Logged { from: self.label.clone(), update: failure(&self.label, &error) }], ERROR)
             }
-            Err(error) => NodeError::of_execution(error.into()),
         };
-        if !self.catches || error.category().group() == Group::Stop {
-            return Err(error.into());
-        }
-        let writes = vec![Logged { from: self.label.clone(), update: failure(&self.label, &error) }];
-        Ok(Output { writes, action: ERROR.into(), ..Output::default() })
+        Ok(Output { writes, action: action.into(), ..Output::default() })
     }
 }
 

@@ -110,10 +110,6 @@ pub(crate) struct GraphStep {
 }
 
 impl LoadedGraph {
-    pub(crate) fn loaded_node(&self, at: usize) -> &LoadedNode {
-        &self.loaded_nodes[at]
-    }
-
     pub(crate) fn label_of<'l>(&'l self, id: &'l str) -> &'l str {
         self.ids.get(id).map_or(id, |at| &self.loaded_nodes[*at].label)
     }

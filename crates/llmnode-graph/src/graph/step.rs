@@ -42,10 +42,6 @@ pub(crate) fn failure(node: &str, error: &NodeError) -> Update {
 }
 
 impl GraphStep {
-    pub(crate) fn new(loaded: Arc<LoadedGraph>, at: usize, catches: bool) -> Self {
-        GraphStep { loaded, at, callers: Vec::new(), catches }
-    }
-
     /// `Err`: what the model reads instead.
     pub(crate) fn called(&self, at: usize) -> Result<Self, &'static str> {
         let callers = [&*self.callers, &[self.at]].concat();
@@ -67,7 +63,7 @@ impl GraphStep {
     }
 
     pub(crate) fn loaded_node(&self) -> &LoadedNode {
-        self.loaded.loaded_node(self.at)
+        &self.loaded.loaded_nodes[self.at]
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -76,7 +72,7 @@ impl GraphStep {
 
     /// The call of a `tool` waits inside the node, where its arguments are known.
     pub(crate) fn waits(&self, at: usize) -> bool {
-        let loaded_node = self.loaded.loaded_node(at);
+        let loaded_node = &self.loaded.loaded_nodes[at];
         loaded_node.approval && loaded_node.call.is_none()
     }
 
@@ -110,14 +106,12 @@ impl GraphStep {
     }
 
     async fn visited(&self, cx: &Cx<'_, State>, approved: Option<&ToolCall>) -> Result<Update, NodeError> {
-        let error = match self.visit(cx, approved).await {
-            Ok(update) => return Ok(update),
-            Err(error) => NodeError::of_execution(error),
-        };
-        if !self.catches || error.category().group() == Group::Stop {
-            return Err(error);
+        match self.visit(cx, approved).await.map_err(NodeError::of_execution) {
+            Err(error) if self.catches && error.category().group() != Group::Stop => {
+                Ok(failure(self.id(), &error).with_action(ERROR))
+            }
+            outcome => outcome,
         }
-        Ok(failure(self.id(), &error).with_action(ERROR))
     }
 
     async fn stepped(&self, cx: &Cx<'_, State>) -> Result<Output, NodeError> {
@@ -137,10 +131,8 @@ impl GraphStep {
             Some(state) => self.visited(&seen.with_state(state), approved).await,
             None => self.visited(&seen, approved).await,
         };
-        let update = match outcome {
-            Ok(update) => update,
-            Err(error) => return Err(self.paused_within(cx.state(), error, &edits, call.as_ref(), approved)),
-        };
+        let update = outcome
+            .map_err(|error| self.paused_within(cx.state(), error, &edits, call.as_ref(), approved))?;
         Ok(Output { edits, taken_over, ..self.output(update) })
     }
 

@@ -50,12 +50,9 @@ impl Rules {
     }
 
     pub(crate) fn check(&self, key: &str, value: &Value) -> Result<(), NodeError> {
-        match self.0.get(key).and_then(|field| schema_mismatch(&field.schema, value)) {
-            Some(wrong) => {
-                Err(refused(format!("the value `{key}` does not fit its declared type: it {wrong}")))
-            }
-            None => Ok(()),
-        }
+        let wrong = self.0.get(key).and_then(|field| schema_mismatch(&field.schema, value));
+        let message = |wrong| format!("the value `{key}` does not fit its declared type: it {wrong}");
+        wrong.map_or(Ok(()), |wrong| Err(refused(message(wrong))))
     }
 
     fn fits(
@@ -81,11 +78,7 @@ impl Rules {
             }
             (Reducer::Append, value) => {
                 finds(Value::is_array, "append", "list")?;
-                let items = match value {
-                    Value::Array(items) => items,
-                    one => vec![one],
-                };
-                let items = Value::Array(items);
+                let items = if value.is_array() { value } else { Value::Array(vec![value]) };
                 self.check(&key, &items)?;
                 WriteOp::Append(items)
             }
