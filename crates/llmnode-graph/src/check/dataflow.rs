@@ -73,7 +73,9 @@ impl Dataflow<'_> {
                     before
                         .always
                         .join(&after.always, |one, other| if at.is_join { one | other } else { one & other });
-                    before.add(&after);
+                    before.perhaps.join(&after.perhaps, |one, other| one | other);
+                    before.foreign.join(&after.foreign, |one, other| one | other);
+                    before.anything |= after.anything;
                 }
                 if known[*point] != before {
                     known[*point] = before;
@@ -119,14 +121,6 @@ impl Dataflow<'_> {
             }
         }
         after
-    }
-}
-
-impl KeyState {
-    fn add(&mut self, other: &KeyState) {
-        self.perhaps.join(&other.perhaps, |one, other| one | other);
-        self.foreign.join(&other.foreign, |one, other| one | other);
-        self.anything |= other.anything;
     }
 }
 

@@ -62,10 +62,7 @@ impl<'d> StepGraph<'d> {
 
     /// Inputs and defaults have no writers.
     fn written(&self) -> BTreeMap<&'d str, Vec<usize>> {
-        let mut written: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for key in self.at_start() {
-            written.entry(key).or_default();
-        }
+        let mut written: BTreeMap<&str, Vec<usize>> = self.at_start().map(|key| (key, Vec::new())).collect();
         for (node, facts) in self.facts.iter().enumerate() {
             for key in facts.keys() {
                 let writers = written.entry(key).or_default();

@@ -55,14 +55,7 @@ impl Place<'_> {
     }
 }
 
-impl<'p> ValueSeed<'p> {
-    fn inner<'c>(&self, place: Place<'c>) -> ValueSeed<'c>
-    where
-        'p: 'c,
-    {
-        ValueSeed { place, depth: self.depth + 1, most: self.most, duplicates: self.duplicates }
-    }
-
+impl ValueSeed<'_> {
     fn enter<E: Error>(&self) -> Result<(), E> {
         if self.depth < self.most {
             return Ok(());
@@ -102,8 +95,10 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         self.enter()?;
-        let mut list = Vec::new();
-        while let Some(item) = from.next_element_seed(self.inner(Place::Item(&self.place, list.len())))? {
+        let (inner, mut list) = (ValueSeed { depth: self.depth + 1, ..self }, Vec::new());
+        while let Some(item) =
+            from.next_element_seed(ValueSeed { place: Place::Item(&self.place, list.len()), ..inner })?
+        {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -116,7 +111,8 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
             if name.len() > MAX_NAME_BYTES {
                 return Err(A::Error::custom(format!("a name has more than {MAX_NAME_BYTES} bytes")));
             }
-            let inner = self.inner(Place::Member(&self.place, &name));
+            let place = Place::Member(&self.place, &name);
+            let inner = ValueSeed { place, depth: self.depth + 1, ..self };
             if members.contains_key(&name) {
                 if self.duplicates.borrow().len() < MAX_DUPLICATES {
                     self.duplicates.borrow_mut().push(inner.place.pointer());

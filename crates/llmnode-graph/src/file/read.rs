@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::describe::describe;
 use super::json::Document;
 use super::text::FileText;
-use super::values::{inputs, limits, state};
+use super::values::{limits, values};
 use super::{
     EdgeFile, FORMAT, GraphFile, NodeFile, NodeSettings, VERSION, check, handle, is_end, json, react_flow,
 };
@@ -54,12 +54,13 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
         faults.fault("/nodes", FaultKind::OutOfRange, "is empty, but a graph needs at least one node");
     }
     let faulty = faulty_parts(faults);
+    let (inputs, state) = values(&file, &faulty, faults);
     let mut graph = GraphFile {
         is_react_flow,
         name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
         open_inputs: is_react_flow && !file.contains_key("inputs"),
-        inputs: inputs(&file, &faulty, faults),
-        state: state(&file, &faulty, faults),
+        inputs,
+        state,
         max_steps: file.get("max_steps").and_then(Value::as_u64),
         limits: limits(&file),
         nodes: Vec::new(),

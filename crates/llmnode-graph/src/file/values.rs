@@ -32,30 +32,17 @@ fn declared(part: &str, name: &str, schema: &Value, faulty: &HashSet<String>, fa
     at
 }
 
-fn members<'f>(file: &'f Map<String, Value>, part: &str) -> impl Iterator<Item = (&'f String, &'f Value)> {
-    file.get(part).and_then(Value::as_object).into_iter().flatten()
-}
+type Values = (BTreeMap<String, Value>, BTreeMap<String, Field>);
 
-pub(super) fn inputs(
-    file: &Map<String, Value>,
-    faulty: &HashSet<String>,
-    faults: &mut Faults,
-) -> BTreeMap<String, Value> {
-    let mut inputs = BTreeMap::new();
-    for (name, schema) in members(file, "inputs") {
+/// The inputs and the state.
+pub(super) fn values(file: &Map<String, Value>, faulty: &HashSet<String>, faults: &mut Faults) -> Values {
+    let members = |part: &str| file.get(part).and_then(Value::as_object).into_iter().flatten();
+    let (mut inputs, mut state) = Values::default();
+    for (name, schema) in members("inputs") {
         declared("inputs", name, schema, faulty, faults);
         inputs.insert(name.clone(), schema.clone());
     }
-    inputs
-}
-
-pub(super) fn state(
-    file: &Map<String, Value>,
-    faulty: &HashSet<String>,
-    faults: &mut Faults,
-) -> BTreeMap<String, Field> {
-    let mut state = BTreeMap::new();
-    for (name, field) in members(file, "state") {
+    for (name, field) in members("state") {
         let at = declared("state", name, field, faulty, faults);
         let Value::Object(mut rules) = field.clone() else { continue };
         let written = rules.remove("reducer").unwrap_or_default();
@@ -68,16 +55,16 @@ pub(super) fn state(
         let default = rules.remove("default");
         let schema = Value::Object(rules);
         if let Some((kind, words)) = needs.filter(|(kind, _)| !allows(&schema, kind)) {
-            let (reducer, declared) =
-                (describe(&written), schema.get("type").map(describe).unwrap_or_default());
+            let declared = schema.get("type").map(describe).unwrap_or_default();
             let message = format!(
-                "{reducer} makes {words} of the value, but its type is {declared}: write \"type\": {kind:?}, or remove the reducer"
+                "{} makes {words} of the value, but its type is {declared}: write \"type\": {kind:?}, or remove the reducer",
+                describe(&written)
             );
             faults.fault(format!("{at}/reducer"), FaultKind::WrongKind, message);
         }
         state.insert(name.clone(), Field { schema, reducer, default });
     }
-    state
+    (inputs, state)
 }
 
 pub(super) fn limits(file: &Map<String, Value>) -> Limits {

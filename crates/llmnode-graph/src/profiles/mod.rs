@@ -16,6 +16,9 @@ use crate::faults::{FaultKind, Faults, escaped, shown};
 const OPENAI_KEY: &str = "OPENAI_API_KEY";
 const KEY_ENDING: &str = "_API_KEY";
 
+/// Keys by the names of their variables.
+type Keys<'k> = &'k dyn Fn(&str) -> Option<String>;
+
 /// Models by name, as an operator's file lists them (feature `openai`).
 ///
 /// ```json
@@ -145,25 +148,19 @@ impl ProfileRules {
         Err(refused("the text", faults))
     }
 
-    fn read(&self, text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Profiles, Faults> {
+    fn read(&self, text: &str, keys: Keys<'_>) -> Result<Profiles, Faults> {
         let mut faults = Faults::default();
         let listed = listed(text, &mut faults).unwrap_or_default();
         let mut models = Vec::new();
         for (name, profile) in listed {
             let at = format!("/profiles/{}", escaped(&name));
-            let made = self.model(&profile, &at, variable, &mut faults);
+            let made = self.model(&profile, &at, keys, &mut faults);
             models.extend(made.map(|model| (name, model, profile.settings())));
         }
         if faults.is_empty() { Ok(Profiles { models }) } else { Err(faults) }
     }
 
-    fn model(
-        &self,
-        profile: &ProfileText,
-        at: &str,
-        variable: &dyn Fn(&str) -> Option<String>,
-        faults: &mut Faults,
-    ) -> Option<OpenAi> {
+    fn model(&self, profile: &ProfileText, at: &str, keys: Keys<'_>, faults: &mut Faults) -> Option<OpenAi> {
         let before = faults.noted();
         let mut builder = OpenAi::builder().model(&profile.model);
         if let Some(url) = &profile.base_url {
@@ -172,7 +169,7 @@ impl ProfileRules {
         let named = profile.api_key_env.as_deref();
         builder = match named.or(profile.base_url.is_none().then_some(OPENAI_KEY)) {
             None => builder.without_key(),
-            Some(name) => match self.key(name, at, variable, faults) {
+            Some(name) => match self.key(name, at, keys, faults) {
                 Some(key) => builder.api_key(key),
                 None => builder,
             },
@@ -214,13 +211,7 @@ impl ProfileRules {
         builder
     }
 
-    fn key(
-        &self,
-        name: &str,
-        at: &str,
-        variable: &dyn Fn(&str) -> Option<String>,
-        faults: &mut Faults,
-    ) -> Option<String> {
+    fn key(&self, name: &str, at: &str, keys: Keys<'_>, faults: &mut Faults) -> Option<String> {
         let at = format!("{at}/api_key_env");
         if !name.ends_with(KEY_ENDING) && !self.variables.iter().any(|allowed| allowed == name) {
             let message = format!(
@@ -230,7 +221,7 @@ impl ProfileRules {
             faults.fault(at, FaultKind::BadName, message);
             return None;
         }
-        let key = variable(name).filter(|key| !key.is_empty());
+        let key = keys(name).filter(|key| !key.is_empty());
         if key.is_none() {
             faults.fault(at, FaultKind::Missing, format!("the variable {:?} is not set", shown(name)));
         }

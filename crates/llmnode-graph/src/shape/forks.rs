@@ -119,7 +119,7 @@ impl Search<'_> {
         if heads.len() < 2 {
             return;
         }
-        let troubles = match self.branches(from, &heads, meet) {
+        let troubles = match self.split(from, &heads, meet) {
             Ok(branches) => {
                 let troubles = self.entered(from, handle, &branches);
                 self.forget(branches.iter().flatten());
@@ -134,7 +134,7 @@ impl Search<'_> {
     }
 
     /// The nodes of each branch stay marked in `owner`. `Err`: the branches are not separate.
-    fn branches(
+    fn split(
         &mut self,
         from: usize,
         heads: &[usize],

@@ -18,7 +18,10 @@ impl Rules {
         let Update { messages, values, cleared, action: _, untrusted } = update;
         let mut checked = Vec::with_capacity(values.len());
         for (key, value) in values {
-            checked.push(self.fits(&state.values, &checked, key, value)?);
+            // If the same update wrote the key before, its value was already checked.
+            let held = state.values.get(&key).filter(|_| checked.iter().all(|(other, _)| *other != key));
+            let way = self.fits(held, &key, value)?;
+            checked.push((key, way));
         }
         let replaces = |way: &WriteOp| matches!(way, WriteOp::Replace(_));
         let written: Vec<_> = checked.iter().map(|(key, way)| (&**key, way.size(), replaces(way))).collect();
@@ -55,46 +58,37 @@ impl Rules {
         wrong.map_or(Ok(()), |wrong| Err(refused(message(wrong))))
     }
 
-    fn fits(
-        &self,
-        values: &Map<String, Value>,
-        before: &[(String, WriteOp)],
-        key: String,
-        value: Value,
-    ) -> Result<(String, WriteOp), NodeError> {
-        let reducer = self.0.get(&key).map(|field| field.reducer).unwrap_or_default();
-        // If the same update wrote the key before, its value was already checked.
-        let held = values.get(&key).filter(|_| before.iter().all(|(other, _)| *other != key));
+    fn fits(&self, held: Option<&Value>, key: &str, value: Value) -> Result<WriteOp, NodeError> {
+        let reducer = self.0.get(key).map(|field| field.reducer).unwrap_or_default();
         let finds = |fits: fn(&Value) -> bool, verb: &str, what: &str| match held {
             Some(held) if !fits(held) && !held.is_null() => {
                 Err(refused(format!("`{verb}` finds {} in `{key}`, which is no {what}", words_for(held))))
             }
             _ => Ok(()),
         };
-        let way = match (reducer, value) {
+        Ok(match (reducer, value) {
             (Reducer::Replace, value) => {
-                self.check(&key, &value)?;
+                self.check(key, &value)?;
                 WriteOp::Replace(value)
             }
             (Reducer::Append, value) => {
                 finds(Value::is_array, "append", "list")?;
                 let items = if value.is_array() { value } else { Value::Array(vec![value]) };
-                self.check(&key, &items)?;
+                self.check(key, &items)?;
                 WriteOp::Append(items)
             }
             (Reducer::Merge, Value::Object(members)) => {
                 finds(Value::is_object, "merge", "object")?;
                 let mut whole = held.and_then(Value::as_object).cloned().unwrap_or_default();
                 whole.extend(members.clone());
-                self.check(&key, &Value::Object(whole))?;
+                self.check(key, &Value::Object(whole))?;
                 WriteOp::Merge(members)
             }
             (Reducer::Merge, other) => {
                 let given = words_for(&other);
                 return Err(refused(format!("`merge` is given {given} for `{key}`, which is no object")));
             }
-        };
-        Ok((key, way))
+        })
     }
 }
 

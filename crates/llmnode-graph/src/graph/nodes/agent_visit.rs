@@ -10,7 +10,7 @@ use llmnode_runtime::{
 use serde_json::Value;
 
 use super::calls::{query_of, with_links};
-use super::json_template::JsonTemplate;
+use super::json_template::{JsonTemplate, Members};
 use super::tool::{ExecutedCall, arguments_of, trace};
 use crate::facts::TOOL_CALL;
 use crate::graph::loaded::{GraphNode, GraphStep, Visit};
@@ -31,7 +31,7 @@ pub(super) struct Agent {
     pub(super) profile: Option<String>,
     pub(super) system: Option<Template>,
     pub(super) prompt: Option<Template>,
-    pub(super) choices: Vec<(String, JsonTemplate)>,
+    pub(super) choices: Members,
     pub(super) tools: Toolset,
     pub(super) links: Vec<ToolLink>,
     pub(super) answer: Answer,

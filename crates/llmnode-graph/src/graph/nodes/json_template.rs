@@ -11,13 +11,15 @@ use crate::graph::node_type::NodeLoader;
 use crate::state::{MOST, size, take};
 use crate::template::Template;
 
+pub(super) type Members = Vec<(String, JsonTemplate)>;
+
 /// A text that is a single `{{ name }}` becomes that value, whatever its type.
 #[derive(Clone)]
 pub(super) enum JsonTemplate {
     Value(Value),
     Text(Arc<Template>),
     List(Vec<JsonTemplate>),
-    Object(Vec<(String, JsonTemplate)>),
+    Object(Members),
 }
 
 impl JsonTemplate {
@@ -35,11 +37,7 @@ impl JsonTemplate {
         }
     }
 
-    pub(super) fn members(
-        members: &Map<String, Value>,
-        place: &str,
-        node: &mut NodeLoader<'_>,
-    ) -> Vec<(String, JsonTemplate)> {
+    pub(super) fn members(members: &Map<String, Value>, place: &str, node: &mut NodeLoader<'_>) -> Members {
         let read = |(name, value): (&String, &Value)| {
             (name.clone(), JsonTemplate::read(value, &format!("{place}/{}", escaped(name)), node))
         };
@@ -67,15 +65,12 @@ impl JsonTemplate {
         })
     }
 
-    pub(super) fn object(
-        members: &[(String, JsonTemplate)],
-        visit: &Visit<'_>,
-    ) -> Result<Map<String, Value>, NodeError> {
+    pub(super) fn object(members: &Members, visit: &Visit<'_>) -> Result<Map<String, Value>, NodeError> {
         JsonTemplate::filled(members, visit, &mut { MOST })
     }
 
     fn filled(
-        members: &[(String, JsonTemplate)],
+        members: &Members,
         visit: &Visit<'_>,
         left: &mut usize,
     ) -> Result<Map<String, Value>, NodeError> {

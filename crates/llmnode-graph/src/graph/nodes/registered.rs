@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::json_template::JsonTemplate;
+use super::json_template::{JsonTemplate, Members};
 use crate::graph::loaded::{GraphNode, Visit};
 use crate::graph::node_type::NodeLoader;
 use crate::state::{State, Update};
@@ -51,7 +51,7 @@ where
 }
 
 struct RegisteredNode<N> {
-    input: Vec<(String, JsonTemplate)>,
+    input: Members,
     from_state: Vec<String>,
     save_as: String,
     node: PhantomData<fn() -> N>,

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::json_template::JsonTemplate;
+use super::json_template::{JsonTemplate, Members};
 use crate::graph::loaded::{CallToApprove, GraphNode, Visit};
 use crate::graph::node_type::NodeLoader;
 use crate::state::{Update, size};
@@ -58,7 +58,7 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
 struct ToolCallNode {
     tools: Toolset,
     name: String,
-    arguments: Vec<(String, JsonTemplate)>,
+    arguments: Members,
     save_as: Option<String>,
 }
 

@@ -1,7 +1,5 @@
 //! What a program allows graphs to use: tools, node types, models, a folder of subgraphs.
 
-#[cfg(feature = "openai")]
-mod profiles;
 mod registered;
 
 use std::any::{Any, TypeId};
@@ -102,6 +100,15 @@ impl Registry {
         settings: Settings,
     ) -> Self {
         self.models.push((name.into(), Arc::new(model), settings));
+        self
+    }
+
+    /// Adds the models of profiles (feature `openai`), each under its name.
+    #[cfg(feature = "openai")]
+    pub fn profiles(mut self, profiles: crate::Profiles) -> Self {
+        for (name, model, settings) in profiles.into_models() {
+            self.models.push((name, Arc::new(model), settings));
+        }
         self
     }
 
