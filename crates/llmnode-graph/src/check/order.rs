@@ -23,11 +23,8 @@ pub(super) enum StepExit {
     Cleared,
 }
 
-#[derive(Clone, Copy)]
-struct Branch {
-    end: usize,
-    join: To,
-}
+/// Its end, and the join of its fork.
+type Branch = (usize, To);
 
 impl PointGraph {
     pub(super) fn new(shape: &Shape, forks: &[FoundFork], is_iterator: &dyn Fn(usize) -> bool) -> Self {
@@ -43,7 +40,7 @@ impl PointGraph {
             for nodes in &fork.branches {
                 let end = flat.point(false);
                 flat.points[join].from.push((end, StepExit::Done));
-                nodes.iter().for_each(|node| within[*node] = Some(Branch { end, join: fork.join }));
+                nodes.iter().for_each(|node| within[*node] = Some((end, fork.join)));
             }
         }
         for (node, handles) in shape.ways.iter().enumerate() {
@@ -77,7 +74,7 @@ impl PointGraph {
     /// Inside a branch, an edge to the join leads to the branch's end.
     fn lead(&mut self, from: usize, by: StepExit, to: To, within: Option<Branch>) {
         let to = match (within, to) {
-            (Some(branch), to) if branch.join == to => branch.end,
+            (Some((end, join)), to) if join == to => end,
             (_, To::Node(to)) => to,
             (_, To::End) => return,
         };

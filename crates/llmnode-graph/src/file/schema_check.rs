@@ -3,14 +3,13 @@
 //! It supports the rules that the types of a graph's file have, and those that a file may declare for its values.
 //! Anything else is left to serde.
 
-mod members;
-
+use llmnode_reader::internal::nearest;
 use serde_json::{Map, Value};
 
 use super::NodeSettings;
 use super::describe::{describe, describe_size, out_of_bounds};
 use super::json_types::{kinds, wrong_kind};
-use crate::faults::{FaultKind, Faults};
+use crate::faults::{FaultKind, Faults, escaped, shown};
 
 /// Names of members that a run ignores, only in React Flow's files.
 pub(crate) const X_SEED: &str = "x-seed";
@@ -121,6 +120,63 @@ impl<'f> SchemaChecker<'f> {
         let message = format!("no {what} {}", describe(value));
         let name = value.as_str().unwrap_or_default();
         self.faults.unknown(true, self.place(at), FaultKind::UnknownName, message, name, known);
+    }
+
+    fn members(&mut self, rules: &'f Map<String, Value>, members: &Map<String, Value>, at: &str) {
+        let required = rules.get("required").and_then(Value::as_array).into_iter().flatten();
+        let mut missing: Vec<&str> =
+            required.filter_map(Value::as_str).filter(|name| !members.contains_key(*name)).collect();
+        for (name, value) in members {
+            let place = format!("{at}/{}", escaped(name));
+            let rule = rules.get("properties").and_then(|known| known.get(name));
+            match rule.or_else(|| rules.get("additionalProperties").filter(|rule| rule.is_object())) {
+                Some(rule) => self.value(rule, value, &place),
+                None if self.is_allowed(rules, name) => {}
+                None => self.unknown_member(rules, name, &place, &mut missing),
+            }
+        }
+        for name in missing {
+            self.fault(at, FaultKind::Missing, format!("{name:?} is missing"));
+        }
+    }
+
+    fn is_allowed(&self, rules: &Map<String, Value>, name: &str) -> bool {
+        let is_open = match rules.get("additionalProperties") {
+            Some(Value::Bool(allowed)) => *allowed,
+            _ => self.allows_unknown || !rules.contains_key("properties"),
+        };
+        let of_seed = rules.get(X_SEED).and_then(Value::as_array).filter(|_| self.is_react_flow);
+        is_open
+            || FRONT_END.contains(&name)
+            || of_seed.is_some_and(|names| names.iter().any(|one| one == name))
+    }
+
+    /// A misspelled required member is reported once.
+    fn unknown_member(
+        &mut self,
+        rules: &Map<String, Value>,
+        name: &str,
+        place: &str,
+        missing: &mut Vec<&str>,
+    ) {
+        let known = || rules.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let names: Vec<&str> = known().map(|(name, _)| name.as_str()).collect();
+        let also = |rule: &Value| {
+            let others = rule.get(X_ALSO).and_then(Value::as_array);
+            others.is_some_and(|others| others.iter().any(|other| other == name))
+        };
+        let other = known().find(|(_, rule)| also(rule)).map(|(name, _)| name.as_str());
+        let meant = nearest(name, missing.iter().copied())
+            .or_else(|| missing.iter().copied().find(|one| Some(*one) == other));
+        missing.retain(|one| Some(*one) != meant);
+        let is_closed = rules.get("additionalProperties") == Some(&Value::Bool(false));
+        let is_fault = !self.is_react_flow || is_closed || meant.is_some();
+        let mut message = format!("unknown member {:?}", shown(name));
+        let near = other.or_else(|| nearest(name, names.iter().copied())).unwrap_or_default();
+        if let Some(inner) = rules.get(X_INNER).and_then(Value::as_str).filter(|_| near.is_empty()) {
+            message.push_str(&format!("; if it is a setting, move it into {inner:?}"));
+        }
+        self.faults.unknown(is_fault, self.place(place), FaultKind::UnknownMember, message, near, names);
     }
 
     fn resolved(&self, mut schema: &'f Value) -> Option<&'f Map<String, Value>> {

@@ -28,7 +28,11 @@ impl ApprovalGate {
             if !step.loaded_node().approval {
                 return Ok(ApprovalGate::Open);
             }
-            let paused = step.pause(cx.state(), None, &Map::new(), call, call);
+            let values = || {
+                let shown = cx.state().values.iter().filter(|(key, _)| !key.starts_with('_'));
+                shown.map(|(key, value)| (key.clone(), value.clone())).collect()
+            };
+            let paused = step.pause(cx.state(), call, step.shown(call, values), None);
             return match cx.ask_handler(paused.clone()).await? {
                 Some(decided) => decision(step, &decided, call),
                 None => Err(paused.into_error()),
@@ -111,26 +115,26 @@ impl GraphStep {
         sha256_hex(shown.to_string().as_bytes())
     }
 
-    /// `call`: as the state produces it; `shown`: with a person's edits.
-    fn pause(
+    /// What a person decides about: the call, with earlier edits, or else values.
+    fn shown<'s>(
+        &'s self,
+        call: Option<&'s ToolCall>,
+        values: impl FnOnce() -> Map<String, Value>,
+    ) -> (&'s str, String) {
+        match call {
+            Some(call) => (&call.name, call.arguments.clone()),
+            None => (self.id(), Value::Object(values()).to_string()),
+        }
+    }
+
+    /// `call`: as the state produces it.
+    pub(crate) fn pause(
         &self,
         state: &State,
-        within: Option<Paused>,
-        edits: &Map<String, Value>,
         call: Option<&ToolCall>,
-        shown: Option<&ToolCall>,
+        shown: (&str, String),
+        within: Option<Paused>,
     ) -> Paused {
-        let values = || match within {
-            Some(_) => edits.clone(),
-            None => {
-                let shown = state.values.iter().filter(|(key, _)| !key.starts_with('_'));
-                shown.map(|(key, value)| (key.clone(), value.clone())).collect()
-            }
-        };
-        let shown = match shown {
-            Some(call) => (&*call.name, call.arguments.clone()),
-            None => (self.id(), Value::Object(values()).to_string()),
-        };
         Paused::of_node(self.id(), self.fingerprint(state, call), shown, within)
     }
 
@@ -143,7 +147,9 @@ impl GraphStep {
         shown: Option<&ToolCall>,
     ) -> NodeError {
         match error.paused().filter(|_| error.category() == Category::Paused) {
-            Some(within) => self.pause(state, Some(within), edits, call, shown).into_error(),
+            Some(within) => {
+                self.pause(state, call, self.shown(shown, || edits.clone()), Some(within)).into_error()
+            }
             None => error,
         }
     }

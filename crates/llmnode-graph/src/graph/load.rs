@@ -41,18 +41,8 @@ pub(crate) fn load(
     nesting: Nesting<'_>,
 ) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
-    match loaded(text, name, registry, nesting, &mut faults) {
-        Some((mut loaded, region)) => {
-            loaded.warnings = faults.into_parts(None).warnings;
-            Graph::new(loaded, region).map_err(|error| {
-                // Not reached: a flow accepts whatever passed the checks.
-                let mut faults = Faults::default();
-                faults.fault("", FaultKind::Setting, error.message());
-                faults.into_parts(name.map(str::to_owned))
-            })
-        }
-        None => Err(faults.into_parts(name.map(str::to_owned))),
-    }
+    let graph = loaded(text, name, registry, nesting, &mut faults);
+    graph.ok_or_else(|| faults.into_parts(name.map(str::to_owned)))
 }
 
 fn loaded(
@@ -61,7 +51,7 @@ fn loaded(
     registry: &Registered,
     nesting: Nesting<'_>,
     faults: &mut Faults,
-) -> Option<(LoadedGraph, check::Region)> {
+) -> Option<Graph> {
     let file = file::read(text, faults)?;
     // The root counts for nesting even without a name.
     let names = [nesting.names, &[name.unwrap_or_default().to_owned()]].concat();
@@ -95,10 +85,13 @@ fn loaded(
         facts: summary(&facts, &untrusted),
         untrusted,
         retrieved,
-        warnings: Vec::new(),
+        warnings: std::mem::take(faults).into_parts(None).warnings,
         height,
     };
-    Some((loaded, plan.region))
+    // Not reached: a flow accepts whatever passed the checks.
+    Graph::new(loaded, plan.region)
+        .map_err(|error| faults.fault("", FaultKind::Setting, error.message()))
+        .ok()
 }
 
 fn nodes(

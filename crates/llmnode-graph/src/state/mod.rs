@@ -1,6 +1,5 @@
 //! What a graph works on: messages and values, and how nodes write to them.
 
-mod grow;
 mod reduce;
 mod size;
 mod update;

@@ -1,11 +1,12 @@
-//! Applies what nodes write to the state: reducers, and the types that the file declares.
+//! Applies what nodes write to the state: reducers, the types that the file declares, and the limit on its size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use llmnode_runtime::{Category, NodeError};
+use llmnode_runtime::{Category, Message, NodeError};
 use serde_json::{Map, Value};
 
-use super::{Logged, State, Turn, Update, size};
+use super::size::{MOST, Size, size};
+use super::{Logged, State, Turn, Update};
 use crate::file::{Field, Reducer, schema_mismatch, words_for};
 
 #[derive(Debug, Default)]
@@ -48,7 +49,7 @@ impl Rules {
             self.check(key, value)?;
         }
         state.values.extend(values);
-        state.resized();
+        state.size = Size::default();
         Ok(())
     }
 
@@ -92,6 +93,46 @@ impl Rules {
     }
 }
 
+impl State {
+    /// `written`: each key with its bytes, and whether they replace the old value. Fails with `limit_exceeded`.
+    fn grow(
+        &mut self,
+        from: &str,
+        written: &[(&str, usize, bool)],
+        cleared: &[String],
+        messages: &[Message],
+    ) -> Result<(), NodeError> {
+        let more = size(&messages) + written.iter().map(|(key, bytes, _)| key.len() + bytes).sum::<usize>();
+        let replaced = written.iter().filter(|(.., replaces)| *replaces).map(|(key, ..)| *key);
+        let gone: BTreeSet<&str> = replaced.chain(cleared.iter().map(String::as_str)).collect();
+        let gone = gone.into_iter().filter_map(|key| Some(key.len() + size(self.values.get(key)?))).sum();
+        // A branch's log keeps replaced values.
+        let gone: usize = if self.log.is_some() { 0 } else { gone };
+        let logged = |log: &[Logged]| -> usize {
+            log.iter().map(|one| size(&one.update.messages) + size(&one.update.values)).sum()
+        };
+        let measure =
+            |state: &State| size(&state.turns) + size(&state.values) + state.log.as_deref().map_or(0, logged);
+        let known = self.size.0.unwrap_or_else(|| measure(self));
+        let after = |known: usize| (known + more).saturating_sub(gone);
+        // The known size may be too large, but not too small for what nodes wrote: measured again before an error.
+        let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
+        if now > MOST {
+            let largest = written.iter().max_by_key(|(_, bytes, _)| *bytes);
+            let largest = largest
+                .map(|(key, bytes, _)| format!("; it writes {bytes} bytes to `{key}`"))
+                .unwrap_or_default();
+            let message = format!(
+                "the node `{from}` makes the state {now} bytes as JSON, and {MOST} are the most, which no setting changes{largest}: keep less \
+                 in the state"
+            );
+            return Err(NodeError::new(Category::LimitExceeded, message));
+        }
+        self.size.0 = Some(now);
+        Ok(())
+    }
+}
+
 enum WriteOp {
     Replace(Value),
     Append(Value),
@@ -127,7 +168,6 @@ fn refused(message: String) -> NodeError {
 
 #[cfg(test)]
 mod tests {
-    use llmnode_runtime::Message;
     use serde_json::json;
 
     use super::*;

@@ -38,14 +38,6 @@ pub(super) struct Agent {
     pub(super) save_as: Option<String>,
 }
 
-fn choice(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
 fn may_write(step: &GraphStep, listed: &[String], key: &str) -> bool {
     let is_free = !key.starts_with('_') && key != "messages" && !step.is_declared(key);
     is_free || listed.iter().any(|one| one == key)
@@ -100,6 +92,11 @@ impl Agent {
     fn with_choices(&self, ask: DynNode, visit: &Visit<'_>) -> Result<DynNode, NodeError> {
         let lists = JsonTemplate::object(&self.choices, visit)?;
         lists.into_iter().try_fold(ask, |ask, (path, list)| {
+            let choice = |value: &Value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                _ => None,
+            };
             let values = list.as_array().and_then(|list| list.iter().map(choice).collect::<Option<Vec<_>>>());
             let values = values.ok_or_else(|| {
                 let id = visit.id();
