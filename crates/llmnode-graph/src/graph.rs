@@ -7,7 +7,6 @@ mod load;
 mod loaded;
 mod loading;
 mod name;
-mod nesting;
 mod node_type;
 mod nodes;
 mod registry;

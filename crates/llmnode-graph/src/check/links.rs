@@ -51,7 +51,8 @@ pub(crate) fn links(file: &GraphFile, faults: &mut Faults) -> Links {
             }
             continue;
         }
-        let (Some(from), Some(to)) = (names.source(edge, faults), to) else {
+        let from = names.node(&edge.source, format!("{}/source", edge.at), None, faults);
+        let (Some(from), Some(to)) = (from, to) else {
             links.are_complete = false;
             links.calls_are_known &= edge.handle != TOOL_CALL;
             continue;
@@ -80,10 +81,6 @@ impl<'f> Names<'f> {
             ids.entry(node.id.as_str()).and_modify(|known| *known = None).or_insert(Some(index));
         }
         Names { ids, file }
-    }
-
-    fn source(&self, edge: &EdgeFile, faults: &mut Faults) -> Option<usize> {
-        self.node(&edge.source, format!("{}/source", edge.at), None, faults)
     }
 
     fn target(&self, edge: &EdgeFile, faults: &mut Faults) -> Option<To> {

@@ -13,8 +13,7 @@ use crate::faults::{FaultKind, Faults, GraphFaults, shown};
 use crate::file::{self, GraphFile};
 use crate::graph::folder::text_of;
 use crate::graph::loaded::{Graph, Inputs, LoadedGraph, LoadedNode};
-use crate::graph::nesting::{LoadCache, Nesting};
-use crate::graph::node_type::{NodeLoader, NodeType, Registered};
+use crate::graph::node_type::{LoadCache, LoadContext, NodeLoader, NodeType, Registered};
 use crate::graph::roles::{ToolLink, roles};
 use crate::graph::step::{DEFAULT, ERROR, REJECTED};
 use crate::graph::summary::{pauses_of_tools, summary, untrusted};
@@ -23,42 +22,33 @@ use crate::state::Rules;
 const DEFAULT_REQUESTS: u64 = 500;
 
 pub(crate) fn parse(text: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
-    load(text, None, registry, Nesting { names: &[], cache: &LoadCache::default() })
+    load(text, None, LoadContext { registry, names: &[], cache: &LoadCache::default() })
 }
 
 pub(crate) fn open(name: &str, registry: &Registered) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
     match text_of(name, registry, "", &mut faults) {
-        Some(text) => load(&text, Some(name), registry, Nesting { names: &[], cache: &LoadCache::default() }),
+        Some(text) => {
+            load(&text, Some(name), LoadContext { registry, names: &[], cache: &LoadCache::default() })
+        }
         None => Err(faults.into_parts(Some(shown(name)))),
     }
 }
 
-pub(crate) fn load(
-    text: &str,
-    name: Option<&str>,
-    registry: &Registered,
-    nesting: Nesting<'_>,
-) -> Result<Graph, GraphFaults> {
+pub(crate) fn load(text: &str, name: Option<&str>, context: LoadContext<'_>) -> Result<Graph, GraphFaults> {
     let mut faults = Faults::default();
-    let graph = loaded(text, name, registry, nesting, &mut faults);
+    let graph = loaded(text, name, context, &mut faults);
     graph.ok_or_else(|| faults.into_parts(name.map(str::to_owned)))
 }
 
-fn loaded(
-    text: &str,
-    name: Option<&str>,
-    registry: &Registered,
-    nesting: Nesting<'_>,
-    faults: &mut Faults,
-) -> Option<Graph> {
+fn loaded(text: &str, name: Option<&str>, context: LoadContext<'_>, faults: &mut Faults) -> Option<Graph> {
     let file = file::read(text, faults)?;
     // The root counts for nesting even without a name.
-    let names = [nesting.names, &[name.unwrap_or_default().to_owned()]].concat();
-    let nesting = Nesting { names: &names, ..nesting };
+    let names = [context.names, &[name.unwrap_or_default().to_owned()]].concat();
+    let context = LoadContext { names: &names, ..context };
     let links = check::links(&file, faults);
     let (roles, called) = roles(&file, &links);
-    let (mut loaded_nodes, mut facts) = nodes(&file, &links, (&roles, &called), registry, nesting, faults)?;
+    let (mut loaded_nodes, mut facts) = nodes(&file, &links, (&roles, &called), context, faults)?;
     pauses_of_tools(&mut facts, &called);
     let plan = check::check(&file, &links, &facts, faults)?;
     add_edges(&mut loaded_nodes, &facts, &links, &file);
@@ -98,28 +88,25 @@ fn nodes(
     file: &GraphFile,
     links: &check::Links,
     (roles, called): (&[Role], &[Vec<ToolLink>]),
-    registry: &Registered,
-    nesting: Nesting<'_>,
+    context: LoadContext<'_>,
     faults: &mut Faults,
 ) -> Option<(Vec<LoadedNode>, Vec<Facts>)> {
     let (mut late, mut loaded_nodes, mut facts) = (Faults::default(), Vec::new(), Vec::new());
     for (at, node) in file.nodes.iter().enumerate() {
         let mut of = Facts { handles: vec![DEFAULT.to_owned()], role: roles[at], ..Facts::default() };
-        let kind = registry.0.types.get(&node.kind);
+        let kind = context.registry.0.types.get(&node.kind);
         // A missing type was already reported.
         if kind.is_none() && !node.kind.is_empty() {
             let (at, message) =
                 (format!("{}/type", node.at), format!("no node type {:?}", shown(&node.kind)));
-            let known = registry.types().map(|(name, _)| name);
+            let known = context.registry.types().map(|(name, _)| name);
             faults.unknown(true, at, FaultKind::UnknownType, message, &node.kind, known);
         }
         let mut loader = NodeLoader {
             node,
-            settings: &node.data,
             is_react_flow: file.is_react_flow,
-            registry,
+            context,
             links: &called[at],
-            nesting,
             subgraph: None,
             call: None,
             limits: Limits::new(),
@@ -149,7 +136,7 @@ impl NodeLoader<'_> {
             let message = format!("the type {:?} refused the node without saying why", kind.name());
             self.faults.fault(&self.node.at, FaultKind::Setting, message);
         }
-        let waits = self.settings.values.get("require_approval").is_some_and(|value| value == true);
+        let waits = self.node.data.values.get("require_approval").is_some_and(|value| value == true);
         self.facts.pauses |= waits;
         // A `tool` that pauses waits as one.
         let approval = waits || self.facts.pauses && self.subgraph.is_none() && self.node.kind == "tool";

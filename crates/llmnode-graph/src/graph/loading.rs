@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::facts::{Read, Write};
 use crate::faults::FaultKind;
-use crate::file::{FRONT_END, check};
+use crate::file::{FRONT_END, check, with_common};
 use crate::graph::node_type::NodeLoader;
 use crate::template::Template;
 
@@ -34,15 +34,19 @@ impl<'l> NodeLoader<'l> {
 
     /// Reads the settings. Returns `None` if something is wrong with them: all mistakes are noted.
     pub fn data<T: DeserializeOwned + JsonSchema + 'static>(&mut self) -> Option<T> {
-        let schema = self.nesting.schema_of::<T>();
-        let before = self.faults.noted();
-        let settings = self.settings;
-        check(&schema, self.is_react_flow, &settings.values, Some(settings), self.faults);
+        let mut schemas = self.context.cache.schemas.borrow_mut();
+        let schema = schemas.entry(TypeId::of::<T>()).or_insert_with(|| {
+            let mut schema = schemars::schema_for!(T).to_value();
+            with_common(&mut schema);
+            schema
+        });
+        let (before, settings) = (self.faults.noted(), &self.node.data);
+        check(schema, self.is_react_flow, &settings.values, Some(settings), self.faults);
         if self.faults.noted() > before {
             return None;
         }
         let is_own = |name: &str| !COMMON.contains(&name) && !FRONT_END.contains(&name);
-        let own = self.settings.values.iter().filter(|(name, _)| is_own(name));
+        let own = self.node.data.values.iter().filter(|(name, _)| is_own(name));
         let own: Map<String, Value> = own.map(|(name, value)| (name.clone(), value.clone())).collect();
         let data = T::deserialize(Value::Object(own));
         data.map_err(|error| self.fault_of(FaultKind::WrongKind, "", error.to_string())).ok()
@@ -54,12 +58,12 @@ impl<'l> NodeLoader<'l> {
     }
 
     pub(crate) fn fault_of(&mut self, kind: FaultKind, place: &str, message: impl Into<String>) {
-        self.faults.fault(self.settings.pointer(place), kind, message);
+        self.faults.fault(self.node.data.pointer(place), kind, message);
     }
 
     /// Notes that a setting is probably wrong.
     pub fn warn(&mut self, place: &str, message: impl Into<String>) {
-        self.faults.warn(self.settings.pointer(place), FaultKind::Setting, message);
+        self.faults.warn(self.node.data.pointer(place), FaultKind::Setting, message);
     }
 
     /// Notes an unknown name: `no store "dcos"; did you mean "docs"?`
@@ -71,7 +75,7 @@ impl<'l> NodeLoader<'l> {
         known: impl IntoIterator<Item = &'n str>,
     ) {
         let message = format!("no {what} {:?}", one_line(name, 80));
-        let place = self.settings.pointer(place);
+        let place = self.node.data.pointer(place);
         self.faults.unknown(true, place, FaultKind::UnknownName, message, name, known);
     }
 
@@ -111,7 +115,7 @@ impl<'l> NodeLoader<'l> {
     }
 
     fn read_at(&self, place: &str, name: &str) -> Read {
-        Read { name: name.to_owned(), at: self.settings.pointer(place), in_system_prompt: false }
+        Read { name: name.to_owned(), at: self.node.data.pointer(place), in_system_prompt: false }
     }
 
     /// Notes that the node writes a value.
@@ -124,7 +128,7 @@ impl<'l> NodeLoader<'l> {
         if key.starts_with('_') || key == "messages" {
             self.fault(place, format!("{key:?} is reserved for the graph: choose another name"));
         }
-        let (key, at) = (key.to_owned(), self.settings.pointer(place));
+        let (key, at) = (key.to_owned(), self.node.data.pointer(place));
         self.facts.writes.push(Write { key, at, types: types.to_vec(), schema: None });
     }
 
@@ -152,7 +156,7 @@ impl<'l> NodeLoader<'l> {
 
     /// Checks that there is a profile of this name.
     pub fn profile(&mut self, place: &str, name: &str) {
-        let registry = self.registry;
+        let registry = self.context.registry;
         if !registry.profiles().any(|known| known == name) {
             self.unknown(place, "profile", name, registry.profiles());
         }
@@ -160,7 +164,7 @@ impl<'l> NodeLoader<'l> {
 
     /// Returns the value of this type that [`Registry::extend_with`](crate::Registry::extend_with) keeps.
     pub fn extension<T: Any + Send + Sync>(&self) -> Option<&'l T> {
-        self.registry.0.extensions.get(&TypeId::of::<T>())?.downcast_ref()
+        self.context.registry.0.extensions.get(&TypeId::of::<T>())?.downcast_ref()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The interface of node types, which the built-in ones use, too, and the registry that holds them.
 
 use std::any::{Any, TypeId};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,10 +10,9 @@ use llmnode_runtime::{ChatModel, Limits, Settings, Toolset};
 use serde_json::Value;
 
 use crate::facts::Facts;
-use crate::faults::Faults;
-use crate::file::{NodeFile, NodeSettings};
+use crate::faults::{Faults, GraphFaults};
+use crate::file::NodeFile;
 use crate::graph::loaded::{CallToApprove, Graph, GraphNode};
-use crate::graph::nesting::Nesting;
 use crate::graph::roles::ToolLink;
 
 /// A type of nodes in graphs.
@@ -90,11 +90,9 @@ pub trait NodeType: Send + Sync + 'static {
 /// One node while it is loaded: it has the settings, and the node type reports to it mistakes and what the node does.
 pub struct NodeLoader<'l> {
     pub(crate) node: &'l NodeFile,
-    pub(crate) settings: &'l NodeSettings,
     pub(crate) is_react_flow: bool,
-    pub(crate) registry: &'l Registered,
+    pub(crate) context: LoadContext<'l>,
     pub(crate) links: &'l [ToolLink],
-    pub(crate) nesting: Nesting<'l>,
     pub(crate) subgraph: Option<Graph>,
     pub(crate) call: Option<Arc<dyn CallToApprove>>,
     pub(crate) limits: Limits,
@@ -102,6 +100,22 @@ pub struct NodeLoader<'l> {
     pub(crate) faults: &'l mut Faults,
     /// Only faults if `links` are complete: an edge to a tool may be misspelled.
     pub(crate) late: &'l mut Faults,
+}
+
+/// What is known of the outer graphs while one is loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct LoadContext<'l> {
+    pub(crate) registry: &'l Registered,
+    /// Outermost first.
+    pub(crate) names: &'l [String],
+    pub(crate) cache: &'l LoadCache,
+}
+
+/// Shared by all graphs of one load.
+#[derive(Default)]
+pub(crate) struct LoadCache {
+    pub(super) graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,
+    pub(super) schemas: RefCell<HashMap<TypeId, Value>>,
 }
 
 /// A checked [`Registry`](crate::Registry), for loading and running graphs. Clones share it.

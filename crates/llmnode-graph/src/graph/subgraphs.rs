@@ -6,13 +6,12 @@ use crate::faults::{FaultKind, GraphFaults, shown};
 use crate::graph::folder::text_of;
 use crate::graph::load::load;
 use crate::graph::loaded::Graph;
-use crate::graph::nesting::Nesting;
-use crate::graph::node_type::NodeLoader;
+use crate::graph::node_type::{LoadContext, NodeLoader};
 
 const DEPTH: usize = 5;
 
 pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
-    let Nesting { names, cache } = node.nesting;
+    let LoadContext { registry, names, cache } = node.context;
     let path = |from: usize| {
         let names = names[from..].iter().map(String::as_str).chain([name]);
         one_line(names.collect::<Vec<_>>().join(" > "), 300)
@@ -28,8 +27,8 @@ pub(crate) fn subgraph(node: &mut NodeLoader<'_>, name: &str) -> Option<Graph> {
     let loaded = match known {
         Some(loaded) => loaded,
         None => {
-            let text = text_of(name, node.registry, &node.settings.pointer("/flow_id"), node.faults)?;
-            let loaded = load(&text, Some(name), node.registry, node.nesting);
+            let text = text_of(name, registry, &node.node.data.pointer("/flow_id"), node.faults)?;
+            let loaded = load(&text, Some(name), node.context);
             cache.graphs.borrow_mut().insert(name.to_owned(), loaded.clone());
             loaded
         }

@@ -9,16 +9,12 @@ use crate::template::key;
 
 /// An agent pauses if a node that it calls does.
 pub(crate) fn pauses_of_tools(facts: &mut [Facts], called: &[Vec<ToolLink>]) {
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (at, links) in called.iter().enumerate() {
-            let mut within = links.iter().filter(|link| link.is_callable());
-            if !facts[at].pauses && within.any(|link| facts[link.node].pauses) {
-                facts[at].pauses = true;
-                changed = true;
-            }
-        }
+    let begins_to = |facts: &[Facts], at: usize| {
+        let mut called = called[at].iter().filter(|link| link.is_callable());
+        !facts[at].pauses && called.any(|link| facts[link.node].pauses)
+    };
+    while let Some(at) = (0..facts.len()).find(|at| begins_to(facts, *at)) {
+        facts[at].pauses = true;
     }
 }
 

@@ -115,7 +115,7 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     if on_way && tools.may_pause() {
         let message = "a tool here waits for an approval or a result, but the node that executes it cannot wait: let that node lead \
                        back to the agent, and nowhere else";
-        node.late.fault(node.settings.pointer("/tools"), FaultKind::Setting, message);
+        node.late.fault(node.node.data.pointer("/tools"), FaultKind::Setting, message);
     }
     let dyn_node = dyn_node(&data, &answer, recover, &tools, before, node)?;
     Some(Arc::new(Agent {
@@ -133,7 +133,7 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
 
 /// An unregistered name is that of a node that the agent may call.
 fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
-    let (registry, links) = (node.registry, node.links);
+    let (registry, links) = (node.context.registry, node.links);
     let mut found: Vec<&str> = Vec::new();
     for (index, name) in names.iter().enumerate() {
         let place = format!("/tools/{index}");
@@ -145,7 +145,7 @@ fn listed(names: &[String], node: &mut NodeLoader<'_>) -> Toolset {
         } else if !links.iter().any(|link| link.is_named(name)) {
             let called = links.iter().filter(|link| link.is_callable()).map(|link| link.label.as_str());
             let known = registry.0.tools.names().chain(called);
-            let (at, message) = (node.settings.pointer(&place), format!("no tool {:?}", shown(name)));
+            let (at, message) = (node.node.data.pointer(&place), format!("no tool {:?}", shown(name)));
             node.late.unknown(true, at, FaultKind::UnknownName, message, name, known);
         }
     }

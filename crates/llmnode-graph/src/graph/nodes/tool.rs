@@ -28,7 +28,7 @@ pub(super) struct Data {
 
 pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
     let Data { tool_name, arguments, save_as } = node.data()?;
-    let registry = node.registry;
+    let registry = node.context.registry;
     node.untrusted();
     node.facts.also_writes.push(node.id().to_owned());
     if let Some(key) = &save_as {
@@ -136,13 +136,8 @@ async fn ran(tools: &Toolset, visit: &Visit<'_>, call: &ToolCall) -> Result<Exec
         None => ("the tool has no body of its own, so nothing executes it here".to_owned(), true),
     };
     let time = clock.now().saturating_duration_since(began);
-    Ok(ExecutedCall {
-        name: call.name.clone(),
-        arguments: arguments_of(&call.arguments),
-        result,
-        failed,
-        time,
-    })
+    let (name, arguments) = (call.name.clone(), arguments_of(&call.arguments));
+    Ok(ExecutedCall { name, arguments, result, failed, time })
 }
 
 pub(super) fn arguments_of(text: &str) -> Value {
