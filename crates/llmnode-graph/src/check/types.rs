@@ -60,13 +60,8 @@ fn known<'f>(file: &'f GraphFile, facts: &'f [Facts]) -> Schemas<'f> {
     let is_open = facts.iter().any(|facts| facts.writes_anything);
     let by_nodes = by_nodes.into_iter().filter(|_| !is_open).filter_map(|(key, schema)| Some((key, schema?)));
     let inputs = file.inputs.iter().map(|(key, schema)| (key.as_str(), schema));
-    let error = [(ERROR, &*OF_ERROR)];
-    error
-        .into_iter()
-        .chain(by_nodes)
-        .chain(file.state.iter().map(|(key, field)| (key.as_str(), &field.schema)))
-        .chain(inputs)
-        .collect()
+    let state = file.state.iter().map(|(key, field)| (key.as_str(), &field.schema));
+    [(ERROR, &*OF_ERROR)].into_iter().chain(by_nodes).chain(state).chain(inputs).collect()
 }
 
 fn declared<'f>(known: &Schemas<'f>, read: &Read) -> Option<&'f Value> {

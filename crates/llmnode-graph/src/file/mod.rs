@@ -48,13 +48,12 @@ pub(crate) struct GraphFile {
     pub(crate) calls_are_known: bool,
 }
 
+/// For messages.
 impl GraphFile {
-    /// For messages.
     pub(crate) fn id(&self, node: usize) -> String {
         shown(&self.nodes[node].id)
     }
 
-    /// For messages.
     pub(crate) fn ids<'n>(&self, nodes: impl IntoIterator<Item = &'n usize>) -> String {
         listed(nodes.into_iter().map(|node| self.nodes[*node].id.as_str()))
     }

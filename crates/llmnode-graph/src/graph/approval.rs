@@ -28,11 +28,10 @@ impl ApprovalGate {
             if !step.loaded_node().approval {
                 return Ok(ApprovalGate::Open);
             }
-            let values = || {
-                let shown = cx.state().values.iter().filter(|(key, _)| !key.starts_with('_'));
-                shown.map(|(key, value)| (key.clone(), value.clone())).collect()
-            };
-            let paused = step.pause(cx.state(), call, step.shown(call, values), None);
+            let values = cx.state().values.iter().filter(|(key, _)| !key.starts_with('_'));
+            let values = values.map(|(key, value)| (key.clone(), value.clone())).collect();
+            let fingerprint = step.fingerprint(cx.state(), call);
+            let paused = Paused::of_node(step.id(), fingerprint, step.shown(call, values), None);
             return match cx.ask_handler(paused.clone()).await? {
                 Some(decided) => decision(step, &decided, call),
                 None => Err(paused.into_error()),
@@ -116,28 +115,14 @@ impl GraphStep {
     }
 
     /// What a person decides about: the call, with earlier edits, or else values.
-    fn shown<'s>(
-        &'s self,
-        call: Option<&'s ToolCall>,
-        values: impl FnOnce() -> Map<String, Value>,
-    ) -> (&'s str, String) {
+    fn shown<'s>(&'s self, call: Option<&'s ToolCall>, values: Map<String, Value>) -> (&'s str, String) {
         match call {
             Some(call) => (&call.name, call.arguments.clone()),
-            None => (self.id(), Value::Object(values()).to_string()),
+            None => (self.id(), Value::Object(values).to_string()),
         }
     }
 
-    /// `call`: as the state produces it.
-    pub(crate) fn pause(
-        &self,
-        state: &State,
-        call: Option<&ToolCall>,
-        shown: (&str, String),
-        within: Option<Paused>,
-    ) -> Paused {
-        Paused::of_node(self.id(), self.fingerprint(state, call), shown, within)
-    }
-
+    /// `call`: as the state produces it; `shown`: with a person's edits.
     pub(crate) fn paused_within(
         &self,
         state: &State,
@@ -148,7 +133,8 @@ impl GraphStep {
     ) -> NodeError {
         match error.paused().filter(|_| error.category() == Category::Paused) {
             Some(within) => {
-                self.pause(state, call, self.shown(shown, || edits.clone()), Some(within)).into_error()
+                let shown = self.shown(shown, edits.clone());
+                Paused::of_node(self.id(), self.fingerprint(state, call), shown, Some(within)).into_error()
             }
             None => error,
         }

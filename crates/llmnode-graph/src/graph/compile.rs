@@ -119,12 +119,12 @@ impl FlowCompiler<'_> {
         let loaded_node = &self.loaded.loaded_nodes[node];
         let mut ways: Vec<(String, To)> = Vec::new();
         for handle in &loaded_node.handles {
-            match (handle.as_str(), next(handle)) {
-                (_, Some(to)) => ways.push((handle.clone(), to)),
-                (ERROR, None) if self.has_error_exit => ways.push((handle.clone(), To::End)),
-                (ERROR | REJECTED, None) => {}
-                (_, None) => ways.push((handle.clone(), To::End)),
-            }
+            let ends = match &**handle {
+                ERROR => self.has_error_exit,
+                handle => handle != REJECTED,
+            };
+            let to = next(handle).or_else(|| ends.then_some(To::End));
+            ways.extend(to.map(|to| (handle.clone(), to)));
         }
         // A subgraph may end with a handle that this graph does not name.
         if let Some(graph) = &loaded_node.subgraph {

@@ -64,8 +64,8 @@ pub(crate) fn roles(file: &GraphFile, links: &Links) -> (Vec<Role>, Vec<Vec<Tool
     for (from, to, link) in links.by(TOOL_CALL) {
         let node = &file.nodes[to];
         let label = node.label.clone().unwrap_or_else(|| node.id.clone());
-        let name =
-            Some(sanitised(&label)).filter(|name| is_name(name)).unwrap_or_else(|| sanitised(&node.id));
+        let name = sanitised(&label);
+        let name = if is_name(&name) { name } else { sanitised(&node.id) };
         let executes = node.kind == "tool" && !node.data.values.contains_key("tool_name");
         // A tool cannot hand over, since the flow is elsewhere.
         let kind = match (is_tool[to] || is_tool[from], executes) {

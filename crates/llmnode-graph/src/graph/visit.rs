@@ -58,12 +58,9 @@ impl<'v> Visit<'v> {
             }
             Some(if is_fenced(name) { fenced(&text).into() } else { text })
         };
-        let text = template.render(value);
-        text.map_err(|missing| {
-            if let Some(error) = too_large {
-                return error;
-            }
-            NodeError::new(Category::PrepError, format!("the node `{}` reads {missing}", self.id()))
+        template.render(value).map_err(|missing| {
+            let message = format!("the node `{}` reads {missing}", self.id());
+            too_large.unwrap_or_else(|| NodeError::new(Category::PrepError, message))
         })
     }
 }

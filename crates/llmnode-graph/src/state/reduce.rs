@@ -24,16 +24,14 @@ impl Rules {
             let way = self.fits(held, &key, value)?;
             checked.push((key, way));
         }
-        let replaces = |way: &WriteOp| matches!(way, WriteOp::Replace(_));
-        let written: Vec<_> = checked.iter().map(|(key, way)| (&**key, way.size(), replaces(way))).collect();
-        state.grow(from, &written, &cleared, &messages)?;
+        state.grow(from, &checked, &cleared, &messages)?;
         if let (Some(log), Some(logged)) = (&mut state.log, logged) {
             log.push(logged);
         }
         for (key, way) in checked {
             if untrusted {
                 state.untrusted.insert(key.clone());
-            } else if replaces(&way) {
+            } else if way.replaces() {
                 state.untrusted.remove(&key);
             }
             way.write(key, &mut state.values);
@@ -94,17 +92,17 @@ impl Rules {
 }
 
 impl State {
-    /// `written`: each key with its bytes, and whether they replace the old value. Fails with `limit_exceeded`.
+    /// Fails with `limit_exceeded`.
     fn grow(
         &mut self,
         from: &str,
-        written: &[(&str, usize, bool)],
+        written: &[(String, WriteOp)],
         cleared: &[String],
         messages: &[Message],
     ) -> Result<(), NodeError> {
-        let more = size(&messages) + written.iter().map(|(key, bytes, _)| key.len() + bytes).sum::<usize>();
-        let replaced = written.iter().filter(|(.., replaces)| *replaces).map(|(key, ..)| *key);
-        let gone: BTreeSet<&str> = replaced.chain(cleared.iter().map(String::as_str)).collect();
+        let more = size(&messages) + written.iter().map(|(key, way)| key.len() + way.size()).sum::<usize>();
+        let replaced = written.iter().filter(|(_, way)| way.replaces()).map(|(key, _)| key);
+        let gone: BTreeSet<&String> = replaced.chain(cleared).collect();
         let gone = gone.into_iter().filter_map(|key| Some(key.len() + size(self.values.get(key)?))).sum();
         // A branch's log keeps replaced values.
         let gone: usize = if self.log.is_some() { 0 } else { gone };
@@ -118,13 +116,11 @@ impl State {
         // The known size may be too large, but not too small for what nodes wrote: measured again before an error.
         let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
         if now > MOST {
-            let largest = written.iter().max_by_key(|(_, bytes, _)| *bytes);
-            let largest = largest
-                .map(|(key, bytes, _)| format!("; it writes {bytes} bytes to `{key}`"))
-                .unwrap_or_default();
+            let largest = written.iter().map(|(key, way)| (way.size(), key)).max_by_key(|(bytes, _)| *bytes);
+            let largest = largest.map(|(bytes, key)| format!("; it writes {bytes} bytes to `{key}`"));
+            let largest = largest.unwrap_or_default();
             let message = format!(
-                "the node `{from}` makes the state {now} bytes as JSON, and {MOST} are the most, which no setting changes{largest}: keep less \
-                 in the state"
+                "the node `{from}` makes the state {now} bytes as JSON, and {MOST} are the most, which no setting changes{largest}: keep less in the state"
             );
             return Err(NodeError::new(Category::LimitExceeded, message));
         }
@@ -145,6 +141,10 @@ impl WriteOp {
             WriteOp::Replace(value) | WriteOp::Append(value) => size(value),
             WriteOp::Merge(members) => size(members),
         }
+    }
+
+    fn replaces(&self) -> bool {
+        matches!(self, WriteOp::Replace(_))
     }
 
     fn write(self, key: String, values: &mut Map<String, Value>) {

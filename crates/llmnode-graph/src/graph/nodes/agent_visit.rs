@@ -50,10 +50,9 @@ impl GraphNode for Agent {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             if let Some(profile) = self.profile.as_ref().filter(|profile| !visit.cx().has_model(profile)) {
+                let id = visit.id();
                 let message = format!(
-                    "the node `{}` asks the model {profile:?}, which the run does not have: make the run by `registry.run(..)`, or \
-                     add the model to it",
-                    visit.id()
+                    "the node `{id}` asks the model {profile:?}, which the run does not have: make the run by `registry.run(..)`, or add the model to it"
                 );
                 return Err(NodeError::new(Category::ConfigError, message).into());
             }

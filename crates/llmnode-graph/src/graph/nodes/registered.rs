@@ -64,9 +64,8 @@ where
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
             let mut fields = JsonTemplate::object(&self.input, visit)?;
-            let given =
-                self.from_state.iter().filter_map(|name| Some((name.clone(), visit.value(name)?.clone())));
-            fields.extend(given);
+            let of_state = |name: &String| Some((name.clone(), visit.value(name)?.clone()));
+            fields.extend(self.from_state.iter().filter_map(of_state));
             let node = N::deserialize(Value::Object(fields)).map_err(|error| {
                 let message = format!("the fields of `{}` cannot be read: {error}", N::NAME);
                 NodeError::new(Category::PrepError, message).with_source(error)
