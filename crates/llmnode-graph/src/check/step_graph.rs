@@ -10,7 +10,6 @@ use crate::shape::{Handle, OutEdge, Shape, To};
 /// Handles that do not continue the flow: without an edge, nothing ends.
 const NON_FLOW_HANDLES: &[&str] = &["error", "rejected", "tool-call"];
 
-/// A graph under check.
 pub(super) struct StepGraph<'f> {
     pub(super) file: &'f GraphFile,
     pub(super) links: &'f Links,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::describe::describe;
 use super::json::Document;
 use super::text::FileText;
-use super::values::{limits, values};
+use super::values::{inputs_and_state, limits};
 use super::{
     EdgeFile, FORMAT, GraphFile, NodeFile, NodeSettings, VERSION, check, handle, is_end, json, react_flow,
 };
@@ -54,7 +54,7 @@ pub(crate) fn read(text: &str, faults: &mut Faults) -> Option<GraphFile> {
         faults.fault("/nodes", FaultKind::OutOfRange, "is empty, but a graph needs at least one node");
     }
     let faulty = faulty_parts(faults);
-    let (inputs, state) = values(&file, &faulty, faults);
+    let (inputs, state) = inputs_and_state(&file, &faulty, faults);
     let mut graph = GraphFile {
         is_react_flow,
         name: file.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),

@@ -41,7 +41,6 @@ struct SchemaChecker<'f> {
     /// As in JSON Schema, where unknown members are allowed unless the schema says otherwise.
     allows_unknown: bool,
     is_react_flow: bool,
-    /// Where the members come from.
     settings: Option<&'f NodeSettings>,
     faults: &'f mut Faults,
 }

@@ -32,12 +32,15 @@ fn declared(part: &str, name: &str, schema: &Value, faulty: &HashSet<String>, fa
     at
 }
 
-type Values = (BTreeMap<String, Value>, BTreeMap<String, Field>);
+type InputsAndState = (BTreeMap<String, Value>, BTreeMap<String, Field>);
 
-/// The inputs and the state.
-pub(super) fn values(file: &Map<String, Value>, faulty: &HashSet<String>, faults: &mut Faults) -> Values {
+pub(super) fn inputs_and_state(
+    file: &Map<String, Value>,
+    faulty: &HashSet<String>,
+    faults: &mut Faults,
+) -> InputsAndState {
     let members = |part: &str| file.get(part).and_then(Value::as_object).into_iter().flatten();
-    let (mut inputs, mut state) = Values::default();
+    let (mut inputs, mut state) = InputsAndState::default();
     for (name, schema) in members("inputs") {
         declared("inputs", name, schema, faulty, faults);
         inputs.insert(name.clone(), schema.clone());

@@ -59,16 +59,17 @@ pub(crate) fn endless(shape: &Shape, reached: &[bool]) -> Vec<Vec<usize>> {
     let before = |nodes: Vec<usize>| spread(shape.len(), nodes, |node| back[node].iter().copied());
     let ends = before(reached.iter().copied().filter(|node| shape.is_last(*node)).collect());
     let (mut groups, mut seen) = (Vec::new(), ends);
-    for node in reached {
+    for node in reached.into_iter().rev() {
         if seen[node] {
             continue;
         }
-        let group = marked(&reach(shape, &[node]));
-        let leads_here = before(vec![node]);
+        let (group, leads_here) = (marked(&reach(shape, &[node])), before(vec![node]));
         if group.iter().all(|one| leads_here[*one]) {
-            group.iter().for_each(|one| seen[*one] = true);
             groups.push(group);
+            // Whatever leads to a cycle is in no other one.
+            seen.iter_mut().zip(leads_here).for_each(|(seen, leads)| *seen |= leads);
         }
     }
+    groups.sort();
     groups
 }

@@ -76,8 +76,8 @@ pub(super) fn load(node: &mut NodeLoader<'_>) -> Option<Arc<dyn GraphNode>> {
         };
         match regex {
             Ok(regex) => {
-                let (source, value) = (own.or_else(|| source.clone()), value.to_lowercase());
-                read.push(Route { source, condition, value, regex, handle: to });
+                let (source, lowercase) = (own.or_else(|| source.clone()), value.to_lowercase());
+                read.push(Route { source, condition, lowercase, regex, handle: to });
             }
             Err(error) => {
                 let message = format!("is not a regular expression: {}", one_line(error.to_string(), 200));
@@ -96,8 +96,7 @@ struct Router(Vec<Route>);
 struct Route {
     source: Option<String>,
     condition: Condition,
-    /// In lower case.
-    value: String,
+    lowercase: String,
     /// With the longest text that it may search, in bytes.
     regex: Option<(Regex, usize)>,
     handle: String,
@@ -105,13 +104,13 @@ struct Route {
 
 impl Route {
     fn fits(&self, text: &str) -> Result<bool, String> {
-        if text.is_empty() || self.value.is_empty() {
+        if text.is_empty() || self.lowercase.is_empty() {
             return Ok(false);
         }
         Ok(match (&self.condition, &self.regex) {
-            (Condition::Contains, _) => text.to_lowercase().contains(&self.value),
-            (Condition::Equals, _) => text.to_lowercase() == self.value,
-            (Condition::StartsWith, _) => text.to_lowercase().starts_with(&self.value),
+            (Condition::Contains, _) => text.to_lowercase().contains(&self.lowercase),
+            (Condition::Equals, _) => text.to_lowercase() == self.lowercase,
+            (Condition::StartsWith, _) => text.to_lowercase().starts_with(&self.lowercase),
             (Condition::Regex, None) => false,
             (Condition::Regex, Some((regex, most))) if text.len() <= *most => regex.is_match(text),
             (Condition::Regex, Some((regex, most))) => {
