@@ -120,7 +120,7 @@ impl ReadChecker<'_> {
         let name = key(&read.name);
         let number = self.keys.of(name);
         let has = |set: &KeySet| number.is_some_and(|number| set.has(number));
-        let (shown_name, writers) = (shown(name), self.writers(name));
+        let shown_name = shown(name);
         let inner = path(&read.name).nth(1).filter(|inner| {
             matches!(name, "inputs" | "state") && number.is_none() && self.keys.of(inner).is_some()
         });
@@ -131,6 +131,7 @@ impl ReadChecker<'_> {
         }
         if has(&known.always) {
         } else if has(&known.perhaps) {
+            let writers = self.writers(name);
             let message = format!(
                 "{shown_name:?} is written by {writers}, but not on every path to this node; a run that comes without it fails"
             );
@@ -141,7 +142,7 @@ impl ReadChecker<'_> {
             );
             faults.warn(&read.at, FaultKind::Data, message);
         } else if self.written.get(name).is_some_and(|nodes| !nodes.is_empty()) {
-            let node = self.graph.file.id(node);
+            let (writers, node) = (self.writers(name), self.graph.file.id(node));
             let message = format!(
                 "{shown_name:?} is written by {writers}, but on no path to {node:?}: write it earlier, or make it an input"
             );
