@@ -103,15 +103,6 @@ impl Registry {
         self
     }
 
-    /// Adds the models of profiles (feature `openai`), each under its name.
-    #[cfg(feature = "openai")]
-    pub fn profiles(mut self, profiles: crate::Profiles) -> Self {
-        for (name, model, settings) in profiles.into_models() {
-            self.models.push((name, Arc::new(model), settings));
-        }
-        self
-    }
-
     /// Sets the folder of the subgraphs: `flow_id` is the name of a file there, without `.json`. Nothing outside the folder is
     /// opened.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -164,6 +155,17 @@ impl Registry {
             return Err(NodeError::new(Category::ConfigError, message));
         }
         Ok(Registered(Arc::new(RegisteredInner { tools, types: named, models, folder, extensions })))
+    }
+}
+
+#[cfg(feature = "openai")]
+impl Registry {
+    /// Adds the models of profiles (feature `openai`), each under its name.
+    pub fn profiles(mut self, profiles: crate::Profiles) -> Self {
+        for (name, model, settings) in profiles.into_models() {
+            self.models.push((name, Arc::new(model), settings));
+        }
+        self
     }
 }
 
