@@ -24,7 +24,7 @@ const MAX_DUPLICATES: usize = 1000;
 pub(super) fn read(text: &str, most: usize) -> Result<Document, serde_json::Error> {
     let duplicates = RefCell::new(Vec::new());
     let mut reader = serde_json::Deserializer::from_str(text);
-    let seed = ValueSeed { place: Place::Root, depth: 0, most, duplicates: &duplicates };
+    let seed = ValueSeed { path: JsonPath::Root, depth: 0, most, duplicates: &duplicates };
     let value = seed.deserialize(&mut reader)?;
     reader.end()?;
     Ok(Document { value, duplicates: duplicates.into_inner() })
@@ -32,25 +32,25 @@ pub(super) fn read(text: &str, most: usize) -> Result<Document, serde_json::Erro
 
 #[derive(Clone, Copy)]
 struct ValueSeed<'p> {
-    place: Place<'p>,
+    path: JsonPath<'p>,
     depth: usize,
     most: usize,
     duplicates: &'p RefCell<Vec<String>>,
 }
 
 #[derive(Clone, Copy)]
-enum Place<'p> {
+enum JsonPath<'p> {
     Root,
-    Member(&'p Place<'p>, &'p str),
-    Item(&'p Place<'p>, usize),
+    Member(&'p JsonPath<'p>, &'p str),
+    Item(&'p JsonPath<'p>, usize),
 }
 
-impl Place<'_> {
+impl JsonPath<'_> {
     fn pointer(&self) -> String {
         match self {
-            Place::Root => String::new(),
-            Place::Member(outer, name) => format!("{}/{}", outer.pointer(), escaped(name)),
-            Place::Item(outer, at) => format!("{}/{at}", outer.pointer()),
+            JsonPath::Root => String::new(),
+            JsonPath::Member(outer, name) => format!("{}/{}", outer.pointer(), escaped(name)),
+            JsonPath::Item(outer, at) => format!("{}/{at}", outer.pointer()),
         }
     }
 }
@@ -97,7 +97,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         self.enter()?;
         let (inner, mut list) = (ValueSeed { depth: self.depth + 1, ..self }, Vec::new());
         while let Some(item) =
-            from.next_element_seed(ValueSeed { place: Place::Item(&self.place, list.len()), ..inner })?
+            from.next_element_seed(ValueSeed { path: JsonPath::Item(&self.path, list.len()), ..inner })?
         {
             list.push(item);
         }
@@ -111,11 +111,11 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
             if name.len() > MAX_NAME_BYTES {
                 return Err(A::Error::custom(format!("a name has more than {MAX_NAME_BYTES} bytes")));
             }
-            let place = Place::Member(&self.place, &name);
-            let inner = ValueSeed { place, depth: self.depth + 1, ..self };
+            let path = JsonPath::Member(&self.path, &name);
+            let inner = ValueSeed { path, depth: self.depth + 1, ..self };
             if members.contains_key(&name) {
                 if self.duplicates.borrow().len() < MAX_DUPLICATES {
-                    self.duplicates.borrow_mut().push(inner.place.pointer());
+                    self.duplicates.borrow_mut().push(inner.path.pointer());
                 }
                 from.next_value::<IgnoredAny>()?;
             } else {
