@@ -81,7 +81,6 @@ pub(crate) struct Name {
     before: Option<char>,
     /// In a path or struct expression, where it is not a variable.
     is_part: bool,
-    /// `field` in `name.field`.
     pub(crate) field: Option<String>,
 }
 

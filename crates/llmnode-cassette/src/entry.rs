@@ -105,7 +105,6 @@ pub(crate) struct RecordedStream {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReasoningPiece {
-    /// Byte offset in the text.
     pub(crate) at: usize,
     pub(crate) text: String,
 }

@@ -16,7 +16,6 @@ use crate::placeholders::Named;
 
 pub(crate) const MODEL: &str = "OPENAI_EMBEDDING_MODEL";
 
-/// By store.
 type Files = BTreeMap<String, Option<PathBuf>>;
 
 /// Embeddings cost money, so a variable has to ask for them.

@@ -19,9 +19,7 @@ const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 
 #[derive(Clone)]
 pub(crate) struct ListedTool {
-    /// At the server.
     pub(crate) own: String,
-    /// For the model.
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) schema: Value,

@@ -37,7 +37,6 @@ pub(crate) struct WrittenNode {
 pub(crate) struct Mistake {
     pub(crate) text: String,
     pub(crate) line: usize,
-    /// Index.
     pub(crate) node: Option<usize>,
     pub(crate) is_warning: bool,
 }

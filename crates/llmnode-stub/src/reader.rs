@@ -12,7 +12,6 @@ const MAX_TRAILERS: usize = 64;
 const KEEP_BUFFER: usize = 64 * 1024;
 
 pub(super) enum ReadError {
-    /// Nobody is left to answer.
     Gone,
     Bad(BadRequest),
 }

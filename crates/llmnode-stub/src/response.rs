@@ -20,7 +20,6 @@ pub(super) struct Response {
 pub(super) enum Body {
     Bytes(Arc<[u8]>),
     Filler(Filler),
-    /// Each becomes one chunk of HTTP.
     Pieces(Arc<[Vec<u8>]>),
 }
 

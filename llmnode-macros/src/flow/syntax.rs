@@ -44,9 +44,7 @@ pub(crate) struct FlowStep {
 }
 
 pub(crate) enum Exit {
-    /// `=> target`
     Arrow(Target),
-    /// `=> match { … }`
     Match(Vec<Arm>),
 }
 

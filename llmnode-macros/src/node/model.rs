@@ -20,7 +20,6 @@ pub(crate) struct NodeModel<'a> {
     pub(crate) toolset: Option<&'a Field>,
     pub(crate) output: Option<&'a Type>,
     pub(crate) state: Option<&'a Type>,
-    /// In flows.
     pub(crate) preparation: Option<Preparation<'a>>,
 }
 

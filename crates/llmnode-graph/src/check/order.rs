@@ -23,7 +23,6 @@ pub(super) enum StepExit {
     Cleared,
 }
 
-/// Its end, and the join of its fork.
 type Branch = (usize, To);
 
 impl PointGraph {

@@ -15,7 +15,6 @@ pub(super) struct StepGraph<'f> {
     pub(super) links: &'f Links,
     pub(super) facts: &'f [Facts],
     pub(super) is_step: Vec<bool>,
-    /// Edges keep their numbers from `links`.
     pub(super) shape: Shape,
 }
 

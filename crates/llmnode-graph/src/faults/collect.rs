@@ -88,7 +88,6 @@ impl Faults {
         self.faults.iter().map(|fault| fault.pointer.as_str())
     }
 
-    /// Also appends faults that waited for these.
     pub(crate) fn append(&mut self, others: Faults) {
         others.faults.into_iter().for_each(|fault| note(&mut self.faults, fault));
     }
@@ -118,7 +117,6 @@ fn note(list: &mut Vec<Fault>, fault: Fault) {
 /// By the outermost pointer: numbers by value, then names, then faults of the entire file.
 fn order(fault: &Fault) -> (bool, Vec<(u64, String)>) {
     let outer = fault.via.first().unwrap_or(&fault.pointer);
-    // All else before the nodes.
     let rooms = ["format", "version", "name", "inputs", "state", "", "nodes", "edges"];
     let room = |part: &str| rooms.iter().position(|room| *room == part).unwrap_or(5) as u64;
     let part = |(depth, part): (usize, &str)| match part.parse::<u64>() {

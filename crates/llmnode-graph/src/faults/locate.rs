@@ -38,7 +38,6 @@ fn enter<'t>(value: &'t str, part: &str) -> Option<(Option<&'t str>, &'t str)> {
     Some((Some(name.get()), value.get()))
 }
 
-/// In the order of the text, with duplicates.
 struct Members<'t>(Vec<(&'t RawValue, &'t RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

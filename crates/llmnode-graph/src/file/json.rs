@@ -20,7 +20,6 @@ pub(crate) struct Document {
 const MAX_NAME_BYTES: usize = 1024;
 const MAX_DUPLICATES: usize = 1000;
 
-/// Fails if values are nested deeper than `most`.
 pub(super) fn read(text: &str, most: usize) -> Result<Document, serde_json::Error> {
     let duplicates = RefCell::new(Vec::new());
     let mut reader = serde_json::Deserializer::from_str(text);

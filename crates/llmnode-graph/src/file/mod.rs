@@ -48,7 +48,6 @@ pub(crate) struct GraphFile {
     pub(crate) calls_are_known: bool,
 }
 
-/// For messages.
 impl GraphFile {
     pub(crate) fn id(&self, node: usize) -> String {
         shown(&self.nodes[node].id)

@@ -11,7 +11,6 @@ use crate::graph::node_type::Registered;
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Notes at `place` why there is no text.
 pub(crate) fn text_of(name: &str, registry: &Registered, place: &str, faults: &mut Faults) -> Option<String> {
     match read(name, registry) {
         Ok(Some(text)) => return Some(text),

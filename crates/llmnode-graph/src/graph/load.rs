@@ -161,7 +161,6 @@ impl NodeLoader<'_> {
     }
 }
 
-/// Targets distinguish the handles of calls.
 fn add_edges(loaded_nodes: &mut [LoadedNode], facts: &[Facts], links: &check::Links, file: &GraphFile) {
     for link in &links.edges {
         let loaded_node = &mut loaded_nodes[link.from];

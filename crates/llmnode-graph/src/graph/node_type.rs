@@ -111,7 +111,6 @@ pub(crate) struct LoadContext<'l> {
     pub(crate) cache: &'l LoadCache,
 }
 
-/// Shared by all graphs of one load.
 #[derive(Default)]
 pub(crate) struct LoadCache {
     pub(super) graphs: RefCell<HashMap<String, Result<Graph, GraphFaults>>>,

@@ -16,7 +16,6 @@ use crate::faults::{FaultKind, Faults, escaped, shown};
 const OPENAI_KEY: &str = "OPENAI_API_KEY";
 const KEY_ENDING: &str = "_API_KEY";
 
-/// Keys by the names of their variables.
 type Keys<'k> = &'k dyn Fn(&str) -> Option<String>;
 
 /// Models by name, as an operator's file lists them (feature `openai`).

@@ -92,7 +92,6 @@ impl Rules {
 }
 
 impl State {
-    /// Fails with `limit_exceeded`.
     fn grow(
         &mut self,
         from: &str,
