@@ -84,6 +84,8 @@ impl LedgerSnapshot {
     ///
     /// # Errors
     /// A [`FormatError`]: the JSON is something else, newer than this llmnode, or malformed.
+    // Compiled only in a program that calls it: what serde makes for records is a large part of the crate.
+    #[inline]
     pub fn from_json(json: &str) -> Result<Self, FormatError> {
         #[derive(Deserialize)]
         struct Body {

@@ -135,24 +135,22 @@ impl Ledger {
     /// Returns the known tokens by node name. A node whose requests reported nothing is left out, since unknown is not zero.
     /// Two types with the same name are distinguished by their module.
     pub fn tokens_used(&self) -> BTreeMap<String, u64> {
-        let known = |stats: &NodeStats| {
+        self.figures(|stats| {
             let total = stats.usage.total;
             (total.known > 0 || total.unreported_calls == 0).then_some(total.known)
-        };
-        let by_name = self.by_name(known).into_iter();
-        by_name.filter_map(|(name, tokens)| Some((name, tokens?))).collect()
+        })
     }
 
     /// Returns the milliseconds spent by node name. Two types with the same name are distinguished by their module.
     pub fn time_ms(&self) -> BTreeMap<String, u64> {
-        self.by_name(|stats| milliseconds::whole(stats.busy))
+        self.figures(|stats| Some(milliseconds::whole(stats.busy)))
     }
 
     /// Returns the ledger at this moment, which can be written as JSON and read back.
     pub fn snapshot(&self) -> LedgerSnapshot {
         let calls = self.calls();
         // One lock for all figures: the total is the sum of the nodes even while calls run.
-        let nodes = self.by_name(|stats| *stats);
+        let nodes = self.by_name();
         LedgerSnapshot::new(nodes, calls, self.lock().prices_made.clone())
     }
 
@@ -161,6 +159,8 @@ impl Ledger {
     }
 
     /// Returns the ledger as JSON, without prompts, answers and violations: the [`snapshot`](Ledger::snapshot), serialized.
+    // Compiled only in a program that calls it: what serde makes for records is a large part of the crate.
+    #[inline]
     pub fn to_json(&self) -> serde_json::Value {
         // Keys are strings and numbers are finite, so this cannot fail.
         serde_json::to_value(self.snapshot()).unwrap_or_default()
@@ -188,7 +188,17 @@ impl Ledger {
         store.push(record);
     }
 
-    fn by_name<T>(&self, figure: impl Fn(&NodeStats) -> T) -> BTreeMap<String, T> {
+    fn figures(&self, figure: fn(&NodeStats) -> Option<u64>) -> BTreeMap<String, u64> {
+        let mut figures = BTreeMap::new();
+        for (name, stats) in self.by_name() {
+            if let Some(figure) = figure(&stats) {
+                figures.insert(name, figure);
+            }
+        }
+        figures
+    }
+
+    fn by_name(&self) -> BTreeMap<String, NodeStats> {
         let store = self.lock();
         let mut types: HashMap<&str, usize> = HashMap::new();
         store.stats.iter().for_each(|(node, _)| *types.entry(&node.name).or_default() += 1);
@@ -202,7 +212,7 @@ impl Ledger {
             let same = named.entry(name).or_default();
             *same = same.and(*stats);
         }
-        named.into_iter().map(|(name, stats)| (name, figure(&stats))).collect()
+        named
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Store> {
@@ -248,6 +258,6 @@ impl Store {
 
 impl fmt::Debug for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.by_name(|stats| *stats)).finish()
+        f.debug_map().entries(self.by_name()).finish()
     }
 }

@@ -1,6 +1,6 @@
 //! Lists of prices that others keep: LiteLLM's, and files of ours.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
@@ -87,10 +87,13 @@ impl Prices {
 fn read(file: &Value) -> Prices {
     let made = file.get("made").and_then(Value::as_str).map(str::to_owned);
     let of = |entries: &Map<String, Value>, read: fn(&Value) -> Option<Price>| {
-        let sound = |price: &Price| price.is_sound();
-        let priced =
-            entries.iter().filter_map(|(name, entry)| Some((name.clone(), read(entry).filter(sound)?)));
-        priced.collect::<BTreeMap<_, _>>()
+        let mut priced = BTreeMap::new();
+        for (name, entry) in entries {
+            if let Some(price) = read(entry).filter(Price::is_sound) {
+                priced.insert(name.clone(), price);
+            }
+        }
+        priced
     };
     if let Some(models) = file.get("models").and_then(Value::as_object) {
         return Prices { models: of(models, ours), made };
@@ -127,13 +130,13 @@ fn litellms(entry: &Value) -> Option<Price> {
     let member = |at: usize, end: &str| Some(entry.get(format!("{}{end}", MEMBERS[at].1))?.as_f64()? * 1e6);
     let of = |end: &str, base| rates(|at| member(at, end), base);
     let rates = of("", None)?;
-    let sizes: BTreeSet<u64> = entry.as_object()?.keys().filter_map(|name| size(name)).collect();
-    let above = match (sizes.first(), sizes.len()) {
-        (None, _) => None,
-        (Some(size), 1) => {
+    let mut sizes = entry.as_object()?.keys().filter_map(|name| size(name));
+    let above = match sizes.next() {
+        None => None,
+        Some(size) if sizes.all(|other| other == size) => {
             Some((size.checked_mul(1_000)?, of(&format!("_above_{size}k_tokens"), Some(rates))?))
         }
-        _ => return None,
+        Some(_) => return None,
     };
     Some(Price { rates, above })
 }

@@ -19,6 +19,8 @@ impl FlowRecord {
     ///
     /// # Errors
     /// [`FormatError`]: it is something else, newer than this llmnode, or malformed.
+    // Compiled only in a program that calls it, with all that serde makes for it.
+    #[inline]
     pub fn from_json(json: &str) -> Result<Self, FormatError> {
         #[derive(Deserialize)]
         struct Body {
