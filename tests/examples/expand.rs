@@ -2,11 +2,19 @@
 
 use std::process::{Command, Output};
 
+/// Those of `cargo test --workspace`, so that hardly a crate is built again.
+fn features() -> String {
+    let manifest = include_str!("../../crates/llmnode-testkit/Cargo.toml");
+    let (_, features) = manifest.split_once("\nllmnode = {").unwrap().1.split_once("features = [").unwrap();
+    features.split_once(']').unwrap().0.replace(['"', ' '], "")
+}
+
 /// Builds the example `text` where these tests were built, as a unit apart from the one that they run.
 fn build(expand: Option<&str>) -> Output {
     let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["rustc", "--quiet", "--offline", "--example", "text", "--target-dir"]).arg(target);
+    cargo.args(["rustc", "--quiet", "--offline", "--example", "text", "--features", &features()]);
+    cargo.arg("--target-dir").arg(target);
     cargo
         .args(["--", "--cfg", "llmnode_expand", "-Aunexpected_cfgs"])
         .current_dir(env!("CARGO_MANIFEST_DIR"));
