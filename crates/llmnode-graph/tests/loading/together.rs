@@ -108,9 +108,8 @@ fn mistakes() -> Vec<Mistake> {
     ]
 }
 
-fn whole() -> Value {
-    serde_json::from_str(&fs::read_to_string(data("whole.json")).unwrap()).unwrap()
-}
+static WHOLE: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(&fs::read_to_string(data("whole.json")).unwrap()).unwrap());
 
 impl Mistake {
     fn make(&self, file: &mut Value) {
@@ -176,7 +175,7 @@ fn hides(file: &Value, other: &Mistake, fault: &str) -> bool {
 fn together(which: &[&Mistake], registry: &Registered) -> Result<usize, String> {
     let (mut left, mut loads) = (which.to_vec(), 0);
     while !left.is_empty() {
-        let mut file = whole();
+        let mut file = WHOLE.clone();
         left.iter().for_each(|mistake| mistake.make(&mut file));
         let found = faults(&file, registry);
         let places: Vec<&str> = left.iter().map(|mistake| mistake.place).collect();
@@ -186,9 +185,8 @@ fn together(which: &[&Mistake], registry: &Registered) -> Result<usize, String> 
             return Err(format!("{places:?}\ntold, too: {more:?}"));
         }
         let first = expected().map(|fault| stage(fault)).min();
-        let whole = whole();
         let is_hidden = |mistake: &Mistake, fault: &str| {
-            left.iter().any(|other| other.place != mistake.place && hides(&whole, other, fault))
+            left.iter().any(|other| other.place != mistake.place && hides(&WHOLE, other, fault))
         };
         let lacking: Vec<&str> = left
             .iter()
@@ -214,7 +212,7 @@ fn together(which: &[&Mistake], registry: &Registered) -> Result<usize, String> 
 #[test]
 fn every_two_mistakes_are_found_in_two_loads() {
     let (registry, all) = (registry(), mistakes());
-    assert_eq!(faults(&whole(), &registry), BTreeSet::new());
+    assert_eq!(faults(&WHOLE, &registry), BTreeSet::new());
     let pairs = all.iter().enumerate().flat_map(|(at, one)| all[at..].iter().map(move |other| [one, other]));
     let wrong: Vec<String> = pairs
         .filter_map(|[one, other]| {
