@@ -1,13 +1,12 @@
 //! What servers of this API put beside text and calls, and want back with the calls.
 
-use std::borrow::Cow;
-
 use llmnode_model::internal::{CarriedPart, Json};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::calls::ToolCall;
+use crate::api::pieces::Beside;
 
 #[derive(Serialize)]
 struct BesideCall<'a> {
@@ -24,18 +23,19 @@ pub(super) fn parts(
     lists: [Option<&RawValue>; 2],
     reasoning: Option<&str>,
 ) -> Vec<CarriedPart> {
-    let member = |name: &str, value: Cow<'_, RawValue>| {
-        Json::of(&std::collections::BTreeMap::from([(name, value)])).map(CarriedPart::Other)
+    let member = |name: &str, value: &RawValue| {
+        let mut object = Beside::new();
+        object.insert(name.into(), value);
+        Json::of(&object).map(CarriedPart::Other)
     };
-    let worded = |name: &str, words: Option<&str>| {
-        member(name, Cow::Owned(serde_json::value::to_raw_value(words?).ok()?))
-    };
+    let worded =
+        |name: &str, words: Option<&str>| member(name, &serde_json::value::to_raw_value(words?).ok()?);
     let lists = lists.map(|list| list.filter(|list| !matches!(list.get(), "[]" | "null")));
     // Where there is more, `reasoning` only repeats it.
     let reasoning = reasoning.filter(|_| thought.is_none() && lists.iter().all(Option::is_none));
     let thought = worded("reasoning_content", thought).or_else(|| worded("reasoning", reasoning));
     let lists = ["reasoning_details", "thinking_blocks"].into_iter().zip(lists);
-    let lists = lists.filter_map(|(name, list)| member(name, Cow::Borrowed(list?)));
+    let lists = lists.filter_map(|(name, list)| member(name, list?));
     let called = calls.iter().filter(|call| call.function.is_some()).enumerate();
     let beside = called.map(|(at, call)| {
         let ToolCall { extra_content, thought_signature, .. } = *call;

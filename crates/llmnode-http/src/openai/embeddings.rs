@@ -95,6 +95,8 @@ impl EmbeddingsApi {
     ///
     /// # Errors
     /// The errors of a chat.
+    // With what is below it, compiled only in a program that has embeddings.
+    #[inline]
     pub async fn embed(
         &self,
         (model, dimensions): (&str, Option<usize>),
@@ -126,6 +128,7 @@ impl EmbeddingsApi {
 }
 
 impl Inner {
+    #[inline]
     async fn embed(
         &self,
         body: &Body<'_>,
@@ -176,6 +179,7 @@ impl Inner {
         }
     }
 
+    #[inline]
     fn vectors(
         &self,
         body: &[u8],

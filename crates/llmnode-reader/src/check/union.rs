@@ -144,13 +144,10 @@ impl<'s> Checker<'s> {
                 (distance, outcome.len(), form, outcome)
             })
             .collect();
-        ranked.sort_by_key(|(distance, length, ..)| (*distance, *length));
-        let rank = ranked.first().map(|(distance, length, ..)| (*distance, *length));
-        let as_near = ranked.iter().take_while(|(distance, length, ..)| rank == Some((*distance, *length)));
-        let leaves: Vec<_> = as_near.flat_map(|(_, _, form, _)| self.rules.leaves(form)).collect();
-        let several = leaves.len() > 1
-            && ranked.get(1).is_some_and(|(distance, length, ..)| rank == Some((*distance, *length)));
-        if several {
+        let nearest = ranked.iter().map(|(distance, length, ..)| (*distance, *length)).min();
+        ranked.retain(|(distance, length, ..)| Some((*distance, *length)) == nearest);
+        let leaves: Vec<_> = ranked.iter().flat_map(|(_, _, form, _)| self.rules.leaves(form)).collect();
+        if leaves.len() > 1 && ranked.len() > 1 {
             return vec![Fault::none_of(&leaves, place)];
         }
         ranked.into_iter().next().map(|(.., outcome)| outcome).unwrap_or_default()
