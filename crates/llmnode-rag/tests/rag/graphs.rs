@@ -2,7 +2,8 @@
 
 use llmnode_flow::flow::RunExt;
 #[cfg(feature = "sqlite")]
-use llmnode_graph::{FaultKind, Graph, GraphFaults, Registered, Registry, State};
+use llmnode_graph::FaultKind;
+use llmnode_graph::{Graph, GraphFaults, Registered, Registry, State};
 use llmnode_rag::*;
 use llmnode_runtime::{Category, FnModel, Message, NodeError, Reply, Role, ScriptedModel};
 use serde_json::{Value, json};
