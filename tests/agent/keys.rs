@@ -3,12 +3,14 @@
 use std::error::Error;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use llmnode::journal::JournalFile;
 use llmnode::prelude::*;
 use llmnode::{Anthropic, Cassette, CassetteMode, Category, ChatModel, Gemini, ModelError, OpenAi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tracing::Dispatch;
 
 use crate::recorded::{Recorded, json};
 
@@ -47,10 +49,12 @@ async fn is_in_no_sink<B: Debug, M: ChatModel + Debug + 'static>(
     builder: fn(&str) -> B,
     build: fn(B) -> Result<M, ModelError>,
 ) {
+    // With one listener alone, a span that another test is the first to meet would be for nobody for good.
+    static LISTENERS: LazyLock<[Dispatch; 2]> =
+        LazyLock::new(|| std::array::from_fn(|_| Dispatch::new(sinks::Log::default())));
+    LazyLock::force(&LISTENERS);
     let log = sinks::Log::default();
     let _listening = tracing::subscriber::set_default(log.clone());
-    // Another test may have been registering a span when nobody listened.
-    tracing::callsite::rebuild_interest_cache();
     let echo = format!("invalid key: {KEY}");
     let refusal =
         json!({"type": "error", "error": {"type": echo, "code": KEY, "status": KEY, "message": echo}});
