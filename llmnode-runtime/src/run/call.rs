@@ -46,7 +46,7 @@ pub(super) type Outcome<T> = Result<CallReport<T>, NodeError>;
 ///
 /// ```
 /// # use llmnode_runtime as llmnode;
-/// use std::time::{Duration, Instant};
+/// use std::time::Duration;
 /// use llmnode::{NodeError, Run, ScriptedModel};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -387,7 +387,7 @@ where
     }
 }
 
-/// In a box, so that its code and its size are not those of every node.
+/// Boxed, so that no node's future has its code or its size.
 fn start<'r>(
     core: &'r RunCore,
     caller: Caller<'r>,
@@ -396,7 +396,7 @@ fn start<'r>(
 ) -> BoxFuture<'r, Outcome<()>> {
     Box::pin(async move {
         let CallOptions { overrides, listener, paused, recorder } = options;
-        // In a box, since few calls have one.
+        // Boxed, since few calls have one.
         let origin = paused.as_ref().map(|paused| Box::new(Origin::paused(paused)));
         let caller = Caller { origin: origin.as_deref().or(caller.origin), ..caller.recorded_by(recorder) };
         let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);

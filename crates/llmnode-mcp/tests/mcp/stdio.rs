@@ -239,14 +239,7 @@ async fn a_server_that_floods_is_bounded() {
     let server = scripted("floods", "").mcp.call_timeout(Duration::from_secs(3)).connect().await.unwrap();
     let told = result(&server, "s_flood", json!({})).await;
     assert!(told.contains("no result within 3s"), "{told}");
-    // What it has sent may take longer to be read than one call may take.
-    let mut told = result(&server, "s_none", json!({})).await;
-    for _ in 0..20 {
-        if told.contains("no result within 3s") {
-            told = result(&server, "s_none", json!({})).await;
-        }
-    }
-    assert_eq!(told, "done");
+    assert_eq!(result(&server, "s_none", json!({})).await, "done");
 }
 
 #[tokio::test]
