@@ -2,7 +2,7 @@
 
 mod file;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use llmnode_model::TokenUsage;
 
@@ -168,6 +168,8 @@ fn token(per_million: f64) -> Money {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prices {
     models: BTreeMap<String, Price>,
+    /// Known in advance, so that no call looks through a list of thousands.
+    faulty: BTreeSet<String>,
     made: Option<String>,
 }
 
@@ -180,8 +182,19 @@ impl Prices {
     /// Sets the price of a model.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
-        self.models.insert(name.into(), price);
+        let name = name.into();
+        if is_faulty(&name, &price) {
+            self.faulty.insert(name.clone());
+        } else {
+            self.faulty.remove(&name);
+        }
+        self.models.insert(name, price);
         self
+    }
+
+    fn from_models(models: BTreeMap<String, Price>, made: Option<String>) -> Prices {
+        let faulty = models.iter().filter(|(name, price)| is_faulty(name, price));
+        Prices { faulty: faulty.map(|(name, _)| name.clone()).collect(), models, made }
     }
 
     /// Returns the cost of a response. `None`: the model has no price, its price is not a number of 0 or more, or the usage
@@ -191,21 +204,28 @@ impl Prices {
     }
 
     pub(crate) fn of(&self, model: &str) -> Option<&Price> {
-        // Prefixes of a name are sorted by length, so this finds the longest.
-        let listed =
-            || self.models.iter().rev().find(|(name, _)| is_snapshot(model, name)).map(|(_, price)| price);
+        // From the right, so that the longest is found.
+        let mut shorter = model.rmatch_indices(SEPARATORS).filter_map(|(end, _)| model.get(..end));
+        let listed = || shorter.find_map(|name| self.models.get(name).filter(|_| is_snapshot(model, name)));
         self.models.get(model).or_else(listed)
     }
 
     pub(crate) fn fault(&self) -> Option<String> {
-        let (name, price) =
-            self.models.iter().find(|(name, price)| name.trim().is_empty() || !price.is_sound())?;
+        let name = self.faulty.first()?;
+        let price = self.models.get(name)?;
         if name.trim().is_empty() {
             return Some("a model's name is empty".to_owned());
         }
         Some(format!("{name:?} has {price:?}; a price must be a number, 0 or more"))
     }
 }
+
+fn is_faulty(name: &str, price: &Price) -> bool {
+    name.trim().is_empty() || !price.is_sound()
+}
+
+/// What may stand between a listed name and the version.
+const SEPARATORS: [char; 5] = ['-', '@', ':', '_', '.'];
 
 /// Whether only a date or version follows the listed name: three digits or more. Fewer are another model (`x-4-5`).
 fn is_snapshot(model: &str, listed: &str) -> bool {
@@ -214,7 +234,7 @@ fn is_snapshot(model: &str, listed: &str) -> bool {
     if listed.starts_with("ft:") && rest.starts_with(':') {
         return true;
     }
-    let Some(version) = rest.strip_prefix(['-', '@', ':', '_', '.']) else { return false };
+    let Some(version) = rest.strip_prefix(SEPARATORS) else { return false };
     let digits = version.bytes().filter(u8::is_ascii_digit).count();
     let dated = digits >= 3 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     dated || version == "latest"
@@ -323,6 +343,16 @@ mod tests {
             let usage = with_parts(usage, [figure(3), figure(4), figure(5), figure(6)]);
             assert!(cost(price, usage).is_none_or(|cost| cost.is_finite() && cost >= 0.0), "{usage:?}");
         }
+    }
+
+    #[test]
+    fn a_price_that_is_no_number_is_a_fault_until_it_is_replaced() {
+        let prices = Prices::new().model("x", PRICE).model("y", Price::per_million(f64::NAN, 8.0));
+        assert!(prices.fault().is_some_and(|fault| fault.starts_with("\"y\" has")));
+        assert_eq!(prices.model("y", PRICE).fault(), None);
+        assert_eq!(Prices::new().model(" ", PRICE).fault().as_deref(), Some("a model's name is empty"));
+        let listed = BTreeMap::from([("y".to_owned(), Price::per_million(-1.0, 8.0))]);
+        assert!(Prices::from_models(listed, None).fault().is_some());
     }
 
     #[test]

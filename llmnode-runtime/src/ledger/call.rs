@@ -383,15 +383,11 @@ impl<'r> CallGuard<'r> {
         lock(&self.state).carried = carried;
     }
 
-    pub(crate) fn take_carried(&self) -> Option<Arc<Carried>> {
-        lock(&self.state).carried.take()
-    }
-
-    pub(crate) fn take_result(&self) -> (Vec<Message>, Usage, Replayed) {
+    pub(crate) fn take_result(&self) -> (Vec<Message>, Option<Arc<Carried>>, Usage, Replayed) {
         let mut state = lock(&self.state);
         let children = state.children.as_deref().map(|all| (all.usage, all.replayed.clone()));
         let (usage, replayed) = children.unwrap_or_default();
-        (std::mem::take(&mut state.messages), usage, replayed)
+        (std::mem::take(&mut state.messages), state.carried.take(), usage, replayed)
     }
 
     pub(crate) fn tool_conversation(&self) -> (Vec<Message>, Vec<ToolRecord>) {

@@ -1,9 +1,9 @@
 //! The ledger of a run: figures per node, and the records of its last calls.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -75,17 +75,23 @@ impl NodeKey {
     }
 }
 
-/// By the name alone: paths are long, and few types share a name.
-impl Hash for NodeKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
+/// By the name first: paths are long, and few types share a name.
+impl Ord for NodeKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name.cmp(&other.name).then_with(|| self.path.cmp(&other.path))
+    }
+}
+
+impl PartialOrd for NodeKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
 pub(super) struct Store {
     pub(super) ids: Ids,
     pub(super) stats: Vec<(NodeKey, NodeStats)>,
-    slots: HashMap<NodeKey, Slot>,
+    slots: BTreeMap<NodeKey, Slot>,
     pub(super) journals: HashMap<String, u64>,
     pub(super) calls: VecDeque<Arc<CallRecord>>,
     remembered: usize,
@@ -97,7 +103,7 @@ impl Default for Store {
         Store {
             ids: Ids::default(),
             stats: Vec::new(),
-            slots: HashMap::new(),
+            slots: BTreeMap::new(),
             journals: HashMap::new(),
             calls: VecDeque::new(),
             remembered: REMEMBERED,

@@ -146,7 +146,9 @@ impl<'r> CallLimits<'r> {
                 faults.push(format!("in the limits for {}, {}", meter.scope, of.join("; ")));
             }
         }
-        faults.extend(self.run.prices.fault().map(|fault| format!("in the table of prices, {fault}")));
+        if let Some(fault) = self.run.prices.fault() {
+            faults.push(format!("in the table of prices, {fault}"));
+        }
         faults
     }
 

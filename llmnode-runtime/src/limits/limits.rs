@@ -90,7 +90,8 @@ impl Limits {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        *self == Limits::new()
+        let Limits { requests, tokens, money, tool_calls, time } = self;
+        requests.is_none() && tokens.is_none() && money.is_none() && tool_calls.is_none() && time.is_none()
     }
 
     pub(super) fn faults(&self) -> Vec<String> {

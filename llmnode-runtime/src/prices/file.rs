@@ -96,7 +96,7 @@ fn read(file: &Value) -> Prices {
         priced
     };
     if let Some(models) = file.get("models").and_then(Value::as_object) {
-        return Prices { models: of(models, ours), made };
+        return Prices::from_models(of(models, ours), made);
     }
     let mut models = file.as_object().map(|entries| of(entries, litellms)).unwrap_or_default();
     let short = models.iter().filter_map(|(name, price)| {
@@ -106,7 +106,7 @@ fn read(file: &Value) -> Prices {
     for (name, price) in short.collect::<Vec<_>>() {
         models.entry(name).or_insert(price);
     }
-    Prices { models, made }
+    Prices::from_models(models, made)
 }
 
 fn ours(entry: &Value) -> Option<Price> {

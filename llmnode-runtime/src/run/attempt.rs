@@ -125,7 +125,7 @@ async fn ask(
         }
     };
     let mut answer = answer(outcome, request, open, reserved, settings)?;
-    let may_be_text = settings.calls_in_text && model.calls_in_text(request);
+    let may_be_text = settings.calls_in_text() && model.calls_in_text(request);
     if let Some(round) = take_round(&mut answer, may_be_text, request, open, asked, settings) {
         return Ok(Some(round));
     }
@@ -236,7 +236,7 @@ async fn complete_streamed(
     listener.request_began();
     let mut watch = AttemptSink { open, reserved, written: Some((listener, 0)) };
     let outcome =
-        listener.with_max_bytes(settings.max_output_bytes, model.complete(request, &mut watch)).await;
+        listener.with_max_bytes(settings.max_output_bytes(), model.complete(request, &mut watch)).await;
     if let Ok(completion) = &outcome {
         listener.emit_unstreamed(&completion.text);
     }
@@ -434,8 +434,8 @@ fn unusable(
             let violations = vec![Violation::new("", "the answer was empty; an answer is required")];
             Some(Failure::rejected(Category::EmptyResponse, violations))
         }
-        _ if text.len() > settings.max_output_bytes => {
-            let (length, cap) = (text.len(), settings.max_output_bytes);
+        _ if text.len() > settings.max_output_bytes() => {
+            let (length, cap) = (text.len(), settings.max_output_bytes());
             let message = format!("the answer has {length} bytes, more than max_output_bytes ({cap})");
             Some(Failure::new(Category::TruncatedOutput, message))
         }

@@ -141,7 +141,7 @@ pub(super) async fn run(plan: &Plan<'_>, attempts: &mut impl Attempts) -> Result
             continue;
         };
         let Failure { category, retry: decision, retry_after, too_late, .. } = failure;
-        let repeats = attempts.repeats(&failure) && settings.stop_on_repeat;
+        let repeats = attempts.repeats(&failure) && settings.stop_on_repeat();
         let time_left = limits.time_left(*deadline);
         let failed = FailedAttempt { category, decision, retry_after, repeats, time_left, too_late };
         let (next, note) = progress.after(&failed, &mut || attempts.grant());

@@ -12,7 +12,7 @@ use llmnode_model::internal::catch_panic;
 use llmnode_model::{BoxFuture, Carried, Category, Message, Reasoning, ResponseFormat, Wire};
 use serde::Serialize;
 use serde_json::Value;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use super::context::{CallContext, Caller};
 use super::core::RunCore;
@@ -395,11 +395,11 @@ fn start<'r>(
     options: CallOptions<'r>,
 ) -> BoxFuture<'r, Outcome<()>> {
     Box::pin(async move {
-        let CallOptions { overrides, listener, paused, recorder } = options;
         // Boxed, since few calls have one.
-        let origin = paused.as_ref().map(|paused| Box::new(Origin::paused(paused)));
-        let caller = Caller { origin: origin.as_deref().or(caller.origin), ..caller.recorded_by(recorder) };
-        let settings = overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
+        let origin = options.paused.as_ref().map(|paused| Box::new(Origin::paused(paused)));
+        let caller =
+            Caller { origin: origin.as_deref().or(caller.origin), ..caller.recorded_by(options.recorder) };
+        let settings = options.overrides.as_deref().unwrap_or(EMPTY_SETTINGS);
         let named = named(core, node)?;
         if let Some(recorder) = caller.recorder {
             record_event(recorder, &RunEvent::Setup(&|| core.setup()));
@@ -407,10 +407,13 @@ fn start<'r>(
         let scope = CallGuard::begin(named, labels(core, &caller, settings), sinks(core), parent(&caller));
         let outcome = {
             // A streamed call already has a listener.
-            let read = if listener.is_none() { Listener::observed(caller.flow(), &scope) } else { None };
-            let listener = listener.as_deref().or(read.as_deref());
+            let observed = || Listener::observed(caller.flow(), &scope);
+            let read = if options.listener.is_none() { observed() } else { None };
+            let listener = options.listener.as_deref().or(read.as_deref());
+            // Whoever shares a span with the call is in it already.
+            let span = if caller.span.is_some() { Span::none() } else { scope.span().clone() };
             let execution = execution((core, &caller, listener), &scope, settings, node);
-            let mut execution = pin!(execution.instrument(scope.span().clone()));
+            let mut execution = pin!(execution.instrument(span));
             poll_fn(|cx| {
                 catch_panic(|| execution.as_mut().poll(cx))
                     .unwrap_or_else(|said| Poll::Ready(Err(panicked(&said))))
@@ -419,8 +422,7 @@ fn start<'r>(
         };
         match outcome {
             Ok(()) => {
-                let carried = scope.take_carried();
-                let (messages, mut total, mut replayed) = scope.take_result();
+                let (messages, carried, mut total, mut replayed) = scope.take_result();
                 let record = scope.end(None, None);
                 total.merge(&record.usage());
                 replayed.merge(&record.replayed_sum);
@@ -451,7 +453,7 @@ fn execution<'r>(
         if tries_itself {
             return node.execute(context).await.map_err(NodeError::of_execution);
         }
-        exec_with_attempts(node, &context).await
+        exec_with_attempts(node, &context, (levels, kind)).await
     }
 }
 

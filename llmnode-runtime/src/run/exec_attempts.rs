@@ -10,22 +10,22 @@ use super::failure::Failure;
 use crate::error::NodeError;
 use crate::ledger::{CallGuard, Degraded};
 use crate::limits::Deadline;
-use crate::settings::{Next, Resolved};
+use crate::settings::{Next, NodeKind, Resolved, Settings};
 use crate::validate::AttemptInfo;
 
 /// In a box, since only nodes that ask no model need its room in the call.
 pub(super) fn exec_with_attempts<'a>(
     node: &'a mut (dyn ErasedExec<'_> + 'a),
     context: &'a CallContext<'a>,
+    (levels, kind): ([&'a Settings; 3], NodeKind),
 ) -> BoxFuture<'a, Result<(), NodeError>> {
     Box::pin(async move {
         let call = context.call;
-        let levels = [context.settings, &context.core.settings, node.settings()];
-        let settings = Resolved::new(levels, node.traits().kind)?;
+        let settings = Resolved::new(levels, kind)?;
         if let Some(listener) = context.listener {
             listener.set_schema(None)?;
         }
-        let own = settings.deadline.and_then(|given| Deadline::of_call(call, given));
+        let own = settings.deadline().and_then(|given| Deadline::of_call(call, given));
         let plan = Plan::new(*context, settings, &own);
         let mut executing = ExecAttempts { context: &plan.context, node, last: context.attempt, failed: 0 };
         let Err(ended) = attempt_loop::run(&plan, &mut executing).await else { return Ok(()) };

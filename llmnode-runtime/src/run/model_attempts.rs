@@ -76,7 +76,7 @@ impl<'r, 'n> ModelAttempts<'r, 'n> {
             plan.context.call.mark_agent();
         }
         let model = held.unwrap_or(&*plan.context.core.model);
-        let target = plan.context.core.target(plan.settings.model, model);
+        let target = plan.context.core.target(plan.settings.model(), model);
         target.apply_to(&mut request, &plan.settings)?;
         plan.context.core.report_extra_for_all(&plan.settings);
         let within = plan.context.origin.and_then(|origin| origin.journal.as_deref());
@@ -172,7 +172,7 @@ impl ModelAttempts<'_, '_> {
     }
 
     fn other_model(&self) -> Option<String> {
-        self.target.name.clone().filter(|name| self.plan.settings.model != Some(name))
+        self.target.name.clone().filter(|name| self.plan.settings.model() != Some(name))
     }
 
     fn resume_round(&mut self, content: &str, carried: Option<Arc<Carried>>, mut calls: Vec<OpenCall>) {
@@ -446,7 +446,7 @@ impl Attempts for ModelAttempts<'_, '_> {
             feedback::append(
                 &mut request.messages,
                 *prompt,
-                plan.settings.feedback_rounds,
+                plan.settings.feedback_rounds(),
                 answer,
                 violations,
                 schema.and_then(form),

@@ -63,7 +63,7 @@ pub(super) fn request<'a>(
         if let Some(listener) = context.listener {
             listener.set_schema(None)?;
         }
-        let own = settings.deadline.and_then(|given| Deadline::of_call(context.call, given));
+        let own = settings.deadline().and_then(|given| Deadline::of_call(context.call, given));
         let plan = Plan::new(*context, settings, &own);
         let retries = BudgetedRetries::of_budget(of.retry_budget());
         let mut requesting =

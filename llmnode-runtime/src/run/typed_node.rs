@@ -74,7 +74,7 @@ async fn ask(asked: &mut dyn ErasedNode<'_>, context: &CallContext<'_>) -> Resul
             of_agent =
                 (!request.tools.is_empty()).then(|| context.limits.of_agent(context.call.node().clone()));
             let limits = of_agent.as_ref().unwrap_or(context.limits);
-            own = settings.deadline.and_then(|given| Deadline::of_call(context.call, given));
+            own = settings.deadline().and_then(|given| Deadline::of_call(context.call, given));
             plan = Plan::new(CallContext { limits, ..*context }, settings, &own);
             ModelAttempts::new(&plan, held, request, turns, asked)?
         };

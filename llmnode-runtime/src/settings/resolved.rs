@@ -13,51 +13,54 @@ use super::settings::{EMPTY_SETTINGS, Settings};
 use crate::error::NodeError;
 use crate::output::AnswerKind;
 
+/// The nearest level that sets a field wins. Fields are looked up when they are needed: most calls need few.
 pub(crate) struct Resolved<'p> {
-    call: &'p Settings,
-    run: &'p Settings,
-    node: &'p Settings,
-    pub(crate) model: Option<&'p str>,
     pub(crate) stacks: Stacks<'p>,
-    pub(crate) deadline: Option<Duration>,
-    pub(crate) max_output_bytes: usize,
-    pub(crate) feedback_rounds: usize,
-    pub(crate) stop_on_repeat: bool,
-    pub(crate) calls_in_text: bool,
-    exact: bool,
+    run_model_ignored: bool,
 }
 
 impl<'p> Resolved<'p> {
-    /// The nearest level that sets a field wins.
-    pub(crate) fn new(
-        levels @ [call, run, node]: [&'p Settings; 3],
-        node_kind: NodeKind,
-    ) -> Result<Self, NodeError> {
-        let resolved = Resolved {
-            call,
-            run,
-            node,
-            model: levels.iter().find_map(|level| level.model.as_deref()),
-            stacks: Stacks::new(levels, node_kind),
-            deadline: levels.iter().find_map(|level| level.deadline),
-            max_output_bytes: levels.iter().find_map(|level| level.max_output_bytes).unwrap_or(usize::MAX),
-            feedback_rounds: levels.iter().find_map(|level| level.feedback_rounds).unwrap_or(3),
-            stop_on_repeat: levels.iter().find_map(|level| level.stop_on_repeat).unwrap_or(false),
-            calls_in_text: levels.iter().find_map(|level| level.calls_in_text).unwrap_or(true),
-            exact: levels.iter().find_map(|level| level.exact).unwrap_or(false),
-        };
+    /// `levels`: the call's, the run's, the node's.
+    pub(crate) fn new(levels: [&'p Settings; 3], node_kind: NodeKind) -> Result<Self, NodeError> {
+        let resolved = Resolved { stacks: Stacks::new(levels, node_kind), run_model_ignored: false };
         let mut faults = match node_kind.answers {
             Some(answers) => resolved.faults(node_kind, answers),
             None => resolved.exec_faults(node_kind),
         };
-        faults.extend(zero_duration("deadline", resolved.deadline));
+        faults.extend(zero_duration("deadline", resolved.deadline()));
         NodeError::refuse(faults)?;
         Ok(resolved)
     }
 
     /// The run's `model` is for its own model, but this node has another.
     pub(crate) fn ignore_run_model(&mut self) {
-        self.model = [self.call, self.node].into_iter().find_map(|level| level.model.as_deref());
+        self.run_model_ignored = true;
+    }
+
+    pub(crate) fn model(&self) -> Option<&'p str> {
+        let [call, run, node] = self.stacks.levels;
+        let run = Some(run).filter(|_| !self.run_model_ignored);
+        [Some(call), run, Some(node)].into_iter().flatten().find_map(|level| level.model.as_deref())
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.stacks.nearest(|level| level.deadline)
+    }
+
+    pub(crate) fn max_output_bytes(&self) -> usize {
+        self.stacks.nearest(|level| level.max_output_bytes).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn feedback_rounds(&self) -> usize {
+        self.stacks.nearest(|level| level.feedback_rounds).unwrap_or(3)
+    }
+
+    pub(crate) fn stop_on_repeat(&self) -> bool {
+        self.stacks.nearest(|level| level.stop_on_repeat).unwrap_or(false)
+    }
+
+    pub(crate) fn calls_in_text(&self) -> bool {
+        self.stacks.nearest(|level| level.calls_in_text).unwrap_or(true)
     }
 
     /// `model`: settings of a registered model; `None`: the run's own is asked.
@@ -68,7 +71,8 @@ impl<'p> Resolved<'p> {
         model: Option<&Settings>,
     ) -> Result<(), NodeError> {
         let model = model.unwrap_or(EMPTY_SETTINGS);
-        let levels = [self.call, model, self.run, self.node];
+        let [call, run, node] = self.stacks.levels;
+        let levels = [call, model, run, node];
         request.model = model.model.as_deref().map(str::to_owned).or(id);
         request.temperature = levels.iter().find_map(|level| level.temperature);
         request.max_tokens = levels.iter().find_map(|level| level.max_tokens);
@@ -97,23 +101,23 @@ impl<'p> Resolved<'p> {
 
     /// `extra` without an API. A registered model's is for that model.
     pub(crate) fn has_extra(&self) -> bool {
-        [self.call, self.run, self.node].iter().any(|level| !level.extra.is_empty())
+        self.stacks.levels.iter().any(|level| !level.extra.is_empty())
     }
 
     pub(crate) fn attempt_timeout(&self) -> Result<Option<Duration>, NodeError> {
-        let timeout = [self.call, self.run, self.node].iter().find_map(|level| level.attempt_timeout);
+        let timeout = self.stacks.nearest(|level| level.attempt_timeout);
         NodeError::refuse(zero_duration("attempt_timeout", timeout).into_iter().collect())?;
         Ok(timeout)
     }
 
     pub(crate) fn reader(&self) -> Reader {
-        Reader::new().exact(self.exact)
+        Reader::new().exact(self.stacks.nearest(|level| level.exact).unwrap_or(false))
     }
 
     fn exec_faults(&self, node_kind: NodeKind) -> Vec<String> {
-        let Resolved { call, run, node, .. } = self;
+        let levels @ [call, _, node] = self.stacks.levels;
         let mut faults = Vec::new();
-        if [call, run, node].iter().find_map(|level| level.attempts) == Some(0) {
+        if self.stacks.nearest(|level| level.attempts) == Some(0) {
             let none =
                 "attempts is 0; it counts all executions of the node, the first included: write 1 or more";
             faults.push(none.to_owned());
@@ -124,23 +128,23 @@ impl<'p> Resolved<'p> {
         }));
         faults.extend(self.inverted_wait());
         let executions = Failures::Category(Category::ExecError);
-        for (failures, steps) in [call, run, node].iter().flat_map(|level| level.recover.iter()) {
-            if *failures == executions {
-                faults.extend(check(*failures, steps, true, AnswerKind::Json).err());
+        for level in levels {
+            for (_, steps) in level.recover.iter().filter(|(failures, _)| *failures == executions) {
+                faults.extend(check(executions, steps, true, AnswerKind::Json).err());
             }
         }
         faults
     }
 
     fn inverted_wait(&self) -> Option<String> {
-        let wait = self.stacks.wait.filter(|wait| wait.to < wait.from)?;
+        let wait = self.stacks.wait().filter(|wait| wait.to < wait.from)?;
         Some(format!("the wait {wait} is an empty range: its start exceeds its end"))
     }
 
     fn faults(&self, node_kind: NodeKind, answers: AnswerKind) -> Vec<String> {
-        let Resolved { call, run, node, .. } = self;
+        let [call, run, node] = self.stacks.levels;
         let retries = call.retries.or(node.retries).is_some_and(|retries| retries > 0);
-        let fallback_model = self.stacks.fallback_model.is_some_and(|name| name.trim().is_empty());
+        let fallback_model = self.stacks.fallback_model().is_some_and(|name| name.trim().is_empty());
         let attempts = call.attempts.or(node.attempts);
         let again = (!node_kind.idempotent && asks_again(call)).then(|| {
             "this node states `idempotent = false`, so a call of it may set no retries, no other model and no recover \
@@ -163,9 +167,9 @@ impl<'p> Resolved<'p> {
                 "response_format says how a model is asked for an answer of a type, but this node's answer is raw text; set an \
                  output type, or leave it out",
             ),
-            (self.max_output_bytes == 0, "max_output_bytes is 0; an answer needs at least one byte"),
+            (self.max_output_bytes() == 0, "max_output_bytes is 0; an answer needs at least one byte"),
             (
-                self.feedback_rounds == 0,
+                self.feedback_rounds() == 0,
                 "feedback_rounds is 0; a model that is not shown its answer cannot correct it",
             ),
             (fallback_model, "the fallback model's name is empty"),
@@ -315,7 +319,7 @@ mod tests {
     ) -> Result<Request, NodeError> {
         let mut request = Request::new(Vec::new());
         let resolved = Resolved::new([call, run, node], PLAIN)?;
-        resolved.apply_to(&mut request, resolved.model.map(str::to_owned), Some(model))?;
+        resolved.apply_to(&mut request, resolved.model().map(str::to_owned), Some(model))?;
         Ok(request)
     }
 

@@ -66,12 +66,12 @@ impl<'p> Progress<'p> {
     }
 
     pub(crate) fn attempt(&self) -> AttemptInfo {
+        if !self.stacks.asks_model() {
+            return AttemptInfo::new(self.bad_answers, self.stacks.further_executions());
+        }
         if let Some(corrections) = self.stacks.only_corrections() {
             let left = corrections.saturating_sub(self.taken(Failures::Answer));
             return AttemptInfo::new(self.bad_answers, self.bad_answers.saturating_add(left));
-        }
-        if !self.stacks.asks_model() {
-            return AttemptInfo::new(self.bad_answers, self.stacks.further_executions());
         }
         let (key, steps) = self.stacks.of(Category::ValidationError, None);
         let left = tries(&steps).saturating_sub(self.taken(key));
@@ -197,7 +197,7 @@ impl<'p> Progress<'p> {
         taken: u32,
         failed: &FailedAttempt,
     ) -> Result<Duration, String> {
-        let limit = self.stacks.wait_limit;
+        let limit = self.stacks.wait_limit();
         let (own, longest) = match own {
             Some(backoff) => (backoff.wait(taken), limit.0.max(backoff.to)),
             None if is_transport(key) => (jitter(taken), limit.0),

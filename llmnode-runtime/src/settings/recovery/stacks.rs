@@ -19,22 +19,30 @@ pub(crate) struct NodeKind {
 }
 
 pub(crate) struct Stacks<'p> {
-    levels: [&'p Settings; 3],
+    /// The call's, the run's, the node's.
+    pub(crate) levels: [&'p Settings; 3],
     node: NodeKind,
-    pub(crate) wait: Option<Backoff>,
-    pub(crate) wait_limit: WaitLimit,
-    pub(crate) fallback_model: Option<&'p str>,
 }
 
 impl<'p> Stacks<'p> {
     pub(crate) fn new(levels: [&'p Settings; 3], node: NodeKind) -> Self {
-        Stacks {
-            levels,
-            node,
-            wait: levels.iter().find_map(|level| level.wait),
-            wait_limit: WaitLimit::of(&levels),
-            fallback_model: levels.iter().find_map(|level| level.fallback_model.as_deref()),
-        }
+        Stacks { levels, node }
+    }
+
+    pub(crate) fn nearest<T>(&self, field: impl Fn(&'p Settings) -> Option<T>) -> Option<T> {
+        self.levels.iter().find_map(|level| field(level))
+    }
+
+    pub(crate) fn wait(&self) -> Option<Backoff> {
+        self.nearest(|level| level.wait)
+    }
+
+    pub(crate) fn wait_limit(&self) -> WaitLimit {
+        WaitLimit(self.nearest(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT))
+    }
+
+    pub(crate) fn fallback_model(&self) -> Option<&'p str> {
+        self.nearest(|level| level.fallback_model.as_deref())
     }
 
     /// Also returns the key that counts its tries. `decision`: set if it differs from the category's default.
@@ -49,7 +57,7 @@ impl<'p> Stacks<'p> {
         if is_transport(key) {
             for step in &mut steps {
                 if let Recovery::Retry { wait, .. } = step {
-                    *wait = wait.or(self.wait);
+                    *wait = wait.or(self.wait());
                 }
             }
         }
@@ -102,7 +110,7 @@ impl<'p> Stacks<'p> {
             _ => Recovery::retry(times),
         };
         steps.extend((times > 0).then_some(again));
-        steps.extend(self.fallback_model.map(|model| Recovery::Model(model.to_owned().into())));
+        steps.extend(self.fallback_model().map(|model| Recovery::Model(model.to_owned().into())));
         steps.push(Recovery::Fallback);
         steps
     }
@@ -120,7 +128,7 @@ impl<'p> Stacks<'p> {
     }
 
     fn attempts(&self) -> u32 {
-        self.levels.iter().find_map(|level| level.attempts).unwrap_or(1)
+        self.nearest(|level| level.attempts).unwrap_or(1)
     }
 
     pub(super) fn further_executions(&self) -> u32 {
@@ -129,7 +137,7 @@ impl<'p> Stacks<'p> {
 
     fn exec_steps(&self) -> Vec<Recovery> {
         let attempts = self.attempts();
-        let wait = self.wait.unwrap_or(Backoff::fixed(Duration::ZERO));
+        let wait = self.wait().unwrap_or(Backoff::fixed(Duration::ZERO));
         let again = (attempts > 1).then(|| Recovery::retry_with(attempts - 1, wait));
         again.into_iter().chain([Recovery::Fallback]).collect()
     }
@@ -144,9 +152,9 @@ impl<'p> Stacks<'p> {
 
     pub(crate) fn only_corrections(&self) -> Option<u32> {
         let stated = self.levels.iter().any(|level| !level.recover.is_empty());
-        let plain = !stated && self.node.idempotent && self.fallback_model.is_none() && !self.node.fallback;
+        let plain = !stated && self.node.idempotent && self.fallback_model().is_none() && !self.node.fallback;
         plain.then(|| {
-            let retries = self.levels.iter().find_map(|level| level.retries);
+            let retries = self.nearest(|level| level.retries);
             retries.unwrap_or(default_times(Failures::Answer))
         })
     }

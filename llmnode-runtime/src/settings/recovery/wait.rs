@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::recovery::Backoff;
 use crate::limits::TimeLeft;
-use crate::settings::Settings;
 
 /// A random part of 0.5 s · 2ⁿ, at most 8 s ("full jitter", AWS Architecture Blog), so that clients that failed
 /// together do not return together.
@@ -17,10 +16,6 @@ pub(super) fn jitter(tries: u32) -> Duration {
 pub(crate) struct WaitLimit(pub(super) Duration);
 
 impl WaitLimit {
-    pub(super) fn of(levels: &[&Settings]) -> Self {
-        WaitLimit(levels.iter().find_map(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT))
-    }
-
     /// The server's wait plus ours, at most `longest`. `Err`: why there is no further try.
     pub(crate) fn wait_before_retry(
         self,
