@@ -1,11 +1,62 @@
 //! Nodes side by side: a tuple of nodes is a node.
 
-use llmnode_model::BoxError;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
+use llmnode_model::{BoxError, Category};
+
+use super::call::Call;
 use super::cx::Cx;
 use super::name::ConstName;
 use super::node::Exec;
+use crate::error::NodeError;
 use crate::node::Node;
+
+struct Branch<'c, T> {
+    call: Call<'c, T>,
+    output: Option<T>,
+}
+
+impl<'c, T> Branch<'c, T> {
+    fn new<S: ?Sized, N: Exec<S, Output = T>>(cx: &'c Cx<'_, S>, node: &'c N) -> Self {
+        Branch { call: cx.call(node).settings(cx.forwarded_settings()), output: None }
+    }
+
+    fn output(self) -> Result<T, NodeError> {
+        // All branches have ended by then.
+        self.output.ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
+    }
+}
+
+trait PollBranch: Send {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), NodeError>>;
+}
+
+impl<T: Send> PollBranch for Branch<'_, T> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), NodeError>> {
+        if self.output.is_none() {
+            self.output = Some(ready!(Future::poll(Pin::new(&mut self.call), cx))?);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Without the types of the nodes, so that it is compiled once: `try_join!` would be compiled for each tuple.
+async fn all(mut branches: Vec<&mut dyn PollBranch>) -> Result<(), NodeError> {
+    poll_fn(|cx| {
+        let mut all = Poll::Ready(Ok(()));
+        for branch in &mut branches {
+            match branch.poll(cx) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => all = Poll::Pending,
+            }
+        }
+        all
+    })
+    .await
+}
 
 /// Executes the nodes of a tuple concurrently, as separate calls on one state. The first error cancels the others.
 macro_rules! side_by_side {
@@ -22,7 +73,9 @@ macro_rules! side_by_side {
             const TRIES_ITSELF: bool = true;
 
             async fn exec(&self, cx: &Cx<'_, S>) -> Result<Self::Output, BoxError> {
-                cx.with_call_deadline(async { tokio::try_join!($(cx.call(&self.$n).settings(cx.forwarded_settings())),+) }).await
+                let mut branches = ($(Branch::new(cx, &self.$n),)+);
+                cx.with_call_deadline(all(vec![$(&mut branches.$n),+])).await?;
+                Ok(($(branches.$n.output()?,)+))
             }
         }
     };
