@@ -205,7 +205,7 @@ impl Prices {
 
     pub(crate) fn of(&self, model: &str) -> Option<&Price> {
         // From the right, so that the longest is found.
-        let mut shorter = model.rmatch_indices(SEPARATORS).filter_map(|(end, _)| model.get(..end));
+        let mut shorter = model.rmatch_indices(VERSION_SEPARATORS).filter_map(|(end, _)| model.get(..end));
         let listed = || shorter.find_map(|name| self.models.get(name).filter(|_| is_snapshot(model, name)));
         self.models.get(model).or_else(listed)
     }
@@ -224,8 +224,7 @@ fn is_faulty(name: &str, price: &Price) -> bool {
     name.trim().is_empty() || !price.is_sound()
 }
 
-/// What may stand between a listed name and the version.
-const SEPARATORS: [char; 5] = ['-', '@', ':', '_', '.'];
+const VERSION_SEPARATORS: [char; 5] = ['-', '@', ':', '_', '.'];
 
 /// Whether only a date or version follows the listed name: three digits or more. Fewer are another model (`x-4-5`).
 fn is_snapshot(model: &str, listed: &str) -> bool {
@@ -234,7 +233,7 @@ fn is_snapshot(model: &str, listed: &str) -> bool {
     if listed.starts_with("ft:") && rest.starts_with(':') {
         return true;
     }
-    let Some(version) = rest.strip_prefix(SEPARATORS) else { return false };
+    let Some(version) = rest.strip_prefix(VERSION_SEPARATORS) else { return false };
     let digits = version.bytes().filter(u8::is_ascii_digit).count();
     let dated = digits >= 3 && version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     dated || version == "latest"

@@ -139,7 +139,6 @@ async fn ask(
     finish(judged, answer, (model, may_be_text), request, open).map(|()| None)
 }
 
-/// Native calls, or calls in the text if the model may write them there.
 fn take_round(
     answer: &mut ModelAnswer,
     may_be_text: bool,

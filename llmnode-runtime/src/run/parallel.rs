@@ -24,7 +24,6 @@ impl<'c, T> Branch<'c, T> {
     }
 
     fn output(self) -> Result<T, NodeError> {
-        // All branches have ended by then.
         self.output.ok_or_else(|| NodeError::new(Category::ExecError, "no value was given"))
     }
 }

@@ -29,7 +29,6 @@ impl<'r, T> Pool<'r, T> {
         self.0.len()
     }
 
-    /// Started by the next [`poll_next`](Pool::poll_next).
     pub(super) fn push(&mut self, tag: usize, future: BoxFuture<'r, T>) {
         self.0.push(Tagged(tag, future));
     }

@@ -20,7 +20,6 @@ pub(crate) struct Resolved<'p> {
 }
 
 impl<'p> Resolved<'p> {
-    /// `levels`: the call's, the run's, the node's.
     pub(crate) fn new(levels: [&'p Settings; 3], node_kind: NodeKind) -> Result<Self, NodeError> {
         let resolved = Resolved { stacks: Stacks::new(levels, node_kind), run_model_ignored: false };
         let mut faults = match node_kind.answers {

@@ -44,7 +44,6 @@ pub(super) struct FlowRecorder<'r> {
     ended: bool,
 }
 
-/// The text of the state that a flow ended with.
 type OutputText<'t> = dyn Fn() -> Option<String> + 't;
 
 struct OpenStep {
