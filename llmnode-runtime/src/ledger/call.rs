@@ -201,12 +201,9 @@ impl<'r> CallGuard<'r> {
 
     /// For a flow within a node, this is below the step of that node.
     fn position(&self) -> Option<Position> {
-        let around = || self.parent.map(|parent| (parent, parent.position()));
-        match (self.at, around()) {
-            (Some((at, _)), Some((parent, Some(_)))) => Some(parent.position_within()?.below(at.labels())),
-            (Some((at, _)), _) => Some(at.clone()),
-            (None, around) => around?.1,
-        }
+        let Some((at, _)) = self.at else { return self.parent?.position() };
+        let around = self.parent.and_then(CallGuard::position_within);
+        Some(around.map_or_else(|| at.clone(), |around| around.below(at.labels())))
     }
 
     /// The prefix of positions in flows that this call starts: its step, and the calls below it.
