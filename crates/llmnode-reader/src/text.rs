@@ -67,9 +67,8 @@ pub fn misspelling_of<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         let allowed = given.len().min(other.len()) / 5;
         if same_letters(name, known) {
             near.push((0, known));
-        } else if given.len().abs_diff(other.len()) <= allowed {
-            let distance = distance(&given, &other);
-            near.extend((distance <= allowed).then_some((distance, known)));
+        } else if let Some(distance) = distance(&given, &other, allowed) {
+            near.push((distance, known));
         }
     }
     let least = near.iter().map(|(distance, _)| *distance).min()?;
@@ -84,20 +83,28 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     if letters.len() > LONGEST_TYPO {
         return None;
     }
-    let near = known.into_iter().filter(|known| known.len() <= 4 * LONGEST_TYPO).filter_map(|known| {
+    let mut nearest: Option<(usize, &str)> = None;
+    for known in known.into_iter().filter(|known| known.len() <= 4 * LONGEST_TYPO) {
         let other: Vec<char> = known.to_lowercase().chars().collect();
         let allowed = letters.len().max(other.len()).div_ceil(3);
-        let distance = distance(&letters, &other);
-        (distance <= allowed && distance < other.len()).then_some((distance, known))
-    });
-    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+        let below = nearest.map_or(other.len(), |(least, _)| least.min(other.len()));
+        let Some(most) = below.checked_sub(1) else { continue };
+        if let Some(distance) = distance(&letters, &other, most.min(allowed)) {
+            nearest = Some((distance, known));
+        }
+    }
+    nearest.map(|(_, known)| known)
 }
 
-fn distance(one: &[char], other: &[char]) -> usize {
-    let mut above: Vec<usize> = Vec::new();
+fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
+    if one.len().abs_diff(other.len()) > most {
+        return None;
+    }
     let mut row: Vec<usize> = (0..=other.len()).collect();
+    let (mut above, mut next) = (row.clone(), row.clone());
+    let mut least_above = 0;
     for (index, letter) in one.iter().enumerate() {
-        let mut next = vec![index + 1];
+        next[0] = index + 1;
         for (column, candidate) in other.iter().enumerate() {
             let changed = row[column] + usize::from(letter != candidate);
             let mut least = changed.min(row[column + 1] + 1).min(next[column] + 1);
@@ -106,11 +113,17 @@ fn distance(one: &[char], other: &[char]) -> usize {
             if is_swapped {
                 least = least.min(above[column - 1] + 1);
             }
-            next.push(least);
+            next[column + 1] = least;
         }
-        above = std::mem::replace(&mut row, next);
+        let least = next.iter().copied().min().unwrap_or_default();
+        if least > most && least_above > most {
+            return None;
+        }
+        least_above = least;
+        std::mem::swap(&mut above, &mut row);
+        std::mem::swap(&mut row, &mut next);
     }
-    row[other.len()]
+    Some(row[other.len()]).filter(|distance| *distance <= most)
 }
 
 /// Writes all, with the text between each two.
@@ -166,12 +179,48 @@ mod tests {
         {
             assert_eq!(nearest(name, known), meant, "{name}");
         }
-        assert_eq!(distance(&['a', 'b', 'c'], &['a', 'c']), 1);
-        assert_eq!(distance(&['a', 'b', 'c'], &['b', 'a', 'c']), 1);
+        assert_eq!(nearest("bat", ["cart", "cat", "hat"]), Some("cat"), "the first of the nearest");
+        assert_eq!(distance(&['a', 'b', 'c'], &['a', 'c'], 1), Some(1));
+        assert_eq!(distance(&['a', 'b', 'c'], &['b', 'a', 'c'], 1), Some(1));
         assert!(
             same_letters("unitPrice", "Unit price") && !same_letters("c++", "c") && !same_letters("A-", "a")
         );
         assert!(same_name("ReadFile", "read_file") && !same_name("Read", "read_file"));
+    }
+
+    #[test]
+    fn a_distance_that_is_not_too_long_is_found() {
+        fn steps(one: &[char], other: &[char]) -> usize {
+            let (Some((last, rest)), Some((other_last, other_rest))) = (one.split_last(), other.split_last())
+            else {
+                return one.len().max(other.len());
+            };
+            let changed = steps(rest, other_rest) + usize::from(last != other_last);
+            let least = changed.min(steps(rest, other) + 1).min(steps(one, other_rest) + 1);
+            match (rest.split_last(), other_rest.split_last()) {
+                (Some((before, rest)), Some((other_before, other_rest)))
+                    if (before, last) == (other_last, other_before) =>
+                {
+                    least.min(steps(rest, other_rest) + 1)
+                }
+                _ => least,
+            }
+        }
+        let words = |letters: usize| {
+            (0..3_usize.pow(5)).map(move |at| {
+                (0..letters as u32)
+                    .map(|digit| ['a', 'b', 'c'][at / 3_usize.pow(digit) % 3])
+                    .collect::<Vec<_>>()
+            })
+        };
+        let others: Vec<Vec<char>> = words(3).step_by(7).chain(words(4).step_by(5)).collect();
+        for (one, other) in words(5).flat_map(|one| others.iter().map(move |other| (one.clone(), other))) {
+            let all = steps(&one, other);
+            for most in 0..6 {
+                let found = Some(all).filter(|all| *all <= most);
+                assert_eq!(distance(&one, other, most), found, "{one:?} {other:?} {most}");
+            }
+        }
     }
 
     #[test]
