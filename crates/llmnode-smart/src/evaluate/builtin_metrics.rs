@@ -1,5 +1,7 @@
 //! Metrics that compare the output with the expected output.
 
+use std::collections::HashMap;
+
 use llmnode_reader::internal::one_line;
 use llmnode_runtime::{BoxError, Cx, Node};
 use serde::Serialize;
@@ -144,14 +146,19 @@ fn quoted(text: &str) -> String {
 }
 
 fn words_in_common(expected: &str, output: &str) -> f64 {
-    let (expected, mut output) = (words(expected), words(output));
+    let (expected, output) = (words(expected), words(output));
     if expected.is_empty() || output.is_empty() {
         return f64::from(u8::from(expected.len() == output.len()));
     }
     let all = (expected.len() + output.len()) as f64;
-    let common = expected.iter().filter(|word| {
-        let found = output.iter().position(|other| other == *word);
-        found.map(|at| output.swap_remove(at)).is_some()
+    let mut left: HashMap<&String, usize> = HashMap::new();
+    output.iter().for_each(|word| *left.entry(word).or_default() += 1);
+    let common = expected.iter().filter(|word| match left.get_mut(word) {
+        Some(times) if *times > 0 => {
+            *times -= 1;
+            true
+        }
+        _ => false,
     });
     2.0 * common.count() as f64 / all
 }
