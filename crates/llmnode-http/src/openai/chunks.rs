@@ -292,7 +292,9 @@ impl PartialCompletion {
         let is_named = called.name.as_deref().is_some_and(|name| !name.is_empty());
         let is_whole = |at: usize| {
             let Call { name, arguments, .. } = &self.calls[at];
-            !name.is_empty() && serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
+            !name.is_empty()
+                && arguments.trim_ascii_end().ends_with('}')
+                && serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
         };
         is_named && last.is_some_and(is_whole) && !called.arguments().is_empty()
     }
