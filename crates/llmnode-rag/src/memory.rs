@@ -235,8 +235,8 @@ impl DocumentStore for MemoryStore {
                 Lookup::Words(words) => {
                     let mut ranking = Bm25::new(words, stored.chunks.len());
                     stored.chunks.values().for_each(|(_, text, _)| ranking.add_text(text));
-                    let scores = stored.chunks.keys().cloned().zip(ranking.scores());
-                    stored.hits(scores.filter_map(|(id, score)| Some((id, score?))), filter, k)
+                    let scores = stored.chunks.keys().zip(ranking.scores());
+                    stored.hits(scores.filter_map(|(id, score)| Some((id.clone(), score?))), filter, k)
                 }
                 Lookup::Vector(vector) => {
                     let allowed = |row| {

@@ -1,6 +1,7 @@
 //! Words of texts and of queries, and ranking by Okapi's BM25 with the parameters of SQLite's FTS5.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 
 /// A long message has too many words for a search.
 const MAX_QUERY_WORDS: usize = 64;
@@ -18,13 +19,15 @@ pub(crate) fn query_words(query: &str) -> Vec<String> {
 }
 
 /// Runs of letters and digits, in lower case.
-pub(crate) fn tokens(text: &str) -> Vec<String> {
+pub(crate) fn tokens(text: &str) -> Vec<Cow<'_, str>> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
-    parts.map(str::to_lowercase).collect()
+    let is_lowercase = |token: &str| token.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    parts.map(|token| if is_lowercase(token) { token.into() } else { token.to_lowercase().into() }).collect()
 }
 
 pub(crate) struct Bm25 {
     phrases: Vec<Vec<String>>,
+    by_first: HashMap<String, Vec<usize>>,
     /// Includes those without any of the words.
     texts: usize,
     doc_freq: Vec<usize>,
@@ -37,9 +40,14 @@ pub(crate) struct Bm25 {
 
 impl Bm25 {
     pub(crate) fn new(words: &[String], texts: usize) -> Self {
-        let phrases: Vec<_> =
-            words.iter().map(|word| tokens(word)).filter(|phrase| !phrase.is_empty()).collect();
-        Bm25 { doc_freq: vec![0; phrases.len()], phrases, texts, tokens: 0, average: None, seen: Vec::new() }
+        let phrase = |word: &String| tokens(word).into_iter().map(Cow::into_owned).collect::<Vec<_>>();
+        let phrases: Vec<_> = words.iter().map(phrase).filter(|phrase| !phrase.is_empty()).collect();
+        let mut by_first: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, phrase) in phrases.iter().enumerate() {
+            by_first.entry(phrase[0].clone()).or_default().push(at);
+        }
+        let doc_freq = vec![0; phrases.len()];
+        Bm25 { phrases, by_first, texts, doc_freq, tokens: 0, average: None, seen: Vec::new() }
     }
 
     /// A word in so many texts says nothing.
@@ -58,8 +66,14 @@ impl Bm25 {
 
     pub(crate) fn add_text(&mut self, text: &str) {
         let tokens = tokens(text);
-        let often = |phrase: &Vec<String>| tokens.windows(phrase.len()).filter(|part| part == phrase).count();
-        let counts: Vec<usize> = self.phrases.iter().map(often).collect();
+        let mut counts = vec![0; self.phrases.len()];
+        for (at, token) in tokens.iter().enumerate() {
+            for phrase in self.by_first.get(&**token).into_iter().flatten() {
+                let words = &self.phrases[*phrase];
+                counts[*phrase] +=
+                    usize::from(tokens.get(at..at + words.len()).is_some_and(|part| part == words));
+            }
+        }
         for (doc_freq, count) in self.doc_freq.iter_mut().zip(&counts) {
             *doc_freq += usize::from(*count > 0);
         }
