@@ -1,5 +1,6 @@
 //! `router`: takes the first route whose condition holds.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use llmnode_reader::internal::{bounded_regex, one_line};
@@ -103,14 +104,14 @@ struct Route {
 }
 
 impl Route {
-    fn fits(&self, text: &str) -> Result<bool, String> {
+    fn fits<'l>(&self, text: &str, lowercase: impl FnOnce() -> &'l str) -> Result<bool, String> {
         if text.is_empty() || self.lowercase.is_empty() {
             return Ok(false);
         }
         Ok(match (&self.condition, &self.regex) {
-            (Condition::Contains, _) => text.to_lowercase().contains(&self.lowercase),
-            (Condition::Equals, _) => text.to_lowercase() == self.lowercase,
-            (Condition::StartsWith, _) => text.to_lowercase().starts_with(&self.lowercase),
+            (Condition::Contains, _) => lowercase().contains(&self.lowercase),
+            (Condition::Equals, _) => lowercase() == self.lowercase,
+            (Condition::StartsWith, _) => lowercase().starts_with(&self.lowercase),
             (Condition::Regex, None) => false,
             (Condition::Regex, Some((regex, most))) if text.len() <= *most => regex.is_match(text),
             (Condition::Regex, Some((regex, most))) => {
@@ -126,12 +127,18 @@ impl Route {
 impl GraphNode for Router {
     fn exec<'a>(&'a self, visit: &'a Visit<'a>) -> BoxFuture<'a, Result<Update, BoxError>> {
         Box::pin(async move {
+            let mut lowercase: HashMap<Option<&str>, String> = HashMap::new();
             for route in &self.0 {
                 visit.cx().yield_in_time().await?;
-                let fits = match &route.source {
-                    Some(source) => visit.value(source).map(|value| route.fits(&text_of(value))),
-                    None => Some(route.fits(visit.state().last_text())),
+                let source = route.source.as_deref();
+                let text = match source {
+                    Some(source) => visit.value(source).map(text_of),
+                    None => Some(visit.state().last_text().into()),
                 };
+                let fits = text.map(|text| {
+                    let lowercase = &mut lowercase;
+                    route.fits(&text, || lowercase.entry(source).or_insert_with(|| text.to_lowercase()))
+                });
                 let fits = fits.transpose().map_err(|why| {
                     NodeError::new(Category::ExecError, format!("the node `{}`: {why}", visit.id()))
                 })?;
