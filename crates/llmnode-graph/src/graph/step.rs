@@ -155,8 +155,7 @@ impl GraphStep {
 
     /// `None`: the flow's state. Has a person's edits, and after a handoff the query as its only message. Also whether there was one.
     fn own_state(&self, state: &State, edits: &Map<String, Value>) -> (Option<State>, bool) {
-        let handoff_key = |(key, _): &(&String, &Value)| key.strip_prefix(HANDED) == Some(self.id());
-        let query = state.values.iter().find(handoff_key).map(|(_, query)| text_of(query).into_owned());
+        let query = state.values.get(&handoff_key(self.id())).map(|query| text_of(query).into_owned());
         let is_handed = query.is_some();
         let mut own = match query {
             Some(query) => GraphStep::state_of_query(query, state),

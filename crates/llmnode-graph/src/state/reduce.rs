@@ -43,6 +43,9 @@ impl Rules {
     }
 
     pub(crate) fn set(&self, values: Map<String, Value>, state: &mut State) -> Result<(), NodeError> {
+        if values.is_empty() {
+            return Ok(());
+        }
         for (key, value) in &values {
             self.check(key, value)?;
         }
@@ -78,9 +81,11 @@ impl Rules {
             }
             (Reducer::Merge, Value::Object(members)) => {
                 finds(Value::is_object, "merge", "object")?;
-                let mut whole = held.and_then(Value::as_object).cloned().unwrap_or_default();
-                whole.extend(members.clone());
-                self.check(key, &Value::Object(whole))?;
+                if !self.0.get(key).is_some_and(takes_any_object) {
+                    let mut whole = held.and_then(Value::as_object).cloned().unwrap_or_default();
+                    whole.extend(members.clone());
+                    self.check(key, &Value::Object(whole))?;
+                }
                 WriteOp::Merge(members)
             }
             (Reducer::Merge, other) => {
@@ -89,6 +94,12 @@ impl Rules {
             }
         })
     }
+}
+
+/// The type of a value with `merge` allows objects.
+fn takes_any_object(field: &Field) -> bool {
+    let no_rule = |rule: &String| matches!(&**rule, "type" | "title" | "description");
+    field.schema.as_object().is_some_and(|rules| rules.keys().all(no_rule))
 }
 
 impl State {
@@ -185,6 +196,22 @@ mod tests {
 
     fn written(update: Update, state: &mut State) -> Result<(), String> {
         rules().apply("n", update, state).map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn merged_members_fit_the_declared_type() {
+        let (rule, object) =
+            (json!({"additionalProperties": {"type": "integer"}}), json!({"type": "object"}));
+        for (schema, fits) in [(json!({}), true), (object, true), (rule, false)] {
+            let field = Field { schema, reducer: Reducer::Merge, ..Field::default() };
+            let rules = Rules(BTreeMap::from([("facts".to_owned(), field)]));
+            let mut state = State::default();
+            rules.apply("n", Update::new().with_value("facts", json!({"x": 1})), &mut state).unwrap();
+            let refused = rules.apply("n", Update::new().with_value("facts", json!({"y": "b"})), &mut state);
+            assert_eq!(refused.is_ok(), fits);
+            let both = if fits { json!({"x": 1, "y": "b"}) } else { json!({"x": 1}) };
+            assert_eq!(state["facts"], both);
+        }
     }
 
     #[test]
