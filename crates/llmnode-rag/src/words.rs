@@ -18,6 +18,7 @@ pub(crate) fn query_words(query: &str) -> Vec<String> {
     words.take(MAX_QUERY_WORDS).map(str::to_owned).collect()
 }
 
+/// Runs of letters and digits, in lower case.
 pub(crate) fn tokens(text: &str) -> Vec<Cow<'_, str>> {
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty());
     let is_lowercase = |token: &str| token.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());

@@ -96,6 +96,7 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     nearest.map(|(_, known)| known)
 }
 
+/// `None`: more than `most`. A swap reaches two rows up, so both must exceed it.
 fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
     if one.len().abs_diff(other.len()) > most {
         return None;
@@ -206,11 +207,9 @@ mod tests {
                 _ => least,
             }
         }
-        let words = |letters: usize| {
-            (0..3_usize.pow(5)).map(move |at| {
-                (0..letters as u32)
-                    .map(|digit| ['a', 'b', 'c'][at / 3_usize.pow(digit) % 3])
-                    .collect::<Vec<_>>()
+        let words = |letters: u32| {
+            (0..3_usize.pow(letters)).map(move |at| {
+                (0..letters).map(|digit| ['a', 'b', 'c'][at / 3_usize.pow(digit) % 3]).collect::<Vec<_>>()
             })
         };
         let others: Vec<Vec<char>> = words(3).step_by(7).chain(words(4).step_by(5)).collect();

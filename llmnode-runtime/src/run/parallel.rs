@@ -44,15 +44,17 @@ impl<T: Send> PollBranch for Branch<'_, T> {
 /// Without the types of the nodes, so that it is compiled once: `try_join!` would be compiled for each tuple.
 async fn all(mut branches: Vec<&mut dyn PollBranch>) -> Result<(), NodeError> {
     poll_fn(|cx| {
-        let mut all = Poll::Ready(Ok(()));
+        let mut outcome = Poll::Ready(Ok(()));
         for branch in &mut branches {
             match branch.poll(cx) {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-                Poll::Pending => all = Poll::Pending,
+                Poll::Pending => outcome = Poll::Pending,
             }
         }
-        all
+        // The same one first each time could take the task's whole budget.
+        branches.rotate_left(1);
+        outcome
     })
     .await
 }

@@ -411,3 +411,35 @@ async fn a_runs_recovery_of_requests_neither_repeats_nor_replaces_an_execution()
     let error = run.call(&node).attempts(3).await.unwrap_err();
     assert_eq!((error.category(), node.0.into_inner()), (Category::LimitExceeded, 1));
 }
+
+/// Calls another node so often that a task's budget ends in between.
+struct Often {
+    called: AtomicUsize,
+}
+
+impl Node for Often {
+    type Output = u32;
+    const NAME: &'static str = "often";
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Often {
+    async fn exec(&self, cx: &Cx<'_, S>) -> Result<u32, BoxError> {
+        let node = parse("5");
+        for _ in 0..2000 {
+            self.called.fetch_add(1, Ordering::Relaxed);
+            node.tried.store(0, Ordering::Relaxed);
+            cx.call(&node).await?;
+        }
+        Ok(5)
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_never_waits_does_not_hold_up_those_beside_it() {
+    let nodes = (Often { called: AtomicUsize::new(0) }, parse("five"));
+    let run = Run::new(ScriptedModel::new()).with_clock(TestClock::new());
+    let error = run.call(&nodes).await.unwrap_err();
+    assert_eq!(error.message(), "invalid digit found in string");
+    let called = nodes.0.called.into_inner();
+    assert!(called < 1000, "{called} calls before the error beside them");
+}

@@ -74,6 +74,7 @@ impl State {
     pub fn with_messages(mut self, history: impl IntoIterator<Item = Message>) -> Self {
         let history = history.into_iter().map(|message| Turn { from: None, message });
         self.turns.splice(0..0, history);
+        self.size = Size::default();
         self
     }
 

@@ -96,7 +96,7 @@ impl Rules {
     }
 }
 
-/// The type of a value with `merge` allows objects.
+/// A file whose `merge` has a type without objects is refused, so a type alone refuses none.
 fn takes_any_object(field: &Field) -> bool {
     let no_rule = |rule: &String| matches!(&**rule, "type" | "title" | "description");
     field.schema.as_object().is_some_and(|rules| rules.keys().all(no_rule))
@@ -110,21 +110,19 @@ impl State {
         cleared: &[String],
         messages: &[Message],
     ) -> Result<(), NodeError> {
-        let more = size(&messages) + written.iter().map(|(key, way)| key.len() + way.size()).sum::<usize>();
+        // With the quotes and names around them.
+        let said = size(&messages) + messages.len() * (from.len() + 23);
+        let values: usize = written.iter().map(|(key, way)| key.len() + 4 + way.size()).sum();
+        let more = (said + values) * if self.log.is_some() { 2 } else { 1 };
         let replaced = written.iter().filter(|(_, way)| way.replaces()).map(|(key, _)| key);
         let gone: BTreeSet<&String> = replaced.chain(cleared).collect();
         let gone = gone.into_iter().filter_map(|key| Some(key.len() + size(self.values.get(key)?))).sum();
         // A branch's log keeps replaced values.
         let gone: usize = if self.log.is_some() { 0 } else { gone };
-        let logged = |log: &[Logged]| -> usize {
-            log.iter().map(|one| size(&one.update.messages) + size(&one.update.values)).sum()
-        };
-        let measure =
-            |state: &State| size(&state.turns) + size(&state.values) + state.log.as_deref().map_or(0, logged);
-        let known = self.size.0.unwrap_or_else(|| measure(self));
+        let known = self.size.0.unwrap_or_else(|| self.measure());
         let after = |known: usize| (known + more).saturating_sub(gone);
         // The known size may be too large, but not too small for what nodes wrote: measured again before an error.
-        let now = if after(known) > MOST { after(measure(self)) } else { after(known) };
+        let now = if after(known) > MOST { after(self.measure()) } else { after(known) };
         if now > MOST {
             let largest = written.iter().map(|(key, way)| (way.size(), key)).max_by_key(|(bytes, _)| *bytes);
             let largest = largest.map(|(bytes, key)| format!("; it writes {bytes} bytes to `{key}`"));
@@ -136,6 +134,12 @@ impl State {
         }
         self.size.0 = Some(now);
         Ok(())
+    }
+
+    pub(super) fn measure(&self) -> usize {
+        let log = self.log.iter().flatten();
+        let logged: usize = log.map(|one| size(&one.update.messages) + size(&one.update.values)).sum();
+        size(&self.turns) + size(&self.values) + logged
     }
 }
 

@@ -30,12 +30,10 @@ pub(crate) fn size(value: &impl Serialize) -> usize {
         }
     }
     let mut count = Count(0);
-    // A value that cannot be written has no size.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
 
-/// Fails with `limit_exceeded` if the node may not build that many bytes more.
 pub(crate) fn take(node: &str, left: &mut usize, bytes: usize) -> Result<(), NodeError> {
     *left = left.checked_sub(bytes).ok_or_else(|| {
         let message = format!(
@@ -77,6 +75,20 @@ mod tests {
         let turns = [Message::assistant("x".repeat(1 << 20))];
         let said = turns.into_iter().fold(Update::new(), Update::with_message);
         assert!(rules.apply("n", said, &mut state).is_err());
+    }
+
+    #[test]
+    fn the_known_size_is_never_too_small() {
+        let rules = Rules::default();
+        for mut state in [State::default(), State::default().branch()] {
+            for number in 0..40 {
+                let key = format!("k{}", number % 30);
+                let update = Update::new().with_value(&key, number).with_message(Message::assistant("ok"));
+                rules.apply("a_node_with_a_name", update, &mut state).unwrap();
+                let known = state.size.0.unwrap();
+                assert!(known >= state.measure(), "{known} for {}", state.measure());
+            }
+        }
     }
 
     #[test]

@@ -225,8 +225,8 @@ fn every_two_mistakes_are_found_in_two_loads() {
     // The longest test of this program: it would run alone at the end.
     let (first, second) = pairs.split_at(pairs.len() / 2);
     let wrong = std::thread::scope(|threads| {
-        let first = threads.spawn(|| wrong_of(first));
-        [wrong_of(second), first.join().unwrap()].concat()
+        let second = threads.spawn(|| wrong_of(second));
+        [wrong_of(first), second.join().unwrap()].concat()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

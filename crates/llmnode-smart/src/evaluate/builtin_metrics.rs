@@ -153,12 +153,9 @@ fn words_in_common(expected: &str, output: &str) -> f64 {
     let all = (expected.len() + output.len()) as f64;
     let mut left: HashMap<&String, usize> = HashMap::new();
     output.iter().for_each(|word| *left.entry(word).or_default() += 1);
-    let common = expected.iter().filter(|word| match left.get_mut(word) {
-        Some(times) if *times > 0 => {
-            *times -= 1;
-            true
-        }
-        _ => false,
+    let common = expected.iter().filter(|word| {
+        let times = left.get_mut(word).filter(|times| **times > 0);
+        times.map(|times| *times -= 1).is_some()
     });
     2.0 * common.count() as f64 / all
 }

@@ -19,7 +19,6 @@ pub(crate) struct NodeKind {
 }
 
 pub(crate) struct Stacks<'p> {
-    /// The call's, the run's, the node's.
     pub(crate) levels: [&'p Settings; 3],
     node: NodeKind,
 }

@@ -280,7 +280,6 @@ fn dyn_node(
     for ExampleData { input, output } in &data.examples {
         builder = builder.example(input, output.clone());
     }
-    // Without tools there is only one response.
     if let Some(turns) = data.max_iterations.filter(|_| tools.names().next().is_some()) {
         builder = builder.turns(turns);
     }
