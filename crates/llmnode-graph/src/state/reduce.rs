@@ -110,9 +110,8 @@ impl State {
         cleared: &[String],
         messages: &[Message],
     ) -> Result<(), NodeError> {
-        // With the quotes and names around them.
-        let said = size(&messages) + messages.len() * (from.len() + 23);
-        let values: usize = written.iter().map(|(key, way)| key.len() + 4 + way.size()).sum();
+        let said = size(&messages) + messages.len() * (from.len() + r#"{"from":"","message":},"#.len());
+        let values: usize = written.iter().map(|(key, way)| key.len() + r#""":,"#.len() + way.size()).sum();
         let more = (said + values) * if self.log.is_some() { 2 } else { 1 };
         let replaced = written.iter().filter(|(_, way)| way.replaces()).map(|(key, _)| key);
         let gone: BTreeSet<&String> = replaced.chain(cleared).collect();

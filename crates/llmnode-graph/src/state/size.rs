@@ -30,6 +30,7 @@ pub(crate) fn size(value: &impl Serialize) -> usize {
         }
     }
     let mut count = Count(0);
+    // A value that cannot be written has no size.
     let _ = serde_json::to_writer(&mut count, value);
     count.0
 }
