@@ -7,7 +7,7 @@ use llmnode_model::{Category, Group, Retry};
 
 use super::recovery::{Backoff, Failures, Recovery};
 use super::stacks::{NOT_REPEATED, Stacks, is_transport};
-use super::wait::jitter;
+use super::wait::{WaitLimit, jitter};
 use crate::ledger::AttemptKind;
 use crate::limits::TimeLeft;
 use crate::validate::AttemptInfo;
@@ -197,7 +197,7 @@ impl<'p> Progress<'p> {
         taken: u32,
         failed: &FailedAttempt,
     ) -> Result<Duration, String> {
-        let limit = self.stacks.wait_limit();
+        let limit = WaitLimit::of(self.stacks);
         let (own, longest) = match own {
             Some(backoff) => (backoff.wait(taken), limit.0.max(backoff.to)),
             None if is_transport(key) => (jitter(taken), limit.0),

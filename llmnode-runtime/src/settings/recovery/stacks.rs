@@ -5,7 +5,6 @@ use std::time::Duration;
 use llmnode_model::{Category, Group, Retry};
 
 use super::recovery::{Backoff, Failures, Recovery};
-use super::wait::WaitLimit;
 use crate::output::AnswerKind;
 use crate::settings::Settings;
 
@@ -34,10 +33,6 @@ impl<'p> Stacks<'p> {
 
     pub(crate) fn wait(&self) -> Option<Backoff> {
         self.nearest(|level| level.wait)
-    }
-
-    pub(crate) fn wait_limit(&self) -> WaitLimit {
-        WaitLimit(self.nearest(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT))
     }
 
     pub(crate) fn fallback_model(&self) -> Option<&'p str> {

@@ -4,7 +4,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use super::recovery::Backoff;
+use super::stacks::Stacks;
 use crate::limits::TimeLeft;
+use crate::settings::Settings;
 
 /// A random part of 0.5 s · 2ⁿ, at most 8 s ("full jitter", AWS Architecture Blog), so that clients that failed
 /// together do not return together.
@@ -13,11 +15,15 @@ pub(super) fn jitter(tries: u32) -> Duration {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct WaitLimit(pub(super) Duration);
+pub(super) struct WaitLimit(pub(super) Duration);
 
 impl WaitLimit {
+    pub(super) fn of(stacks: &Stacks<'_>) -> Self {
+        WaitLimit(stacks.nearest(|level| level.max_wait).unwrap_or(Settings::MAX_WAIT))
+    }
+
     /// The server's wait plus ours, at most `longest`. `Err`: why there is no further try.
-    pub(crate) fn wait_before_retry(
+    pub(super) fn wait_before_retry(
         self,
         own: Duration,
         longest: Duration,
