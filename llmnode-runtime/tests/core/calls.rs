@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::support::{GOAL, GOOD, Say, busy, say, total_tokens, world};
 use llmnode_runtime::{
-    Backoff, BoxError, BoxFuture, Category, ChatModel, Completion, Cx, Degraded, Exec, FnModel, ModelError,
-    Node, NodeError, Recovery, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock,
+    Backoff, BoxError, BoxFuture, Category, ChatModel, Clock, Completion, Cx, Degraded, Exec, FnModel,
+    ModelError, Node, NodeError, Recovery, Reply, Request, Run, ScriptedModel, Settings, Sink, TestClock,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -303,6 +303,37 @@ async fn any_error_of_a_nodes_own_is_an_exec_error_tried_again_and_then_its_fall
         assert_eq!(error.category(), Category::ConfigError);
         assert!(error.message().contains("`attempts` and `wait` say how often"), "{error}");
     }
+}
+
+/// Fails after two seconds, and its fallback after three.
+struct Slow(TestClock);
+
+impl Node for Slow {
+    type Output = u32;
+    const NAME: &'static str = "slow";
+    const SETTINGS: &'static Settings = &Settings::new().attempts(3).backoff(Backoff::fixed(SECOND));
+}
+
+impl<S: ?Sized + Sync> Exec<S> for Slow {
+    async fn exec(&self, _: &Cx<'_, S>) -> Result<u32, BoxError> {
+        self.0.sleep(SECOND * 2).await;
+        Err("no".into())
+    }
+
+    async fn exec_fallback(&self, _: &Cx<'_, S>, error: NodeError) -> Result<u32, BoxError> {
+        self.0.sleep(SECOND * 3).await;
+        Err(error.into())
+    }
+}
+
+#[tokio::test]
+async fn tries_are_timed_without_their_waits_and_the_call_with_its_fallback() {
+    let clock = TestClock::new();
+    let run = Run::new(ScriptedModel::new()).with_clock(clock.clone());
+    let error = run.call(&Slow(clock)).await.unwrap_err();
+    let tries: Vec<_> = error.failed_tries().iter().map(|tried| tried.elapsed).collect();
+    assert_eq!(tries, [SECOND * 2; 3]);
+    assert_eq!(error.record().unwrap().elapsed, SECOND * (3 * 2 + 2 + 3));
 }
 
 #[tokio::test]
