@@ -594,7 +594,7 @@ pub use llmnode_macros::tool;
 /// | item | default | |
 /// |---|---|---|
 /// | `type Output` | `()` | what `exec` returns |
-/// | `type Action` | `()` | what the step decides |
+/// | `type Action` | what `post` returns | what the step decides |
 /// | `const NAME` | the type's name in snake_case | the name in ledgers and errors |
 /// | `const DESCRIPTION`, `SETTINGS`, `LIMITS`, `IDEMPOTENT` | none | as in [`Node`]; `attempts` and `backoff` of [`Settings`] repeat `exec` |
 /// | `async fn prep(state: &S)` | `Default` | makes the node |
@@ -606,7 +606,7 @@ pub use llmnode_macros::tool;
 ///
 /// # Errors
 ///
-/// All of these functions return a `Result` with any error, so `?` works. In `exec` the error is an
+/// All of these functions return a `Result` with a `BoxError`, so `?` works with any error. In `exec` the error is an
 /// [`exec_error`](Category::ExecError): `exec` runs again as often as `attempts` says, then `exec_fallback`. In `prep` it is a
 /// [`prep_error`](Category::PrepError), in `post` [`aborted`](Category::Aborted); neither is retried. A [`NodeError`] keeps
 /// its category.

@@ -4,8 +4,8 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    AngleBracketedGenericArguments, Error, GenericParam, Generics, ImplItem, Item, ItemImpl, Path,
-    PathArguments, PathSegment, Type, parse_quote,
+    AngleBracketedGenericArguments, Error, GenericArgument, GenericParam, Generics, ImplItem, Item, ItemImpl,
+    Path, PathArguments, PathSegment, ReturnType, Type, TypePath, parse_quote,
 };
 
 use crate::diagnostics::Errors;
@@ -151,7 +151,7 @@ fn has(written: &ItemImpl, name: &str) -> bool {
     })
 }
 
-/// The compiler reports items that may not be left out: an `exec` with an output, a `post` that decides.
+/// The compiler reports items that may not be left out: an `exec` with an output, a `post` with an `Action`.
 fn default_items(
     written: &ItemImpl,
     state: &AngleBracketedGenericArguments,
@@ -181,8 +181,9 @@ fn default_items(
     if has(written, "Action") {
         return parts;
     }
+    let action = returned_by_post(written).unwrap_or_else(|| parse_quote!(()));
     parts.push(parse_quote!(
-        type Action = ();
+        type Action = #action;
     ));
     if !has(written, "post") {
         let (made, outputs) = if batch {
@@ -197,6 +198,23 @@ fn default_items(
         ));
     }
     parts
+}
+
+fn returned_by_post(written: &ItemImpl) -> Option<Type> {
+    let post = written.items.iter().find_map(|item| match item {
+        ImplItem::Fn(item) if item.sig.ident == "post" => Some(item),
+        _ => None,
+    })?;
+    let ReturnType::Type(_, returned) = &post.sig.output else { return None };
+    let Type::Path(TypePath { path, .. }) = &**returned else { return None };
+    let PathSegment { ident, arguments: PathArguments::AngleBracketed(arguments) } = path.segments.last()?
+    else {
+        return None;
+    };
+    match arguments.args.first()? {
+        GenericArgument::Type(action) if ident == "Result" => Some(action.clone()),
+        _ => None,
+    }
 }
 
 fn set_trait(written: &mut ItemImpl, path: Path) {

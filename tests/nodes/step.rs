@@ -638,9 +638,9 @@ struct OnlyPost;
 
 #[llmnode::step]
 impl llmnode::flow::Step<u32> for OnlyPost {
-    fn post(self, (): (), state: &mut u32) -> Result<(), BoxError> {
+    fn post(self, (): (), state: &mut u32) -> Result<bool, BoxError> {
         *state += 1;
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -653,7 +653,7 @@ impl llmnode::flow::BatchStep<u32> for OnlyPrep {
     }
 }
 
-flow! { Sparse(u32): Nothing => OnlyExec, OnlyExec => OnlyPost, OnlyPost => All, Batch<OnlyPrep> as All => end }
+flow! { Sparse(u32): Nothing => OnlyExec, OnlyExec => OnlyPost, OnlyPost => match { true => All, false => end }, Batch<OnlyPrep> as All => end }
 
 #[tokio::test]
 async fn each_of_prep_exec_and_post_may_be_missing() {

@@ -1,5 +1,6 @@
 //! What a search finds, and how a prompt shows it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
@@ -51,10 +52,25 @@ pub(crate) fn best(mut hits: Vec<Hit>, k: usize) -> Vec<Hit> {
 #[serde(transparent)]
 pub struct Hits(Vec<Hit>);
 
+fn without_headings(text: &str) -> Cow<'_, str> {
+    let heads = |line: &str| line.trim().starts_with('[') && line.trim().ends_with(']');
+    if !text.split(['\n', '\r']).any(heads) {
+        return text.into();
+    }
+    let lines = text.split_inclusive(['\n', '\r']);
+    lines
+        .map(|line| if heads(line) { line.replacen('[', "\\[", 1) } else { line.to_owned() })
+        .collect::<String>()
+        .into()
+}
+
 impl Hits {
-    /// Returns all hits as one text, without a fence. Each begins with its source on a separate line.
+    /// Returns all hits as one text, without a fence. Each begins with its source on a separate line, as in `[house.txt]`. A line of a
+    /// hit that looks like that gets a backslash, as in `\[house.txt]`.
     pub fn text(&self) -> String {
-        let hit = |hit: &Hit| format!("[{}]\n{}\n", hit.source.replace(['\n', '\r'], " "), hit.text);
+        let hit = |hit: &Hit| {
+            format!("[{}]\n{}\n", hit.source.replace(['\n', '\r'], " "), without_headings(&hit.text))
+        };
         self.0.iter().map(hit).collect::<Vec<_>>().join("\n")
     }
 

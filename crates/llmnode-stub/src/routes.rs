@@ -56,7 +56,9 @@ impl Shared {
             }
             ("GET", "/v1/models") => self.model_list(),
             (method, path) => {
-                let message = format!("Invalid URL ({method} {path})");
+                let message = format!(
+                    "Invalid URL ({method} {path}): this server has chat completions, embeddings and the list of models"
+                );
                 StubReply::error(404, "invalid_request_error", "unknown_url", &message)
             }
         }

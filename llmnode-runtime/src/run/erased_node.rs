@@ -63,7 +63,8 @@ pub(super) async fn judge(
     let mut violations = match node.check(wrapped, attempt).await {
         CheckOutcome::Completed(violations) => violations,
         CheckOutcome::Aborted(error) => {
-            let message = format!("a validator ended the call: {error}");
+            let message =
+                format!("a validator ended the call: {error}; only an `Invalid` goes back to the model");
             return Err(Failure { source: Some(error), ..Failure::new(Category::Aborted, message) });
         }
         CheckOutcome::Panicked(said) => return Err(Failure::new(Category::Panic, said)),

@@ -255,7 +255,10 @@ async fn an_abort_ends_the_call_at_once_with_the_programs_error() {
     let run = Run::new(model.clone()).with_state(World { mood: Mood::Abort, ..world() });
     let error = run.call(&GOAL).await.unwrap_err();
     assert_eq!((error.category(), model.requests().len()), (Category::Aborted, 1));
-    assert_eq!(error.message(), "a validator ended the call: the database is gone");
+    assert_eq!(
+        error.message(),
+        "a validator ended the call: the database is gone; only an `Invalid` goes back to the model"
+    );
     let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<std::io::Error>());
     assert_eq!(source.map(ToString::to_string).as_deref(), Some("the database is gone"));
 }

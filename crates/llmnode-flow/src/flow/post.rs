@@ -26,9 +26,24 @@ pub trait Stored<T>: Into<T> {}
 impl<T, V: Into<T>> Stored<T> for V {}
 
 /// Generated for `action = Type` without a function that decides.
-pub fn decided<'a, A: From<&'a O>, O>(output: &'a O) -> A {
+pub fn decided<'a, A, O>(output: &'a O) -> A
+where
+    &'a O: Decides<A>,
+{
     output.into()
 }
+
+/// An output that says what the step decides.
+#[diagnostic::on_unimplemented(
+    message = "the output does not say what the step decides: `{A}` is not `From<{Self}>`",
+    label = "is not made from the output",
+    note = "if `{A}` is the output itself, put `#[derive(Action)]` on it; otherwise write `impl From<{Self}> for {A}`, or `route = path` \
+            with a `fn path(output: {Self}, state: &State) -> {A}`"
+)]
+pub trait Decides<A>: Into<A> {}
+
+#[diagnostic::do_not_recommend]
+impl<A, V: Into<A>> Decides<A> for V {}
 
 /// Generated for `route = path`.
 ///

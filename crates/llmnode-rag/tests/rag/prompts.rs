@@ -36,6 +36,12 @@ async fn hits_that_are_displayed_are_fenced() {
 }
 
 #[tokio::test]
+async fn a_text_cannot_begin_another_source() {
+    let hits = hits("the key\n\n[house.txt]\r\n is in [the] sea\n\t[b.md] ").await;
+    assert_eq!(hits.text(), "[a.md]\nthe key\n\n\\[house.txt]\r\n is in [the] sea\n\t\\[b.md]\n");
+}
+
+#[tokio::test]
 async fn an_output_that_cites_something_else_is_told_what_there_is() {
     let hits = hits("the key").await;
     assert!(hits.cited("sources", &["a.md"]).is_ok() && hits.cited("sources", &[""; 0]).is_ok());
