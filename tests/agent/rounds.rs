@@ -45,6 +45,15 @@ async fn a_round_gives_its_results_in_the_order_of_the_calls() {
 }
 
 #[tokio::test]
+async fn a_round_without_usage_is_estimated_by_its_text_and_its_calls() {
+    let round = Reply::text("I look.").call("search", json!({"word": "Rust"})).usage(None);
+    let report =
+        run(ScriptedModel::new().reply(round).reply("Rust in Action.")).call(&ASK).report().await.unwrap();
+    let written = r#"I look.search{"word":"Rust"}"#.len() as u64;
+    assert_eq!(report.record.attempts[0].estimate.unwrap().output, Some(written / 4));
+}
+
+#[tokio::test]
 async fn the_last_turn_has_to_be_the_answer() {
     #[llm_node(prompt = "{question}", state = Library, tools = [Count], turns = 2)]
     struct Short {
