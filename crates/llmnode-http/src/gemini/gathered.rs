@@ -14,6 +14,8 @@ use crate::http::lenient::{
     Count, First, Indexed, Lenient, LenientVisitor, first, object, set_if_changed, text, tokens,
 };
 
+const UNSPECIFIED: &str = "FINISH_REASON_UNSPECIFIED";
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Response<'a> {
@@ -84,6 +86,7 @@ pub(super) struct Gathered {
     pub(super) model: Option<String>,
     pub(super) finish: Option<String>,
     pub(super) finish_message: Option<String>,
+    pub(super) bytes_at_finish: Option<usize>,
     /// Why the prompt is blocked.
     pub(super) block: Option<(String, String)>,
     pub(super) usage: LastUsage,
@@ -123,15 +126,18 @@ impl Gathered {
 
     fn candidate(&mut self, candidate: Candidate<'_>, show: &mut dyn FnMut(Piece<'_>)) {
         self.answers = true;
-        let says = |reason: &Cow<'_, str>| {
-            !reason.is_empty() && (self.finish.is_none() || reason != "FINISH_REASON_UNSPECIFIED")
-        };
+        let says =
+            |reason: &Cow<'_, str>| !reason.is_empty() && (self.finish.is_none() || reason != UNSPECIFIED);
         if let Some(reason) = candidate.finish_reason.filter(says) {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
         }
+        let has_begun = self.bytes > 0;
         for raw in candidate.content.unwrap_or_default().parts {
             self.part(raw, show);
+        }
+        if self.finish.as_deref().is_some_and(|reason| reason != UNSPECIFIED) {
+            self.bytes_at_finish.get_or_insert(if has_begun { self.bytes } else { 0 });
         }
     }
 

@@ -52,6 +52,10 @@ impl StreamedAnswer for PartialAnswer {
         self.answer.usage.figures().0
     }
 
+    fn is_complete(&self) -> bool {
+        self.answer.bytes_at_finish == Some(self.answer.bytes) && self.answer.usage.counts_output()
+    }
+
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
         if self.answer.finish.is_none() && self.answer.block.is_none() {
             return Err(Unreadable::failure(broken_off(), None));

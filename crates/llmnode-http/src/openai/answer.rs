@@ -70,7 +70,7 @@ pub(super) fn completion(
     completion.refusal = refusal;
     completion.reasoning = reasoning;
     completion.finish = finish_reason.and_then(|reason| match &*reason {
-        "tool_calls" | "tool_use" | "function_call" if function.is_some() || !calls.is_empty() => {
+        reason if is_of_calls(reason) && (function.is_some() || !calls.is_empty()) => {
             Some(FinishReason::Stop)
         }
         reason => finish(reason),
@@ -131,8 +131,12 @@ fn replace_lone_surrogates(json: &str) -> String {
     whole + rest
 }
 
+pub(super) fn is_of_calls(reason: &str) -> bool {
+    matches!(reason, "tool_calls" | "tool_use" | "function_call")
+}
+
 /// Servers use different words for the same reasons.
-fn finish(reason: &str) -> Option<FinishReason> {
+pub(super) fn finish(reason: &str) -> Option<FinishReason> {
     Some(match reason {
         "" => return None,
         "stop" => FinishReason::Stop,

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
-use crate::support::{Ask, Greet, builder, model, raw_server, request, server};
+use crate::support::{Ask, Greet, builder, model, raw_server, request, sends, server};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Form {
@@ -131,6 +131,35 @@ async fn failures_in_mid_stream_have_their_own_category() {
             assert!(restarts.is_empty());
             assert_eq!(report.unwrap_err().category(), category, "{what}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_complete_answer_whose_stream_does_not_end_is_not_asked_for_again() {
+    let usage = r#"{"choices":[],"usage":{"total_tokens":7}}"#;
+    let body = |events: &[&str]| events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
+    let cut = |events: &[&str]| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        format!("{head}{:x}\r\n{}\r\n", body(events).len(), body(events))
+    };
+    let silent = StubReply::stream([body(&[PIECE, REST, usage]), ": ping\n\n".to_owned()]);
+    let silent = server([silent.pause(Duration::from_secs(20))]).await;
+    for (base_url, total) in [
+        (sends(cut(&[PIECE, REST, usage])).await, Some(7)),
+        (sends(cut(&[PIECE, REST])).await, None),
+        (silent.base_url(), Some(7)),
+    ] {
+        let model = builder(&base_url).idle_timeout(Duration::from_millis(200)).build().unwrap();
+        let report = Run::new(model).call(&Greet).stream().report().await.unwrap();
+        let attempts = &report.record.attempts;
+        assert_eq!((&*report.value, attempts.len()), ("Hello", 1));
+        assert_eq!(attempts[0].usage.and_then(|usage| usage.total()), total);
+    }
+    for events in
+        [&[PIECE][..], &[PIECE, "{\"choices\":[{"], &[PIECE, REST, "{\"error\":{\"message\":\"no\"}}"]]
+    {
+        let run = Run::new(model(&sends(cut(events)).await));
+        run.call(&Greet).transport_retries(0).stream().finish().await.unwrap_err();
     }
 }
 

@@ -61,3 +61,21 @@ fn what_is_dispensable_fails_no_answer() {
         cuts::events(&GENERATE, &[cut, r#"{"candidates":[{"finishReason":"FINISH_REASON_UNSPECIFIED"}]}"#]);
     assert!(shown.contains("Length"), "{shown}");
 }
+
+/// Gemini 1.0 gave a finish reason with each piece: one that comes with the first does not count.
+#[test]
+fn an_answer_is_complete_after_its_finish_reason_and_its_count_of_tokens() {
+    let counts = r#"{"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5}}"#;
+    let unspecified = CALL.replace("STOP", "FINISH_REASON_UNSPECIFIED");
+    for (events, expected) in [
+        (&[PIECE, CALL, counts][..], true),
+        (&[PIECE, CALL], false),
+        (&[PIECE, counts], false),
+        (&[PIECE, CALL, PIECE, counts], false),
+        (&[PIECE, &unspecified, counts], false),
+        (&[CALL, counts], false),
+        (&[CALL, counts, CALL, counts], false),
+    ] {
+        assert_eq!(cuts::is_complete(&GENERATE, events), expected, "{events:?}");
+    }
+}

@@ -265,3 +265,33 @@ fn blocks_of_thinking_go_back_signed() {
     let joined = r#"{"thinking_blocks":[{"type":"thinking","thinking":"ab","signature":"S1"},{"type":"thinking","thinking":"c","signature":"S2"},{"type":"redacted_thinking","data":"D1"},{"type":"redacted_thinking","data":"D2"}]}"#;
     assert_eq!(others(&read), [r#"{"reasoning_content":"rrrrrr"}"#, joined]);
 }
+
+/// Some servers give a reason with each piece: one that comes with the first does not count.
+#[test]
+fn an_answer_is_complete_after_its_last_piece_and_a_reason_to_end() {
+    let [piece, end] = [FRAGMENTS[9], r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#];
+    let call = |arguments: &str| {
+        let function = serde_json::json!({"name": "f", "arguments": arguments});
+        serde_json::json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": function}]}}]})
+            .to_string()
+    };
+    let in_each = piece.replace("}}]}", r#"},"finish_reason":"stop"}]}"#);
+    let sloppy = piece.replace("}}]}", r#"},"finish_reason":"null"}]}"#);
+    for (events, expected) in [
+        (&[piece, end][..], true),
+        (&[piece, end, FRAGMENTS[12]], true),
+        (&[&call("{}"), END], true),
+        (&[piece, &END.replace("tool_calls", "length")], true),
+        (&[piece], false),
+        (&[piece, &sloppy], false),
+        (&[&in_each], false),
+        (&[&in_each, &in_each], false),
+        (&[piece, end, piece, end], false),
+        (&[piece, END], false),
+        (&[&call(r#"{"a":"#), END], false),
+        (&[&call("{}"), &call(""), end, &call("{}")], false),
+        (&[&call(""), END], false),
+    ] {
+        assert_eq!(crate::api::cuts::is_complete(&super::super::CHAT, events), expected, "{events:?}");
+    }
+}
