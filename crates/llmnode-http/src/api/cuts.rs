@@ -75,12 +75,20 @@ pub(crate) fn events(wire: &Wire, events: &[&str]) -> String {
 }
 
 pub(crate) fn is_complete(wire: &Wire, events: &[&str]) -> bool {
+    unfinished(wire, events).is_complete()
+}
+
+pub(crate) fn usage(wire: &Wire, events: &[&str]) -> Option<TokenUsage> {
+    unfinished(wire, events).usage()
+}
+
+fn unfinished(wire: &Wire, events: &[&str]) -> Box<dyn StreamedAnswer> {
     let mut written = (wire.stream)();
     for data in events.iter().map(|event| event.as_bytes()) {
         let event = Event { data, is_error: false, is_complete: true };
         assert!(written.read(event, WANTED, &mut Seen::default()).is_continue());
     }
-    written.is_complete()
+    written
 }
 
 pub(crate) fn come_to_the_same(wire: &Wire, body: &[u8]) {

@@ -49,7 +49,12 @@ impl StreamedAnswer for PartialAnswer {
     }
 
     fn usage(&self) -> Option<TokenUsage> {
-        self.answer.usage.figures().0
+        let Gathered { finish, block, usage, .. } = &self.answer;
+        let mut figures = usage.figures().0?;
+        if finish.is_none() && block.is_none() && !usage.counts_output() {
+            (figures.output, figures.total) = (None, None);
+        }
+        Some(figures).filter(|figures| *figures != TokenUsage::default())
     }
 
     fn is_complete(&self) -> bool {

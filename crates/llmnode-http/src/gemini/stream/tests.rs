@@ -79,3 +79,15 @@ fn an_answer_is_complete_after_its_finish_reason_and_its_count_of_tokens() {
         assert_eq!(cuts::is_complete(&GENERATE, events), expected, "{events:?}");
     }
 }
+
+#[test]
+fn of_an_answer_that_breaks_off_the_output_is_unknown() {
+    let last = |events: &[&str]| {
+        cuts::usage(&GENERATE, events).map(|usage| (usage.input, usage.output, usage.total))
+    };
+    let counts = r#"{"usageMetadata":{"promptTokenCount":3,"thoughtsTokenCount":2,"totalTokenCount":5}}"#;
+    assert_eq!(last(&[PIECE, PIECE]), Some((Some(3), None, None)));
+    assert_eq!(last(&[PIECE, counts]), Some((Some(3), Some(2), Some(5))));
+    assert_eq!(last(&[PIECE, CALL]), Some((Some(3), Some(0), Some(3))), "zeros are left out");
+    assert_eq!(last(&[r#"{"usageMetadata":{"totalTokenCount":3}}"#]), None);
+}
