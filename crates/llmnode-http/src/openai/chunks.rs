@@ -105,7 +105,7 @@ struct Call {
     thought_signature: Option<Box<RawValue>>,
 }
 
-/// Some servers give several calls the same index, and each its own id.
+/// Some servers give several calls the same index, and each its own id and name; others change a call's id.
 #[derive(Debug, Default)]
 struct CallPositions {
     last: Option<usize>,
@@ -274,7 +274,8 @@ impl PartialCompletion {
         if id.is_empty() && self.begins_another(piece.index.tokens, called) {
             self.call_positions.entry(piece.index.tokens).or_default().last = None;
         }
-        let at = self.call_position(piece.index.tokens, id);
+        let is_named = called.name.as_deref().is_some_and(|name| !name.is_empty());
+        let at = self.call_position(piece.index.tokens, id, is_named);
         let call = &mut self.calls[at];
         // Some servers repeat the name in each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
@@ -312,10 +313,11 @@ impl PartialCompletion {
         is_named && last.is_some_and(is_whole) && !called.arguments().is_empty()
     }
 
-    fn call_position(&mut self, index: Option<u64>, id: &str) -> usize {
+    fn call_position(&mut self, index: Option<u64>, id: &str, is_named: bool) -> usize {
         let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
         let known = last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));
-        let known = known.or_else(|| by_id.get(id).copied());
+        let continues = |at: &usize| !is_named && !self.calls[*at].name.is_empty();
+        let known = known.or_else(|| by_id.get(id).copied()).or_else(|| last.filter(continues));
         let at = known.unwrap_or_else(|| {
             // A call takes memory even without a name.
             self.bytes += size_of::<Call>();
