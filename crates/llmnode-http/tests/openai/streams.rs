@@ -103,6 +103,7 @@ async fn the_last_usage_counts_and_none_is_unknown() {
 #[tokio::test]
 async fn failures_in_mid_stream_have_their_own_category() {
     let error = |code: &str| format!(r#"{{"error":{{"message":"no","type":"{code}","code":"{code}"}}}}"#);
+    let plain = |json: &str| StubReply::stream([format!("data: {PIECE}\n\n{json}\n")]);
     for (reply, category, retried) in [
         // The connection ends without a reason.
         (events(&[PIECE]), Category::Network, true),
@@ -110,6 +111,9 @@ async fn failures_in_mid_stream_have_their_own_category() {
         (events(&["[DONE]"]), Category::EmptyResponse, true),
         (events(&[PIECE, &error("rate_limit_exceeded")]), Category::RateLimitError, true),
         (events(&[PIECE, &error("context_length_exceeded")]), Category::ContextLengthError, false),
+        (plain(&error("rate_limit_exceeded")), Category::RateLimitError, true),
+        (plain(&format!("[{}\n]", error("context_length_exceeded"))), Category::ContextLengthError, false),
+        (plain("{\"message\":\"no\",\"code\":\"rate_limit_exceeded\"}"), Category::Network, true),
         (events(&[PIECE, "{\"choices\":[{"]), Category::BadResponse, true),
         (StubReply::text("Hello").cut_short(), Category::Network, true),
         (
@@ -288,13 +292,16 @@ async fn endless_answers_and_events_are_bounded() {
     assert_eq!(error.category(), Category::TruncatedOutput);
     let error = Run::new(model(&tokens)).call(&Greet).await.unwrap_err();
     assert_eq!(error.category(), Category::TruncatedOutput, "nobody asked for a stream");
-    let event = raw_server(|mut stream| async move {
-        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ").await;
-        while stream.write_all(&[b'x'; 65_536]).await.is_ok() {}
-    })
-    .await;
-    let error = Run::new(model(&event)).call(&Greet).stream().finish().await.unwrap_err();
-    assert_eq!((error.category(), error.attempts().len()), (Category::BadResponse, 1));
+    for (begin, rest) in [("data: ", "x"), (": plain JSON\n\n[\n", "1,\n")] {
+        let url = raw_server(move |mut stream| async move {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            let _ = stream.write_all(format!("{head}{begin}").as_bytes()).await;
+            while stream.write_all(rest.repeat(65_536).as_bytes()).await.is_ok() {}
+        })
+        .await;
+        let error = Run::new(model(&url)).call(&Greet).stream().finish().await.unwrap_err();
+        assert_eq!((error.category(), error.attempts().len()), (Category::BadResponse, 1));
+    }
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ fn cuts_anywhere_come_to_the_same() {
         format!("data: {PIECE}\n\ndata: {CALL}\n\ndata: {PIECE}\n\n"),
         format!("data: {PIECE}\r\n\r\ndata: {CALL}"),
         format!("data: {PIECE}\n\ndata: {{\"error\":{{\"code\":503,\"status\":\"UNAVAILABLE\"}}}}\n\n"),
+        format!("data: {PIECE}\r\n\r\n{{\r\n  \"error\": {{\"code\":429}}\r\n}}\r\n"),
         format!("data: {PIECE}\n\n"),
         "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n".to_owned(),
         "data: [DONE]\n\n".to_owned(),
