@@ -81,10 +81,17 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
 fn finish(reason: &str) -> FinishReason {
     match reason {
         "STOP" => FinishReason::Stop,
-        "MAX_TOKENS" => FinishReason::Length,
-        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "MODEL_ARMOR" => {
-            FinishReason::ContentFilter
-        }
+        "MAX_TOKENS" | "CONTINUATION" => FinishReason::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "MODEL_ARMOR"
+        | "LANGUAGE"
+        | "ESCALATION"
+        | "PUP_LIMITED_DISABLED" => FinishReason::ContentFilter,
+        "OTHER" | "MALFORMED_RESPONSE" => FinishReason::Error,
         image if image.starts_with("IMAGE_") => FinishReason::ContentFilter,
         other => FinishReason::Other(other.to_owned()),
     }

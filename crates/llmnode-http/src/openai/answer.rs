@@ -141,9 +141,9 @@ pub(super) fn finish(reason: &str) -> Option<FinishReason> {
         "" => return None,
         "stop" => FinishReason::Stop,
         // Mistral: the model's own limit.
-        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" => FinishReason::Length,
+        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" | "repetition" => FinishReason::Length,
         "content_filter" | "SAFETY" | "PROHIBITED_CONTENT" => FinishReason::ContentFilter,
-        "error" | "insufficient_system_resource" => FinishReason::Error,
+        "error" | "abort" | "insufficient_system_resource" => FinishReason::Error,
         other => FinishReason::Other(other.to_owned()),
     })
 }
@@ -324,8 +324,14 @@ mod tests {
             assert_eq!((error.status, &*error.message), (Some(402), "no"), "{body}");
         }
         assert_eq!(ok(&choice(r#"{"content":"a"}"#)).finish, Some(FinishReason::Stop));
-        let cut = r#"{"choices":[{"message":{"content":"a"},"finish_reason":"model_length"}]}"#;
-        assert_eq!(ok(cut).finish, Some(FinishReason::Length));
+        for (reason, expected) in [
+            ("model_length", FinishReason::Length),
+            ("repetition", FinishReason::Length),
+            ("abort", FinishReason::Error),
+        ] {
+            let cut = choice(r#"{"content":"a"}"#).replace(r#":"stop""#, &format!(":{reason:?}"));
+            assert_eq!(ok(&cut).finish, Some(expected));
+        }
     }
 
     #[test]

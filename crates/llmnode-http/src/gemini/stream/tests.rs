@@ -92,3 +92,20 @@ fn of_an_answer_that_breaks_off_the_output_is_unknown() {
     assert_eq!(last(&[PIECE, CALL]), Some((Some(3), Some(0), Some(3))), "zeros are left out");
     assert_eq!(last(&[r#"{"usageMetadata":{"totalTokenCount":3}}"#]), None);
 }
+
+#[test]
+fn an_answer_that_is_not_complete_is_not_taken_for_one() {
+    for (reason, expected) in [
+        ("STOP", "Some(Stop)"),
+        ("CONTINUATION", "Some(Length)"),
+        ("LANGUAGE", "Gemini withheld the answer (LANGUAGE)"),
+        ("ESCALATION", "Gemini withheld the answer (ESCALATION)"),
+        ("PUP_LIMITED_DISABLED", "Gemini withheld the answer (PUP_LIMITED_DISABLED)"),
+        ("OTHER", "Some(Error)"),
+        ("MALFORMED_RESPONSE", "Some(Error)"),
+        ("NEW", r#"Some(Other("NEW"))"#),
+    ] {
+        let shown = cuts::events(&GENERATE, &[PIECE, &CALL.replace("STOP", reason)]);
+        assert!(shown.contains(expected), "{reason}: {shown}");
+    }
+}
