@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use llmnode_model::ToolCall;
 use llmnode_model::internal::{CarriedPart, Json};
+use llmnode_model::{TokenUsage, ToolCall};
 use serde::de::{DeserializeSeed, Error, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -104,6 +104,18 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
+    pub(super) fn ends(&self) -> bool {
+        self.finish.is_some() || self.block.is_some()
+    }
+
+    pub(super) fn usage_so_far(&self) -> Option<TokenUsage> {
+        let mut figures = self.usage.figures().0?;
+        if !self.ends() && !self.usage.counts_output() {
+            (figures.output, figures.total) = (None, None);
+        }
+        Some(figures).filter(|figures| *figures != TokenUsage::default())
+    }
+
     /// Whether it was anything of an answer. What follows a finish reason belongs to the answer, too.
     pub(super) fn add(&mut self, response: Response<'_>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
         let Response { candidates, prompt_feedback, usage_metadata, model_version, response_id } = response;

@@ -49,12 +49,7 @@ impl StreamedAnswer for PartialAnswer {
     }
 
     fn usage(&self) -> Option<TokenUsage> {
-        let Gathered { finish, block, usage, .. } = &self.answer;
-        let mut figures = usage.figures().0?;
-        if finish.is_none() && block.is_none() && !usage.counts_output() {
-            (figures.output, figures.total) = (None, None);
-        }
-        Some(figures).filter(|figures| *figures != TokenUsage::default())
+        self.answer.usage_so_far()
     }
 
     fn is_complete(&self) -> bool {
@@ -62,7 +57,7 @@ impl StreamedAnswer for PartialAnswer {
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
-        if self.answer.finish.is_none() && self.answer.block.is_none() {
+        if !self.answer.ends() {
             return Err(Unreadable::failure(broken_off(), None));
         }
         completion(self.answer, wanted)

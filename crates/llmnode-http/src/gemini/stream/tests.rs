@@ -63,7 +63,7 @@ fn what_is_dispensable_fails_no_answer() {
     assert!(shown.contains("Length"), "{shown}");
 }
 
-/// Gemini 1.0 gave a finish reason with each piece: one that comes with the first does not count.
+/// In 2024, Gemini gave a finish reason with each piece: one that comes with the first does not count.
 #[test]
 fn an_answer_is_complete_after_its_finish_reason_and_its_count_of_tokens() {
     let counts = r#"{"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5}}"#;
