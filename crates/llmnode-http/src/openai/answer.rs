@@ -293,7 +293,8 @@ mod tests {
         assert_eq!((usage.cached, usage.reasoning), (Some(8), Some(3)));
     }
 
-    /// Moonshot names cached tokens at the top, xAI leaves reasoning out of the output, OpenAI counts writes.
+    /// Moonshot names cached tokens at the top, xAI leaves reasoning out of the output, OpenAI, LiteLLM and Alibaba count
+    /// writes.
     #[test]
     fn usage_by_other_names() {
         let usage = |json: &str| ok(&format!(r#"{{"choices":[{{}}],"usage":{json}}}"#)).usage.unwrap();
@@ -303,6 +304,12 @@ mod tests {
         let written =
             r#"{"prompt_tokens":20,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":9}}"#;
         assert_eq!((usage(written).cached, usage(written).cache_write), (Some(4), Some(9)));
+        for written in [
+            r#"{"prompt_tokens":20,"prompt_tokens_details":{"cached_tokens":0},"cache_creation_input_tokens":9}"#,
+            r#"{"prompt_tokens":20,"prompt_tokens_details":{"cache_creation_input_tokens":9,"cache_type":"ephemeral"}}"#,
+        ] {
+            assert_eq!((usage(written).input, usage(written).cache_write), (Some(20), Some(9)));
+        }
         for (total, output) in [(135, 103), (41, 9), (134, 9)] {
             let json = format!(
                 r#"{{"prompt_tokens":32,"completion_tokens":9,"total_tokens":{total},"completion_tokens_details":{{"reasoning_tokens":94}}}}"#
