@@ -171,6 +171,47 @@ async fn a_stream_comes_to_the_same_as_a_plain_answer() {
     assert_eq!(asked[1].body["contents"][2]["parts"].as_array().unwrap().len(), 4);
 }
 
+/// While it streams, the total is the prompt's alone.
+#[tokio::test]
+async fn of_an_answer_that_breaks_off_the_output_is_unknown() {
+    let pieces = [piece(json!({"text": "Hel"})), piece(json!({"text": "lo."}))];
+    let (_server, run) = shop([events(stream(&pieces)), events(stream(&pieces))]).await;
+    run.call(&Greet).stream().report().await.unwrap_err();
+    let mut dropped = run.call(&Greet).stream();
+    assert!(matches!(dropped.next().await, Some(Event::Text(_))));
+    drop(dropped);
+    let total = run.ledger().total();
+    assert_eq!((total.input.known, total.output.known, total.total.unreported_calls), (26, 0, 2));
+    assert!(run.ledger().calls().iter().all(|call| call.attempts[0].estimate.is_some()));
+}
+
+/// Without `alt=sse`, the stream is a list, and so is what some gateways make of it.
+#[tokio::test]
+async fn a_list_of_events_is_read_as_a_stream() {
+    let begun = piece(json!({"text": "Do"}));
+    let overloaded = json!({"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}});
+    let (_server, run) = shop([
+        json(json!([begun, answer(json!([{"text": "ne."}]), "STOP")])),
+        json(json!([begun, overloaded])),
+        json(json!([overloaded])),
+        json(json!([begun, begun])),
+        json(json!([])),
+    ])
+    .await;
+    assert_eq!(run.call(&Greet).await.unwrap(), "Done.");
+    for (category, input) in [
+        (Category::ServerError, Some(13)),
+        (Category::ServerError, None),
+        (Category::Network, Some(13)),
+        (Category::BadResponse, None),
+    ] {
+        let error = run.call(&Greet).await.unwrap_err();
+        let usage = error.attempts()[0].usage;
+        assert_eq!((error.category(), usage.and_then(|usage| usage.input)), (category, input), "{error}");
+        assert_eq!(usage.and_then(|usage| usage.output), None);
+    }
+}
+
 /// W20: of two candidates the first one counts, and events may have no parts, no content and no candidates.
 #[tokio::test]
 async fn another_candidate_is_left_out_and_parts_may_be_absent() {

@@ -41,7 +41,7 @@ impl Block {
     }
 
     /// As written: a number may have more digits than a float.
-    fn arguments(&self) -> String {
+    pub(super) fn arguments(&self) -> String {
         #[derive(serde::Deserialize)]
         struct Call<'a> {
             #[serde(borrow)]

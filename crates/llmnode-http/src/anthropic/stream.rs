@@ -14,7 +14,7 @@ use super::usage::MessageUsage;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::{broken_off, piece};
+use crate::api::unreadable::{broken_off, is_json, piece};
 use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, object, tokens};
 use crate::http::sse::Event;
@@ -71,6 +71,10 @@ impl StreamedAnswer for PartialMessage {
 
     fn usage(&self) -> Option<TokenUsage> {
         self.head.usage.figures().0
+    }
+
+    fn is_complete(&self) -> bool {
+        self.head.stop.is_some() && self.blocks.values().all(|block| is_json(&block.arguments()))
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {

@@ -361,6 +361,11 @@ impl Inner {
             }
             Err(_) if head.encoded => Err(self.encoded(body)),
             Err(Unreadable::ErrorObject) => Err(self.refusal(head, body, asked, sink)),
+            Err(Unreadable::ErrorEvent(event, usage)) => {
+                let mut failure = self.refusal(head, &event, asked, sink);
+                failure.usage = failure.usage.or(usage);
+                Err(failure)
+            }
             Err(Unreadable::WebPage) => Err(self.web_page(body, asked)),
             Err(Unreadable::Failure(failure)) => Err(*failure),
         }

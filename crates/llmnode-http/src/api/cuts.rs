@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::expected_calls::ExpectedCalls;
 use super::read_answer::{ReadAnswer, Unreadable};
 use super::wire::{End, StreamedAnswer, Wire};
-use crate::http::sse::Decoder;
+use crate::http::sse::{Decoder, Event};
 
 /// What somebody who reads along sees.
 #[derive(Default)]
@@ -72,6 +72,23 @@ fn shown(wire: &Wire, end: End, written: Box<dyn StreamedAnswer>) -> String {
 /// The result of these events.
 pub(crate) fn events(wire: &Wire, events: &[&str]) -> String {
     read(wire, [events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().as_bytes()]).0
+}
+
+pub(crate) fn is_complete(wire: &Wire, events: &[&str]) -> bool {
+    unfinished(wire, events).is_complete()
+}
+
+pub(crate) fn usage(wire: &Wire, events: &[&str]) -> Option<TokenUsage> {
+    unfinished(wire, events).usage()
+}
+
+fn unfinished(wire: &Wire, events: &[&str]) -> Box<dyn StreamedAnswer> {
+    let mut written = (wire.stream)();
+    for data in events.iter().map(|event| event.as_bytes()) {
+        let event = Event { data, is_error: false, is_complete: true };
+        assert!(written.read(event, WANTED, &mut Seen::default()).is_continue());
+    }
+    written
 }
 
 pub(crate) fn come_to_the_same(wire: &Wire, body: &[u8]) {

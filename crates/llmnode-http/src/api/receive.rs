@@ -99,11 +99,13 @@ impl Inner {
                     unseen += bytes.len();
                     decoder.push(&bytes, |event| written.read(event, wanted, sink))
                 }
-                Ok(None) => {
+                Err(failure) if !written.is_complete() => {
+                    return Err(with_reported_usage(failure, &*written));
+                }
+                Ok(None) | Err(_) => {
                     let end = decoder.end(|event| written.read(event, wanted, sink));
                     return ended(end.break_value().unwrap_or(End::Complete), written);
                 }
-                Err(failure) => return Err(with_reported_usage(failure, &*written)),
             };
             if decoder.data_bytes() > data_bytes {
                 incoming.reset_idle_timeout();

@@ -70,6 +70,10 @@ pub(crate) trait StreamedAnswer: Send {
 
     fn usage(&self) -> Option<TokenUsage>;
 
+    fn is_complete(&self) -> bool {
+        false
+    }
+
     /// Failures get the [`usage`](Self::usage) later.
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult;
 }

@@ -3,28 +3,50 @@
 use llmnode_model::internal::CarriedPart;
 use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
 use llmnode_reader::internal::one_line;
+use serde_json::value::RawValue;
 
 use super::gathered::{Gathered, Response};
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
-use crate::api::unreadable::{json_of, no_answer, no_json};
+use crate::api::unreadable::{broken_off, json_of, no_answer, no_json};
 use crate::http::error_body;
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
+    if body.first() == Some(&b'[') {
+        return read_list(body, wanted);
+    }
     let mut gathered = Gathered::default();
-    let read = match body.first() {
-        // A stream whose events a gateway has put into a list.
-        Some(b'[') => serde_json::from_slice::<Vec<Response<'_>>>(body)
-            .map(|all| all.into_iter().fold(false, |any, one| gathered.add(one, &mut |_| {}) | any)),
-        _ => Response::read(body).map(|response| gathered.add(response, &mut |_| {})),
-    };
-    match read {
+    match Response::read(body).map(|response| gathered.add(response, &mut |_| {})) {
         Err(error) => Err(no_json(&error)),
         Ok(true) => completion(gathered, wanted),
         Ok(false) if error_body::is_error(body) => Err(Unreadable::ErrorObject),
-        Ok(false) => Err(no_answer("the response is JSON without `candidates`: is this Gemini's API?")),
+        Ok(false) => Err(no_candidates()),
     }
+}
+
+/// A stream whose events a gateway has put into a list.
+fn read_list(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
+    let (mut gathered, mut is_answer) = (Gathered::default(), false);
+    for event in serde_json::from_slice::<Vec<&RawValue>>(body).map_err(|error| no_json(&error))? {
+        let event = event.get().as_bytes();
+        let response = Response::read(event).map_err(|error| no_json(&error))?;
+        if gathered.add(response, &mut |_| {}) {
+            is_answer = true;
+        } else if error_body::is_error(event) {
+            let usage = gathered.usage_so_far().map(Box::new);
+            return Err(Unreadable::ErrorEvent(event.to_vec(), usage));
+        }
+    }
+    match is_answer {
+        true if gathered.ends() => completion(gathered, wanted),
+        true => Err(Unreadable::failure(broken_off(), gathered.usage_so_far())),
+        false => Err(no_candidates()),
+    }
+}
+
+fn no_candidates() -> Unreadable {
+    no_answer("the response is JSON without `candidates`: is this Gemini's API?")
 }
 
 pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadResult {
@@ -81,10 +103,17 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
 fn finish(reason: &str) -> FinishReason {
     match reason {
         "STOP" => FinishReason::Stop,
-        "MAX_TOKENS" => FinishReason::Length,
-        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "MODEL_ARMOR" => {
-            FinishReason::ContentFilter
-        }
+        "MAX_TOKENS" | "CONTINUATION" => FinishReason::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "MODEL_ARMOR"
+        | "LANGUAGE"
+        | "ESCALATION"
+        | "PUP_LIMITED_DISABLED" => FinishReason::ContentFilter,
+        "OTHER" | "MALFORMED_RESPONSE" => FinishReason::Error,
         image if image.starts_with("IMAGE_") => FinishReason::ContentFilter,
         other => FinishReason::Other(other.to_owned()),
     }

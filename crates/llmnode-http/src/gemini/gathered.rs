@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use llmnode_model::ToolCall;
 use llmnode_model::internal::{CarriedPart, Json};
+use llmnode_model::{TokenUsage, ToolCall};
 use serde::de::{DeserializeSeed, Error, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -13,6 +13,8 @@ use super::usage::LastUsage;
 use crate::http::lenient::{
     Count, First, Indexed, Lenient, LenientVisitor, first, object, set_if_changed, text, tokens,
 };
+
+const UNSPECIFIED: &str = "FINISH_REASON_UNSPECIFIED";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -84,6 +86,7 @@ pub(super) struct Gathered {
     pub(super) model: Option<String>,
     pub(super) finish: Option<String>,
     pub(super) finish_message: Option<String>,
+    pub(super) bytes_at_finish: Option<usize>,
     /// Why the prompt is blocked.
     pub(super) block: Option<(String, String)>,
     pub(super) usage: LastUsage,
@@ -101,6 +104,18 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
+    pub(super) fn ends(&self) -> bool {
+        self.finish.is_some() || self.block.is_some()
+    }
+
+    pub(super) fn usage_so_far(&self) -> Option<TokenUsage> {
+        let mut figures = self.usage.figures().0?;
+        if !self.ends() && !self.usage.counts_output() {
+            (figures.output, figures.total) = (None, None);
+        }
+        Some(figures).filter(|figures| *figures != TokenUsage::default())
+    }
+
     /// Whether it was anything of an answer. What follows a finish reason belongs to the answer, too.
     pub(super) fn add(&mut self, response: Response<'_>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
         let Response { candidates, prompt_feedback, usage_metadata, model_version, response_id } = response;
@@ -123,15 +138,18 @@ impl Gathered {
 
     fn candidate(&mut self, candidate: Candidate<'_>, show: &mut dyn FnMut(Piece<'_>)) {
         self.answers = true;
-        let says = |reason: &Cow<'_, str>| {
-            !reason.is_empty() && (self.finish.is_none() || reason != "FINISH_REASON_UNSPECIFIED")
-        };
+        let says =
+            |reason: &Cow<'_, str>| !reason.is_empty() && (self.finish.is_none() || reason != UNSPECIFIED);
         if let Some(reason) = candidate.finish_reason.filter(says) {
             self.finish = Some(reason.into_owned());
             self.finish_message = candidate.finish_message.map(Cow::into_owned);
         }
+        let has_begun = self.bytes > 0;
         for raw in candidate.content.unwrap_or_default().parts {
             self.part(raw, show);
+        }
+        if self.finish.as_deref().is_some_and(|reason| reason != UNSPECIFIED) {
+            self.bytes_at_finish.get_or_insert(if has_begun { self.bytes } else { 0 });
         }
     }
 

@@ -49,11 +49,15 @@ impl StreamedAnswer for PartialAnswer {
     }
 
     fn usage(&self) -> Option<TokenUsage> {
-        self.answer.usage.figures().0
+        self.answer.usage_so_far()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.answer.bytes_at_finish == Some(self.answer.bytes) && self.answer.usage.counts_output()
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
-        if self.answer.finish.is_none() && self.answer.block.is_none() {
+        if !self.answer.ends() {
             return Err(Unreadable::failure(broken_off(), None));
         }
         completion(self.answer, wanted)

@@ -24,7 +24,16 @@ impl LastUsage {
     }
 
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
-        serde_json::from_str::<UsageMetadata>(&self.0).unwrap_or_default().figures()
+        self.report().figures()
+    }
+
+    pub(super) fn counts_output(&self) -> bool {
+        let UsageMetadata { candidates_token_count, thoughts_token_count, .. } = self.report();
+        [candidates_token_count, thoughts_token_count].iter().any(|count| count.tokens.is_some())
+    }
+
+    fn report(&self) -> UsageMetadata {
+        serde_json::from_str(&self.0).unwrap_or_default()
     }
 }
 

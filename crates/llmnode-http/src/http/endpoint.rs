@@ -52,8 +52,10 @@ impl Endpoint {
     }
 
     pub(crate) fn credentials(&self) -> impl Iterator<Item = Secret> {
-        let pairs = query_pairs(self.url.query().unwrap_or_default());
-        pairs.filter(|(name, _)| is_credential(name)).map(|(_, value)| Secret::new(value))
+        let query = self.url.query().unwrap_or_default();
+        let encoded = query.split('&').map(|pair| pair.split_once('=').map_or("", |(_, value)| value));
+        let pairs = query_pairs(query).zip(encoded).filter(|((name, _), _)| is_credential(name));
+        pairs.flat_map(|((_, value), encoded)| [Secret::new(value), Secret::new(encoded)])
     }
 
     pub(crate) fn host(&self) -> String {

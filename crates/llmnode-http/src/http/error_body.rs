@@ -219,6 +219,12 @@ fn is_envelope(value: &Value) -> bool {
     }
 }
 
+pub(crate) fn has_error(body: &[u8]) -> bool {
+    let Ok(body) = serde_json::from_slice::<Value>(body) else { return false };
+    let error = body.get(0).unwrap_or(&body).get("error");
+    error.is_some_and(|error| !matches!(error, Value::Null | Value::Bool(false)))
+}
+
 /// For a successful response without an answer.
 pub(crate) fn is_error(body: &[u8]) -> bool {
     let Ok(Value::Object(body)) = serde_json::from_slice(body) else { return false };

@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use super::error_body::has_error;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event<'a> {
     pub(crate) data: &'a [u8],
@@ -14,6 +16,7 @@ pub(crate) struct Event<'a> {
 pub(crate) struct Decoder {
     line: Vec<u8>,
     data: Option<Vec<u8>>,
+    json_since_data: Vec<u8>,
     is_error: bool,
     /// After a carriage return: a following line feed belongs to it.
     after_return: bool,
@@ -55,17 +58,22 @@ impl Decoder {
         ControlFlow::Continue(())
     }
 
-    /// Also passes on an event that lacks its empty line.
+    /// Also passes on an event that lacks its empty line, and an error that Google sends as plain JSON.
     pub(crate) fn end<B>(&mut self, mut take: impl FnMut(Event<'_>) -> ControlFlow<B>) -> ControlFlow<B> {
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
             self.end_line(&line, &mut take)?;
         }
-        self.end_event(false, &mut take)
+        self.end_event(false, &mut take)?;
+        let data = std::mem::take(&mut self.json_since_data);
+        if has_error(&data) {
+            take(Event { data: &data, is_error: true, is_complete: true })?;
+        }
+        ControlFlow::Continue(())
     }
 
     pub(crate) fn buffered(&self) -> usize {
-        self.line.len() + self.data.as_ref().map_or(0, Vec::len)
+        self.line.len() + self.data.as_ref().map_or(0, Vec::len) + self.json_since_data.len()
     }
 
     pub(crate) fn data_bytes(&self) -> usize {
@@ -91,6 +99,7 @@ impl Decoder {
         match name {
             b"data" => {
                 self.data_bytes += value.len();
+                self.json_since_data.clear();
                 match &mut self.data {
                     Some(data) => {
                         data.push(b'\n');
@@ -100,6 +109,12 @@ impl Decoder {
                 }
             }
             b"event" => self.is_error = value == b"error",
+            b"" | b"id" | b"retry" => {}
+            _ if self.data.is_some() => {}
+            _ if !self.json_since_data.is_empty() || line.starts_with(b"{") || line.starts_with(b"[") => {
+                self.json_since_data.extend_from_slice(line);
+                self.json_since_data.push(b'\n');
+            }
             _ => {}
         }
         ControlFlow::Continue(())
@@ -182,6 +197,26 @@ mod tests {
         let long = "a line of more than thirty-two bytes, and of more than\nsixty-four of them, with the";
         assert_eq!(of(BODIES[8]), [event(long), event("x")]);
         assert_eq!(of(BODIES[5]), [event("\nx"), ("last".to_owned(), false, false)]);
+    }
+
+    #[test]
+    fn an_error_as_plain_json_is_the_last_event() {
+        let error = "{\n  \"error\": {\n    \"id\": 7\n  }\n}\n";
+        for (body, expected) in [
+            (format!("data: a\n\n{error}"), Some(error.to_owned())),
+            (format!("data: a\n\n[{error}]\r\n\r\n: ping\n\n"), Some(format!("[{error}]\n"))),
+            (format!("data: a\n\nid: 7\n{error}data: b\n\n"), None),
+            ("data: a\n\n{\"error\": null}\n".to_owned(), None),
+            ("data: a\n\n{\"text\": 1}\n[\n".to_owned(), None),
+            ("data: a\n\n{\"error\": {\n".to_owned(), None),
+        ] {
+            let error = events([body.as_bytes()]).into_iter().find(|(_, is_error, _)| *is_error);
+            assert_eq!(error, expected.map(|data| (data, true, true)), "{body}");
+            assert_eq!(events(body.as_bytes().chunks(1)), events([body.as_bytes()]), "{body}");
+        }
+        let mut decoder = Decoder::default();
+        let push = decoder.push(&b"{\n".repeat(100), |_| ControlFlow::<()>::Continue(()));
+        assert!(push.is_continue() && decoder.buffered() == 200);
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) struct Usage {
     /// Moonshot's.
     #[serde(deserialize_with = "tokens")]
     cached_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    cache_creation_input_tokens: Count,
     /// Of a response that failed.
     #[serde(deserialize_with = "tokens")]
     input_tokens: Count,
@@ -32,13 +34,15 @@ pub(crate) struct Usage {
     output_tokens: Count,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct PromptDetails {
     #[serde(deserialize_with = "tokens")]
     cached_tokens: Count,
     #[serde(deserialize_with = "tokens")]
     cache_write_tokens: Count,
+    #[serde(deserialize_with = "tokens")]
+    cache_creation_input_tokens: Count,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -57,11 +61,10 @@ impl Usage {
     pub(crate) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let says = |count: &Count| count.impossible || count.tokens.is_some();
         let or = |count: Count, other: Count| if says(&count) { count } else { other };
-        let (cached, written) = self
-            .prompt_tokens_details
-            .as_ref()
-            .map_or_else(Default::default, |details| (details.cached_tokens, details.cache_write_tokens));
-        let cached = or(or(cached, self.prompt_cache_hit_tokens), self.cached_tokens);
+        let details = self.prompt_tokens_details.unwrap_or_default();
+        let written = or(self.cache_creation_input_tokens, details.cache_creation_input_tokens);
+        let written = or(details.cache_write_tokens, written);
+        let cached = or(or(details.cached_tokens, self.prompt_cache_hit_tokens), self.cached_tokens);
         let reasoning = self.completion_tokens_details.as_ref().map(|details| details.reasoning_tokens);
         let figures = [
             or(self.prompt_tokens, self.input_tokens),

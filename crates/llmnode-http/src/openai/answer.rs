@@ -70,7 +70,7 @@ pub(super) fn completion(
     completion.refusal = refusal;
     completion.reasoning = reasoning;
     completion.finish = finish_reason.and_then(|reason| match &*reason {
-        "tool_calls" | "tool_use" | "function_call" if function.is_some() || !calls.is_empty() => {
+        reason if is_of_calls(reason) && (function.is_some() || !calls.is_empty()) => {
             Some(FinishReason::Stop)
         }
         reason => finish(reason),
@@ -131,15 +131,19 @@ fn replace_lone_surrogates(json: &str) -> String {
     whole + rest
 }
 
+pub(super) fn is_of_calls(reason: &str) -> bool {
+    matches!(reason, "tool_calls" | "tool_use" | "function_call")
+}
+
 /// Servers use different words for the same reasons.
-fn finish(reason: &str) -> Option<FinishReason> {
+pub(super) fn finish(reason: &str) -> Option<FinishReason> {
     Some(match reason {
         "" => return None,
         "stop" => FinishReason::Stop,
         // Mistral: the model's own limit.
-        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" => FinishReason::Length,
+        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" | "repetition" => FinishReason::Length,
         "content_filter" | "SAFETY" | "PROHIBITED_CONTENT" => FinishReason::ContentFilter,
-        "error" | "insufficient_system_resource" => FinishReason::Error,
+        "error" | "abort" | "insufficient_system_resource" => FinishReason::Error,
         other => FinishReason::Other(other.to_owned()),
     })
 }
@@ -289,7 +293,8 @@ mod tests {
         assert_eq!((usage.cached, usage.reasoning), (Some(8), Some(3)));
     }
 
-    /// Moonshot names cached tokens at the top, xAI leaves reasoning out of the output, OpenAI counts writes.
+    /// Moonshot names cached tokens at the top, xAI leaves reasoning out of the output, OpenAI, LiteLLM and Alibaba count
+    /// writes.
     #[test]
     fn usage_by_other_names() {
         let usage = |json: &str| ok(&format!(r#"{{"choices":[{{}}],"usage":{json}}}"#)).usage.unwrap();
@@ -299,6 +304,12 @@ mod tests {
         let written =
             r#"{"prompt_tokens":20,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":9}}"#;
         assert_eq!((usage(written).cached, usage(written).cache_write), (Some(4), Some(9)));
+        for written in [
+            r#"{"prompt_tokens":20,"prompt_tokens_details":{"cached_tokens":0},"cache_creation_input_tokens":9}"#,
+            r#"{"prompt_tokens":20,"prompt_tokens_details":{"cache_creation_input_tokens":9,"cache_type":"ephemeral"}}"#,
+        ] {
+            assert_eq!((usage(written).input, usage(written).cache_write), (Some(20), Some(9)));
+        }
         for (total, output) in [(135, 103), (41, 9), (134, 9)] {
             let json = format!(
                 r#"{{"prompt_tokens":32,"completion_tokens":9,"total_tokens":{total},"completion_tokens_details":{{"reasoning_tokens":94}}}}"#
@@ -320,8 +331,14 @@ mod tests {
             assert_eq!((error.status, &*error.message), (Some(402), "no"), "{body}");
         }
         assert_eq!(ok(&choice(r#"{"content":"a"}"#)).finish, Some(FinishReason::Stop));
-        let cut = r#"{"choices":[{"message":{"content":"a"},"finish_reason":"model_length"}]}"#;
-        assert_eq!(ok(cut).finish, Some(FinishReason::Length));
+        for (reason, expected) in [
+            ("model_length", FinishReason::Length),
+            ("repetition", FinishReason::Length),
+            ("abort", FinishReason::Error),
+        ] {
+            let cut = choice(r#"{"content":"a"}"#).replace(r#":"stop""#, &format!(":{reason:?}"));
+            assert_eq!(ok(&cut).finish, Some(expected));
+        }
     }
 
     #[test]

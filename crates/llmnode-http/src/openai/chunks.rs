@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
+use llmnode_model::{Category, Delta, FinishReason, ModelError, Retry, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use super::response::{Choice, Choices, ContentTexts, Message, Response, content}
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
-use crate::api::unreadable::{broken_off, piece};
+use crate::api::unreadable::{broken_off, is_json, piece};
 use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, First, Indexed, first, object, set_if_changed, text, tokens};
 use crate::http::sse::Event;
@@ -88,6 +88,7 @@ pub(super) struct PartialCompletion {
     call_positions: HashMap<Option<u64>, CallPositions>,
     bytes: usize,
     finish_reason: Option<String>,
+    bytes_at_finish: Option<usize>,
     usage: Option<Usage>,
     answers: bool,
     others: bool,
@@ -104,7 +105,7 @@ struct Call {
     thought_signature: Option<Box<RawValue>>,
 }
 
-/// Some servers give several calls the same index, and each its own id.
+/// Some servers give several calls the same index, and each its own id and name; others change a call's id.
 #[derive(Debug, Default)]
 struct CallPositions {
     last: Option<usize>,
@@ -144,8 +145,11 @@ impl StreamedAnswer for PartialCompletion {
         if let Some(reason) = finish_reason.filter(|reason| !reason.is_empty()) {
             self.finish_reason = Some(reason.into_owned());
         }
+        let has_begun = self.bytes > 0;
         self.add(delta.unwrap_or_default(), wanted, sink);
-        if self.finish_reason.is_none() && self.is_padded() {
+        if self.finish_reason.is_some() {
+            self.bytes_at_finish.get_or_insert(if has_begun { self.bytes } else { 0 });
+        } else if self.is_padded() {
             self.finish_reason = Some("length".to_owned());
             return ControlFlow::Break(End::Complete);
         }
@@ -158,6 +162,15 @@ impl StreamedAnswer for PartialCompletion {
 
     fn usage(&self) -> Option<TokenUsage> {
         self.usage.as_ref().and_then(|usage| usage.figures().0)
+    }
+
+    fn is_complete(&self) -> bool {
+        let ends = match self.finish_reason.as_deref() {
+            Some(reason) if answer::is_of_calls(reason) => !self.calls.is_empty(),
+            reason => !matches!(reason.and_then(answer::finish), None | Some(FinishReason::Other(_))),
+        };
+        let is_last = self.bytes_at_finish == Some(self.bytes);
+        ends && is_last && self.calls.iter().all(|call| is_json(&call.arguments))
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
@@ -261,7 +274,8 @@ impl PartialCompletion {
         if id.is_empty() && self.begins_another(piece.index.tokens, called) {
             self.call_positions.entry(piece.index.tokens).or_default().last = None;
         }
-        let at = self.call_position(piece.index.tokens, id);
+        let is_named = called.name.as_deref().is_some_and(|name| !name.is_empty());
+        let at = self.call_position(piece.index.tokens, id, is_named);
         let call = &mut self.calls[at];
         // Some servers repeat the name in each piece.
         if let Some(name) = called.name.as_deref().filter(|name| *name != call.name) {
@@ -299,10 +313,11 @@ impl PartialCompletion {
         is_named && last.is_some_and(is_whole) && !called.arguments().is_empty()
     }
 
-    fn call_position(&mut self, index: Option<u64>, id: &str) -> usize {
+    fn call_position(&mut self, index: Option<u64>, id: &str, is_named: bool) -> usize {
         let CallPositions { last, by_id } = self.call_positions.entry(index).or_default();
         let known = last.filter(|at| id.is_empty() || [id, ""].contains(&self.calls[*at].id.as_str()));
-        let known = known.or_else(|| by_id.get(id).copied());
+        let continues = |at: &usize| !is_named && !self.calls[*at].name.is_empty();
+        let known = known.or_else(|| by_id.get(id).copied()).or_else(|| last.filter(continues));
         let at = known.unwrap_or_else(|| {
             // A call takes memory even without a name.
             self.bytes += size_of::<Call>();

@@ -67,6 +67,24 @@ async fn echoes_of_keys_are_removed_everywhere() {
 }
 
 #[tokio::test]
+async fn a_key_in_the_query_is_removed_encoded_or_not() {
+    for (sent, echo) in [
+        ("canary-0123456789%3D%3D", "canary-0123456789%3D%3D"),
+        ("canary-0123456789%3D%3D", "canary-0123456789=="),
+        ("canary-0123456789", "canary-0123456789"),
+    ] {
+        let message = format!("Route POST:/v1/chat/completions?api-key={echo} not found");
+        let reply =
+            StubReply::raw(404, serde_json::json!({"message": message, "statusCode": 404}).to_string());
+        let server = server([reply]).await;
+        let model = builder(&format!("{}?api-key={sent}", server.base_url())).build().unwrap();
+        let error = Run::new(model).call(&Greet).await.unwrap_err();
+        assert!(error.to_string().contains("not found"), "{error}");
+        assert_clean([error.to_string(), format!("{error:?}")]);
+    }
+}
+
+#[tokio::test]
 async fn the_words_beside_an_accepted_answer_are_clean() {
     let body = serde_json::json!({
         "id": CANARY,

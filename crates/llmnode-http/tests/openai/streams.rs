@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
-use crate::support::{Ask, Greet, builder, model, raw_server, request, server};
+use crate::support::{Ask, Greet, builder, model, raw_server, request, sends, server};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Form {
@@ -103,6 +103,7 @@ async fn the_last_usage_counts_and_none_is_unknown() {
 #[tokio::test]
 async fn failures_in_mid_stream_have_their_own_category() {
     let error = |code: &str| format!(r#"{{"error":{{"message":"no","type":"{code}","code":"{code}"}}}}"#);
+    let plain = |json: &str| StubReply::stream([format!("data: {PIECE}\n\n{json}\n")]);
     for (reply, category, retried) in [
         // The connection ends without a reason.
         (events(&[PIECE]), Category::Network, true),
@@ -110,6 +111,9 @@ async fn failures_in_mid_stream_have_their_own_category() {
         (events(&["[DONE]"]), Category::EmptyResponse, true),
         (events(&[PIECE, &error("rate_limit_exceeded")]), Category::RateLimitError, true),
         (events(&[PIECE, &error("context_length_exceeded")]), Category::ContextLengthError, false),
+        (plain(&error("rate_limit_exceeded")), Category::RateLimitError, true),
+        (plain(&format!("[{}\n]", error("context_length_exceeded"))), Category::ContextLengthError, false),
+        (plain("{\"message\":\"no\",\"code\":\"rate_limit_exceeded\"}"), Category::Network, true),
         (events(&[PIECE, "{\"choices\":[{"]), Category::BadResponse, true),
         (StubReply::text("Hello").cut_short(), Category::Network, true),
         (
@@ -131,6 +135,35 @@ async fn failures_in_mid_stream_have_their_own_category() {
             assert!(restarts.is_empty());
             assert_eq!(report.unwrap_err().category(), category, "{what}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_complete_answer_whose_stream_does_not_end_is_not_asked_for_again() {
+    let usage = r#"{"choices":[],"usage":{"total_tokens":7}}"#;
+    let body = |events: &[&str]| events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
+    let cut = |events: &[&str]| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        format!("{head}{:x}\r\n{}\r\n", body(events).len(), body(events))
+    };
+    let silent = StubReply::stream([body(&[PIECE, REST, usage]), ": ping\n\n".to_owned()]);
+    let silent = server([silent.pause(Duration::from_secs(20))]).await;
+    for (base_url, total) in [
+        (sends(cut(&[PIECE, REST, usage])).await, Some(7)),
+        (sends(cut(&[PIECE, REST])).await, None),
+        (silent.base_url(), Some(7)),
+    ] {
+        let model = builder(&base_url).idle_timeout(Duration::from_millis(200)).build().unwrap();
+        let report = Run::new(model).call(&Greet).stream().report().await.unwrap();
+        let attempts = &report.record.attempts;
+        assert_eq!((&*report.value, attempts.len()), ("Hello", 1));
+        assert_eq!(attempts[0].usage.and_then(|usage| usage.total()), total);
+    }
+    for events in
+        [&[PIECE][..], &[PIECE, "{\"choices\":[{"], &[PIECE, REST, "{\"error\":{\"message\":\"no\"}}"]]
+    {
+        let run = Run::new(model(&sends(cut(events)).await));
+        run.call(&Greet).transport_retries(0).stream().finish().await.unwrap_err();
     }
 }
 
@@ -259,13 +292,16 @@ async fn endless_answers_and_events_are_bounded() {
     assert_eq!(error.category(), Category::TruncatedOutput);
     let error = Run::new(model(&tokens)).call(&Greet).await.unwrap_err();
     assert_eq!(error.category(), Category::TruncatedOutput, "nobody asked for a stream");
-    let event = raw_server(|mut stream| async move {
-        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ").await;
-        while stream.write_all(&[b'x'; 65_536]).await.is_ok() {}
-    })
-    .await;
-    let error = Run::new(model(&event)).call(&Greet).stream().finish().await.unwrap_err();
-    assert_eq!((error.category(), error.attempts().len()), (Category::BadResponse, 1));
+    for (begin, rest) in [("data: ", "x"), (": plain JSON\n\n[\n", "1,\n")] {
+        let url = raw_server(move |mut stream| async move {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            let _ = stream.write_all(format!("{head}{begin}").as_bytes()).await;
+            while stream.write_all(rest.repeat(65_536).as_bytes()).await.is_ok() {}
+        })
+        .await;
+        let error = Run::new(model(&url)).call(&Greet).stream().finish().await.unwrap_err();
+        assert_eq!((error.category(), error.attempts().len()), (Category::BadResponse, 1));
+    }
 }
 
 #[tokio::test]

@@ -50,3 +50,21 @@ fn odd_details_of_a_stop_fail_no_answer() {
     let body = br#"{"content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","stop_details":{"category":{}}}"#;
     assert!((MESSAGES.read)(body, crate::api::expected_calls::ExpectedCalls::default()).is_ok());
 }
+
+#[test]
+fn a_message_is_complete_after_its_reason_to_stop() {
+    let start = r#"{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":3}}}"#;
+    let call = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}"#;
+    let half = r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}"#;
+    let rest = half.replace(r#"{\"a\":"#, "1}");
+    let end = r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":2}}"#;
+    for (events, expected) in [
+        (&[start, call, end][..], true),
+        (&[start, call, half, &rest, end], true),
+        (&[start, call, half, end], false),
+        (&[start, call, half, &rest], false),
+        (&[start, call, end, start, call], false),
+    ] {
+        assert_eq!(cuts::is_complete(&MESSAGES, events), expected, "{events:?}");
+    }
+}

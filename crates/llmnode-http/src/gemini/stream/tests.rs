@@ -10,6 +10,7 @@ fn cuts_anywhere_come_to_the_same() {
         format!("data: {PIECE}\n\ndata: {CALL}\n\ndata: {PIECE}\n\n"),
         format!("data: {PIECE}\r\n\r\ndata: {CALL}"),
         format!("data: {PIECE}\n\ndata: {{\"error\":{{\"code\":503,\"status\":\"UNAVAILABLE\"}}}}\n\n"),
+        format!("data: {PIECE}\r\n\r\n{{\r\n  \"error\": {{\"code\":429}}\r\n}}\r\n"),
         format!("data: {PIECE}\n\n"),
         "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n".to_owned(),
         "data: [DONE]\n\n".to_owned(),
@@ -60,4 +61,51 @@ fn what_is_dispensable_fails_no_answer() {
     let shown =
         cuts::events(&GENERATE, &[cut, r#"{"candidates":[{"finishReason":"FINISH_REASON_UNSPECIFIED"}]}"#]);
     assert!(shown.contains("Length"), "{shown}");
+}
+
+/// In 2024, Gemini gave a finish reason with each piece: one that comes with the first does not count.
+#[test]
+fn an_answer_is_complete_after_its_finish_reason_and_its_count_of_tokens() {
+    let counts = r#"{"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5}}"#;
+    let unspecified = CALL.replace("STOP", "FINISH_REASON_UNSPECIFIED");
+    for (events, expected) in [
+        (&[PIECE, CALL, counts][..], true),
+        (&[PIECE, CALL], false),
+        (&[PIECE, counts], false),
+        (&[PIECE, CALL, PIECE, counts], false),
+        (&[PIECE, &unspecified, counts], false),
+        (&[CALL, counts], false),
+        (&[CALL, counts, CALL, counts], false),
+    ] {
+        assert_eq!(cuts::is_complete(&GENERATE, events), expected, "{events:?}");
+    }
+}
+
+#[test]
+fn of_an_answer_that_breaks_off_the_output_is_unknown() {
+    let last = |events: &[&str]| {
+        cuts::usage(&GENERATE, events).map(|usage| (usage.input, usage.output, usage.total))
+    };
+    let counts = r#"{"usageMetadata":{"promptTokenCount":3,"thoughtsTokenCount":2,"totalTokenCount":5}}"#;
+    assert_eq!(last(&[PIECE, PIECE]), Some((Some(3), None, None)));
+    assert_eq!(last(&[PIECE, counts]), Some((Some(3), Some(2), Some(5))));
+    assert_eq!(last(&[PIECE, CALL]), Some((Some(3), Some(0), Some(3))), "zeros are left out");
+    assert_eq!(last(&[r#"{"usageMetadata":{"totalTokenCount":3}}"#]), None);
+}
+
+#[test]
+fn an_answer_that_is_not_complete_is_not_taken_for_one() {
+    for (reason, expected) in [
+        ("STOP", "Some(Stop)"),
+        ("CONTINUATION", "Some(Length)"),
+        ("LANGUAGE", "Gemini withheld the answer (LANGUAGE)"),
+        ("ESCALATION", "Gemini withheld the answer (ESCALATION)"),
+        ("PUP_LIMITED_DISABLED", "Gemini withheld the answer (PUP_LIMITED_DISABLED)"),
+        ("OTHER", "Some(Error)"),
+        ("MALFORMED_RESPONSE", "Some(Error)"),
+        ("NEW", r#"Some(Other("NEW"))"#),
+    ] {
+        let shown = cuts::events(&GENERATE, &[PIECE, &CALL.replace("STOP", reason)]);
+        assert!(shown.contains(expected), "{reason}: {shown}");
+    }
 }

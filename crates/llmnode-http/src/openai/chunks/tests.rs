@@ -139,7 +139,7 @@ fn ten_million_bodies_come_to_the_same() {
 }
 
 #[test]
-fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none() {
+fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none_or_without_a_name_to_the_last() {
     let mut state = 7;
     for _ in 0..2_000 {
         // The ids of the calls by index, as they are looked for one by one.
@@ -150,14 +150,20 @@ fn a_piece_belongs_to_the_last_call_of_its_index_that_has_its_id_or_none() {
             let belongs = |(of, its): &(Option<u64>, String)| {
                 *of == index && (id.is_empty() || its.is_empty() || its == id)
             };
-            let at = calls.iter().rposition(belongs).unwrap_or(calls.len());
+            let is_named = next(&mut state).is_multiple_of(2);
+            let last = || {
+                let last = calls.iter().rposition(|(of, _)| *of == index);
+                last.filter(|at| !is_named && !written.calls[*at].name.is_empty())
+            };
+            let at = calls.iter().rposition(belongs).or_else(last).unwrap_or(calls.len());
             if at == calls.len() {
                 calls.push((index, String::new()));
             }
             if calls[at].1.is_empty() {
                 id.clone_into(&mut calls[at].1);
             }
-            assert_eq!(written.call_position(index, id), at);
+            assert_eq!(written.call_position(index, id, is_named), at);
+            written.calls[at].name.push_str(if is_named { "f" } else { "" });
         }
         assert!(written.calls.iter().map(|call| &call.id).eq(calls.iter().map(|(_, id)| id)));
         assert!(written.len() >= calls.len(), "each call counts for the most bytes of an answer");
@@ -207,6 +213,33 @@ fn calls_without_ids_that_come_at_once_are_apart() {
         let calls = answer_of(&[&pieces[0], &pieces[1], &pieces[2], END]).completion.calls;
         assert_eq!((calls.len(), &*calls[0].name, &*calls[0].arguments), (1, "f", r#"{"x":1}"#));
     }
+}
+
+/// Poolside's first piece has the name and an id, and the others of that index have another id. LMDeploy numbers all
+/// calls 0, and names each.
+#[test]
+fn an_id_that_changes_begins_no_call_without_a_name() {
+    let event = |index: u64, id: &str, name: Option<&str>, arguments: &str| {
+        let function = serde_json::json!({"name": name, "arguments": arguments});
+        let call = serde_json::json!({"index": index, "id": id, "function": function});
+        serde_json::json!({"choices": [{"delta": {"tool_calls": [call]}}]}).to_string()
+    };
+    let calls = |events: &[String]| {
+        let events: Vec<&str> = events.iter().map(String::as_str).chain([END]).collect();
+        let calls = answer_of(&events).completion.calls;
+        calls.into_iter().map(|call| [call.id, call.name, call.arguments].join(" ")).collect::<Vec<_>>()
+    };
+    let changing = [
+        event(0, "a", Some("f"), ""),
+        event(0, "b", None, "{\"x\":"),
+        event(0, "c", Some(""), "1}"),
+        event(1, "d", Some("f"), ""),
+        event(1, "e", None, "{}"),
+    ];
+    assert_eq!(calls(&changing), [r#"a f {"x":1}"#, "d f {}"]);
+    let numbered_alike =
+        [event(0, "a", Some("f"), "{}"), event(0, "b", Some("f"), "{"), event(0, "b", None, "}")];
+    assert_eq!(calls(&numbered_alike), ["a f {}", "b f {}"]);
 }
 
 /// OpenRouter sends what Google encrypted with the index 0 for each call.
@@ -264,4 +297,34 @@ fn blocks_of_thinking_go_back_signed() {
     let read = answer_of(&events);
     let joined = r#"{"thinking_blocks":[{"type":"thinking","thinking":"ab","signature":"S1"},{"type":"thinking","thinking":"c","signature":"S2"},{"type":"redacted_thinking","data":"D1"},{"type":"redacted_thinking","data":"D2"}]}"#;
     assert_eq!(others(&read), [r#"{"reasoning_content":"rrrrrr"}"#, joined]);
+}
+
+/// Some servers give a reason with each piece: one that comes with the first does not count.
+#[test]
+fn an_answer_is_complete_after_its_last_piece_and_a_reason_to_end() {
+    let [piece, end] = [FRAGMENTS[9], r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#];
+    let call = |arguments: &str| {
+        let function = serde_json::json!({"name": "f", "arguments": arguments});
+        serde_json::json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": function}]}}]})
+            .to_string()
+    };
+    let in_each = piece.replace("}}]}", r#"},"finish_reason":"stop"}]}"#);
+    let sloppy = piece.replace("}}]}", r#"},"finish_reason":"null"}]}"#);
+    for (events, expected) in [
+        (&[piece, end][..], true),
+        (&[piece, end, FRAGMENTS[12]], true),
+        (&[&call("{}"), END], true),
+        (&[piece, &END.replace("tool_calls", "length")], true),
+        (&[piece], false),
+        (&[piece, &sloppy], false),
+        (&[&in_each], false),
+        (&[&in_each, &in_each], false),
+        (&[piece, end, piece, end], false),
+        (&[piece, END], false),
+        (&[&call(r#"{"a":"#), END], false),
+        (&[&call("{}"), &call(""), end, &call("{}")], false),
+        (&[&call(""), END], false),
+    ] {
+        assert_eq!(crate::api::cuts::is_complete(&super::super::CHAT, events), expected, "{events:?}");
+    }
 }

@@ -62,13 +62,12 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
     let details = response.incomplete_details.filter(|details| details.get() != "null");
     let reason = details.and_then(|details| Some(word(&members(details), "reason")?.into_owned()));
     let finish = match (response.status.as_deref(), reason.as_deref()) {
-        (Some("incomplete"), Some("max_output_tokens")) => Some(FinishReason::Length),
         (Some("incomplete"), Some("content_filter")) => {
             let message = "OpenAI withheld the answer (content_filter)";
             let withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
             return Err(Unreadable::failure(withheld, usage));
         }
-        (Some("incomplete"), Some(other)) => Some(FinishReason::Other(other.to_owned())),
+        (Some("incomplete"), _) => Some(FinishReason::Length),
         (Some("completed"), _) => {
             let output = usage.and_then(|usage| usage.output);
             let is_cut = is_cut(output, wanted.limit, response.incomplete_details.is_some());

@@ -53,6 +53,16 @@ fn at_the_limit_an_answer_without_details_is_cut() {
 }
 
 #[test]
+fn an_incomplete_answer_is_cut_whatever_the_reason() {
+    for details in ["null", "{}", r#"{"reason":"max_output_tokens"}"#, r#"{"reason":"max_messages"}"#] {
+        let body = format!(
+            r#"{{"type":"response.incomplete","response":{{"status":"incomplete","incomplete_details":{details},"output":[]}}}}"#
+        );
+        assert!(with(&[&body]).contains("finish: Some(Length)"), "{details}");
+    }
+}
+
+#[test]
 fn hostile_events_do_no_harm() {
     for events in [
         &["7"][..],
