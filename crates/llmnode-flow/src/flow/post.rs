@@ -33,7 +33,6 @@ where
     output.into()
 }
 
-/// An output that says what the step decides.
 #[diagnostic::on_unimplemented(
     message = "the output does not say what the step decides: `{A}` is not `From<{Self}>`",
     label = "is not made from the output",
