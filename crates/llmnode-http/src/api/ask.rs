@@ -361,6 +361,7 @@ impl Inner {
             }
             Err(_) if head.encoded => Err(self.encoded(body)),
             Err(Unreadable::ErrorObject) => Err(self.refusal(head, body, asked, sink)),
+            #[cfg(feature = "gemini")]
             Err(Unreadable::ErrorEvent(event, usage)) => {
                 let mut failure = self.refusal(head, &event, asked, sink);
                 failure.usage = failure.usage.or(usage);

@@ -11,6 +11,7 @@ pub(crate) const OTHER_CHOICES: Flag = Flag::Fitted(Cow::Borrowed("other_choices
 pub(crate) enum Unreadable {
     /// With a status of success.
     ErrorObject,
+    #[cfg(feature = "gemini")]
     ErrorEvent(Vec<u8>, Option<Box<TokenUsage>>),
     WebPage,
     Failure(Box<ModelError>),
