@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use llmnode_model::internal::is_document;
 use llmnode_model::{Delta, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,7 +15,7 @@ use super::usage::MessageUsage;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
-use crate::api::unreadable::{broken_off, is_json, piece};
+use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, object, tokens};
 use crate::http::sse::Event;
@@ -74,7 +75,7 @@ impl StreamedAnswer for PartialMessage {
     }
 
     fn is_complete(&self) -> bool {
-        self.head.stop.is_some() && self.blocks.values().all(|block| is_json(&block.arguments()))
+        self.head.stop.is_some() && self.blocks.values().all(|block| is_document(&block.arguments()))
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {

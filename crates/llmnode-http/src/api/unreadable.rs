@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 
 use llmnode_model::{Category, ModelError, Retry};
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::read_answer::Unreadable;
@@ -17,10 +16,6 @@ pub(crate) fn json_of(body: &[u8]) -> Result<&[u8], Unreadable> {
         Some(b'<') => Err(Unreadable::WebPage),
         Some(_) => Ok(body),
     }
-}
-
-pub(crate) fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 pub(crate) fn no_json(error: &serde_json::Error) -> Unreadable {

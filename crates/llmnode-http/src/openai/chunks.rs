@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use llmnode_model::internal::is_document;
 use llmnode_model::{Category, Delta, FinishReason, ModelError, Retry, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -16,7 +17,7 @@ use super::response::{Choice, Choices, ContentTexts, Message, Response, content}
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
-use crate::api::unreadable::{broken_off, is_json, piece};
+use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, First, Indexed, first, object, set_if_changed, text, tokens};
 use crate::http::sse::Event;
@@ -170,7 +171,7 @@ impl StreamedAnswer for PartialCompletion {
             reason => !matches!(reason.and_then(answer::finish), None | Some(FinishReason::Other(_))),
         };
         let is_last = self.bytes_at_finish == Some(self.bytes);
-        ends && is_last && self.calls.iter().all(|call| is_json(&call.arguments))
+        ends && is_last && self.calls.iter().all(|call| is_document(&call.arguments))
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
