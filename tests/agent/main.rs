@@ -4,6 +4,8 @@
 
 #[cfg(all(feature = "anthropic", feature = "journal"))]
 mod anthropic;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod apis;
 mod approval;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod carried;
@@ -29,6 +31,8 @@ mod killed;
 #[cfg(all(feature = "anthropic", feature = "journal"))]
 mod killed_thoughts;
 mod library;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod names;
 mod nested;
 mod outcomes;
 mod paused;

@@ -16,6 +16,7 @@ use llmnode_model::ResponseFormat;
 
 use crate::api::handle::chat_model;
 use crate::api::inner::Inner;
+use crate::api::sent_calls::IdForm;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
 use crate::http::reasoning::{Effort, Efforts, Thinking};
@@ -79,6 +80,7 @@ const MESSAGES: Wire = Wire {
     url: None,
     hosts: &["api.anthropic.com"],
     limit: Some(request::limit),
+    id_form: IdForm::Word,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialMessage>::default(),

@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::internal::CarriedPart;
 use llmnode_model::{Attachment, File, Image, Message, Part, Role};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::api::messages::Messages;
-use crate::api::pieces::{Beside, Piece, object, pieces, short_id};
+use crate::api::pieces::{Beside, Piece, object, pieces};
 use crate::api::prepared_request::PreparedRequest;
+use crate::api::sent_calls::SentIds;
 
 #[derive(Serialize)]
 pub(super) struct Turn<'a> {
@@ -30,7 +30,7 @@ pub(super) enum Block<'a> {
     },
     ToolUse {
         id: Cow<'a, str>,
-        name: &'a str,
+        name: Cow<'a, str>,
         input: Box<RawValue>,
         #[serde(flatten)]
         beside: Beside<'a>,
@@ -73,14 +73,15 @@ pub(super) fn turns<'a>(
 ) -> Result<(Vec<Block<'a>>, Vec<Turn<'a>>), String> {
     let mut system = Vec::new();
     let mut turns: Vec<Turn<'a>> = Vec::new();
-    for message in messages.iter() {
+    let ids = SentIds::of(messages.iter(), prepared.id_form);
+    for (at, message) in messages.iter().enumerate() {
         if message.role == Role::System && turns.is_empty() {
             system.extend(text(&message.content));
             continue;
         }
         let (role, content) = match message.role {
-            Role::Assistant => (Role::Assistant, assistant(message, prepared.carried(message))),
-            Role::Tool => (Role::User, vec![result(message)?]),
+            Role::Assistant => (Role::Assistant, assistant(message, ids.at(at), prepared)),
+            Role::Tool => (Role::User, vec![result(message, ids.at(at))?]),
             _ => (Role::User, parts(message)?),
         };
         match turns.last_mut() {
@@ -154,32 +155,32 @@ fn document(file: &File) -> Result<Block<'_>, String> {
     Ok(Block::Document { source: json!({"type": "file", "file_id": id}), title: None })
 }
 
-fn result(message: &Message) -> Result<Block<'_>, String> {
+fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Block<'a>, String> {
     let (mut content, is_error) = (parts(message)?, message.is_failure());
     if is_error && content.is_empty() {
         // Anthropic refuses a failure without text.
         content.extend(text("The tool failed."));
     }
-    Ok(Block::ToolResult { tool_use_id: id(message.answers().unwrap_or_default()), content, is_error })
+    Ok(Block::ToolResult { tool_use_id: ids.concat().into(), content, is_error })
 }
 
-fn assistant<'a>(message: &'a Message, carried: Option<&'a [CarriedPart]>) -> Vec<Block<'a>> {
+fn assistant<'a>(
+    message: &'a Message,
+    ids: &[Cow<'a, str>],
+    prepared: &PreparedRequest<'_>,
+) -> Vec<Block<'a>> {
+    let carried = prepared.carried(message);
     let block = |piece| match piece {
         Piece::Text(text, beside) => {
             (!text.trim().is_empty()).then_some(Block::Text { text, beside, cache_control: None })
         }
-        Piece::Call(call, beside) => Some(Block::ToolUse {
-            id: id(&call.id),
-            name: &call.name,
+        Piece::Call { at, call, beside } => Some(Block::ToolUse {
+            id: ids.get(at).cloned().unwrap_or_default(),
+            name: prepared.sent_name(&call.name),
             input: object(&call.arguments),
             beside,
         }),
         Piece::Other(part) => Some(Block::Carried(part)),
     };
     pieces(message, carried.unwrap_or_default(), true).into_iter().filter_map(block).collect()
-}
-
-/// The API accepts only `a-z A-Z 0-9 _ -`.
-fn id(id: &str) -> Cow<'_, str> {
-    short_id(id, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }

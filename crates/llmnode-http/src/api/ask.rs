@@ -15,6 +15,7 @@ use super::prepared_request::{PreparedRequest, max_tokens, temperature};
 use super::read_answer::{ReadAnswer, ReadResult, Unreadable};
 use super::receive::ResponseBody;
 use super::response_head::ResponseHead;
+use super::sent_calls::IdForm;
 use super::wire::Wire;
 use crate::http::capabilities::{Quirks, RequestShape};
 use crate::http::client::Response;
@@ -138,6 +139,7 @@ impl Inner {
                 model,
                 tag: self.wire.tag,
                 joined: self.wire.joined,
+                id_form: self.id_form(shape.quirks),
                 shape,
                 deadline,
                 streams,
@@ -146,6 +148,13 @@ impl Inner {
             },
             headers,
         ))
+    }
+
+    fn id_form(&self, quirks: Quirks) -> IdForm {
+        match quirks.nine_letter_ids {
+            true => IdForm::Nine,
+            false => self.id_form.unwrap_or(self.wire.id_form),
+        }
     }
 
     fn model_of<'a>(&'a self, request: &'a Request) -> Option<&'a str> {
@@ -278,6 +287,7 @@ impl Inner {
             ("parametersJsonSchema", quirks.no_json_schema_parameters && shape.tools),
             ("tool_choice", quirks.no_forced_tool && shape.tools),
             ("thinking", shape.no_thinking),
+            ("tool_call_id", quirks.nine_letter_ids && request.messages.iter().any(has_id)),
             ("carried", !shape.carries && request.messages.iter().any(|message| message.carried().is_some())),
         ];
         let fields = fields.into_iter().filter(|(_, is_refused)| *is_refused).map(|(field, _)| field);
@@ -371,6 +381,10 @@ impl Inner {
             Err(Unreadable::Failure(failure)) => Err(*failure),
         }
     }
+}
+
+fn has_id(message: &Message) -> bool {
+    !message.calls().is_empty() || message.answers().is_some()
 }
 
 fn limit(request: &Request, quirks: Quirks) -> u32 {

@@ -67,6 +67,7 @@ impl ClientSettings {
             redirects: Redirects::default(),
             retry_budget: self.retry_budget,
             cache_for_an_hour: self.cache_for_an_hour,
+            id_form: self.id_form,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use llmnode_model::{ResponseFormat, RetryBudget};
 
+use super::sent_calls::IdForm;
 use super::wire::Wire;
 use crate::http::capabilities::Capabilities;
 use crate::http::headers::Headers;
@@ -19,4 +20,6 @@ pub(crate) struct Inner {
     pub(crate) redirects: Redirects,
     pub(crate) retry_budget: RetryBudget,
     pub(crate) cache_for_an_hour: Option<bool>,
+    /// Of the ids of calls, where the builder knows it.
+    pub(crate) id_form: Option<IdForm>,
 }

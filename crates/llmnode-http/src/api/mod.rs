@@ -15,6 +15,7 @@ pub(crate) mod prepared_request;
 pub(crate) mod read_answer;
 pub(crate) mod receive;
 pub(crate) mod response_head;
+pub(crate) mod sent_calls;
 pub(crate) mod settings;
 pub(crate) mod unreadable;
 pub(crate) mod wire;

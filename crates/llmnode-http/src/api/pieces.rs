@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use llmnode_model::internal::{CarriedPart, Json, sha256_hex};
+use llmnode_model::internal::{CarriedPart, Json};
 use llmnode_model::{Message, ToolCall};
 use serde_json::value::RawValue;
 
@@ -12,7 +12,12 @@ pub(crate) type Beside<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 pub(crate) enum Piece<'a> {
     Text(&'a str, Beside<'a>),
-    Call(&'a ToolCall, Beside<'a>),
+    Call {
+        /// Its place among the message's calls.
+        at: usize,
+        call: &'a ToolCall,
+        beside: Beside<'a>,
+    },
     Other(&'a RawValue),
 }
 
@@ -34,7 +39,8 @@ pub(crate) fn pieces<'a>(message: &'a Message, carried: &'a [CarriedPart], outli
     if !fits(message, carried) {
         pieces.extend(carried.iter().filter(|_| outlive).filter_map(whole));
         pieces.push(Piece::Text(&message.content, Beside::new()));
-        pieces.extend(calls.iter().map(|call| Piece::Call(call, Beside::new())));
+        let bare = |(at, call)| Piece::Call { at, call, beside: Beside::new() };
+        pieces.extend(calls.iter().enumerate().map(bare));
         return pieces;
     }
     let mut rest = message.content.as_str();
@@ -46,7 +52,8 @@ pub(crate) fn pieces<'a>(message: &'a Message, carried: &'a [CarriedPart], outli
                 pieces.push(Piece::Text(piece, members(beside.as_ref())));
             }
             CarriedPart::Call { at, beside } => {
-                pieces.extend(calls.get(*at).map(|call| Piece::Call(call, members(beside.as_ref()))));
+                let called = |call| Piece::Call { at: *at, call, beside: members(beside.as_ref()) };
+                pieces.extend(calls.get(*at).map(called));
             }
             CarriedPart::Other(_) => pieces.extend(whole(part)),
         }
@@ -71,12 +78,4 @@ pub(crate) fn object(arguments: &str) -> Box<RawValue> {
     let is_object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).is_ok();
     let raw = is_object.then(|| RawValue::from_string(arguments.to_owned()).ok()).flatten();
     raw.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default())
-}
-
-/// Keeps an id of 1 to 64 accepted characters. A call and its result get the same id.
-pub(crate) fn short_id(id: &str, fits: fn(u8) -> bool) -> Cow<'_, str> {
-    match (1..=64).contains(&id.len()) && id.bytes().all(fits) {
-        true => Cow::Borrowed(id),
-        false => Cow::Owned(format!("c{}", &sha256_hex(id.as_bytes())[..32])),
-    }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::expected_calls::ExpectedCalls;
+use super::sent_calls::{IdForm, sent_name};
 use crate::http::capabilities::RequestShape;
 use crate::http::reasoning::Thinking;
 use crate::http::service::Deadline;
@@ -20,6 +21,7 @@ pub(crate) struct PreparedRequest<'a> {
     pub(crate) model: &'a str,
     pub(crate) tag: &'static str,
     pub(crate) joined: &'static [&'static str],
+    pub(crate) id_form: IdForm,
     pub(crate) shape: RequestShape<'a>,
     pub(crate) deadline: Deadline,
     pub(crate) streams: bool,
@@ -83,6 +85,15 @@ impl PreparedRequest<'_> {
         let no_other = self.request.answer_now && self.function().is_some();
         let tools = self.request.tools.iter().filter(move |_| !no_other);
         tools.map(|tool| (tool, self.allowed(&tool.schema)))
+    }
+
+    /// Of a call. Another name than those of the request's functions is made one that every provider takes.
+    pub(crate) fn sent_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        let Request { tools, output, .. } = self.request;
+        sent_name(name, |name| {
+            tools.iter().any(|tool| tool.name == name)
+                || output.as_ref().is_some_and(|output| output.name() == name)
+        })
     }
 
     pub(crate) fn tool_choice(&self) -> Option<ToolChoice<'_>> {

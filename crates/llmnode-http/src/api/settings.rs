@@ -6,6 +6,7 @@ use std::time::Duration;
 use llmnode_model::internal::Secret;
 use llmnode_model::{Category, ModelError, ResponseFormat, RetryBudget};
 
+use super::sent_calls::IdForm;
 use super::wire::Wire;
 use crate::http::client::Client;
 use crate::http::headers::{ConfigSource, Sourced, is_secret};
@@ -34,6 +35,7 @@ pub(crate) struct ClientSettings {
     pub(crate) own_client: Option<Client>,
     pub(crate) retry_budget: RetryBudget,
     pub(crate) cache_for_an_hour: Option<bool>,
+    pub(crate) id_form: Option<IdForm>,
 }
 
 #[derive(Clone, Copy)]
@@ -68,6 +70,7 @@ impl ClientSettings {
             own_client: None,
             retry_budget: RetryBudget::default(),
             cache_for_an_hour: None,
+            id_form: None,
         }
     }
 

@@ -7,6 +7,7 @@ use llmnode_model::{ModelError, Request, Sink, TokenUsage};
 use super::expected_calls::ExpectedCalls;
 use super::prepared_request::PreparedRequest;
 use super::read_answer::ReadResult;
+use super::sent_calls::IdForm;
 use crate::http::capabilities::Quirks;
 use crate::http::endpoint::ApiPath;
 use crate::http::reasoning::{Efforts, Thinking};
@@ -45,6 +46,8 @@ pub(crate) struct Wire {
     /// Suffixes of the provider's own hosts, which never return a call as text. Other servers of this API may.
     pub(crate) hosts: &'static [&'static str],
     pub(crate) limit: Option<LimitOf>,
+    /// Of the ids of calls, unless the builder knows better.
+    pub(crate) id_form: IdForm,
     pub(crate) encode: fn(&PreparedRequest<'_>) -> Result<Vec<u8>, String>,
     pub(crate) read: fn(&[u8], ExpectedCalls<'_>) -> ReadResult,
     pub(crate) stream: fn() -> Box<dyn StreamedAnswer>,

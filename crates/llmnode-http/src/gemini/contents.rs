@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use crate::api::messages::Messages;
 use crate::api::pieces::{Beside, Piece, fits, object, pieces};
 use crate::api::prepared_request::PreparedRequest;
+use crate::api::sent_calls::SentIds;
 
 /// What Google documents for calls whose signature another model's turn cannot have.
 const NO_SIGNATURE: &str = r#""skip_thought_signature_validator""#;
@@ -60,16 +61,16 @@ enum SentPart<'a> {
 #[derive(Serialize)]
 struct FunctionCall<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
-    id: &'a str,
-    name: &'a str,
+    id: Cow<'a, str>,
+    name: Cow<'a, str>,
     args: Box<RawValue>,
 }
 
 #[derive(Serialize)]
 struct FunctionResponse<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
-    id: &'a str,
-    name: &'a str,
+    id: Cow<'a, str>,
+    name: Cow<'a, str>,
     response: ToolOutcome<'a>,
 }
 
@@ -78,6 +79,13 @@ struct FunctionResponse<'a> {
 enum ToolOutcome<'a> {
     Output(&'a str),
     Error(&'a str),
+}
+
+/// The calls of the last message, with their ids.
+#[derive(Default)]
+struct CalledFunctions<'a> {
+    calls: &'a [ToolCall],
+    ids: Vec<Cow<'a, str>>,
 }
 
 /// The results of a round, each with the place of its call.
@@ -92,18 +100,20 @@ pub(super) fn contents<'a>(
     prepared: &'a PreparedRequest<'a>,
 ) -> Result<(Option<Instruction<'a>>, Vec<Content<'a>>), String> {
     let (mut system, mut contents) = (Vec::new(), Vec::new());
-    let (mut calls, mut results): (&[ToolCall], _) = (&[], Results::default());
-    for message in messages.iter() {
+    let ids = SentIds::of(messages.iter(), prepared.id_form);
+    let mut called = CalledFunctions::default();
+    let mut results = Results::default();
+    for (at, message) in messages.iter().enumerate() {
         if message.role != Role::Tool {
             std::mem::take(&mut results).end(&mut contents);
         }
         match message.role {
             Role::System if contents.is_empty() => system.extend(text(&message.content)),
             Role::Assistant => {
-                calls = message.calls();
-                push(&mut contents, "model", assistant(message, prepared));
+                called = CalledFunctions { calls: message.calls(), ids: ids.at(at).to_vec() };
+                push(&mut contents, "model", assistant(message, ids.at(at), prepared));
             }
-            Role::Tool => results.add(message, calls)?,
+            Role::Tool => results.add(message, ids.at(at), &called, prepared)?,
             _ => push(&mut contents, "user", parts(message)?),
         }
     }
@@ -123,11 +133,18 @@ fn push<'a>(contents: &mut Vec<Content<'a>>, role: &'static str, parts: Vec<Sent
 }
 
 impl<'a> Results<'a> {
-    fn add(&mut self, message: &'a Message, calls: &'a [ToolCall]) -> Result<(), String> {
-        let id = message.answers().unwrap_or_default();
+    fn add(
+        &mut self,
+        message: &'a Message,
+        ids: &[Cow<'a, str>],
+        called: &CalledFunctions<'a>,
+        prepared: &PreparedRequest<'_>,
+    ) -> Result<(), String> {
+        let id: Cow<'a, str> = ids.first().cloned().unwrap_or_default();
         let next = self.parts.len();
-        let at = calls.iter().position(|call| call.id == id && !id.is_empty()).unwrap_or(next);
-        let name = calls.get(at).map_or("", |call| &call.name);
+        let at = called.ids.iter().position(|call| *call == id).unwrap_or(next);
+        let name = called.calls.get(at).map_or("", |call| &call.name);
+        let name = prepared.sent_name(name);
         let images = message.attachments().map(attached).collect::<Result<Vec<_>, _>>()?;
         let content = &*message.content;
         let response = match message.is_failure() {
@@ -184,10 +201,14 @@ fn attached(attachment: &Attachment) -> Result<SentPart<'_>, String> {
     }
 }
 
-fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>) -> Vec<SentPart<'a>> {
+fn assistant<'a>(
+    message: &'a Message,
+    ids: &[Cow<'a, str>],
+    prepared: &PreparedRequest<'_>,
+) -> Vec<SentPart<'a>> {
     let carried = prepared.carried(message);
     let pieces = pieces(message, carried.unwrap_or_default(), true);
-    let is_signed = |piece: &Piece<'_>| matches!(piece, Piece::Call(_, beside) if beside.contains_key("thoughtSignature"));
+    let is_signed = |piece: &Piece<'_>| matches!(piece, Piece::Call { beside, .. } if beside.contains_key("thoughtSignature"));
     // A turn of this model keeps to what the model said, and is taken as it is.
     let is_own = carried.is_some() && fits(message, carried.unwrap_or_default());
     let mut unsigned =
@@ -195,10 +216,13 @@ fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>) -> Vec<Se
     let part = |piece| match piece {
         Piece::Text(piece, beside) if beside.is_empty() => text(piece),
         Piece::Text(text, beside) => Some(SentPart::Text { text, beside }),
-        Piece::Call(call, mut beside) => {
+        Piece::Call { at, call, mut beside } => {
             beside.extend(unsigned.take().map(|signature| (Cow::Borrowed("thoughtSignature"), signature)));
-            let function_call =
-                FunctionCall { id: &call.id, name: &call.name, args: object(&call.arguments) };
+            let function_call = FunctionCall {
+                id: ids.get(at).cloned().unwrap_or_default(),
+                name: prepared.sent_name(&call.name),
+                args: object(&call.arguments),
+            };
             Some(SentPart::Call { function_call, beside })
         }
         Piece::Other(part) => Some(SentPart::Carried(part)),

@@ -17,6 +17,7 @@ use llmnode_model::ResponseFormat;
 
 use crate::api::handle::chat_model;
 use crate::api::inner::Inner;
+use crate::api::sent_calls::IdForm;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
 use crate::http::percent::segment_encoded;
@@ -82,6 +83,7 @@ const GENERATE: Wire = Wire {
     url: Some(url),
     hosts: &["googleapis.com"],
     limit: None,
+    id_form: IdForm::Any,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialAnswer>::default(),

@@ -30,6 +30,7 @@ pub(crate) struct Quirks {
     /// Encrypted reasoning, which this model lacks.
     pub(crate) no_include: bool,
     pub(crate) no_json_schema_parameters: bool,
+    pub(crate) nine_letter_ids: bool,
     pub(crate) most_tokens: Option<u32>,
     pub(crate) no_choices: bool,
     /// The server has recognised a tool call.
@@ -102,6 +103,7 @@ impl Capabilities {
             UnsupportedFeature::Carried => asked.carries && asked.call.is_some(),
             UnsupportedFeature::Thinking => !asked.no_thinking && asked.call.is_some(),
             UnsupportedFeature::JsonSchemaParameters => !asked.quirks.no_json_schema_parameters,
+            UnsupportedFeature::CallId => !asked.quirks.nine_letter_ids,
             UnsupportedFeature::ToolChoice if asked.thinks => !asked.quirks.no_forced_tool_in_thought,
             UnsupportedFeature::ToolChoice if asked.tools => !asked.quirks.no_forced_tool,
             UnsupportedFeature::Schema if asked.choices => true,
@@ -130,6 +132,7 @@ impl Capabilities {
             // Lists first: they are what is new in a known type's schema.
             (UnsupportedFeature::Schema, _) if asked.choices => known.quirks.no_choices = true,
             (UnsupportedFeature::Include, _) => known.quirks.no_include = true,
+            (UnsupportedFeature::CallId, _) => known.quirks.nine_letter_ids = true,
             (UnsupportedFeature::JsonSchemaParameters, _) => known.quirks.no_json_schema_parameters = true,
             (UnsupportedFeature::Schema, Some((_, name))) => known.refuse_schema(name, response_formats),
             _ => known.quirks.refused = known.quirks.refused.union(response_formats),

@@ -72,6 +72,7 @@ impl EmbeddingsApi {
             redirects: Redirects::default(),
             retry_budget: retry_budget.clone(),
             cache_for_an_hour: None,
+            id_form: None,
         }))
     }
 
@@ -115,6 +116,7 @@ impl EmbeddingsApi {
             model,
             tag: self.0.wire.tag,
             joined: self.0.wire.joined,
+            id_form: self.0.wire.id_form,
             shape,
             deadline,
             streams: false,

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use self::chunks::PartialCompletion;
 use crate::api::handle::chat_model;
 use crate::api::inner::Inner;
+use crate::api::sent_calls::IdForm;
 use crate::api::wire::Wire;
 use crate::http::endpoint::ApiPath;
 use crate::http::reasoning::{Effort, Efforts, Thinking};
@@ -74,6 +75,7 @@ pub(crate) const CHAT: Wire = Wire {
     url: None,
     hosts: &[],
     limit: None,
+    id_form: IdForm::Any,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<PartialCompletion>::default(),

@@ -3,19 +3,22 @@
 use super::CHAT;
 use super::OpenAi;
 use super::config::OpenAiBuilder;
+use crate::api::sent_calls::IdForm;
 use crate::api::settings::{ClientSettings, KeySource};
 use crate::http::headers::Sourced;
 
-/// Each: documentation, name, base URL, and the variable with its key.
+/// Each: documentation, name, base URL, the variable with its key, and the form of calls' ids that it wants.
 macro_rules! providers {
-    ($($about:literal $name:ident $base_url:literal $($variable:literal)?;)*) => {
+    ($($about:literal $name:ident $base_url:literal $($variable:literal)? $(ids $form:ident)?;)*) => {
         impl OpenAi {
             $(
                 #[doc = concat!($about, ", at `", $base_url, "`.")]
                 ///
                 #[doc = providers!(@key $($variable)?)]
                 pub fn $name() -> OpenAiBuilder {
-                    OpenAiBuilder::for_server($base_url, providers!(@from $($variable)?))
+                    let builder = OpenAiBuilder::for_server($base_url, providers!(@from $($variable)?));
+                    $(let builder = builder.with_ids(IdForm::$form);)?
+                    builder
                 }
             )*
         }
@@ -45,13 +48,13 @@ type Provider = (&'static str, fn() -> OpenAiBuilder, &'static str, Option<&'sta
 
 providers! {
     "Anthropic's models through its OpenAI-compatible endpoint"
-        anthropic "https://api.anthropic.com/v1" "ANTHROPIC_API_KEY";
+        anthropic "https://api.anthropic.com/v1" "ANTHROPIC_API_KEY" ids Word;
     "DeepSeek's models" deepseek "https://api.deepseek.com" "DEEPSEEK_API_KEY";
     "Google's Gemini models through their OpenAI-compatible endpoint"
         gemini "https://generativelanguage.googleapis.com/v1beta/openai" "GEMINI_API_KEY";
     "The models that Groq serves" groq "https://api.groq.com/openai/v1" "GROQ_API_KEY";
     "A server of llama.cpp, `llama-server`, on this machine" llama_cpp "http://localhost:8080/v1";
-    "Mistral's models" mistral "https://api.mistral.ai/v1" "MISTRAL_API_KEY";
+    "Mistral's models" mistral "https://api.mistral.ai/v1" "MISTRAL_API_KEY" ids Nine;
     "Ollama on this machine" ollama "http://localhost:11434/v1";
     "The models of many providers, through OpenRouter"
         openrouter "https://openrouter.ai/api/v1" "OPENROUTER_API_KEY";
@@ -83,6 +86,11 @@ impl OpenAi {
 }
 
 impl OpenAiBuilder {
+    fn with_ids(mut self, form: IdForm) -> OpenAiBuilder {
+        self.settings.id_form = Some(form);
+        self
+    }
+
     fn for_server(base_url: impl Into<String>, key_source: KeySource) -> OpenAiBuilder {
         let base_url = Sourced { value: base_url.into(), source: "the constructor" };
         let settings = ClientSettings { base_url: Some(base_url), key_source, ..ClientSettings::new(&CHAT) };

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::sent_message::SentMessage;
 use crate::api::messages::{Messages, instructed, strict_if_possible};
 use crate::api::prepared_request::{PreparedRequest, ToolChoice, max_tokens};
+use crate::api::sent_calls::SentIds;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -50,8 +51,14 @@ struct SentMessages<'a>(Messages<'a>, &'a PreparedRequest<'a>);
 
 impl Serialize for SentMessages<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let sent = |message| SentMessage { message, parts: self.1.carried(message).unwrap_or_default() };
-        to.collect_seq(self.0.iter().map(sent))
+        let SentMessages(messages, prepared) = self;
+        let ids = SentIds::of(messages.iter(), prepared.id_form);
+        to.collect_seq(messages.iter().enumerate().map(|(at, message)| SentMessage {
+            message,
+            parts: prepared.carried(message).unwrap_or_default(),
+            ids: ids.at(at),
+            prepared,
+        }))
     }
 }
 

@@ -9,9 +9,14 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::api::prepared_request::PreparedRequest;
+
 pub(super) struct SentMessage<'a> {
     pub(super) message: &'a Message,
     pub(super) parts: &'a [CarriedPart],
+    /// Of its calls, or of the call whose result it is.
+    pub(super) ids: &'a [Cow<'a, str>],
+    pub(super) prepared: &'a PreparedRequest<'a>,
 }
 
 #[derive(Serialize)]
@@ -25,13 +30,13 @@ struct SentCall<'a> {
 
 #[derive(Serialize)]
 struct SentFunction<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: &'a str,
 }
 
 impl Serialize for SentMessage<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let SentMessage { message, parts } = self;
+        let SentMessage { message, parts, ids, .. } = self;
         let calls = message.calls();
         let mut members = to.serialize_map(None)?;
         members.serialize_entry("role", &message.role)?;
@@ -45,8 +50,8 @@ impl Serialize for SentMessage<'_> {
             }
             members.serialize_entry("tool_calls", &self.calls())?;
         }
-        if let Some(id) = message.answers() {
-            members.serialize_entry("tool_call_id", id)?;
+        if message.answers().is_some() {
+            members.serialize_entry("tool_call_id", &ids.concat())?;
         }
         members.end()
     }
@@ -65,9 +70,9 @@ impl SentMessage<'_> {
         let calls = self.message.calls().iter().enumerate();
         let sent = calls.map(|(index, call)| SentCall {
             r#type: "function",
-            id: &call.id,
+            id: self.ids.get(index).map_or("", |id| id),
             function: SentFunction {
-                name: &call.name,
+                name: self.prepared.sent_name(&call.name),
                 // Servers read them as JSON.
                 arguments: if call.arguments.is_empty() { "{}" } else { &call.arguments },
             },

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::api::messages::Messages;
-use crate::api::pieces::{Beside, Piece, pieces, short_id};
+use crate::api::pieces::{Beside, Piece, pieces};
 use crate::api::prepared_request::PreparedRequest;
+use crate::api::sent_calls::SentIds;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -21,7 +22,7 @@ pub(super) enum Item<'a> {
     },
     FunctionCall {
         call_id: Cow<'a, str>,
-        name: &'a str,
+        name: Cow<'a, str>,
         arguments: &'a str,
         #[serde(flatten)]
         beside: Beside<'a>,
@@ -75,11 +76,12 @@ pub(super) fn items<'a>(
     prepared: &'a PreparedRequest<'a>,
 ) -> Result<(Option<String>, Vec<Item<'a>>), String> {
     let (mut system, mut items): (Vec<&str>, Vec<Item<'a>>) = (Vec::new(), Vec::new());
-    for message in messages.iter() {
+    let ids = SentIds::of(messages.iter(), prepared.id_form);
+    for (at, message) in messages.iter().enumerate() {
         match message.role {
             Role::System if items.is_empty() => system.push(&message.content),
-            Role::Assistant => assistant(message, prepared, &mut items),
-            Role::Tool => items.push(result(message)?),
+            Role::Assistant => assistant(message, ids.at(at), prepared, &mut items),
+            Role::Tool => items.push(result(message, ids.at(at))?),
             _ => {
                 let content = parts(message)?;
                 let item = Item::Message { role: "user", content, beside: Beside::new() };
@@ -91,16 +93,13 @@ pub(super) fn items<'a>(
     Ok((Some(system).filter(|text| !text.is_empty()), items))
 }
 
-fn result(message: &Message) -> Result<Item<'_>, String> {
+fn result<'a>(message: &'a Message, ids: &[Cow<'a, str>]) -> Result<Item<'a>, String> {
     let has_images = message.attachments().next().is_some();
     let output = match has_images {
         true => Output::Parts(parts(message)?),
         false => Output::Text(&message.content),
     };
-    Ok(Item::FunctionCallOutput {
-        call_id: short_id(message.answers().unwrap_or_default(), |_| true),
-        output,
-    })
+    Ok(Item::FunctionCallOutput { call_id: ids.concat().into(), output })
 }
 
 fn parts(message: &Message) -> Result<Vec<ContentPart<'_>>, String> {
@@ -129,7 +128,12 @@ fn attached(attachment: &Attachment) -> Result<ContentPart<'_>, String> {
 }
 
 /// The API refuses reasoning without the text and the calls that followed it.
-fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>, items: &mut Vec<Item<'a>>) {
+fn assistant<'a>(
+    message: &'a Message,
+    ids: &[Cow<'a, str>],
+    prepared: &PreparedRequest<'_>,
+    items: &mut Vec<Item<'a>>,
+) {
     let carried = prepared.carried(message).unwrap_or_default();
     let turn = items.len();
     for piece in pieces(message, carried, false) {
@@ -151,12 +155,14 @@ fn assistant<'a>(message: &'a Message, prepared: &PreparedRequest<'_>, items: &m
                     }),
                 }
             }
-            Piece::Call(ToolCall { id, name, arguments, .. }, beside) => items.push(Item::FunctionCall {
-                call_id: short_id(id, |_| true),
-                name,
-                arguments: if arguments.is_empty() { "{}" } else { arguments },
-                beside,
-            }),
+            Piece::Call { at, call: ToolCall { name, arguments, .. }, beside } => {
+                items.push(Item::FunctionCall {
+                    call_id: ids.get(at).cloned().unwrap_or_default(),
+                    name: prepared.sent_name(name),
+                    arguments: if arguments.is_empty() { "{}" } else { arguments },
+                    beside,
+                })
+            }
             Piece::Other(item) => items.push(Item::Carried(item)),
         }
     }

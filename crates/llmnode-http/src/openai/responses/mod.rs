@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::config::OpenAiBuilder;
 use super::{CHAT, OpenAi};
 use crate::api::inner::Inner;
+use crate::api::sent_calls::IdForm;
 use crate::api::wire::Wire;
 use crate::http::capabilities::Capabilities;
 use crate::http::endpoint::ApiPath;
@@ -26,6 +27,7 @@ const RESPONSES: Wire = Wire {
     joined: &["include", "reasoning", "text", "tools"],
     efforts: Efforts { field: ("reasoning", "/effort"), ..CHAT.efforts },
     hosts: &["api.openai.com", "openai.azure.com"],
+    id_form: IdForm::Short,
     encode: request::encode,
     read: answer::read,
     stream: || Box::<stream::PartialResponse>::default(),
@@ -68,6 +70,7 @@ impl OpenAi {
             redirects: Redirects::default(),
             retry_budget: retry_budget.clone(),
             cache_for_an_hour: None,
+            id_form: self.0.id_form,
         }))
     }
 }

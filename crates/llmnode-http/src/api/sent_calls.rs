@@ -1,0 +1,277 @@
+//! Names and ids of calls, in a form that the provider takes.
+//!
+//! A conversation holds what models wrote: the name of a tool that does not exist, the id of another provider, no id, or the
+//! same id twice. It stays so in messages and records. What is sent is made from it here, for each request anew and always the
+//! same, so that a conversation keeps its beginning and an older one (a history, a pause, a journal) is sent like a new one:
+//!
+//! - a *name* that no tool of the request has becomes 1 to 64 of `A-Z a-z 0-9 _ -`, as all providers want it;
+//! - an *id* goes as it came, or in the [form](IdForm) that the provider is known to want. Calls without an id, and calls that
+//!   share one, get ids of their own. A result has the id of its call.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use llmnode_model::Message;
+use llmnode_model::internal::{sha256, sha256_hex};
+
+const MAX_NAME_BYTES: usize = 64;
+
+/// For a call that has no name at all.
+const NO_NAME: &str = "unnamed";
+
+/// What ids of calls a provider takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IdForm {
+    Any,
+    /// At most 64 bytes.
+    Short,
+    /// At most 64 of `a-z A-Z 0-9 _ -`.
+    Word,
+    /// Nine letters and digits, as Mistral wants them; everybody else takes them, too.
+    Nine,
+}
+
+impl IdForm {
+    /// Keeps an id that fits. Another one always becomes the same id.
+    fn fit(self, id: &str) -> Cow<'_, str> {
+        let fits = match self {
+            IdForm::Any => true,
+            IdForm::Short => id.len() <= 64,
+            IdForm::Word => id.len() <= 64 && id.bytes().all(is_of_word),
+            IdForm::Nine => id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        };
+        if fits && !id.is_empty() { Cow::Borrowed(id) } else { Cow::Owned(self.made(id)) }
+    }
+
+    fn made(self, of: &str) -> String {
+        if self != IdForm::Nine {
+            return format!("c{}", &sha256_hex(of.as_bytes())[..32]);
+        }
+        const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        let mut rest = sha256(of.as_bytes()).iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        let mut id = String::with_capacity(9);
+        for _ in 0..9 {
+            id.push(char::from(LETTERS[(rest % 62) as usize]));
+            rest /= 62;
+        }
+        id
+    }
+}
+
+/// The ids of a conversation's calls and results as they are sent.
+#[derive(Default)]
+pub(crate) struct SentIds<'a> {
+    ids: Vec<Cow<'a, str>>,
+    /// For each message, where its ids end.
+    ends: Vec<usize>,
+}
+
+impl<'a> SentIds<'a> {
+    pub(crate) fn of(messages: impl Iterator<Item = &'a Message>, form: IdForm) -> Self {
+        let mut sent = SentIds::default();
+        let mut calls = Calls { form, used: HashSet::new(), seen: HashMap::new() };
+        let mut round = Round::default();
+        for message in messages {
+            if !message.calls().is_empty() {
+                round = Round::default();
+                for call in message.calls() {
+                    let id = calls.id(&call.id);
+                    round.add(&call.id, id.clone());
+                    sent.ids.push(id);
+                }
+            } else if let Some(given) = message.answers() {
+                sent.ids.push(round.answered(given).unwrap_or_else(|| form.fit(given)));
+            }
+            sent.ends.push(sent.ids.len());
+        }
+        sent
+    }
+
+    /// Of the message at this place: an id for each of its calls, or the one of the call whose result it is.
+    pub(crate) fn at(&self, message: usize) -> &[Cow<'a, str>] {
+        let begin = message.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let end = self.ends.get(message).copied().unwrap_or(begin);
+        self.ids.get(begin..end).unwrap_or_default()
+    }
+}
+
+struct Calls<'a> {
+    form: IdForm,
+    used: HashSet<Cow<'a, str>>,
+    /// How many calls had this id before.
+    seen: HashMap<&'a str, u32>,
+}
+
+impl<'a> Calls<'a> {
+    /// Two calls never get the same id.
+    fn id(&mut self, given: &'a str) -> Cow<'a, str> {
+        let seen = self.seen.entry(given).or_default();
+        loop {
+            let id = match *seen {
+                0 if !given.is_empty() => self.form.fit(given),
+                again => Cow::Owned(self.form.made(&format!("{given}#{again}"))),
+            };
+            *seen += 1;
+            if self.used.insert(id.clone()) {
+                return id;
+            }
+        }
+    }
+}
+
+/// The calls of one message, until they have their results.
+#[derive(Default)]
+struct Round<'a> {
+    all: Vec<Cow<'a, str>>,
+    open: HashMap<&'a str, VecDeque<usize>>,
+    results: usize,
+}
+
+impl<'a> Round<'a> {
+    fn add(&mut self, given: &'a str, id: Cow<'a, str>) {
+        self.open.entry(given).or_default().push_back(self.all.len());
+        self.all.push(id);
+    }
+
+    /// The id of the first call with this id that has no result yet, else of its last one. A result without an id belongs to
+    /// the call at its place.
+    fn answered(&mut self, given: &str) -> Option<Cow<'a, str>> {
+        let place = self.results;
+        self.results += 1;
+        let at = match self.open.get_mut(given) {
+            Some(calls) if calls.len() > 1 => calls.pop_front()?,
+            Some(calls) => *calls.front()?,
+            None if given.is_empty() => place,
+            None => return None,
+        };
+        self.all.get(at).cloned()
+    }
+}
+
+/// Names of tools are sent as they are; a name that a model made up has to be one at all.
+pub(crate) fn sent_name<'a>(name: &'a str, is_known: impl FnOnce(&str) -> bool) -> Cow<'a, str> {
+    let fits = name.len() <= MAX_NAME_BYTES && name.bytes().all(is_of_word);
+    if (fits && name.bytes().next().is_some_and(begins_a_name)) || is_known(name) {
+        return Cow::Borrowed(name);
+    }
+    let mut made = String::new();
+    for c in name.chars() {
+        match c {
+            _ if made.len() == MAX_NAME_BYTES => break,
+            c if c.is_ascii_alphanumeric() || c == '-' => made.push(c),
+            _ if made.ends_with('_') => {}
+            _ => made.push('_'),
+        }
+    }
+    let made = made.trim_matches('_');
+    match made.bytes().next() {
+        None if name.is_empty() => Cow::Borrowed(NO_NAME),
+        None => Cow::Owned(format!("tool_{}", &sha256_hex(name.as_bytes())[..8])),
+        Some(first) if begins_a_name(first) => Cow::Owned(made.to_owned()),
+        Some(_) => Cow::Owned(format!("_{}", &made[..made.len().min(MAX_NAME_BYTES - 1)])),
+    }
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// As Google wants it.
+fn begins_a_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+#[cfg(test)]
+mod tests {
+    use llmnode_model::ToolCall;
+
+    use super::*;
+
+    fn asks(ids: &[&str]) -> Message {
+        Message::assistant("").calling(ids.iter().map(|id| ToolCall::new(*id, "stock", "{}")))
+    }
+
+    fn sent(messages: &[Message], form: IdForm) -> Vec<Vec<String>> {
+        let ids = SentIds::of(messages.iter(), form);
+        let of = |at| ids.at(at).iter().map(|id| id.to_string()).collect();
+        (0..messages.len()).map(of).collect()
+    }
+
+    #[test]
+    fn a_made_up_name_becomes_one_that_all_providers_take() {
+        let known = |name: &str| name == "Straße";
+        for (name, sent) in [
+            ("stock", "stock"),
+            ("Straße", "Straße"),
+            ("multi_tool_use.parallel", "multi_tool_use_parallel"),
+            ("shout<|channel|>commentary", "shout_channel_commentary"),
+            ("$READFILE", "READFILE"),
+            ("run shell cmd", "run_shell_cmd"),
+            ("7up", "_7up"),
+            ("", "unnamed"),
+            ("погода", "tool_c1d5a896"),
+        ] {
+            assert_eq!(sent_name(name, known), sent, "{name:?}");
+        }
+        for long in ["a".repeat(90), "7".repeat(90), "é".repeat(90), ".a".repeat(90)] {
+            let name = sent_name(&long, known);
+            assert!((1..=64).contains(&name.len()), "{name}");
+            assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_id_goes_as_it_came_or_in_the_form_that_is_wanted() {
+        let long = "x".repeat(65);
+        let given = ["a|b.c", "abc123XYZ", &long];
+        let conversation = [
+            asks(&given),
+            Message::tool("abc123XYZ", "1"),
+            Message::tool(&long, "2"),
+            Message::tool("a|b.c", "3"),
+        ];
+        assert_eq!(sent(&conversation, IdForm::Any)[0], given);
+        for form in [IdForm::Short, IdForm::Word, IdForm::Nine] {
+            let ids = sent(&conversation, form);
+            let [first, second, third] = &ids[0][..] else { panic!("three") };
+            assert_eq!([&ids[1][0], &ids[2][0], &ids[3][0]], [second, third, first]);
+            assert_eq!(second, "abc123XYZ");
+            assert_eq!(ids, sent(&conversation, form));
+            for id in [first, third] {
+                match form {
+                    IdForm::Nine => {
+                        assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+                    }
+                    _ => assert!(id.len() <= 64),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_calls_share_an_id_and_each_result_has_its_calls() {
+        let round = || {
+            [asks(&["a", "a", ""]), Message::tool("a", "1"), Message::tool("a", "2"), Message::tool("", "3")]
+        };
+        let conversation: Vec<Message> =
+            round().into_iter().chain([Message::user("On.")]).chain(round()).collect();
+        for form in [IdForm::Any, IdForm::Word, IdForm::Nine] {
+            let ids = sent(&conversation, form);
+            let calls: HashSet<&String> = ids[0].iter().chain(&ids[5]).collect();
+            assert_eq!(calls.len(), 6, "{ids:?}");
+            for begin in [0, 5] {
+                let results: Vec<&String> = ids[begin + 1..begin + 4].iter().flatten().collect();
+                assert_eq!(results, ids[begin].iter().collect::<Vec<_>>());
+            }
+            // What was sent before stays, whatever follows.
+            assert_eq!(sent(&conversation[..4], form), ids[..4]);
+            assert!(ids[4].is_empty());
+        }
+    }
+
+    #[test]
+    fn a_result_without_an_id_belongs_to_the_call_at_its_place() {
+        let conversation = [asks(&["a", "b"]), Message::tool("", "1"), Message::tool("", "2")];
+        assert_eq!(sent(&conversation, IdForm::Any), [vec!["a", "b"], vec!["a"], vec!["b"]]);
+    }
+}
