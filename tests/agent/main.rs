@@ -45,6 +45,8 @@ mod repeated;
 mod requests;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod responses;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod returned;
 mod rounds;
 mod streams;
 mod toolsets;
@@ -53,6 +55,9 @@ mod valid;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod wire;
 
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[path = "../support/apis.rs"]
+mod apis;
 #[cfg(any(feature = "anthropic", feature = "gemini"))]
 #[path = "../support/recorded.rs"]
 mod recorded;

@@ -57,6 +57,11 @@ pub enum Flag {
     NotWritten(Cow<'static, str>),
     /// The provider did not say why the answer ended.
     NoFinishReason,
+    /// The provider ended the answer with a word that nobody knows, which is in the record as
+    /// `finish_reason`: it may be incomplete.
+    UnknownFinish,
+    /// The provider sent something that is no character, such as half of one. The answer has U+FFFD in its place.
+    Unreadable,
     /// What another model put beside its answers, such as signed thoughts, was not sent to this one.
     CarriedLeft,
 }

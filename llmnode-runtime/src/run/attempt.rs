@@ -291,8 +291,10 @@ fn answer(
         }
         record.tools = forbidden_calls;
     });
-    if finish.is_none() {
-        flag(open, Flag::NoFinishReason);
+    match finish {
+        None => flag(open, Flag::NoFinishReason),
+        Some(FinishReason::Other(_)) => flag(open, Flag::UnknownFinish),
+        Some(_) => {}
     }
     if round.is_some() {
         let finish = finish.filter(|finish| *finish != FinishReason::Continue);

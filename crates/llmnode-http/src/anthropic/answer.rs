@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::blocks::{Block, Head, completion};
-use super::usage::MessageUsage;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::read_answer::{ReadResult, Unreadable};
 use crate::api::unreadable::{json_of, no_answer, no_json};
 use crate::http::error_body;
 use crate::http::lenient::{object, text};
+use crate::http::reported::{Reported, largest};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -23,10 +23,10 @@ pub(super) struct WireMessage<'a> {
     model: Option<Cow<'a, str>>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(flatten, borrow)]
-    stop: Stop<'a>,
-    #[serde(deserialize_with = "object")]
-    usage: Option<MessageUsage>,
+    #[serde(borrow, deserialize_with = "text")]
+    stop_reason: Option<Cow<'a, str>>,
+    #[serde(borrow, deserialize_with = "object")]
+    stop_details: Option<StopDetails<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -60,14 +60,15 @@ impl Stop<'_> {
 }
 
 impl WireMessage<'_> {
-    pub(super) fn read(self) -> (Head, Option<Vec<Block>>) {
+    pub(super) fn read(self, usage: &[&RawValue]) -> (Head, Option<Vec<Block>>) {
         let mut head = Head {
             id: self.id.map(Cow::into_owned),
             model: self.model.map(Cow::into_owned),
-            usage: self.usage.unwrap_or_default(),
+            usage: largest(usage).unwrap_or_default(),
             ..Head::default()
         };
-        self.stop.note(&mut head);
+        let stop = Stop { stop_reason: self.stop_reason, stop_details: self.stop_details };
+        stop.note(&mut head);
         let list = self.content.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok());
         let block = |raw: &RawValue| {
             let members: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
@@ -79,9 +80,10 @@ impl WireMessage<'_> {
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
-    let message: WireMessage<'_> = serde_json::from_slice(body).map_err(|error| no_json(&error))?;
-    match message.read() {
-        (head, Some(blocks)) => completion(head, &blocks, wanted),
+    let Reported { rest: message, usage } =
+        serde_json::from_slice::<Reported<'_, WireMessage<'_>>>(body).map_err(|error| no_json(&error))?;
+    match message.read(&usage) {
+        (head, Some(blocks)) => completion(head, &blocks, true, wanted),
         _ if error_body::is_error(body) => Err(Unreadable::ErrorObject),
         _ => Err(no_answer("the response is JSON without `content`: is this Anthropic's API?")),
     }

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::usage::MessageUsage;
+use crate::api::ends;
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
 
@@ -79,7 +80,13 @@ impl Block {
     }
 }
 
-pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>) -> ReadResult {
+/// `has_ended`: the message came to the end that this API has for one.
+pub(super) fn completion(
+    head: Head,
+    blocks: &[Block],
+    has_ended: bool,
+    wanted: ExpectedCalls<'_>,
+) -> ReadResult {
     let (usage, impossible) = head.usage.figures();
     if let Some((category, why)) = &head.refusal {
         let why = one_line(why, 300);
@@ -111,7 +118,10 @@ pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
     completion.reasoning = Some(reasoning);
-    completion.finish = head.stop.as_deref().map(finish);
+    completion.finish = head.stop.as_deref().and_then(ends::finish);
+    if let Some(doubt) = ends::doubt(&completion, has_ended) {
+        return Err(Unreadable::failure(doubt, usage));
+    }
     (completion.model, completion.response_id) = (head.model, head.id);
     let bare = |part: &CarriedPart| {
         matches!(part, CarriedPart::Text { beside: None, .. } | CarriedPart::Call { beside: None, .. })
@@ -124,14 +134,4 @@ pub(super) fn completion(head: Head, blocks: &[Block], wanted: ExpectedCalls<'_>
         parts.clear();
     }
     Ok(ReadAnswer::new(completion, has_call, parts, (usage, impossible)))
-}
-
-fn finish(reason: &str) -> FinishReason {
-    match reason {
-        "end_turn" | "stop_sequence" | "tool_use" | "stop" => FinishReason::Stop,
-        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
-        // `compaction`: paused after a summary of the conversation, which goes back as well.
-        "pause_turn" | "compaction" => FinishReason::Continue,
-        other => FinishReason::Other(other.to_owned()),
-    }
 }

@@ -11,13 +11,14 @@ use serde_json::{Map, Value};
 
 use super::answer::{Stop, WireMessage};
 use super::blocks::{Block, Head, completion};
-use super::usage::MessageUsage;
+use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, object, tokens};
+use crate::http::reported::{Figures, Reported, largest};
 use crate::http::sse::Event;
 
 /// Later blocks are ignored: servers count from 0.
@@ -28,6 +29,7 @@ pub(super) struct PartialMessage {
     head: Head,
     blocks: BTreeMap<u64, Block>,
     bytes: usize,
+    has_ended: bool,
     padding: PaddingWatch,
 }
 
@@ -43,19 +45,21 @@ struct MessageEvent<'a> {
     content_block: Option<Map<String, Value>>,
     #[serde(borrow)]
     delta: Option<&'a RawValue>,
-    #[serde(deserialize_with = "object")]
-    usage: Option<MessageUsage>,
 }
 
 impl StreamedAnswer for PartialMessage {
     fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
-        let read: MessageEvent<'_> = piece(event, serde_json::from_slice)?;
+        let Reported { rest: read, usage } =
+            piece::<Reported<'_, MessageEvent<'_>>>(event, serde_json::from_slice)?;
         match &*read.r#type {
             "message_start" => self.start(read.message, sink),
             "content_block_start" => self.start_block(read.index, read.content_block),
             "content_block_delta" => self.add(read.index, read.delta, wanted, sink),
-            "message_delta" => self.end(read.delta, read.usage, sink),
-            "message_stop" => return ControlFlow::Break(End::Complete),
+            "message_delta" => self.end(read.delta, &usage, sink),
+            "message_stop" => {
+                self.has_ended = true;
+                return ControlFlow::Break(End::Complete);
+            }
             "error" | "message" => return ControlFlow::Break(End::Body(event.data.to_vec())),
             _ => {}
         }
@@ -75,7 +79,8 @@ impl StreamedAnswer for PartialMessage {
     }
 
     fn is_complete(&self) -> bool {
-        self.head.stop.is_some() && self.blocks.values().all(|block| is_document(&block.arguments()))
+        self.head.stop.as_deref().is_some_and(ends::is_known)
+            && self.blocks.values().all(|block| is_document(&block.arguments()))
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {
@@ -83,14 +88,16 @@ impl StreamedAnswer for PartialMessage {
             return Err(Unreadable::failure(broken_off(), None));
         }
         let blocks: Vec<Block> = self.blocks.into_values().collect();
-        completion(self.head, &blocks, wanted)
+        completion(self.head, &blocks, self.has_ended, wanted)
     }
 }
 
 impl PartialMessage {
     fn start(&mut self, message: Option<&RawValue>, sink: &mut dyn Sink) {
-        let message = message.and_then(|raw| serde_json::from_str::<WireMessage<'_>>(raw.get()).ok());
-        let (head, _) = message.unwrap_or_default().read();
+        let message = message
+            .and_then(|raw| serde_json::from_str::<Reported<'_, WireMessage<'_>>>(raw.get()).ok())
+            .unwrap_or_default();
+        let (head, _) = message.rest.read(&message.usage);
         (self.head, self.blocks) = (head, BTreeMap::new());
         self.head.stop = None;
         self.head.usage.begins();
@@ -166,12 +173,12 @@ impl PartialMessage {
         }
     }
 
-    fn end(&mut self, delta: Option<&RawValue>, usage: Option<MessageUsage>, sink: &mut dyn Sink) {
+    fn end(&mut self, delta: Option<&RawValue>, usage: &[&RawValue], sink: &mut dyn Sink) {
         if let Some(stop) = delta.and_then(|delta| serde_json::from_str::<Stop<'_>>(delta.get()).ok()) {
             stop.note(&mut self.head);
         }
-        if let Some(usage) = usage {
-            self.head.usage.update(usage);
+        if let Some(usage) = largest(usage) {
+            self.head.usage.grow(usage);
             self.report_usage(sink);
         }
     }

@@ -6,6 +6,7 @@ use llmnode_model::TokenUsage;
 use serde::{Deserialize, Deserializer};
 
 use crate::http::lenient::{Count, object, objects, reported, text, tokens};
+use crate::http::reported::Figures;
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -72,23 +73,6 @@ impl MessageUsage {
         self.output_tokens = Count::default();
     }
 
-    /// A later report has totals, but not always all of them.
-    pub(super) fn update(&mut self, later: MessageUsage) {
-        for (known, new) in [
-            (&mut self.input_tokens, later.input_tokens),
-            (&mut self.output_tokens, later.output_tokens),
-            (&mut self.cache_read_input_tokens, later.cache_read_input_tokens),
-            (&mut self.cache_creation_input_tokens, later.cache_creation_input_tokens),
-        ] {
-            if new.tokens.is_some() || new.impossible {
-                *known = new;
-            }
-        }
-        self.cache_creation = later.cache_creation.or(self.cache_creation);
-        self.compactions = later.compactions.or(self.compactions);
-        self.output_tokens_details = later.output_tokens_details.or(self.output_tokens_details);
-    }
-
     pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let sums = self.compactions.unwrap_or_default();
         let more = |figure: Count, more: u64| match figure.tokens {
@@ -113,6 +97,28 @@ impl MessageUsage {
     }
 }
 
+/// A later report has totals, but not always all of them.
+impl Figures for MessageUsage {
+    fn grow(&mut self, later: MessageUsage) {
+        self.input_tokens.grow(later.input_tokens);
+        self.output_tokens.grow(later.output_tokens);
+        self.cache_read_input_tokens.grow(later.cache_read_input_tokens);
+        self.cache_creation_input_tokens.grow(later.cache_creation_input_tokens);
+        if let Some(details) = later.cache_creation {
+            let known = self.cache_creation.get_or_insert_default();
+            known.ephemeral_1h_input_tokens.grow(details.ephemeral_1h_input_tokens);
+        }
+        if let Some(details) = later.output_tokens_details {
+            let known = self.output_tokens_details.get_or_insert_default();
+            known.thinking_tokens.grow(details.thinking_tokens);
+        }
+        if let Some(sums) = later.compactions {
+            let known = self.compactions.unwrap_or_default();
+            self.compactions = Some(std::array::from_fn(|at| known[at].max(sums[at])));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,14 +129,14 @@ mod tests {
         let of = |json: &str| serde_json::from_str::<MessageUsage>(json).unwrap();
         let start = of(r#"{"input_tokens":10,"output_tokens":1,"cache_read_input_tokens":null}"#);
         let mut usage = start;
-        usage.update(of(
+        usage.grow(of(
             r#"{"output_tokens":5,"iterations":[{"type":"compaction","input_tokens":1000,"output_tokens":100,"cache_read_input_tokens":7},7,{"type":"message","input_tokens":10,"output_tokens":5}]}"#,
         ));
         let (figures, _) = usage.figures();
         let figures = figures.unwrap();
         assert_eq!((figures.input, figures.output, figures.cached), (Some(1017), Some(105), Some(7)));
         assert_eq!(figures.cache_write, None);
-        usage.update(of(r#"{"output_tokens":6,"iterations":null}"#));
+        usage.grow(of(r#"{"output_tokens":6,"iterations":null}"#));
         assert_eq!(usage.figures().0.unwrap().output, Some(106));
     }
 }

@@ -24,6 +24,7 @@ use crate::http::reasoning::{Refused, Thinking};
 use crate::http::service::Outgoing;
 use crate::http::unsupported::UnsupportedFeature;
 use crate::http::url::Url;
+use crate::http::usage::larger;
 use crate::http::{endpoint, response_formats};
 
 impl Inner {
@@ -327,6 +328,7 @@ impl Inner {
         };
         match completion {
             Ok(mut completion) => {
+                completion.usage = larger(completion.usage, reported_usage);
                 completion.refusal = asked.clean(completion.refusal);
                 completion.finish = completion.finish.map(|finish| asked.clean_finish(finish));
                 completion.model = asked.clean(completion.model);
@@ -336,7 +338,7 @@ impl Inner {
                 Ok(completion)
             }
             Err(mut failure) => {
-                failure.usage = failure.usage.or(reported_usage.map(Box::new));
+                failure.usage = larger(failure.usage.as_deref().copied(), reported_usage).map(Box::new);
                 failure.status = Some(head.status.as_u16());
                 failure.request_id = head.request_id;
                 Err(failure)

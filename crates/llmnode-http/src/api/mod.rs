@@ -4,6 +4,7 @@ pub(crate) mod ask;
 pub(crate) mod assemble;
 #[cfg(test)]
 pub(crate) mod cuts;
+pub(crate) mod ends;
 pub(crate) mod error_response;
 pub(crate) mod expected_calls;
 pub(crate) mod handle;

@@ -10,6 +10,7 @@ use super::wire::{End, StreamedAnswer};
 use crate::http::body::ResponseBody as IncomingBody;
 use crate::http::incoming::Incoming;
 use crate::http::sse::{Decoder, is_event_stream};
+use crate::http::usage::larger;
 
 /// Then other tasks get a turn, even if the server is fast.
 const YIELD_AFTER_BYTES: usize = 64 * 1024;
@@ -123,6 +124,6 @@ fn ended(end: End, written: Box<dyn StreamedAnswer>) -> Result<ResponseBody, Mod
 }
 
 fn with_reported_usage(mut failure: ModelError, written: &dyn StreamedAnswer) -> ModelError {
-    failure.usage = failure.usage.or_else(|| written.usage().map(Box::new));
+    failure.usage = larger(failure.usage.as_deref().copied(), written.usage()).map(Box::new);
     failure
 }

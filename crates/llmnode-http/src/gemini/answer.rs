@@ -6,6 +6,8 @@ use llmnode_reader::internal::one_line;
 use serde_json::value::RawValue;
 
 use super::gathered::{Gathered, Response};
+use super::usage::UsageMetadata;
+use crate::api::ends;
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, json_of, no_answer, no_json};
@@ -50,7 +52,7 @@ fn no_candidates() -> Unreadable {
 }
 
 pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadResult {
-    let (usage, impossible) = answer.usage.figures();
+    let (usage, impossible) = answer.usage.as_ref().map(UsageMetadata::figures).unwrap_or_default();
     let failed = |category, message: String, retry| {
         Err(Unreadable::failure(ModelError::new(category, message).retry(retry), usage))
     };
@@ -66,7 +68,8 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
         let message = "the response has no candidates".to_owned();
         return failed(Category::EmptyResponse, message, Retry::Transport);
     }
-    if finish(reason) == FinishReason::ContentFilter {
+    let finish = ends::finish(reason);
+    if finish == Some(FinishReason::ContentFilter) {
         let message = format!("Gemini withheld the answer ({}): {why}", one_line(reason, 40));
         return failed(Category::ContentFilter, message, Retry::No);
     }
@@ -76,7 +79,6 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
         reason == "UNEXPECTED_TOOL_CALL",
     );
     let mistake = format!("the call of a tool failed ({reason}): {why}");
-    let finish = answer.finish.as_deref().map(finish);
     let mut parts = answer.parts;
     let mut completion = Completion::new(answer.text);
     completion.calls = answer.calls;
@@ -84,6 +86,10 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     (completion.finish, completion.model, completion.response_id) = (finish, answer.model, answer.id);
     let has_call = !completion.calls.is_empty();
     take_answer(&mut completion, wanted);
+    // No event says that a message has ended: its reason does.
+    if let Some(doubt) = ends::doubt(&completion, true) {
+        return Err(Unreadable::failure(doubt, usage));
+    }
     if malformed || (unexpected && completion.calls.is_empty()) {
         let mut failure = ModelError::new(Category::SchemaError, mistake).retry(Retry::Feedback);
         // What it wrote instead, as far as Google shows it.
@@ -98,23 +104,4 @@ pub(super) fn completion(answer: Gathered, wanted: ExpectedCalls<'_>) -> ReadRes
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));
     read.flags.extend(answer.others.then_some(OTHER_CHOICES));
     Ok(read)
-}
-
-fn finish(reason: &str) -> FinishReason {
-    match reason {
-        "STOP" => FinishReason::Stop,
-        "MAX_TOKENS" | "CONTINUATION" => FinishReason::Length,
-        "SAFETY"
-        | "RECITATION"
-        | "BLOCKLIST"
-        | "PROHIBITED_CONTENT"
-        | "SPII"
-        | "MODEL_ARMOR"
-        | "LANGUAGE"
-        | "ESCALATION"
-        | "PUP_LIMITED_DISABLED" => FinishReason::ContentFilter,
-        "OTHER" | "MALFORMED_RESPONSE" => FinishReason::Error,
-        image if image.starts_with("IMAGE_") => FinishReason::ContentFilter,
-        other => FinishReason::Other(other.to_owned()),
-    }
 }

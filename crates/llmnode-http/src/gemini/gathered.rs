@@ -9,12 +9,12 @@ use serde::de::{DeserializeSeed, Error, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::usage::LastUsage;
+use super::usage::UsageMetadata;
+use crate::api::ends::UNSPECIFIED;
 use crate::http::lenient::{
     Count, First, Indexed, Lenient, LenientVisitor, first, object, set_if_changed, text, tokens,
 };
-
-const UNSPECIFIED: &str = "FINISH_REASON_UNSPECIFIED";
+use crate::http::reported::{self, Reported};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -23,8 +23,6 @@ pub(super) struct Response<'a> {
     candidates: Option<First<Candidate<'a>>>,
     #[serde(borrow, deserialize_with = "object")]
     prompt_feedback: Option<PromptFeedback<'a>>,
-    #[serde(borrow)]
-    usage_metadata: Option<&'a RawValue>,
     #[serde(borrow, deserialize_with = "text")]
     model_version: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "text")]
@@ -33,7 +31,7 @@ pub(super) struct Response<'a> {
 
 impl<'a> Response<'a> {
     /// From a byte slice, serde_json would check the UTF-8 of each text by itself.
-    pub(super) fn read(json: &'a [u8]) -> serde_json::Result<Response<'a>> {
+    pub(super) fn read(json: &'a [u8]) -> serde_json::Result<Reported<'a, Response<'a>>> {
         serde_json::from_str(std::str::from_utf8(json).map_err(serde_json::Error::custom)?)
     }
 }
@@ -89,7 +87,7 @@ pub(super) struct Gathered {
     pub(super) bytes_at_finish: Option<usize>,
     /// Why the prompt is blocked.
     pub(super) block: Option<(String, String)>,
-    pub(super) usage: LastUsage,
+    pub(super) usage: Option<UsageMetadata>,
     pub(super) answers: bool,
     /// There are further candidates.
     pub(super) others: bool,
@@ -109,23 +107,22 @@ impl Gathered {
     }
 
     pub(super) fn usage_so_far(&self) -> Option<TokenUsage> {
-        let mut figures = self.usage.figures().0?;
-        if !self.ends() && !self.usage.counts_output() {
+        let usage = self.usage.as_ref()?;
+        let mut figures = usage.figures().0?;
+        if !self.ends() && !usage.counts_output() {
             (figures.output, figures.total) = (None, None);
         }
         Some(figures).filter(|figures| *figures != TokenUsage::default())
     }
 
     /// Whether it was anything of an answer. What follows a finish reason belongs to the answer, too.
-    pub(super) fn add(&mut self, response: Response<'_>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
-        let Response { candidates, prompt_feedback, usage_metadata, model_version, response_id } = response;
-        let usage = usage_metadata.filter(|usage| usage.get().starts_with('{'));
-        let is_answer = candidates.is_some() || prompt_feedback.is_some() || usage.is_some();
+    pub(super) fn add(&mut self, event: Reported<'_, Response<'_>>, show: &mut dyn FnMut(Piece<'_>)) -> bool {
+        let Response { candidates, prompt_feedback, model_version, response_id } = event.rest;
+        let has_usage = event.usage.iter().any(|usage| usage.get().starts_with('{'));
+        let is_answer = candidates.is_some() || prompt_feedback.is_some() || has_usage;
         set_if_changed(&mut self.model, model_version);
         set_if_changed(&mut self.id, response_id);
-        if let Some(usage) = usage {
-            self.usage.update(usage);
-        }
+        reported::grow(&mut self.usage, &event.usage);
         if let Some(PromptFeedback { block_reason: Some(reason), block_reason_message }) = prompt_feedback {
             self.block = Some((reason.into_owned(), block_reason_message.unwrap_or_default().into_owned()));
         }

@@ -6,6 +6,8 @@ use llmnode_model::{Delta, Sink, TokenUsage};
 
 use super::answer::completion;
 use super::gathered::{Gathered, Piece, Response};
+use super::usage::UsageMetadata;
+use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{ReadResult, Unreadable};
@@ -53,7 +55,9 @@ impl StreamedAnswer for PartialAnswer {
     }
 
     fn is_complete(&self) -> bool {
-        self.answer.bytes_at_finish == Some(self.answer.bytes) && self.answer.usage.counts_output()
+        let ends = self.answer.finish.as_deref().is_some_and(ends::is_known);
+        let is_last = self.answer.bytes_at_finish == Some(self.answer.bytes);
+        ends && is_last && self.answer.usage.as_ref().is_some_and(UsageMetadata::counts_output)
     }
 
     fn finish(self: Box<Self>, wanted: ExpectedCalls<'_>) -> ReadResult {

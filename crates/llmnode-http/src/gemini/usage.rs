@@ -2,45 +2,14 @@
 
 use llmnode_model::TokenUsage;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::http::lenient::{Count, reported, tokens};
-
-/// How the name of each figure ends.
-const FIGURE: &[u8] = b"TokenCount\"";
-
-/// The last report, which has totals. Most reports of a stream are never looked at.
-#[derive(Debug, Default)]
-pub(super) struct LastUsage(String);
-
-impl LastUsage {
-    /// Reports without figures replace none.
-    pub(super) fn update(&mut self, later: &RawValue) {
-        // Most have one near their beginning.
-        let mut pieces = later.get().as_bytes().windows(FIGURE.len());
-        if pieces.any(|piece| piece == FIGURE) {
-            later.get().clone_into(&mut self.0);
-        }
-    }
-
-    pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
-        self.report().figures()
-    }
-
-    pub(super) fn counts_output(&self) -> bool {
-        let UsageMetadata { candidates_token_count, thoughts_token_count, .. } = self.report();
-        [candidates_token_count, thoughts_token_count].iter().any(|count| count.tokens.is_some())
-    }
-
-    fn report(&self) -> UsageMetadata {
-        serde_json::from_str(&self.0).unwrap_or_default()
-    }
-}
+use crate::http::reported::Figures;
 
 /// Absent is unknown, but for what the total leaves open.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct UsageMetadata {
+pub(super) struct UsageMetadata {
     #[serde(deserialize_with = "tokens")]
     prompt_token_count: Count,
     /// What the provider's own tools put into the prompt.
@@ -56,8 +25,23 @@ struct UsageMetadata {
     total_token_count: Count,
 }
 
+impl Figures for UsageMetadata {
+    fn grow(&mut self, later: UsageMetadata) {
+        self.prompt_token_count.grow(later.prompt_token_count);
+        self.tool_use_prompt_token_count.grow(later.tool_use_prompt_token_count);
+        self.cached_content_token_count.grow(later.cached_content_token_count);
+        self.candidates_token_count.grow(later.candidates_token_count);
+        self.thoughts_token_count.grow(later.thoughts_token_count);
+        self.total_token_count.grow(later.total_token_count);
+    }
+}
+
 impl UsageMetadata {
-    fn figures(&self) -> (Option<TokenUsage>, bool) {
+    pub(super) fn counts_output(&self) -> bool {
+        self.candidates_token_count.tokens.or(self.thoughts_token_count.tokens).is_some()
+    }
+
+    pub(super) fn figures(&self) -> (Option<TokenUsage>, bool) {
         let all = [
             self.prompt_token_count,
             self.tool_use_prompt_token_count,

@@ -6,6 +6,7 @@ use http::StatusCode;
 use llmnode_model::TokenUsage;
 use serde_json::Value;
 
+use super::reported::value_of;
 use super::retry_after::{number_of_seconds, protobuf_duration};
 use super::usage::usage_of;
 
@@ -43,8 +44,8 @@ const MAX_DEPTH: usize = 4;
 impl ErrorBody {
     pub(crate) fn read(body: &[u8]) -> ErrorBody {
         let mut error = ErrorBody::default();
-        match serde_json::from_slice::<Value>(body) {
-            Ok(value) => {
+        match value_of(body) {
+            Some(value) => {
                 // OpenRouter reports a provider's failure in the choice.
                 let choice =
                     value.pointer("/choices/0").filter(|choice| choice.get("error").is_some_and(is_envelope));
@@ -54,7 +55,7 @@ impl ErrorBody {
                 let usage = value.get("usage").or_else(|| value.pointer("/error/usage"));
                 error.usage = usage.map(usage_of).unwrap_or_default();
             }
-            Err(_) => {
+            None => {
                 let text = String::from_utf8_lossy(&body[..body.len().min(TEXT_CAP)]);
                 error.message =
                     if looks_like_html(body) { without_tags(&text) } else { text.trim().to_owned() };
@@ -186,12 +187,15 @@ fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Splits `NOT_ENOUGH_BALANCE`, `not-enough-balance` and `NotEnoughBalance` alike.
-fn words(name: &str) -> Vec<String> {
+/// Splits `NOT_ENOUGH_BALANCE`, `not-enough-balance` and `NotEnoughBalance` alike, and `LLMError` into two words.
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut last = ' ';
-    for c in name.chars().take(200) {
-        if !c.is_ascii_alphanumeric() || (last.is_ascii_lowercase() && c.is_ascii_uppercase()) {
+    let mut rest = name.chars().take(200).peekable();
+    while let Some(c) = rest.next() {
+        let ends_capitals = last.is_ascii_uppercase() && rest.peek().is_some_and(char::is_ascii_lowercase);
+        let begins_word = c.is_ascii_uppercase() && (last.is_ascii_lowercase() || ends_capitals);
+        if !c.is_ascii_alphanumeric() || begins_word {
             words.push(String::new());
         }
         if c.is_ascii_alphanumeric() {
@@ -220,14 +224,14 @@ fn is_envelope(value: &Value) -> bool {
 }
 
 pub(crate) fn has_error(body: &[u8]) -> bool {
-    let Ok(body) = serde_json::from_slice::<Value>(body) else { return false };
+    let Some(body) = value_of(body) else { return false };
     let error = body.get(0).unwrap_or(&body).get("error");
     error.is_some_and(|error| !matches!(error, Value::Null | Value::Bool(false)))
 }
 
 /// For a successful response without an answer.
 pub(crate) fn is_error(body: &[u8]) -> bool {
-    let Ok(Value::Object(body)) = serde_json::from_slice(body) else { return false };
+    let Some(Value::Object(body)) = value_of(body) else { return false };
     let is_word = |name: &str| body.get(name).is_some_and(Value::is_string);
     let is = |name: &str, word: &str| body.get(name).and_then(Value::as_str) == Some(word);
     let any = |name: &str| !matches!(body.get(name), None | Some(Value::Null | Value::Bool(false)));

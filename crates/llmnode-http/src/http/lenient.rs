@@ -104,6 +104,14 @@ pub(crate) struct Count {
     pub(crate) impossible: bool,
 }
 
+impl Count {
+    /// What of two reports counts.
+    pub(crate) fn grow(&mut self, later: Count) {
+        self.tokens = self.tokens.max(later.tokens);
+        self.impossible |= later.impossible;
+    }
+}
+
 /// The flag: a figure is impossible. Servers that do not count send only zeros.
 pub(crate) fn reported(usage: TokenUsage, figures: &[Count]) -> (Option<TokenUsage>, bool) {
     let known = figures.iter().any(|figure| figure.tokens.is_some_and(|tokens| tokens > 0));

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::lenient::{Count, object, reported, tokens};
+use super::reported::Figures;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -50,6 +51,42 @@ struct PromptDetails {
 struct CompletionDetails {
     #[serde(deserialize_with = "tokens")]
     reasoning_tokens: Count,
+}
+
+impl Figures for Usage {
+    fn grow(&mut self, later: Usage) {
+        self.prompt_tokens.grow(later.prompt_tokens);
+        self.completion_tokens.grow(later.completion_tokens);
+        self.total_tokens.grow(later.total_tokens);
+        self.prompt_cache_hit_tokens.grow(later.prompt_cache_hit_tokens);
+        self.cached_tokens.grow(later.cached_tokens);
+        self.cache_creation_input_tokens.grow(later.cache_creation_input_tokens);
+        self.input_tokens.grow(later.input_tokens);
+        self.output_tokens.grow(later.output_tokens);
+        if let Some(details) = later.prompt_tokens_details {
+            let known = self.prompt_tokens_details.get_or_insert_default();
+            known.cached_tokens.grow(details.cached_tokens);
+            known.cache_write_tokens.grow(details.cache_write_tokens);
+            known.cache_creation_input_tokens.grow(details.cache_creation_input_tokens);
+        }
+        if let Some(details) = later.completion_tokens_details {
+            let known = self.completion_tokens_details.get_or_insert_default();
+            known.reasoning_tokens.grow(details.reasoning_tokens);
+        }
+    }
+}
+
+/// Of two reports of one response, the larger figures.
+pub(crate) fn larger(one: Option<TokenUsage>, other: Option<TokenUsage>) -> Option<TokenUsage> {
+    let (Some(mut one), Some(other)) = (one, other) else { return one.or(other) };
+    one.input = one.input.max(other.input);
+    one.output = one.output.max(other.output);
+    one.total = one.total.max(other.total);
+    one.cached = one.cached.max(other.cached);
+    one.cache_write = one.cache_write.max(other.cache_write);
+    one.cache_write_long = one.cache_write_long.max(other.cache_write_long);
+    one.reasoning = one.reasoning.max(other.reasoning);
+    Some(one)
 }
 
 pub(crate) fn usage_of(value: &Value) -> (Option<TokenUsage>, bool) {

@@ -2,15 +2,18 @@
 
 use std::borrow::Cow;
 
-use llmnode_model::{Category, Completion, FinishReason, ModelError, Retry};
+use llmnode_model::{Category, Completion, ModelError, Retry};
 use llmnode_reader::internal::one_line;
 
 use super::calls::{self, AnswerCall, called};
 use super::carried;
 use super::response::{Choice, Choices, Message, Response};
+use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::read_answer::{OTHER_CHOICES, ReadAnswer, ReadResult, Unreadable};
 use crate::http::error_body;
+use crate::http::reported::{Reported, largest};
+use crate::http::usage::Usage;
 
 pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
@@ -20,22 +23,26 @@ pub(crate) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
         Some(b'[') => return Err(failure("the response is a JSON list, not a chat completion", Retry::No)),
         Some(_) => {}
     }
-    let response: Response<'_> = serde_json::from_slice(body).map_err(|error| {
+    let read: Reported<'_, Response<'_>> = serde_json::from_slice(body).map_err(|error| {
         let failed = || failure(format!("the response cannot be read as JSON: {error}"), Retry::Transport);
         broken_text(body, wanted).unwrap_or_else(failed)
     })?;
-    completion(response, || error_body::is_error(body), wanted)
+    let usage = largest(&read.usage);
+    completion(read.rest, usage, || error_body::is_error(body), true, wanted)
 }
 
+/// `has_ended`: the message came to the end that this API has for one.
 pub(super) fn completion(
     response: Response<'_>,
+    usage: Option<Usage>,
     is_error: impl Fn() -> bool,
+    has_ended: bool,
     wanted: ExpectedCalls<'_>,
 ) -> ReadResult {
-    let (usage, impossible) = response.usage();
+    let (usage, impossible) = usage.as_ref().map(Usage::figures).unwrap_or_default();
     let (choice, others) = match response.choices {
         // OpenRouter's choice of a failure has no answer.
-        Choices::Answer(choice, _) if choice.finish_reason.as_deref() == Some("error") && is_error() => {
+        Choices::Answer(choice, _) if choice.has_failed() && is_error() => {
             return Err(Unreadable::ErrorObject);
         }
         Choices::Answer(choice, others) => (choice, others),
@@ -48,6 +55,7 @@ pub(super) fn completion(
     };
     let Choice { finish_reason, message, .. } = choice;
     let mut message = message.unwrap_or_default();
+    message.drop_stubs();
     let refusal = message.refusal.take().map(Cow::into_owned);
     let calls = calls::collect_tool_calls(&message.tool_calls, message.function_call.as_ref(), wanted);
     let thought = message.reasoning_content.take().filter(|thought| !thought.is_empty());
@@ -66,16 +74,17 @@ pub(super) fn completion(
     let function = wanted.function.filter(|_| calls.is_empty());
     let has_call = !message.tool_calls.is_empty() || message.function_call.is_some();
     let text = text(message, function).map_err(|failure| Unreadable::failure(failure, usage))?;
+    if let Some(reason) = finish_reason.as_deref().filter(|reason| ends::is_malformed_call(reason)) {
+        return Err(Unreadable::failure(ends::malformed_call(reason, text), usage));
+    }
     let mut completion = Completion::new(text);
     completion.refusal = refusal;
     completion.reasoning = reasoning;
-    completion.finish = finish_reason.and_then(|reason| match &*reason {
-        reason if is_of_calls(reason) && (function.is_some() || !calls.is_empty()) => {
-            Some(FinishReason::Stop)
-        }
-        reason => finish(reason),
-    });
+    completion.finish = finish_reason.and_then(|reason| ends::finish(&reason));
     completion.calls = calls;
+    if let Some(doubt) = ends::doubt(&completion, has_ended) {
+        return Err(Unreadable::failure(doubt, usage));
+    }
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned);
     let mut read = ReadAnswer::new(completion, has_call, parts, (usage, impossible));
@@ -131,30 +140,13 @@ fn replace_lone_surrogates(json: &str) -> String {
     whole + rest
 }
 
-pub(super) fn is_of_calls(reason: &str) -> bool {
-    matches!(reason, "tool_calls" | "tool_use" | "function_call")
-}
-
-/// Servers use different words for the same reasons.
-pub(super) fn finish(reason: &str) -> Option<FinishReason> {
-    Some(match reason {
-        "" => return None,
-        "stop" => FinishReason::Stop,
-        // Mistral: the model's own limit.
-        "length" | "max_tokens" | "MAX_TOKENS" | "model_length" | "repetition" => FinishReason::Length,
-        "content_filter" | "SAFETY" | "PROHIBITED_CONTENT" => FinishReason::ContentFilter,
-        "error" | "abort" | "insufficient_system_resource" => FinishReason::Error,
-        other => FinishReason::Other(other.to_owned()),
-    })
-}
-
 fn failure(message: impl Into<String>, retry: Retry) -> Unreadable {
     Unreadable::Failure(Box::new(ModelError::new(Category::BadResponse, message).retry(retry)))
 }
 
 #[cfg(test)]
 mod tests {
-    use llmnode_model::TokenUsage;
+    use llmnode_model::{FinishReason, TokenUsage};
     use llmnode_reader::Flag;
 
     use super::*;
@@ -349,7 +341,7 @@ mod tests {
                 "timings":{"a":[1,2]},"error":null}"#;
         let completion = ok(&body);
         assert_eq!((completion.text.as_str(), completion.model.as_deref()), ("a", Some("7")));
-        assert_eq!(completion.finish, Some(FinishReason::Other("eos".to_owned())));
+        assert_eq!(completion.finish, Some(FinishReason::Stop));
         assert_eq!((completion.response_id, completion.usage), (None, None));
         assert_eq!(ok(&choice("{}")).response_id.as_deref(), Some("r1"));
         assert_eq!(ok(r#"{"id":"","model":-7,"choices":[{}]}"#).response_id, None);

@@ -37,7 +37,19 @@ pub(super) struct FunctionCall<'a> {
     pub(super) arguments: Option<&'a RawValue>,
 }
 
+impl ToolCall<'_> {
+    /// It has nothing of a call in it.
+    pub(super) fn is_stub(&self) -> bool {
+        self.id.as_deref().is_none_or(str::is_empty)
+            && self.function.as_ref().is_some_and(FunctionCall::is_empty)
+    }
+}
+
 impl FunctionCall<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.name.as_deref().is_none_or(str::is_empty) && self.arguments().is_empty()
+    }
+
     pub(super) fn arguments(&self) -> String {
         let raw = self.arguments.map_or("", RawValue::get);
         match serde_json::from_str::<Value>(raw) {

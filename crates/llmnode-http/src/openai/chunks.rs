@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use llmnode_model::internal::is_document;
-use llmnode_model::{Category, Delta, FinishReason, ModelError, Retry, Sink, TokenUsage};
+use llmnode_model::{Category, Delta, ModelError, Retry, Sink, TokenUsage};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -14,12 +14,14 @@ use super::answer;
 use super::calls::{FunctionCall, ToolCall, tool_calls};
 use super::carried;
 use super::response::{Choice, Choices, ContentTexts, Message, Response, content};
+use crate::api::ends;
 use crate::api::expected_calls::ExpectedCalls;
 use crate::api::padding::PaddingWatch;
 use crate::api::read_answer::{OTHER_CHOICES, ReadResult, Unreadable};
 use crate::api::unreadable::{broken_off, piece};
 use crate::api::wire::{End, StreamedAnswer};
 use crate::http::lenient::{Count, First, Indexed, first, object, set_if_changed, text, tokens};
+use crate::http::reported::{self, Reported};
 use crate::http::sse::Event;
 use crate::http::usage::Usage;
 
@@ -32,8 +34,6 @@ struct Chunk<'a> {
     model: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "first")]
     choices: Option<First<ChunkChoice<'a>>>,
-    #[serde(deserialize_with = "object")]
-    usage: Option<Usage>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
@@ -117,15 +117,14 @@ impl StreamedAnswer for PartialCompletion {
     fn read(&mut self, event: Event<'_>, wanted: ExpectedCalls<'_>, sink: &mut dyn Sink) -> ControlFlow<End> {
         let read = piece(event, serde_json::from_slice);
         self.done = matches!(read, ControlFlow::Break(End::Complete));
-        let Chunk { id, model, choices, usage, error } = read?;
+        let Reported { rest, usage } = read?;
+        let Chunk { id, model, choices, error } = rest;
         let whole = || ControlFlow::Break(End::Body(event.data.to_vec()));
         set_if_changed(&mut self.id, id);
         set_if_changed(&mut self.model, model);
-        if let Some(usage) = usage {
-            if let (Some(known), _) = usage.figures() {
-                sink.usage(known);
-            }
-            self.usage = Some(usage);
+        reported::grow(&mut self.usage, &usage);
+        if let Some(known) = self.usage().filter(|_| !usage.is_empty()) {
+            sink.usage(known);
         }
         if error.is_some_and(|error| !matches!(error.get(), "null" | "false")) {
             return whole();
@@ -167,8 +166,8 @@ impl StreamedAnswer for PartialCompletion {
 
     fn is_complete(&self) -> bool {
         let ends = match self.finish_reason.as_deref() {
-            Some(reason) if answer::is_of_calls(reason) => !self.calls.is_empty(),
-            reason => !matches!(reason.and_then(answer::finish), None | Some(FinishReason::Other(_))),
+            Some(reason) if ends::is_of_calls(reason) => !self.calls.is_empty(),
+            reason => reason.is_some_and(ends::is_known),
         };
         let is_last = self.bytes_at_finish == Some(self.bytes);
         ends && is_last && self.calls.iter().all(|call| is_document(&call.arguments))
@@ -217,9 +216,8 @@ impl StreamedAnswer for PartialCompletion {
             id: id.map(Cow::Owned),
             model: model.map(Cow::Owned),
             choices: Choices::Answer(choice, false),
-            usage,
         };
-        answer::completion(response, || false, wanted)
+        answer::completion(response, usage, || false, self.done, wanted)
     }
 }
 
@@ -264,7 +262,8 @@ impl PartialCompletion {
         }
         let single =
             said.function_call.map(|function| ToolCall { function: Some(function), ..ToolCall::default() });
-        for call in said.tool_calls.into_iter().chain(single) {
+        let pieces = said.tool_calls.into_iter().chain(single);
+        for call in pieces.filter(|call| !call.is_stub()) {
             self.call(&call, wanted, sink);
         }
     }

@@ -18,8 +18,9 @@ use crate::api::response_head::ResponseHead;
 use crate::http::capabilities::{Capabilities, RequestShape};
 use crate::http::error_body;
 use crate::http::headers::RequestHeaders;
-use crate::http::lenient::{object, text};
+use crate::http::lenient::text;
 use crate::http::redirects::Redirects;
+use crate::http::reported::{Reported, largest};
 use crate::http::service::{Outgoing, Service};
 use crate::http::usage::Usage;
 
@@ -42,8 +43,6 @@ struct Answer<'a> {
     #[serde(borrow, deserialize_with = "text")]
     model: Option<Cow<'a, str>>,
     data: Vec<Item>,
-    #[serde(deserialize_with = "object")]
-    usage: Option<Usage>,
 }
 
 #[derive(Deserialize)]
@@ -192,8 +191,10 @@ impl Inner {
         if body.trim_ascii_start().first() == Some(&b'<') {
             return Err(self.web_page(body, asked));
         }
-        let Answer { model, mut data, usage } = serde_json::from_slice(body)
+        let Reported { rest, usage } = serde_json::from_slice(body)
             .map_err(|error| self.no_vectors(&format!("cannot be read as embeddings: {error}")))?;
+        let Answer { model, mut data } = rest;
+        let usage: Option<Usage> = largest(&usage);
         let (usage, impossible) = usage.as_ref().map(Usage::figures).unwrap_or_default();
         if impossible {
             sink.flag(Flag::ImpossibleUsage);

@@ -7,15 +7,15 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use llmnode_model::TokenUsage;
+use llmnode_model::FinishReason;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::calls::{FunctionCall, ToolCall, tool_calls};
+use crate::api::ends;
 use crate::http::lenient::{Count, Lenient, LenientVisitor, Object, object, text, tokens};
-use crate::http::usage::Usage;
 
 /// Or an error object with status 200.
 #[derive(Debug, Default, Deserialize)]
@@ -27,8 +27,6 @@ pub(super) struct Response<'a> {
     pub(super) model: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "the_answer")]
     pub(super) choices: Choices<'a>,
-    #[serde(deserialize_with = "object")]
-    pub(super) usage: Option<Usage>,
 }
 
 /// Requests never ask for more than one choice.
@@ -50,6 +48,12 @@ pub(super) struct Choice<'a> {
     pub(super) finish_reason: Option<Cow<'a, str>>,
     #[serde(borrow, deserialize_with = "object")]
     pub(super) message: Option<Message<'a>>,
+}
+
+impl Choice<'_> {
+    pub(super) fn has_failed(&self) -> bool {
+        self.finish_reason.as_deref().and_then(ends::finish) == Some(FinishReason::Error)
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -78,9 +82,11 @@ pub(super) struct Message<'a> {
     pub(super) function_call: Option<FunctionCall<'a>>,
 }
 
-impl Response<'_> {
-    pub(super) fn usage(&self) -> (Option<TokenUsage>, bool) {
-        self.usage.as_ref().map(Usage::figures).unwrap_or_default()
+impl Message<'_> {
+    /// Gateways put an empty call of the older form beside texts and calls.
+    pub(super) fn drop_stubs(&mut self) {
+        self.tool_calls.retain(|call| !call.is_stub());
+        self.function_call.take_if(|called| called.is_empty());
     }
 }
 

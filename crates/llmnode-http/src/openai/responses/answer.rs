@@ -11,11 +11,13 @@ use serde_json::value::RawValue;
 
 use super::request::LEAST_TOKENS;
 use super::usage::ResponseUsage;
+use crate::api::ends;
 use crate::api::expected_calls::{ExpectedCalls, take_answer};
 use crate::api::read_answer::{ReadAnswer, ReadResult, Unreadable};
 use crate::api::unreadable::{json_of, no_answer, no_json};
 use crate::http::error_body;
-use crate::http::lenient::{object, text};
+use crate::http::lenient::text;
+use crate::http::reported::{Reported, largest};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -33,8 +35,6 @@ struct Response<'a> {
     /// Some servers lack it: then `completed` may be cut.
     #[serde(borrow, deserialize_with = "present")]
     incomplete_details: Option<&'a RawValue>,
-    #[serde(deserialize_with = "object")]
-    usage: Option<ResponseUsage>,
 }
 
 /// `Some` for `null`, too.
@@ -44,39 +44,40 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 
 pub(super) fn read(body: &[u8], wanted: ExpectedCalls<'_>) -> ReadResult {
     let body = json_of(body)?;
-    match serde_json::from_slice::<Response<'_>>(body) {
-        Err(error) => Err(no_json(&error)),
-        Ok(Response { error: Some(_), .. }) => Err(Unreadable::ErrorObject),
-        Ok(Response { output: None, status: None, .. }) if error_body::is_error(body) => {
+    let Reported { rest: response, usage } =
+        serde_json::from_slice::<Reported<'_, Response<'_>>>(body).map_err(|error| no_json(&error))?;
+    match response {
+        Response { error: Some(_), .. } => Err(Unreadable::ErrorObject),
+        Response { output: None, status: None, .. } if error_body::is_error(body) => {
             Err(Unreadable::ErrorObject)
         }
-        Ok(Response { output: None, status: None, .. }) => {
+        Response { output: None, status: None, .. } => {
             Err(no_answer("the response is JSON without `output`: is this the Responses API?"))
         }
-        Ok(response) => completion(response, wanted),
+        response => completion(response, largest(&usage), wanted),
     }
 }
 
-fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
-    let (usage, impossible) = response.usage.as_ref().map(ResponseUsage::figures).unwrap_or_default();
+fn completion(response: Response<'_>, usage: Option<ResponseUsage>, wanted: ExpectedCalls<'_>) -> ReadResult {
+    let (usage, impossible) = usage.as_ref().map(ResponseUsage::figures).unwrap_or_default();
     let details = response.incomplete_details.filter(|details| details.get() != "null");
     let reason = details.and_then(|details| Some(word(&members(details), "reason")?.into_owned()));
     let finish = match (response.status.as_deref(), reason.as_deref()) {
-        (Some("incomplete"), Some("content_filter")) => {
-            let message = "OpenAI withheld the answer (content_filter)";
-            let withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
-            return Err(Unreadable::failure(withheld, usage));
-        }
-        (Some("incomplete"), _) => Some(FinishReason::Length),
+        (Some("incomplete"), reason) => Some(incomplete(reason)),
         (Some("completed"), _) => {
             let output = usage.and_then(|usage| usage.output);
             let is_cut = is_cut(output, wanted.limit, response.incomplete_details.is_some());
             Some(if is_cut { FinishReason::Length } else { FinishReason::Stop })
         }
-        (Some("failed" | "cancelled"), _) => Some(FinishReason::Error),
-        (Some(other), _) => Some(FinishReason::Other(one_line(other, 40).to_string())),
+        (Some(other), _) => ends::finish(&one_line(other, 40).to_string()),
         (None, _) => None,
     };
+    if finish == Some(FinishReason::ContentFilter) {
+        let why = reason.as_deref().or(response.status.as_deref()).unwrap_or_default();
+        let message = format!("OpenAI withheld the answer ({})", one_line(why, 40));
+        let withheld = ModelError::new(Category::ContentFilter, message).retry(Retry::No);
+        return Err(Unreadable::failure(withheld, usage));
+    }
     let items = list(response.output.as_ref());
     let mut read = Items::default();
     items.iter().for_each(|item| read.add(&members(item)));
@@ -87,9 +88,20 @@ fn completion(response: Response<'_>, wanted: ExpectedCalls<'_>) -> ReadResult {
     let parts = if goes_back { parts(&items) } else { Vec::new() };
     (completion.refusal, completion.reasoning) = (Some(refusal), Some(reasoning));
     completion.finish = finish;
+    if let Some(doubt) = ends::doubt(&completion, true) {
+        return Err(Unreadable::failure(doubt, usage));
+    }
     completion.model = response.model.map(Cow::into_owned);
     completion.response_id = response.id.map(Cow::into_owned);
     Ok(ReadAnswer::new(completion, has_call, parts, (usage, impossible)))
+}
+
+/// What cut the answer.
+fn incomplete(reason: Option<&str>) -> FinishReason {
+    match reason.and_then(ends::finish) {
+        Some(of_server @ (FinishReason::ContentFilter | FinishReason::Error)) => of_server,
+        _ => FinishReason::Length,
+    }
 }
 
 /// Whether a `completed` answer ended at the limit. The API takes no limit below [`LEAST_TOKENS`].

@@ -4,6 +4,7 @@ use llmnode_model::TokenUsage;
 use serde::Deserialize;
 
 use crate::http::lenient::{Count, object, reported, tokens};
+use crate::http::reported::Figures;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -34,6 +35,23 @@ struct InputDetails {
 struct OutputDetails {
     #[serde(deserialize_with = "tokens")]
     reasoning_tokens: Count,
+}
+
+impl Figures for ResponseUsage {
+    fn grow(&mut self, later: ResponseUsage) {
+        self.input_tokens.grow(later.input_tokens);
+        self.output_tokens.grow(later.output_tokens);
+        self.total_tokens.grow(later.total_tokens);
+        if let Some(details) = later.input_tokens_details {
+            let known = self.input_tokens_details.get_or_insert_default();
+            known.cached_tokens.grow(details.cached_tokens);
+            known.cache_write_tokens.grow(details.cache_write_tokens);
+        }
+        if let Some(details) = later.output_tokens_details {
+            let known = self.output_tokens_details.get_or_insert_default();
+            known.reasoning_tokens.grow(details.reasoning_tokens);
+        }
+    }
 }
 
 impl ResponseUsage {
