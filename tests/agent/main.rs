@@ -55,9 +55,9 @@ mod valid;
 #[cfg(all(feature = "openai", feature = "stub-server"))]
 mod wire;
 
-#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
-#[path = "../support/apis.rs"]
-mod apis;
 #[cfg(any(feature = "anthropic", feature = "gemini"))]
 #[path = "../support/recorded.rs"]
 mod recorded;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[path = "../support/said.rs"]
+mod said;

@@ -4,8 +4,8 @@ use llmnode::prelude::*;
 use llmnode::{Category, Flag};
 use serde_json::json;
 
-use crate::apis::{Api, Said, ways};
 use crate::recorded::{Answer, Recorded, json};
+use crate::said::{Api, Said, ways};
 
 /// Shouts.
 #[tool]
