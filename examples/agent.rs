@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --example agent -- "Something on the sea?"
+//! cargo run --example agent -- --page run.html
 //! ```
 
 use std::sync::Mutex;
@@ -98,8 +99,8 @@ struct Recommend {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let question = std::env::args().nth(1).filter(|argument| argument != "--page");
-    let question = question.unwrap_or("Something on the sea?".into());
+    let arguments = common::Arguments::read("[QUESTION] [--page FILE]");
+    let question = arguments.value(0).unwrap_or("Something on the sea?").to_owned();
     let (model, _server) = common::model(stub()).await?;
     let shelf = [("The Sea Around Us", 1951), ("The Worst Journey in the World", 1922)];
     let shelf = shelf.map(|(title, year)| Book { title: title.into(), year }).into();
@@ -118,7 +119,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let outcome = answer.report().await;
-    page::write(&recording)?;
+    page::write(&recording, arguments.option("--page"))?;
     let report = outcome?;
     println!("{}: {}", report.value.title, report.value.reason);
     println!("lent: {:?}", run.state().lent.lock().map(|lent| lent.clone()).unwrap_or_default());

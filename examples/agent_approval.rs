@@ -72,7 +72,7 @@ flow! { Tidying(Desk): Tidy => end }
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let place = std::env::temp_dir().join("llmnode-agent-approval");
-    let place = std::env::args().nth(1).map_or(place, PathBuf::from);
+    let place = common::Arguments::read("[FOLDER]").value(0).map_or(place, PathBuf::from);
     let (folder, journal) = (place.join("desk"), place.join("tidy.journal"));
     if !journal.exists() {
         fs::create_dir_all(&folder)?;

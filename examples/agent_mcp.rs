@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --example agent_mcp --features mcp                       # a small server of its own
-//! cargo run --example agent_mcp --features mcp -- notes "What is due?"   # the files of a folder
+//! cargo run --example agent_mcp --features mcp -- docs "What is it about?"   # the files of a folder
 //! ```
 //!
 //! The second form starts the reference server for files from npm, which needs Node.js, and a model that the environment names.
@@ -30,8 +30,8 @@ struct Ask {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let notes = match arguments.first().map(String::as_str) {
+    let arguments = common::Arguments::read("[FOLDER] [QUESTION]");
+    let notes = match arguments.value(0) {
         Some("serve") => return serve(),
         Some(folder) => Mcp::stdio("npx", ["-y", "@modelcontextprotocol/server-filesystem", folder])
             // It can write, too.
@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => Mcp::stdio(std::env::current_exe()?, ["serve"]),
     };
     let notes = notes.name("notes").connect().await?;
-    let question = arguments.get(1).cloned().unwrap_or("When does the ship sail?".into());
+    let question = arguments.value(1).unwrap_or("When does the ship sail?").to_owned();
 
     let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! cargo run --example ask_docs --features rag-sqlite                              # llmnode's own docs
-//! cargo run --example ask_docs --features rag-sqlite -- some/folder "A question?"
+//! cargo run --example ask_docs --features rag-sqlite -- docs "A question?"
 //! ```
 //!
 //! Without `OPENAI_BASE_URL` a server of its own plays both models, the one that answers and the one that makes vectors. With it,
 //! `OPENAI_MODEL` names the first and `OPENAI_EMBEDDING_MODEL` the second, which may be on a server of its own:
-//! `OPENAI_EMBEDDING_BASE_URL`. What was read before is not embedded again; it is kept in `ask_docs.db`, or the file of `ASK_DOCS_DB`.
+//! `OPENAI_EMBEDDING_BASE_URL`. What was read before is not embedded again; it is kept in the temporary folder's
+//! `llmnode-ask-docs.db`, or in the file of `ASK_DOCS_DB`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -99,11 +100,10 @@ async fn main() -> ExitCode {
 }
 
 async fn ask() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = common::Arguments::read("[FOLDER] [QUESTION]");
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    let folder = arguments.first().map_or(own, PathBuf::from);
-    let question =
-        arguments.get(1).cloned().unwrap_or("When is a request sent again after a failure?".into());
+    let folder = arguments.value(0).map_or(own, PathBuf::from);
+    let question = arguments.value(1).unwrap_or("When is a request sent again after a failure?").to_owned();
 
     let (model, server) = common::model(stub()).await?;
     // A collection each: it remembers which model made its vectors.
@@ -111,7 +111,8 @@ async fn ask() -> Result<(), Box<dyn std::error::Error>> {
         Some(_) => ("stub", Embeddings::new(&model, "stub")),
         None => ("docs", Embeddings::openai_from_env()?),
     };
-    let file = std::env::var_os("ASK_DOCS_DB").map_or_else(|| PathBuf::from("ask_docs.db"), PathBuf::from);
+    let file = std::env::var_os("ASK_DOCS_DB")
+        .map_or_else(|| std::env::temp_dir().join("llmnode-ask-docs.db"), PathBuf::from);
     let docs = Collection::builder(SqliteStore::open(file)?, name).embedder(embeddings).open().await?;
 
     let run = Run::new(model);

@@ -32,6 +32,7 @@ struct Chat<'a> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    common::Arguments::read("");
     let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);
     let mut history: Vec<Message> = vec![];

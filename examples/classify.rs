@@ -1,8 +1,8 @@
 //! A file of records, eight at a time: results in order, and one failure does not disturb the others.
 //!
 //! ```text
-//! cargo run --example classify                             # reads examples/data/tickets.jsonl
-//! cargo run --example classify -- some/other/tickets.jsonl
+//! cargo run --example classify                                # ten tickets of its own
+//! cargo run --example classify -- examples/data/tickets.jsonl # those of a file
 //! ```
 
 use std::time::Duration;
@@ -40,8 +40,9 @@ struct Classify {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1);
-    let path = path.as_deref().unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tickets.jsonl"));
+    let arguments = common::Arguments::read("[FILE]");
+    let path =
+        arguments.value(0).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tickets.jsonl"));
     let lines = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let tickets: Vec<Ticket> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
 

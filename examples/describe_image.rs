@@ -1,8 +1,8 @@
 //! A picture as a part of the prompt: a photo from disk, or a small drawing made here.
 //!
 //! ```text
-//! cargo run --example describe_image                # no key needed: starts a server on loopback itself
-//! OPENAI_BASE_URL=… OPENAI_API_KEY=… OPENAI_MODEL=… cargo run --example describe_image -- photo.jpg
+//! cargo run --example describe_image                  # no key needed: starts a server on loopback itself
+//! OPENAI_BASE_URL=… OPENAI_API_KEY=… OPENAI_MODEL=… cargo run --example describe_image -- docs/page.png
 //! ```
 //!
 //! The model has to see images. One that does not is refused by its provider, most often as a `bad_request`.
@@ -31,7 +31,7 @@ struct Describe {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let picture = match std::env::args_os().nth(1) {
+    let picture = match common::Arguments::read("[FILE]").value(0) {
         Some(path) => Image::open(path)?,
         None => Image::bytes("image/png", red_square(8))?.detail(Detail::Low),
     };

@@ -1,8 +1,8 @@
 //! Nested data out of a real document, checked against itself: what the lines add up to must be the total.
 //!
 //! ```text
-//! cargo run --example extract                              # reads examples/data/invoice.txt
-//! cargo run --example extract -- some/other/invoice.txt
+//! cargo run --example extract                              # an invoice of its own
+//! cargo run --example extract -- examples/data/invoice.txt # one from a file
 //! ```
 
 use llmnode::StubServer;
@@ -84,8 +84,9 @@ struct ReadInvoice {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1);
-    let path = path.as_deref().unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/invoice.txt"));
+    let arguments = common::Arguments::read("[FILE]");
+    let path =
+        arguments.value(0).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/invoice.txt"));
     let document = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);

@@ -67,7 +67,8 @@ flow! { Agent(Research): Gather => Answer, Answer => end }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let question = std::env::args().nth(1).unwrap_or("How far does the north light reach?".into());
+    let arguments = common::Arguments::read("[QUESTION]");
+    let question = arguments.value(0).unwrap_or("How far does the north light reach?").to_owned();
     let (model, _server) = common::model(stub()).await?;
     let research = Research { question, notes: String::new(), answer: String::new() };
     let mut run = Run::new(model).with_state(research);

@@ -83,6 +83,7 @@ flow! { Chat(Talk), steps = 10_000:
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    common::Arguments::read("");
     let (model, _server) = common::model(stub()).await?;
     let mut run = Run::new(model).with_state(Talk::default());
     run.flow(Chat).await?;

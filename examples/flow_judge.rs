@@ -84,12 +84,13 @@ flow! { Polish(Desk):
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments = common::Arguments::read("[--page FILE]");
     let (model, _server) = common::model(stub()).await?;
     let task = "Write one line for a poster of a lighthouse.".to_owned();
     let mut run = Run::new(model).with_state(Desk { task, ..Desk::default() });
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(Polish).record(&recording).await;
-    page::write(&recording)?;
+    page::write(&recording, arguments.option("--page"))?;
     outcome?;
     println!("{}", run.state().draft);
     Ok(())

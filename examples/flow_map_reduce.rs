@@ -1,8 +1,8 @@
 //! PocketFlow's map-reduce: files are read, each is summed up by a call of its own, and one call reads all sums.
 //!
 //! ```text
-//! cargo run --example flow_map_reduce                      # reads examples/data/reports
-//! cargo run --example flow_map_reduce -- some/other/folder
+//! cargo run --example flow_map_reduce                          # three reports of its own
+//! cargo run --example flow_map_reduce -- examples/data/reports # those of a folder
 //! ```
 
 use std::path::PathBuf;
@@ -111,9 +111,8 @@ flow! { MapReduce(Reports):
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args()
-        .nth(1)
-        .unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/reports").into());
+    let arguments = common::Arguments::read("[FOLDER]");
+    let folder = arguments.value(0).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/reports"));
     let (model, _server) = common::model(stub()).await?;
     let mut run = Run::new(model).with_state(Reports { folder: folder.into(), ..Reports::default() });
     run.flow(MapReduce).await?;

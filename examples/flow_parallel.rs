@@ -48,6 +48,7 @@ flow! { Wake(Morning):
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    common::Arguments::read("");
     let (model, _server) = common::model(stub()).await?;
     let mut run = Run::new(model).with_state(Morning { place: "Heligoland".into(), ..Morning::default() });
     let report = run.flow(Wake).report().await?;

@@ -80,6 +80,7 @@ flow! {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    common::Arguments::read("");
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/pages");
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -63,13 +63,14 @@ flow! { Majority(Poll):
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments = common::Arguments::read("[--page FILE]");
     let (model, _server) = common::model(stub()).await?;
     let question =
         "A snail climbs 3 m a day and slides back 2 m a night. On which day is it up a wall of 10 m?";
     let mut run = Run::new(model).with_state(Poll { question: question.into(), votes: BTreeMap::new() });
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(Majority).record(&recording).await;
-    page::write(&recording)?;
+    page::write(&recording, arguments.option("--page"))?;
     outcome?;
     let votes = &run.state().votes;
     for (answer, votes) in votes {

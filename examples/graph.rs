@@ -20,8 +20,8 @@ mod page;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let question = std::env::args().nth(1).filter(|argument| argument != "--page");
-    let question = question.unwrap_or("What is a lighthouse?".into());
+    let arguments = common::Arguments::read("[QUESTION] [--page FILE]");
+    let question = arguments.value(0).unwrap_or("What is a lighthouse?");
     let (model, _server) = common::model(stub()).await?;
     let registry =
         Registry::new().folder(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/graphs")).build()?;
@@ -33,7 +33,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         registry.run(model).with_limits(limits).with_state(graph.start(json!({"question": question}))?);
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(&graph).record(&recording).report().await;
-    page::write(&recording)?;
+    page::write(&recording, arguments.option("--page"))?;
     let report = outcome?;
     for step in &report.record.steps {
         println!("{}: {} visits, {} requests", step.position, step.visits, step.usage.requests);

@@ -57,6 +57,7 @@ fn metric(_: &Sort, expected: &Sorted, output: &Sorted) -> (bool, String) {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments = common::Arguments::read("[reflect]");
     let (model, server) = common::model(stub()).await?;
     let teacher = std::env::var("OPENAI_TEACHER").ok().or(server.is_some().then(|| "teacher".to_owned()));
     let run = Run::new(model).with_limits(Limits::new().time(Duration::from_secs(600)));
@@ -70,7 +71,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("Before:\n{before}\n");
 
     let (start, limits) = (Program::new(), Limits::new().requests(100));
-    let optimised = if std::env::args().any(|argument| argument == "reflect") {
+    let optimised = if arguments.value(0).is_some() {
         let reflect = Reflect::new().limits(limits);
         let reflect = match teacher {
             Some(teacher) => reflect.model(teacher),

@@ -17,6 +17,8 @@ use llmnode::stub_server::{StubReply, StubServerBuilder};
 
 mod common;
 
+use common::Arguments;
+
 struct World {
     inventory: Vec<String>,
 }
@@ -60,7 +62,7 @@ struct ChooseItem {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let json = std::env::args().any(|argument| argument == "--json");
+    let json = Arguments::read("[--json]").option("--json").is_some();
     let (model, server) = match common::model(stub()).await {
         Ok(parts) => parts,
         Err(error) => {

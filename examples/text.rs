@@ -22,10 +22,11 @@ struct Opening<'a> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let subject = std::env::args().nth(1).unwrap_or_else(|| "a lighthouse keeper".to_owned());
+    let arguments = common::Arguments::read("[SUBJECT]");
+    let subject = arguments.value(0).unwrap_or("a lighthouse keeper");
     let (model, _server) = common::model(stub()).await?;
     let run = Run::new(model);
-    let report = run.call(&Opening { subject: &subject, words: 20 }).temperature(0.7).report().await?;
+    let report = run.call(&Opening { subject, words: 20 }).temperature(0.7).report().await?;
     println!("{}", report.value);
     eprintln!("({} tokens, {:.0?})", report.record.usage().total.known, report.record.elapsed);
     Ok(())

@@ -1,7 +1,7 @@
 //! Runs the library over a file of cases and prints what came of each, one JSON object a line.
 //!
 //! ```text
-//! cargo run --release --example cases -- http-faults.jsonl
+//! cargo run --release --example cases -- examples/data/faults.jsonl
 //! ```
 //!
 //! A row with a `server` is a fault of HTTP: a server that behaves just so, asked over a real socket. A row with an
@@ -15,6 +15,8 @@ use std::io::{BufRead, BufReader};
 
 use serde_json::{Value, json};
 
+#[path = "../common/arguments.rs"]
+mod arguments;
 mod body;
 mod connection;
 mod fault;
@@ -28,9 +30,11 @@ mod time;
 mod typed;
 mod wire;
 
+use arguments::Arguments;
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: cases FILE, with one JSON object a line")?;
+    let path = Arguments::read("FILE").value(0).unwrap_or_default().to_owned();
     let file = File::open(&path).map_err(|error| format!("{path}: {error}"))?;
     let log = sinks::Log::install()?;
     for (index, line) in BufReader::new(file).split(b'\n').enumerate() {

@@ -1,9 +1,14 @@
-//! Where the examples' model comes from.
+//! Where the examples' model comes from, and what they are given on the command line.
 
 use std::error::Error;
 
 use llmnode::stub_server::StubServerBuilder;
 use llmnode::{OpenAi, StubServer};
+
+mod arguments;
+
+#[allow(unused_imports, reason = "`cases` and others of their own have no model")]
+pub(crate) use arguments::Arguments;
 
 /// The model that the environment names; without `OPENAI_BASE_URL`, one on loopback that this starts, so that
 /// no key is needed. The server stops when its handle is dropped.

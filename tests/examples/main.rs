@@ -1,8 +1,10 @@
-//! Every example runs without a key and does what its first lines say.
+//! Every example runs without a key and does what its first lines say, and every command that a page prints is there.
 
 #![allow(clippy::expect_fun_call, clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+mod commands;
 mod expand;
+mod pages;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -108,7 +108,12 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
     let mut args = args.into_iter();
     let is_run = match args.next().as_deref() {
         None | Some("help" | "--help" | "-h") => return Ok(Command::Help),
-        Some("schema") => return Ok(Command::Schema),
+        Some("schema") => {
+            return match args.next() {
+                None => Ok(Command::Schema),
+                Some(other) => Err(format!("`schema` takes no arguments, and {other:?} is one")),
+            };
+        }
         Some("check") => false,
         Some("run") => true,
         Some("page") => return page(args),
@@ -265,6 +270,8 @@ mod tests {
     fn arguments_are_read() {
         assert_eq!(read(""), Ok(Command::Help));
         assert_eq!(read("schema"), Ok(Command::Schema));
+        let refused = "`schema` takes no arguments, and \"--json\" is one";
+        assert_eq!(read("schema --json"), Err(refused.to_owned()));
         let expected = Options {
             file: "a.json".into(),
             json: true,

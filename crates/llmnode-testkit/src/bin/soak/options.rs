@@ -38,13 +38,14 @@ impl Options {
             match name.as_str() {
                 "serve" => options.role = Role::Serve,
                 "call" => options.role = Role::Call,
-                _ => options.set(&name, arguments.next().ok_or_else(|| format!("{name} needs a value"))?)?,
+                _ => options.set(&name, arguments.next())?,
             }
         }
         Ok(options)
     }
 
-    fn set(&mut self, name: &str, value: String) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: Option<String>) -> Result<(), String> {
+        let missing = || format!("{name} needs a value");
         let slot = match name {
             "--calls" => &mut self.calls,
             "--in-flight" => &mut self.in_flight,
@@ -52,7 +53,7 @@ impl Options {
             "--drops" => &mut self.drops,
             "--seed" => &mut self.seed,
             "--base-url" => {
-                self.base_url = value;
+                self.base_url = value.ok_or_else(missing)?;
                 return Ok(());
             }
             _ => {
@@ -61,6 +62,7 @@ impl Options {
                 ));
             }
         };
+        let value = value.ok_or_else(missing)?;
         *slot = value.parse().map_err(|_| format!("{name} takes a number, not {value:?}"))?;
         Ok(())
     }

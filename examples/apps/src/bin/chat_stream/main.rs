@@ -47,7 +47,8 @@ struct Cook {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let wish = std::env::args().nth(1).unwrap_or_else(|| "A cold soup for a hot day".to_owned());
+    let arguments = common::Arguments::read("[WISH]");
+    let wish = arguments.value(0).unwrap_or("A cold soup for a hot day").to_owned();
     let (model, _server) = common::model(stub()).await?;
     let name = ChatModel::model(&model).unwrap_or("stub").to_owned();
     let run = Run::new(model).with_prices(Prices::new().model(name, Price::per_million(0.4, 1.6)));

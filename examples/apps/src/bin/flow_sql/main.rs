@@ -28,13 +28,13 @@ const LIGHTS: &str = "
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let given = arguments.next().map(PathBuf::from);
+    let arguments = common::Arguments::read("[FILE] [QUESTION]");
+    let given = arguments.value(0).map(PathBuf::from);
     let file = match &given {
         Some(file) => file.clone(),
         None => made(std::env::temp_dir().join(format!("llmnode-flow-sql-{}.db", std::process::id())))?,
     };
-    let question = arguments.next().unwrap_or("Which light is the highest?".to_owned());
+    let question = arguments.value(1).unwrap_or("Which light is the highest?").to_owned();
     let (model, _server) = common::model(stub()).await?;
     let mut run = Run::new(model).with_state(desk(&file, question)?);
     let outcome = run.flow(Ask).await?;

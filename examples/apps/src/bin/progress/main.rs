@@ -6,6 +6,8 @@
 //!
 //! Needs no key: the model is a function that takes its time, and declines to judge some.
 
+#[path = "../../../../common/arguments.rs"]
+mod arguments;
 mod model;
 #[cfg(test)]
 mod tests;
@@ -68,6 +70,7 @@ fn bar() -> Result<ProgressBar, Box<dyn std::error::Error>> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    arguments::Arguments::read("");
     let run = Run::new(SlowModel);
     let bar = bar()?;
     let tally = judge_all(&run, &bar).await;

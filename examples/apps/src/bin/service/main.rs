@@ -26,6 +26,7 @@ use desk::Desk;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    common::Arguments::read("");
     tracing_subscriber::fmt::init();
     let (model, _server) = common::model(stub()).await?;
     let bill = Bill::default();

@@ -21,6 +21,7 @@ use llmnode::{CallRecord, StubServer};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    common::Arguments::read("");
     let (model, _server) = common::model(stub(Duration::from_millis(60))).await?;
     let run = Arc::new(Run::new(model).on_call(report));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3001").await?;

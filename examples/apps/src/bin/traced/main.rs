@@ -1,11 +1,14 @@
 //! A run on the model of the environment, written as a page and sent as spans to a collector:
 //!
 //! ```text
-//! OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:5000 cargo run --bin traced -- run.html
+//! OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:5000 cargo run --manifest-path examples/apps/Cargo.toml --bin traced -- run.html
 //! ```
 //!
 //! The model is that of `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `OPENAI_MODEL`; the collector's headers are those of
 //! `OTEL_EXPORTER_OTLP_HEADERS`. It prints what the ledger has.
+
+#[path = "../../../../common/arguments.rs"]
+mod arguments;
 
 use llmnode::Recording;
 use llmnode::prelude::*;
@@ -69,6 +72,7 @@ flow! { Letters(Desk): Sort => Answer, Answer => end }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments = arguments::Arguments::read("[FILE]");
     let exporter = SpanExporter::builder().with_http().build()?;
     let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).build();
     let layer = tracing_opentelemetry::layer()
@@ -86,7 +90,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut run = Run::new(OpenAi::from_env()?).with_content_in_traces(true).with_state(desk);
     let recording = Recording::new().with_content(true);
     let outcome = run.flow(Letters).record(&recording).await;
-    if let Some(file) = std::env::args().nth(1) {
+    if let Some(file) = arguments.value(0) {
         std::fs::write(file, recording.page())?;
     }
     let spent = run.ledger().total();
