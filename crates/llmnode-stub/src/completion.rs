@@ -1,52 +1,73 @@
-//! Bodies of chat completions, in the shape of OpenAI's.
+//! Answers of a model to a request, in the form of its API.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::answer::{answer, forced_function};
-use super::log::{LoggedRequest, TokenCounts};
+use super::answer::answer;
+use super::api::Api;
+use super::counts::{TokenCounts, tokens};
+use super::log::LoggedRequest;
+use super::prefix::signature;
 use super::reply::{Content, StubReply, UsageRule};
-
-/// 2025-01-01T00:00:00Z; fixed, so that equal requests get equal bytes.
-const CREATED: u64 = 1_735_689_600;
-
-#[derive(Default)]
-struct Message {
-    content: Option<String>,
-    refusal: Option<String>,
-    /// Names and arguments (JSON).
-    calls: Vec<(String, String)>,
-    finish_reason: String,
-}
+use super::said::{Call, Envelope, Said, Usage};
+use super::wire;
 
 /// Replies whose bodies are built in advance.
 impl StubReply {
-    /// Builds the body now and not for each request, for benchmarks. The model's name is then `stub`, and the prompt counts
-    /// as no tokens unless [`usage`](Self::usage) was set before. With this reply as the
+    /// Builds the body of a chat completion now and not for each request, for benchmarks. The model's name is then `stub`, and
+    /// the prompt counts as no tokens unless [`usage`](Self::usage) was set before. With this reply as the
     /// [`default_reply`](super::StubServerBuilder::default_reply) and the log off, requests are not even parsed. Replies that
     /// depend on the request stay as they are.
     pub fn prebuilt(mut self) -> Self {
         if let Some((body, usage)) = without_request(&self) {
-            self.content =
-                Content::Bytes { status: 200, content_type: "application/json", body: body.into(), usage };
+            let body = body.to_string().into_bytes().into();
+            self.content = Content::Bytes { status: 200, content_type: "application/json", body, usage };
         }
         self
     }
 }
 
-/// `None`: the reply is not a completion.
+/// A body and its usage. `None`: the reply is not an answer of a model.
 pub(super) fn for_request(
     reply: &StubReply,
     request: &LoggedRequest,
-) -> Option<(Vec<u8>, Option<TokenCounts>)> {
-    let message = scripted(reply)?;
-    let model = request.json().and_then(|body| body.get("model")).and_then(Value::as_str).unwrap_or("stub");
-    let prompt: usize = request.messages().iter().map(|(_, text)| text.chars().count()).sum();
-    Some(build(reply, message, model, request.request_id(), tokens(prompt)))
+) -> Option<(Value, Option<TokenCounts>)> {
+    let api = request.api().unwrap_or(Api::Chat);
+    let model = request.model().unwrap_or("stub");
+    let id = |at| match reply.short_ids {
+        true => short_id(request.request_id(), at),
+        false => call_id(api, request.request_id(), at),
+    };
+    let said = scripted(reply, id)?;
+    let around = Envelope {
+        id: request.request_id(),
+        model,
+        usage: usage(reply, said.as_ref(), tokens(prompt_chars(request))),
+        signature: request.json().map(|body| signature(api, model, body)).unwrap_or_default(),
+    };
+    Some((wire::body(api, said.as_ref(), &around), around.usage.counts()))
 }
 
 /// For a reply that does not depend on the request.
-pub(super) fn without_request(reply: &StubReply) -> Option<(Vec<u8>, Option<TokenCounts>)> {
-    Some(build(reply, scripted(reply)?, "stub", "prebuilt", 0))
+fn without_request(reply: &StubReply) -> Option<(Value, Option<TokenCounts>)> {
+    let said = scripted(reply, |at| call_id(Api::Chat, "", at))?;
+    let usage = usage(reply, said.as_ref(), 0);
+    let around = Envelope { id: "prebuilt", model: "stub", usage, signature: String::new() };
+    Some((wire::body(Api::Chat, said.as_ref(), &around), around.usage.counts()))
+}
+
+/// Anthropic and OpenAI's Responses refuse an id that stands in two turns.
+fn call_id(api: Api, request_id: &str, at: usize) -> String {
+    match api {
+        Api::Chat => format!("call_{}", at + 1),
+        Api::Responses | Api::Gemini => format!("call_{request_id}_{}", at + 1),
+        Api::Messages => format!("toolu_{request_id}_{}", at + 1),
+    }
+}
+
+/// As Mistral's are: nine letters and digits.
+fn short_id(request_id: &str, at: usize) -> String {
+    let number: String = request_id.chars().filter(char::is_ascii_digit).collect();
+    format!("c{number:0>6}{:0>2}", at + 1)
 }
 
 pub(super) struct Filler {
@@ -61,44 +82,74 @@ pub(super) fn filler_completion(
     bytes: u64,
     request: &LoggedRequest,
 ) -> (Filler, Option<TokenCounts>) {
-    let mut empty = reply.clone();
-    empty.content = Content::Message { content: Some(String::new()), refusal: None };
+    const MARK: &str = "filler";
+    let mut marked = reply.clone();
+    marked.content = Content::Message { content: Some(MARK.to_owned()), refusal: None };
     if let UsageRule::Counted = reply.usage {
-        let prompt: usize = request.messages().iter().map(|(_, text)| text.chars().count()).sum();
-        empty = empty.usage(tokens(prompt), bytes.div_ceil(4));
+        marked = marked.usage(tokens(prompt_chars(request)), bytes.div_ceil(4));
     }
-    let (mut before, usage) = for_request(&empty, request).unwrap_or_default();
-    // Inside a JSON string the quotes would be escaped, so this finds the key itself.
-    let key = br#""content":""#;
+    let (body, usage) = for_request(&marked, request).unwrap_or_default();
+    let mut before = body.to_string().into_bytes();
+    // Inside a JSON string the quotes would be escaped, so this finds the member itself.
+    let member = wire::text_member(request.api().unwrap_or(Api::Chat));
+    let key = format!(r#""{member}":"{MARK}"#).into_bytes();
     let at = before.windows(key.len()).position(|w| w == key).map_or(before.len(), |at| at + key.len());
     let after = before.split_off(at);
+    before.truncate(before.len() - MARK.len().min(before.len()));
     (Filler { before, bytes, after }, usage)
 }
 
-/// `Some(None)`: no choices. `None`: not a completion, or one that depends on the request.
-fn scripted(reply: &StubReply) -> Option<Option<Message>> {
+/// `Some(None)`: no choices. `None`: not an answer of a model, or one that depends on the request.
+fn scripted(reply: &StubReply, id: impl Fn(usize) -> String) -> Option<Option<Said>> {
+    let mut said = Said { reasoning: reply.reasoning.clone(), finish: "stop".to_owned(), ..Said::default() };
     match &reply.content {
-        Content::Message { content, refusal } => Some(Some(Message {
-            content: content.clone(),
-            refusal: refusal.clone(),
-            finish_reason: "stop".to_owned(),
-            ..Message::default()
-        })),
-        Content::Calls { content, calls } => Some(Some(Message {
-            content: content.clone(),
-            calls: calls.clone(),
-            finish_reason: "tool_calls".to_owned(),
-            ..Message::default()
-        })),
-        Content::NoChoices => Some(None),
-        _ => None,
+        Content::Message { content, refusal } => {
+            said.content.clone_from(content);
+            said.refusal.clone_from(refusal);
+        }
+        Content::Calls { content, calls } => {
+            said.content.clone_from(content);
+            said.finish = "tool_calls".to_owned();
+            let call = |(at, (name, arguments)): (usize, &(String, String))| Call {
+                id: id(at),
+                name: name.clone(),
+                arguments: arguments.clone(),
+            };
+            said.calls = calls.iter().enumerate().map(call).collect();
+        }
+        Content::NoChoices => return Some(None),
+        _ => return None,
     }
+    if let Some(reason) = &reply.finish_reason {
+        said.finish.clone_from(reason);
+    }
+    Some(Some(said))
+}
+
+fn usage(reply: &StubReply, said: Option<&Said>, prompt: u64) -> Usage {
+    match &reply.usage {
+        UsageRule::Counted => Usage::Counted(TokenCounts::new(prompt, tokens(said.map_or(0, answer_chars)))),
+        UsageRule::Counts(counts) => Usage::Counted(*counts),
+        UsageRule::Explicit(usage) => Usage::Given(usage.clone()),
+        UsageRule::Omitted => Usage::None,
+    }
+}
+
+fn answer_chars(said: &Said) -> usize {
+    let chars = |text: &str| text.chars().count();
+    let text = said.content.as_deref().or(said.refusal.as_deref()).map_or(0, chars);
+    text + said.calls.iter().map(|call| chars(&call.arguments)).sum::<usize>()
+}
+
+fn prompt_chars(request: &LoggedRequest) -> usize {
+    request.messages().iter().map(|(_, text)| text.chars().count()).sum()
 }
 
 /// An error if no answer is possible.
 pub(super) fn from_schema(reply: StubReply, request: &LoggedRequest) -> StubReply {
     let body = request.json().unwrap_or(&Value::Null);
-    let mut text = match answer(body, &request.messages()) {
+    let wanted = wire::wanted(request.api().unwrap_or(Api::Chat), body);
+    let mut text = match answer(&wanted, &request.messages()) {
         Ok(text) => text,
         Err(fault) => {
             let message = format!(
@@ -108,69 +159,16 @@ pub(super) fn from_schema(reply: StubReply, request: &LoggedRequest) -> StubRepl
             return StubReply::error(400, "invalid_request_error", "no_scripted_reply", &message);
         }
     };
-    let limit = ["max_completion_tokens", "max_tokens"].iter().find_map(|name| body.get(name)?.as_u64());
-    let room = limit.and_then(|tokens| usize::try_from(tokens.saturating_mul(4)).ok());
+    let room = wanted.limit.and_then(|tokens| usize::try_from(tokens.saturating_mul(4)).ok());
     let cut = room.and_then(|chars| text.char_indices().nth(chars)).map(|(at, _)| at);
     if let Some(at) = cut {
         text.truncate(at);
     }
     // As with OpenAI, a forced call does not end with `tool_calls`.
     let finish_reason = if cut.is_some() { "length" } else { "stop" }.to_owned();
-    let content = match forced_function(body) {
-        Some(name) => Content::Calls { content: None, calls: vec![(name.to_owned(), text)] },
+    let content = match wanted.function {
+        Some((name, _)) => Content::Calls { content: None, calls: vec![(name.to_owned(), text)] },
         None => Content::Message { content: Some(text), refusal: None },
     };
     StubReply { content, finish_reason: reply.finish_reason.or(Some(finish_reason)), ..reply }
-}
-
-fn build(
-    reply: &StubReply,
-    message: Option<Message>,
-    model: &str,
-    id: &str,
-    prompt_tokens: u64,
-) -> (Vec<u8>, Option<TokenCounts>) {
-    let text = message.as_ref().and_then(|m| m.content.as_deref().or(m.refusal.as_deref()));
-    let called = message.iter().flat_map(|m| &m.calls).map(|(_, arguments)| arguments.chars().count());
-    let completion_tokens = tokens(text.map_or(0, |t| t.chars().count()) + called.sum::<usize>());
-    let usage = match &reply.usage {
-        UsageRule::Counted => Some(TokenCounts::new(prompt_tokens, completion_tokens).to_json()),
-        UsageRule::Explicit(usage) => Some(usage.clone()),
-        UsageRule::Omitted => None,
-    };
-    let choices: Vec<Value> =
-        message.into_iter().map(|m| choice(m, reply.finish_reason.as_deref())).collect();
-    let mut body = json!({
-        "id": format!("chatcmpl-{id}"),
-        "object": "chat.completion",
-        "created": CREATED,
-        "model": model,
-        "choices": choices,
-    });
-    let counts = usage.as_ref().and_then(TokenCounts::from_json);
-    if let Some(usage) = usage {
-        body["usage"] = usage;
-    }
-    (body.to_string().into_bytes(), counts)
-}
-
-fn choice(message: Message, finish_reason: Option<&str>) -> Value {
-    let mut choice = json!({
-        "index": 0,
-        "message": {"role": "assistant", "content": message.content, "refusal": message.refusal},
-        "logprobs": null,
-        "finish_reason": finish_reason.unwrap_or(&message.finish_reason),
-    });
-    if !message.calls.is_empty() {
-        let call = |(index, (name, arguments)): (usize, &(String, String))| {
-            let function = json!({"name": name, "arguments": arguments});
-            json!({"id": format!("call_{}", index + 1), "type": "function", "function": function})
-        };
-        choice["message"]["tool_calls"] = message.calls.iter().enumerate().map(call).collect();
-    }
-    choice
-}
-
-fn tokens(chars: usize) -> u64 {
-    chars.div_ceil(4) as u64
 }

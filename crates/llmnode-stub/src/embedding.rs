@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::log::{LoggedRequest, TokenCounts};
+use super::counts::TokenCounts;
+use super::log::LoggedRequest;
 use super::reply::{Content, bad_request};
 
 const DIMENSIONS: usize = 64;

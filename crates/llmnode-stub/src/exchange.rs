@@ -99,7 +99,8 @@ impl Exchange<'_> {
         let close =
             !keep_alive || response.header("connection").is_some_and(|v| v.eq_ignore_ascii_case("close"));
         self.update_log(|request| {
-            request.record_response(response.status, response.usage, response.header("x-request-id"));
+            let id = response.header("x-request-id");
+            request.record_response(response.status, response.usage, id, reply.refused_by);
         });
         self.out.clear();
         response.write_head(&mut self.out, self.request.request_id(), close);

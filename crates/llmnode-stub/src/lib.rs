@@ -1,11 +1,27 @@
-//! A small OpenAI-compatible server on loopback (feature `stub-server`).
+//! A small server on loopback that speaks the APIs of model providers, and is as strict as they are (feature `stub-server`).
 //!
-//! [`StubServer`] answers `POST /v1/chat/completions`, `POST /v1/embeddings` and `GET /v1/models` over HTTP/1.1. A
-//! chat completion gets the next scripted [`StubReply`], with whatever delay or fault that has, or, when the script
-//! is empty, a small value that the JSON schema in its `response_format` allows ([`StubReply::from_schema`]). The same
-//! request gets the same answer.
+//! [`StubServer`] answers over HTTP/1.1:
+//!
+//! | path | API |
+//! |---|---|
+//! | `POST /v1/chat/completions` | OpenAI's chat completions, and those of compatible servers |
+//! | `POST /v1/responses` | OpenAI's Responses |
+//! | `POST /v1/messages` | Anthropic's Messages |
+//! | `POST ../models/{model}:generateContent`, `:streamGenerateContent` | Google's Gemini, behind any prefix |
+//! | `POST /v1/embeddings`, `GET /v1/models` | embeddings and the list of models |
+//!
+//! Azure's paths below `/openai` are served, too. A request to a model gets the next scripted [`StubReply`] in the form of its
+//! API, streamed if it asks for that, with whatever delay or fault the reply has; or, when the script is empty, a small value
+//! that the JSON schema of the request allows ([`StubReply::from_schema`]). The same request gets the same answer.
 //! Embeddings are made of hashed words: texts with words in common are near to each other.
 //! Every request is in the log, [`StubServer::requests`].
+//!
+//! # What it refuses
+//!
+//! Real servers refuse requests that look fine: an object in a schema without `properties`, a result without its call, a field
+//! that a model does not know. [`StubServerBuilder::as_provider`] names the provider whose refusals apply, with its status and
+//! its words. Without a provider, what all servers of an API refuse is refused. [`refusal`] asks the same rules for a server of
+//! your own. The rules are data, each with its source; a server with the log off and a fixed reply asks none.
 //!
 //! ```
 //! # mod llmnode { pub use llmnode_stub as stub_server; }
@@ -34,25 +50,34 @@
 //! ```
 
 mod answer;
-mod check;
+mod api;
+mod chat;
 mod completion;
+mod counts;
 mod embedding;
-mod events;
 mod exchange;
 mod form;
+mod gemini;
 mod headers;
 mod log;
+mod messages;
+mod prefix;
 mod reader;
 mod reply;
 mod request;
 mod response;
+mod responses;
 mod routes;
+mod rules;
+mod said;
 mod sample;
 mod server;
+mod wire;
 
 #[cfg(test)]
 mod tests;
 
 pub use log::LoggedRequest;
 pub use reply::StubReply;
+pub use rules::{Provider, Refusal, refusal};
 pub use server::{StubServer, StubServerBuilder};

@@ -3,58 +3,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use llmnode_model::TokenUsage;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::api::{Api, Route, model_of, route};
+use super::counts::TokenCounts;
 use super::headers::LoggedHeaders;
 use super::request::Head;
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TokenCounts {
-    prompt_tokens: u64,
-    completion_tokens: u64,
-    total_tokens: u64,
-}
-
-impl From<TokenCounts> for TokenUsage {
-    fn from(counts: TokenCounts) -> Self {
-        let mut usage = TokenUsage::new(counts.prompt_tokens, counts.completion_tokens);
-        usage.total = Some(counts.total_tokens);
-        usage
-    }
-}
-
-impl TokenCounts {
-    pub(super) fn new(prompt: u64, completion: u64) -> Self {
-        Self {
-            prompt_tokens: prompt,
-            completion_tokens: completion,
-            total_tokens: prompt.saturating_add(completion),
-        }
-    }
-
-    pub(super) fn to_json(self) -> Value {
-        json!({
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "total_tokens": self.total_tokens,
-        })
-    }
-
-    pub(super) fn from_json(usage: &Value) -> Option<Self> {
-        let count = |name: &str| usage.get(name).and_then(Value::as_u64);
-        let (prompt, completion) = (count("prompt_tokens"), count("completion_tokens"));
-        prompt.or(completion).or(count("total_tokens"))?;
-        let sum = Self::new(prompt.unwrap_or(0), completion.unwrap_or(0));
-        Some(Self { total_tokens: count("total_tokens").unwrap_or(sum.total_tokens), ..sum })
-    }
-
-    fn apply(&mut self, op: fn(u64, u64) -> u64, other: Option<Self>) {
-        let Some(other) = other else { return };
-        self.prompt_tokens = op(self.prompt_tokens, other.prompt_tokens);
-        self.completion_tokens = op(self.completion_tokens, other.completion_tokens);
-        self.total_tokens = op(self.total_tokens, other.total_tokens);
-    }
-}
+use super::wire::conversation;
 
 /// A request as the server received it, and how it was answered. Cheap to clone.
 ///
@@ -65,6 +20,7 @@ pub struct LoggedRequest {
     request_id: Arc<str>,
     status: Option<u16>,
     usage: Option<TokenCounts>,
+    refused_by: Option<&'static str>,
     pub(super) complete: bool,
 }
 
@@ -87,7 +43,14 @@ impl LoggedRequest {
         };
         let sent = RequestData { method: head.method, path: head.target, headers: head.headers, body, json };
         let request_id = format!("req-{number}").into();
-        Self { sent: Arc::new(sent), request_id, status: None, usage: None, complete: false }
+        Self {
+            sent: Arc::new(sent),
+            request_id,
+            status: None,
+            usage: None,
+            refused_by: None,
+            complete: false,
+        }
     }
 
     /// `request_id`: set if the response has its own.
@@ -96,8 +59,11 @@ impl LoggedRequest {
         status: u16,
         usage: Option<TokenCounts>,
         request_id: Option<&str>,
+        refused_by: Option<&'static str>,
     ) {
-        (self.status, self.usage) = (Some(status), usage);
+        self.status = Some(status);
+        self.usage = usage;
+        self.refused_by = refused_by;
         if let Some(id) = request_id {
             self.request_id = id.into();
         }
@@ -139,13 +105,27 @@ impl LoggedRequest {
         self.sent.json.as_ref()
     }
 
-    /// Returns the role and the text of each message in the body. Several parts are joined by line ends. A part without text
-    /// is shown by its type, such as `[image_url]`; [`json`](Self::json) has its content.
+    /// Returns the role and the text of each message in the body, whichever API it is for: the roles are `system`, `user`,
+    /// `assistant` and `tool`, and others that were sent. Several parts are joined by line ends. A part without text is shown
+    /// by its type, such as `[image_url]`; [`json`](Self::json) has its content.
     #[must_use]
     pub fn messages(&self) -> Vec<(String, String)> {
-        let messages = self.json().and_then(|body| body.get("messages")).and_then(Value::as_array);
-        let role = |m: &Value| m.get("role").and_then(Value::as_str).unwrap_or_default().to_owned();
-        messages.into_iter().flatten().map(|m| (role(m), text_of(m.get("content")))).collect()
+        let api = self.api().unwrap_or(Api::Chat);
+        self.json().map(|body| conversation(api, body)).unwrap_or_default()
+    }
+
+    /// `None`: for none of the APIs that answer.
+    pub(super) fn api(&self) -> Option<Api> {
+        match route(self.method(), self.path()) {
+            Some(Route::Answer(api)) => Some(api),
+            _ => None,
+        }
+    }
+
+    /// The model that the body names, or the path.
+    pub(super) fn model(&self) -> Option<&str> {
+        let named = self.json().and_then(|body| body.get("model")).and_then(Value::as_str);
+        named.or_else(|| model_of(self.path()))
     }
 
     /// Returns the `x-request-id` of the answer.
@@ -160,6 +140,13 @@ impl LoggedRequest {
         self.status
     }
 
+    /// Returns the name of the rule by which the request was refused, such as `all.tool-object-without-properties`; `None` if
+    /// it was taken. [`refusal`](super::refusal) says more about a rule.
+    #[must_use]
+    pub fn refused_by(&self) -> Option<&'static str> {
+        self.refused_by
+    }
+
     /// Returns the usage that the answer states, if any.
     #[must_use]
     pub fn usage(&self) -> Option<TokenUsage> {
@@ -170,20 +157,6 @@ impl LoggedRequest {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.complete
-    }
-}
-
-fn text_of(content: Option<&Value>) -> String {
-    match content {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => {
-            let word = |part: &Value, name| part.get(name).and_then(Value::as_str).map(str::to_owned);
-            let texts = parts.iter().filter_map(|part| {
-                word(part, "text").or_else(|| word(part, "type").map(|kind| format!("[{kind}]")))
-            });
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        _ => String::new(),
     }
 }
 

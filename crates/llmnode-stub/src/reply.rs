@@ -2,9 +2,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::log::{LoggedRequest, TokenCounts};
+use super::counts::TokenCounts;
+use super::log::LoggedRequest;
+use super::rules::Refusal;
 
 /// One answer of a [`StubServer`](super::StubServer): what to send, when, and what to break on the way.
 ///
@@ -26,6 +28,11 @@ pub struct StubReply {
     pub(super) content: Content,
     pub(super) headers: Vec<(String, String)>,
     pub(super) finish_reason: Option<String>,
+    pub(super) reasoning: Option<String>,
+    /// Ids of calls are nine letters and digits.
+    pub(super) short_ids: bool,
+    /// The rule that refused the request.
+    pub(super) refused_by: Option<&'static str>,
     pub(super) usage: UsageRule,
     pub(super) after: Duration,
     pub(super) body_after: Duration,
@@ -47,7 +54,7 @@ pub(super) enum Content {
         content: Option<String>,
         calls: Vec<(String, String)>,
     },
-    /// A completion without any choice.
+    /// An answer without any choice.
     NoChoices,
     /// Bytes of its text.
     Filler(u64),
@@ -56,6 +63,13 @@ pub(super) enum Content {
         content_type: &'static str,
         body: Arc<[u8]>,
         usage: Option<TokenCounts>,
+    },
+    /// In the form of the API that is asked.
+    Error {
+        status: u16,
+        kind: String,
+        code: Value,
+        message: String,
     },
     /// One after the other, as events.
     Stream(Arc<[Vec<u8>]>),
@@ -81,6 +95,7 @@ pub(super) enum Cut {
 #[derive(Clone, Debug)]
 pub(super) enum UsageRule {
     Counted,
+    Counts(TokenCounts),
     Explicit(Value),
     Omitted,
 }
@@ -94,13 +109,16 @@ impl fmt::Debug for Responder {
     }
 }
 
-/// Chat completions.
+/// Answers of a model. Each has the form of the API that is asked.
 impl StubReply {
     pub(super) fn new(content: Content) -> Self {
         Self {
             content,
             headers: Vec::new(),
             finish_reason: None,
+            reasoning: None,
+            short_ids: false,
+            refused_by: None,
             usage: UsageRule::Counted,
             after: Duration::ZERO,
             body_after: Duration::ZERO,
@@ -117,8 +135,9 @@ impl StubReply {
     }
 
     /// Answers with a small value that the request's JSON schema allows, or with a short text if the request has no schema.
-    /// The schema is that of `response_format`, or the parameters of the function that `tool_choice` forces the model to call
-    /// (the answer is then a call of it), or what a system message ends with: a form of llmnode's, or a JSON Schema.
+    /// The schema is that of `response_format` (in other APIs `text.format`, `output_config.format`, `responseJsonSchema`), or
+    /// the parameters of the function that the model is forced to call (the answer is then a call of it), or what a system
+    /// message ends with: a form of llmnode's, or a JSON Schema.
     ///
     /// The value is `const`, the first of `enum`, or `default`; otherwise one of the first type: the required members,
     /// `minItems` items, `false`, the lowest number that is allowed (0 if none is the lowest), or `"text"` in a length that
@@ -128,7 +147,7 @@ impl StubReply {
     /// What this cannot fulfil, such as `pattern`, the `format` of a string, `allOf`, or a type that requires itself, is an
     /// error (status 400) that names it: script a reply instead.
     ///
-    /// An answer longer than the request's `max_completion_tokens` or `max_tokens`, at four characters a token, is cut off
+    /// An answer longer than the request's limit, at four characters a token, is cut off
     /// there, with the finish reason `length`. This is the reply to requests without a scripted one.
     pub fn from_schema() -> Self {
         Self::new(Content::FromSchema)
@@ -142,8 +161,8 @@ impl StubReply {
     /// Answers with this text in pieces. A request for a stream gets each piece as one event, any other request gets all of
     /// them together. All other texts are streamed in pieces of four characters.
     ///
-    /// A request with `"stream": true` gets a stream for every chat completion. If `stream_options` asks for it, the last
-    /// event has the usage. [`pause`](Self::pause) slows it down; [`cut_short`](Self::cut_short) and
+    /// A request with `"stream": true`, or for Gemini's `streamGenerateContent`, gets a stream of every answer. In chat
+    /// completions the last event has the usage if `stream_options` asks for it. [`pause`](Self::pause) slows it down; [`cut_short`](Self::cut_short) and
     /// [`reset_midway`](Self::reset_midway) break it off after half of the events.
     pub fn pieces<P: Into<String>>(pieces: impl IntoIterator<Item = P>) -> Self {
         let pieces: Vec<String> = pieces.into_iter().map(P::into).collect();
@@ -163,14 +182,13 @@ impl StubReply {
         Self::text(value.into().to_string())
     }
 
-    /// Answers with a call of this function, with these arguments and `null` as the content. The finish reason is
-    /// `tool_calls`.
+    /// Answers with a call of this function, with these arguments and without a text. The finish reason is `tool_calls`.
     pub fn call(name: impl Into<String>, arguments: impl Into<Value>) -> Self {
         Self::new(Content::Calls { content: None, calls: Vec::new() }).and_call(name, arguments)
     }
 
     /// Adds a call of this function with these arguments to a text or to other calls, with the ids `call_1`, `call_2`, and so
-    /// on. If the arguments are a text, it is sent unchanged.
+    /// on (ids that no other answer has, in APIs that refuse the same id twice). If the arguments are a text, it is sent unchanged.
     pub fn and_call(mut self, name: impl Into<String>, arguments: impl Into<Value>) -> Self {
         let arguments = match arguments.into() {
             Value::String(text) => text,
@@ -212,19 +230,20 @@ impl StubReply {
     }
 }
 
-/// Answers that are not chat completions.
+/// Answers that are none of a model's.
 impl StubReply {
     /// Answers with this status and these bytes, as `application/json` unless [`header`](Self::header) says otherwise.
     pub fn raw(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self::bytes(status, "application/json", body.into())
     }
 
-    /// Answers with an error in OpenAI's form: `{"error": {"message", "type", "param": null, "code"}}`.
+    /// Answers with an error in the form of the API that is asked. OpenAI's is `{"error": {"message", "type", "param": null,
+    /// "code"}}`; Anthropic's and Google's have a word for the status in place of `kind` and `code`.
     ///
     /// `code` is a string with OpenAI, an integer with some other servers, and may be `()` for `null`.
     pub fn error(status: u16, kind: &str, code: impl Into<Value>, message: &str) -> Self {
-        let error = json!({"error": {"message": message, "type": kind, "param": null, "code": code.into()}});
-        Self::raw(status, error.to_string())
+        let (kind, message) = (kind.to_owned(), message.to_owned());
+        Self::new(Content::Error { status, kind, code: code.into(), message })
     }
 
     /// Answers with this status and an HTML page, as proxies and wrong base URLs do.
@@ -277,27 +296,39 @@ impl StubReply {
         self.header("retry-after", when.to_string())
     }
 
-    /// Sets the finish reason of a chat completion, such as `length` or `content_filter`.
+    /// Adds what the model thought, in the form of the API that is asked: `reasoning_content` of chat completions, an item
+    /// with encrypted content of Responses, a block with a signature of Anthropic's, a part with a signature of Gemini's.
+    /// Signatures are bound to what stands before them in the conversation.
+    pub fn reasoning(mut self, text: impl Into<String>) -> Self {
+        self.reasoning = Some(text.into());
+        self
+    }
+
+    /// Sets why the answer ended. `stop`, `length`, `tool_calls` and `content_filter` are sent in the words of the API that is
+    /// asked, all others as they are.
     pub fn finish_reason(mut self, reason: impl Into<String>) -> Self {
         self.finish_reason = Some(reason.into());
         self
     }
 
-    /// Sets the usage of a chat completion, in tokens. By default, the server counts one token for every four characters,
+    /// Sets the usage of an answer, in tokens. By default, the server counts one token for every four characters,
     /// rounded up, of the messages and of the answer.
     pub fn usage(self, prompt: u64, completion: u64) -> Self {
-        self.usage_json(TokenCounts::new(prompt, completion).to_json())
+        self.with_usage(UsageRule::Counts(TokenCounts::new(prompt, completion)))
     }
 
-    /// Sets the `usage` of a chat completion to any JSON, such as details or nonsense.
-    pub fn usage_json(mut self, usage: impl Into<Value>) -> Self {
-        self.usage = UsageRule::Explicit(usage.into());
-        self
+    /// Sets the report of the usage to any JSON, such as details or nonsense.
+    pub fn usage_json(self, usage: impl Into<Value>) -> Self {
+        self.with_usage(UsageRule::Explicit(usage.into()))
     }
 
-    /// Leaves `usage` out of a chat completion.
-    pub fn without_usage(mut self) -> Self {
-        self.usage = UsageRule::Omitted;
+    /// Leaves the usage out of the answer.
+    pub fn without_usage(self) -> Self {
+        self.with_usage(UsageRule::Omitted)
+    }
+
+    fn with_usage(mut self, usage: UsageRule) -> Self {
+        self.usage = usage;
         self
     }
 
@@ -332,8 +363,18 @@ impl StubReply {
     }
 
     pub(super) fn is_fixed(&self) -> bool {
-        matches!(self.content, Content::Bytes { .. } | Content::Stream(_) | Content::Fault(_))
+        matches!(
+            self.content,
+            Content::Bytes { .. } | Content::Error { .. } | Content::Stream(_) | Content::Fault(_)
+        )
     }
+}
+
+/// What a provider answers to a request that it refuses.
+pub(super) fn refused(refusal: &Refusal) -> StubReply {
+    let mut reply = StubReply::raw(refusal.status, refusal.body.to_string());
+    reply.refused_by = Some(refusal.rule);
+    reply
 }
 
 /// An error for a request that is the client's mistake.

@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
+use super::api::Api;
 use super::completion::{self, Filler};
-use super::events::events;
-use super::log::{LoggedRequest, TokenCounts};
+use super::counts::TokenCounts;
+use super::log::LoggedRequest;
 use super::reply::{Content, StubReply};
+use super::wire::{self, Streamed};
 
 const EVENTS: &str = "text/event-stream";
+const JSON: &str = "application/json";
 
 pub(super) struct Response {
     pub(super) status: u16,
@@ -27,28 +32,30 @@ impl Response {
     /// `None`: a fault, which has no response.
     pub(super) fn new(reply: &StubReply, request: &LoggedRequest) -> Option<Self> {
         let headers = reply.headers.clone();
-        let json = "application/json";
         if let Content::Bytes { status, content_type, body, usage } = &reply.content {
             let body = Body::Bytes(Arc::clone(body));
             return Some(Self { status: *status, headers, content_type, body, usage: *usage });
         }
-        if let Content::Stream(pieces) = &reply.content {
-            let body = Body::Pieces(Arc::clone(pieces));
-            return Some(Self { status: 200, headers, content_type: EVENTS, body, usage: None });
+        let api = request.api().unwrap_or(Api::Chat);
+        if let Content::Error { status, kind, code, message } = &reply.content {
+            let body = bytes(&wire::error(api, *status, kind, code, message));
+            return Some(Self { status: *status, headers, content_type: JSON, body, usage: None });
         }
-        let (body, usage) = if let Content::Filler(bytes) = reply.content {
+        let ok = |content_type, body, usage| Some(Self { status: 200, headers, content_type, body, usage });
+        if let Content::Stream(pieces) = &reply.content {
+            return ok(EVENTS, Body::Pieces(Arc::clone(pieces)), None);
+        }
+        if let Content::Filler(bytes) = reply.content {
             let (filler, usage) = completion::filler_completion(reply, bytes, request);
-            (Body::Filler(filler), usage)
-        } else {
-            let (body, usage) = completion::for_request(reply, request)?;
-            let asked = request.json().filter(|asked| asked["stream"] == true);
-            if let Some(events) = asked.and_then(|asked| events(&body, reply, asked)) {
-                let body = Body::Pieces(events.into());
-                return Some(Self { status: 200, headers, content_type: EVENTS, body, usage });
-            }
-            (Body::Bytes(body.into()), usage)
-        };
-        Some(Self { status: 200, headers, content_type: json, body, usage })
+            return ok(JSON, Body::Filler(filler), usage);
+        }
+        let (body, usage) = completion::for_request(reply, request)?;
+        let asked = request.json().unwrap_or(&Value::Null);
+        match wire::streamed(api, request.path(), asked, &body, reply.pieces.as_deref()) {
+            Some(Streamed::Events(events)) => ok(EVENTS, Body::Pieces(events.into()), usage),
+            Some(Streamed::List(list)) => ok(JSON, bytes(&list), usage),
+            None => ok(JSON, bytes(&body), usage),
+        }
     }
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
@@ -99,6 +106,10 @@ impl Body {
             Self::Filler(f) => f.bytes.saturating_add((f.before.len() + f.after.len()) as u64),
         }
     }
+}
+
+fn bytes(json: &Value) -> Body {
+    Body::Bytes(json.to_string().into_bytes().into())
 }
 
 /// Empty for an unknown status, as RFC 9112 allows.

@@ -4,20 +4,24 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-use super::check::check;
+use super::api::{Api, Route, route};
 use super::completion;
 use super::embedding;
 use super::log::{Log, LoggedRequest, lock};
-use super::reply::{Content, StubReply, bad_request};
+use super::reply::{Content, StubReply, bad_request, refused};
+use super::rules::{self, Provider};
+use super::wire::models;
 
 /// A reply may be a function that returns another one.
 const MAX_NESTED_RESPONDERS: usize = 16;
 
+/// Of models that think before each answer, where the script has no thoughts.
+const THOUGHT: &str = "The stub thinks.";
+
 pub(super) type OnExchange = Box<dyn Fn(&LoggedRequest) + Send + Sync>;
 
 pub(super) struct Shared {
+    pub(super) provider: Option<Provider>,
     pub(super) api_key: Option<String>,
     pub(super) models: Vec<String>,
     pub(super) default_reply: StubReply,
@@ -32,7 +36,8 @@ pub(super) struct Shared {
 impl Shared {
     /// The body of the next request is not logged, and its answer is known.
     pub(super) fn is_fixed(&self) -> bool {
-        self.log.is_off()
+        self.provider.is_none()
+            && self.log.is_off()
             && self.on_exchange.is_none()
             && self.default_reply.is_fixed()
             && lock(&self.script).is_empty()
@@ -40,47 +45,71 @@ impl Shared {
 
     /// `parsed`: the body was parsed, so it is also checked.
     pub(super) fn reply_to(&self, request: &LoggedRequest, parsed: bool) -> StubReply {
+        let served = route(request.method(), request.path());
         if !self.is_authorized(request) {
             let message = "Incorrect API key provided.";
             return StubReply::error(401, "invalid_request_error", "invalid_api_key", message)
                 .header("www-authenticate", "Bearer");
         }
-        match (request.method(), route(request.path())) {
-            ("POST", "/v1/chat/completions") => match check(request) {
-                Err(message) if parsed => bad_request(400, &message),
-                _ => self.completion(request),
-            },
-            ("POST", "/v1/embeddings") => {
+        match served {
+            Some(Route::Answer(api)) if parsed => {
+                self.refusal(api, request).unwrap_or_else(|| self.completion(api, request))
+            }
+            Some(Route::Answer(api)) => self.completion(api, request),
+            Some(Route::Embeddings) => {
                 let scripted = lock(&self.embeddings).pop_front();
                 resolve_responders(scripted.unwrap_or_else(StubReply::embeddings), request)
             }
-            ("GET", "/v1/models") => self.model_list(),
-            (method, path) => {
+            Some(Route::Models(api)) => {
+                let is_anthropic = request.header("anthropic-version").is_some();
+                let api = if is_anthropic { Api::Messages } else { api };
+                StubReply::raw(200, models(api, &self.models).to_string())
+            }
+            None => {
+                let (method, path) = (request.method(), request.path());
                 let message = format!(
-                    "Invalid URL ({method} {path}): this server has chat completions, embeddings and the list of models"
+                    "Invalid URL ({method} {path}): this server has chat completions, Responses, Messages, generateContent, \
+                     embeddings and the list of models"
                 );
                 StubReply::error(404, "invalid_request_error", "unknown_url", &message)
             }
         }
     }
 
+    /// As `Authorization: Bearer`, or in the header that Anthropic, Google and Azure have for it.
     fn is_authorized(&self, request: &LoggedRequest) -> bool {
         let Some(key) = &self.api_key else { return true };
+        let own = ["x-api-key", "x-goog-api-key", "api-key"].iter().find_map(|name| request.header(name));
+        if own == Some(key) {
+            return true;
+        }
         let sent = request.header("authorization").and_then(|value| value.split_once(' '));
         sent.is_some_and(|(scheme, token)| scheme.eq_ignore_ascii_case("bearer") && token.trim() == key)
     }
 
-    fn completion(&self, request: &LoggedRequest) -> StubReply {
-        resolve_responders(
-            lock(&self.script).pop_front().unwrap_or_else(|| self.default_reply.clone()),
-            request,
-        )
+    /// Refuses what the provider refuses, or what all refuse.
+    fn refusal(&self, api: Api, request: &LoggedRequest) -> Option<StubReply> {
+        let Some(body) = request.json().filter(|body| body.is_object()) else {
+            let message = "We could not parse the JSON body of your request: it is not a JSON object.";
+            return Some(bad_request(400, message));
+        };
+        let model = request.model().unwrap_or_default();
+        let header = |name: &str| request.header(name).map(str::to_owned);
+        let missing = self.provider.and_then(|own| rules::no_such_path(own, api, request.path()));
+        let refusal = missing.or_else(|| rules::refused(self.provider, api, model, body, Some(&header)))?;
+        Some(refused(&refusal))
     }
 
-    fn model_list(&self) -> StubReply {
-        let model = |id| json!({"id": id, "object": "model", "created": 0, "owned_by": "stub"});
-        let data: Vec<Value> = self.models.iter().map(model).collect();
-        StubReply::raw(200, json!({"object": "list", "data": data}).to_string())
+    fn completion(&self, api: Api, request: &LoggedRequest) -> StubReply {
+        let scripted = lock(&self.script).pop_front();
+        let mut reply = resolve_responders(scripted.unwrap_or_else(|| self.default_reply.clone()), request);
+        reply.short_ids = self.provider == Some(Provider::Mistral);
+        let (Some(provider), Some(body)) = (self.provider, request.json()) else { return reply };
+        let model = request.model().unwrap_or_default();
+        if reply.reasoning.is_none() && rules::thinks(provider, api, model, body) {
+            return reply.reasoning(THOUGHT);
+        }
+        reply
     }
 }
 
@@ -94,15 +123,4 @@ fn resolve_responders(mut reply: StubReply, request: &LoggedRequest) -> StubRepl
         }
     }
     StubReply::error(500, "server_error", (), "StubReply::for_request returned itself too many times")
-}
-
-/// A target is an absolute URL when sent to a proxy.
-fn route(target: &str) -> &str {
-    let path = match target.split_once("://") {
-        Some((scheme, rest)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
-            rest.find('/').map_or("/", |at| &rest[at..])
-        }
-        _ => target,
-    };
-    path.split(['?', '#']).next().unwrap_or_default()
 }

@@ -13,8 +13,10 @@ use super::exchange::serve;
 use super::log::{Log, LoggedRequest, lock};
 use super::reply::StubReply;
 use super::routes::{OnExchange, Shared};
+use super::rules::Provider;
 
-/// A small deterministic OpenAI-compatible server on loopback, for tests, examples and benchmarks.
+/// A small deterministic server on loopback for tests, examples and benchmarks. It speaks OpenAI's chat completions and
+/// Responses, Anthropic's Messages and Gemini's `generateContent`.
 ///
 /// It runs in a background task of the tokio runtime on which it was started. When this handle is dropped, the server and all
 /// its connections end. The [module](super) describes its answers.
@@ -26,7 +28,7 @@ use super::routes::{OnExchange, Shared};
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 /// # runtime.block_on(async {
 /// let server = StubServer::builder().script([StubReply::text("Oslo")]).start().await?;
-/// let url = server.base_url(); // for `OpenAi::builder().base_url(..)`
+/// let url = server.base_url(); // for `OpenAi::builder().base_url(..)`, and those of the others
 /// assert!(url.starts_with("http://127.0.0.1:"));
 /// assert_eq!(server.requests_seen(), 0);
 /// # Ok::<(), std::io::Error>(()) }).unwrap();
@@ -53,7 +55,7 @@ impl StubServer {
         StubServerBuilder::new()
     }
 
-    /// Returns the base URL for a client: `http://127.0.0.1:PORT/v1`.
+    /// Returns the base URL for a client: `http://127.0.0.1:PORT/v1`. It serves `OpenAi`, `Anthropic` and `Gemini`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
@@ -65,8 +67,8 @@ impl StubServer {
         self.address
     }
 
-    /// Appends a reply to the script: the first request to a chat completion gets the first reply, and so on. Requests that
-    /// are refused before (401, 404, 400) take no reply.
+    /// Appends a reply to the script: the first request to a model gets the first reply, whichever API it is for, and so on.
+    /// Requests that are refused before (401, 404, 400) take no reply.
     pub fn push(&self, reply: StubReply) {
         lock(&self.shared.script).push_back(reply);
     }
@@ -141,6 +143,7 @@ impl fmt::Debug for StubServer {
 #[must_use = "nothing is served until `start`"]
 pub struct StubServerBuilder {
     port: u16,
+    provider: Option<Provider>,
     api_key: Option<String>,
     models: Vec<String>,
     default_reply: StubReply,
@@ -156,6 +159,7 @@ impl StubServerBuilder {
     fn new() -> Self {
         Self {
             port: 0,
+            provider: None,
             api_key: None,
             models: vec!["stub".to_owned()],
             default_reply: StubReply::from_schema(),
@@ -174,7 +178,30 @@ impl StubServerBuilder {
         self
     }
 
-    /// Requires `Authorization: Bearer` with this key, and answers all other requests with a 401. Default: no key.
+    /// Refuses what this provider refuses, with its status and its words, and serves the APIs that it has: a test against it
+    /// fails where production would. Its models think where the provider's do, so that what has to go back to them comes from
+    /// the server. Requests that are refused take no reply of the script; [`LoggedRequest::refused_by`] says which rule it was.
+    ///
+    /// Default: all four APIs, and what every server of an API refuses.
+    ///
+    /// ```
+    /// # mod llmnode { pub use llmnode_stub::StubServer; pub mod stub_server { pub use llmnode_stub::*; } }
+    /// use llmnode::{StubServer, stub_server::Provider};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    /// # runtime.block_on(async {
+    /// let server = StubServer::builder().as_provider(Provider::Anthropic).start().await?;
+    /// let url = server.base_url(); // for `Anthropic::builder().base_url(..)`
+    /// # drop((server, url));
+    /// # Ok::<(), std::io::Error>(()) }).unwrap();
+    /// ```
+    pub fn as_provider(mut self, provider: Provider) -> Self {
+        self.provider = Some(provider);
+        self
+    }
+
+    /// Requires this key as `Authorization: Bearer`, `x-api-key`, `x-goog-api-key` or `api-key`, and answers all other requests
+    /// with a 401. Default: no key.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.api_key = Some(key.into());
         self
@@ -239,6 +266,7 @@ impl StubServerBuilder {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
+            provider: self.provider,
             api_key: self.api_key,
             models: self.models,
             default_reply: self.default_reply,
@@ -259,6 +287,7 @@ impl fmt::Debug for StubServerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StubServerBuilder")
             .field("port", &self.port)
+            .field("provider", &self.provider)
             .field("api_key", &self.api_key.as_ref().map(|_| "[redacted]"))
             .field("script", &self.script)
             .finish_non_exhaustive()

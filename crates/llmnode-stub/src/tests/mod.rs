@@ -1,3 +1,4 @@
+mod apis;
 mod client;
 mod lifecycle;
 mod protocol;

@@ -1,0 +1,115 @@
+//! Anthropic's Messages: what a request asks for, and the forms of its answer, its stream and its errors.
+
+mod events;
+
+pub(super) use events::events;
+
+use serde_json::{Value, json};
+
+use super::counts::TokenCounts;
+use super::said::{Call, Envelope, Said, Wanted, list, text_of, word};
+
+/// Results of tools are messages of their own, as in the other APIs.
+pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
+    let mut said = Vec::new();
+    if let Some(system) = body.get("system") {
+        said.push(("system".to_owned(), text_of(Some(system))));
+    }
+    for message in list(&body["messages"]) {
+        let role = word(message, "role").to_owned();
+        let blocks = list(&message["content"]);
+        let results = blocks.iter().filter(|block| block["type"] == "tool_result");
+        said.extend(results.map(|result| ("tool".to_owned(), text_of(result.get("content")))));
+        let is_said =
+            |block: &&Value| !matches!(word(block, "type"), "tool_result" | "tool_use" | "thinking");
+        let others: Vec<Value> = blocks.iter().filter(is_said).cloned().collect();
+        if message["content"].is_string() {
+            said.push((role, text_of(message.get("content"))));
+        } else if !others.is_empty() || role == "assistant" {
+            said.push((role, text_of(Some(&Value::from(others)))));
+        }
+    }
+    said
+}
+
+pub(super) fn wanted(body: &Value) -> Wanted<'_> {
+    let choice = &body["tool_choice"];
+    let forced = (choice["type"] == "tool").then(|| word(choice, "name"));
+    let parameters =
+        |name: &str| list(&body["tools"]).iter().find(|tool| tool["name"] == name)?.get("input_schema");
+    Wanted {
+        schema: body["output_config"]["format"].get("schema"),
+        is_json: false,
+        function: forced.map(|name| (name, parameters(name))),
+        limit: body["max_tokens"].as_u64(),
+    }
+}
+
+/// `said`: `None` is an answer without any block.
+pub(super) fn body(said: Option<&Said>, around: &Envelope<'_>) -> Value {
+    let stop = said.map_or("end_turn", |said| match &*said.finish {
+        _ if said.refusal.is_some() => "refusal",
+        "stop" if said.calls.is_empty() => "end_turn",
+        "stop" | "tool_calls" => "tool_use",
+        "length" => "max_tokens",
+        "content_filter" => "refusal",
+        other => other,
+    });
+    let mut body = json!({
+        "id": format!("msg_{}", around.id),
+        "type": "message",
+        "role": "assistant",
+        "model": around.model,
+        "content": said.map(|said| blocks(said, around)).unwrap_or_default(),
+        "stop_reason": stop,
+        "stop_sequence": null,
+    });
+    if stop == "refusal" {
+        let why = said.and_then(|said| said.refusal.as_deref()).unwrap_or_default();
+        body["stop_details"] = json!({"type": "refusal", "category": null, "explanation": why});
+    }
+    if let Some(usage) = around.usage.json(usage) {
+        body["usage"] = usage;
+    }
+    body
+}
+
+fn blocks(said: &Said, around: &Envelope<'_>) -> Vec<Value> {
+    let thought =
+        |text: &String| json!({"type": "thinking", "thinking": text, "signature": around.signature});
+    let text = said.content.iter().filter(|text| !text.is_empty());
+    let text = text.map(|text| json!({"type": "text", "text": text}));
+    said.reasoning.iter().map(thought).chain(text).chain(said.calls.iter().map(call)).collect()
+}
+
+fn call(call: &Call) -> Value {
+    json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.object()})
+}
+
+fn usage(counts: TokenCounts) -> Value {
+    json!({"input_tokens": counts.prompt, "output_tokens": counts.completion})
+}
+
+/// OpenAI's kind of error is replaced by the one that Anthropic has for the status.
+pub(super) fn error(status: u16, message: &str) -> Value {
+    let kind = match status {
+        401 => "authentication_error",
+        402 => "billing_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        504 => "timeout_error",
+        529 => "overloaded_error",
+        400..=499 => "invalid_request_error",
+        _ => "api_error",
+    };
+    json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": null})
+}
+
+pub(super) fn models(ids: &[String]) -> Value {
+    let created = "2025-01-01T00:00:00Z";
+    let model = |id: &String| json!({"type": "model", "id": id, "display_name": id, "created_at": created});
+    let data: Vec<Value> = ids.iter().map(model).collect();
+    json!({"data": data, "first_id": ids.first(), "last_id": ids.last(), "has_more": false})
+}
