@@ -122,6 +122,10 @@ impl LoggedRequest {
         }
     }
 
+    pub(super) fn logged_headers(&self) -> &LoggedHeaders {
+        &self.sent.headers
+    }
+
     /// The model that the body names, or the path.
     pub(super) fn model(&self) -> Option<&str> {
         let named = self.json().and_then(|body| body.get("model")).and_then(Value::as_str);

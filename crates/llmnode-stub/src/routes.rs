@@ -94,9 +94,9 @@ impl Shared {
             return Some(bad_request(400, message));
         };
         let model = request.model().unwrap_or_default();
-        let header = |name: &str| request.header(name).map(str::to_owned);
         let missing = self.provider.and_then(|own| rules::no_such_path(own, api, request.path()));
-        let refusal = missing.or_else(|| rules::refused(self.provider, api, model, body, Some(&header)))?;
+        let refusal = missing
+            .or_else(|| rules::refused(self.provider, api, model, body, Some(request.logged_headers())))?;
         Some(refused(&refusal))
     }
 

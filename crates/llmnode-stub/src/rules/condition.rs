@@ -28,6 +28,7 @@ use super::data::group;
 use super::place::{Place, places};
 use super::{schema, turns};
 use crate::api::Api;
+use crate::headers::LoggedHeaders;
 use crate::prefix::is_of_other_prefix;
 use crate::said::list;
 
@@ -37,7 +38,7 @@ pub(super) struct Asked<'a> {
     pub(super) model: &'a str,
     pub(super) body: &'a Value,
     /// `None`: not known.
-    pub(super) headers: Option<&'a dyn Fn(&str) -> Option<String>>,
+    pub(super) headers: Option<&'a LoggedHeaders>,
 }
 
 /// Where a condition holds.
@@ -87,7 +88,7 @@ fn holds(condition: &Value, from: &Value, asked: &Asked<'_>) -> Option<Option<Fo
         return stale_thought(asked).map(Some);
     }
     if let Some(name) = text(condition, "header") {
-        let sent = asked.headers?(name).unwrap_or_default();
+        let sent = asked.headers?.get(name).unwrap_or_default();
         return (!sent.contains(text(condition, "lacks")?)).then_some(None);
     }
     None

@@ -8,6 +8,7 @@ use super::condition::{Asked, Found, all_hold};
 use super::data::{rules, thinking};
 use super::provider::Provider;
 use crate::api::{Api, Route, model_of, route};
+use crate::headers::LoggedHeaders;
 use crate::said::{list, word};
 
 /// What a provider answers to a request that it refuses.
@@ -70,7 +71,7 @@ pub(crate) fn refused(
     api: Api,
     model: &str,
     body: &Value,
-    headers: Option<&dyn Fn(&str) -> Option<String>>,
+    headers: Option<&LoggedHeaders>,
 ) -> Option<Refusal> {
     let asked = Asked { api, model, body, headers };
     let is_for = |rule: &Value, name: &str| list(&rule["providers"]).iter().any(|one| one == name);

@@ -9,6 +9,7 @@ use super::data::rules;
 use super::refusal::refused;
 use super::turns::FAULTS;
 use crate::api::Api;
+use crate::headers::LoggedHeaders;
 use crate::said::{list, word};
 
 const APIS: [Api; 4] = [Api::Chat, Api::Responses, Api::Messages, Api::Gemini];
@@ -53,7 +54,7 @@ fn taken(rule: &Value) -> Value {
 fn ask(rule: &Value, provider: &str, api: Api, body: &Value) -> Option<super::Refusal> {
     let provider = Provider::ALL.iter().find(|one| one.as_str() == provider).copied();
     let model = rule.get("model").unwrap_or(&body["model"]).as_str().unwrap_or_default();
-    refused(provider, api, model, body, Some(&|_| None))
+    refused(provider, api, model, body, Some(&LoggedHeaders::default()))
 }
 
 #[test]
