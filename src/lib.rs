@@ -43,7 +43,7 @@
 //! | `serve` | [a local page for graphs](guide::graph_page): drawn, checked while they are edited, run |
 //! | `smart` | [nodes with a goal](guide::smart_nodes) in place of a prompt, and their optimisers |
 //! | `cassette` | [recorded answers](guide::cassettes) for tests |
-//! | `stub-server` | [`StubServer`], an OpenAI-compatible server for tests |
+//! | `stub-server` | [`StubServer`], a server for tests that is as strict as providers |
 //! | `chrono04`, `jiff02`, `rust_decimal1`, `uuid1`, `url2` | [dates, money and ids](guide::schemas#dates-money-and-ids) of these crates in outputs |
 
 /// Makes a struct a node: a typed call to a language model, whose prompt names the struct's fields.

@@ -167,7 +167,7 @@ const STUB: &[&str] = &[
     "request",
     "counts",
     "api",
-    "said",
+    "model_answer",
     "prefix",
     "chat",
     "responses",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::form::filled;
-use super::said::Wanted;
+use super::model_answer::Wanted;
 use super::sample::sample;
 
 /// Characters of the request that a text answer repeats.

@@ -6,9 +6,9 @@ use super::answer::answer;
 use super::api::Api;
 use super::counts::{TokenCounts, tokens};
 use super::log::LoggedRequest;
+use super::model_answer::{Call, Envelope, ModelAnswer, Usage};
 use super::prefix::signature;
 use super::reply::{Content, StubReply, UsageRule};
-use super::said::{Call, Envelope, Said, Usage};
 use super::wire;
 
 /// Replies whose bodies are built in advance.
@@ -100,8 +100,12 @@ pub(super) fn filler_completion(
 }
 
 /// `Some(None)`: no choices. `None`: not an answer of a model, or one that depends on the request.
-fn scripted(reply: &StubReply, id: impl Fn(usize) -> String) -> Option<Option<Said>> {
-    let mut said = Said { reasoning: reply.reasoning.clone(), finish: "stop".to_owned(), ..Said::default() };
+fn scripted(reply: &StubReply, id: impl Fn(usize) -> String) -> Option<Option<ModelAnswer>> {
+    let mut said = ModelAnswer {
+        reasoning: reply.reasoning.clone(),
+        finish: "stop".to_owned(),
+        ..ModelAnswer::default()
+    };
     match &reply.content {
         Content::Message { content, refusal } => {
             said.content.clone_from(content);
@@ -126,7 +130,7 @@ fn scripted(reply: &StubReply, id: impl Fn(usize) -> String) -> Option<Option<Sa
     Some(Some(said))
 }
 
-fn usage(reply: &StubReply, said: Option<&Said>, prompt: u64) -> Usage {
+fn usage(reply: &StubReply, said: Option<&ModelAnswer>, prompt: u64) -> Usage {
     match &reply.usage {
         UsageRule::Counted => Usage::Counted(TokenCounts::new(prompt, tokens(said.map_or(0, answer_chars)))),
         UsageRule::Counts(counts) => Usage::Counted(*counts),
@@ -135,7 +139,7 @@ fn usage(reply: &StubReply, said: Option<&Said>, prompt: u64) -> Usage {
     }
 }
 
-fn answer_chars(said: &Said) -> usize {
+fn answer_chars(said: &ModelAnswer) -> usize {
     let chars = |text: &str| text.chars().count();
     let text = said.content.as_deref().or(said.refusal.as_deref()).map_or(0, chars);
     text + said.calls.iter().map(|call| chars(&call.arguments)).sum::<usize>()

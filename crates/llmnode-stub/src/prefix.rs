@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::api::Api;
-use super::said::list;
+use super::model_answer::list;
 
 const MARK: &str = "stub-thought-";
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::api::{Api, GeminiStream, gemini_stream};
-use super::said::{Envelope, Said, Wanted};
+use super::model_answer::{Envelope, ModelAnswer, Wanted};
 use super::{chat, gemini, messages, responses};
 
 /// Roles and texts, in the order in which the model reads them.
@@ -26,7 +26,7 @@ pub(super) fn wanted(api: Api, body: &Value) -> Wanted<'_> {
 }
 
 /// `said`: `None` is an answer without any choice.
-pub(super) fn body(api: Api, said: Option<&Said>, around: &Envelope<'_>) -> Value {
+pub(super) fn body(api: Api, said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     match api {
         Api::Chat => chat::body(said, around),
         Api::Responses => responses::body(said, around),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::said::{list, pieces};
+use crate::model_answer::{list, pieces};
 
 /// `given`: the pieces of the text, if the reply has its own.
 pub(crate) fn events(body: &Value, given: Option<&[String]>, asked: &Value) -> Vec<Vec<u8>> {

@@ -7,7 +7,7 @@ pub(super) use events::events;
 use serde_json::{Value, json};
 
 use super::counts::TokenCounts;
-use super::said::{CREATED, Call, Envelope, Said, Wanted, list, text_of, word};
+use super::model_answer::{CREATED, Call, Envelope, ModelAnswer, Wanted, list, text_of, word};
 
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
     let message = |message: &Value| (word(message, "role").to_owned(), text_of(message.get("content")));
@@ -30,7 +30,7 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
 }
 
 /// `said`: `None` is an answer without any choice.
-pub(super) fn body(said: Option<&Said>, around: &Envelope<'_>) -> Value {
+pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     let choices: Vec<Value> = said.map(choice).into_iter().collect();
     let mut body = json!({
         "id": format!("chatcmpl-{}", around.id),
@@ -45,7 +45,7 @@ pub(super) fn body(said: Option<&Said>, around: &Envelope<'_>) -> Value {
     body
 }
 
-fn choice(said: &Said) -> Value {
+fn choice(said: &ModelAnswer) -> Value {
     let mut message = json!({"role": "assistant", "content": said.content, "refusal": said.refusal});
     if let Some(reasoning) = &said.reasoning {
         message["reasoning_content"] = json!(reasoning);

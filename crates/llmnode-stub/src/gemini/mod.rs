@@ -7,7 +7,7 @@ pub(super) use events::events;
 use serde_json::{Value, json};
 
 use super::counts::TokenCounts;
-use super::said::{Call, Envelope, Said, Wanted, list, word};
+use super::model_answer::{Call, Envelope, ModelAnswer, Wanted, list, word};
 
 /// With the roles of the other APIs: `assistant` for `model`, and `tool` for a function's response.
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
@@ -64,7 +64,7 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
 }
 
 /// `said`: `None` is an answer without any candidate.
-pub(super) fn body(said: Option<&Said>, around: &Envelope<'_>) -> Value {
+pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     let candidates: Vec<Value> = said.map(|said| candidate(said, around)).into_iter().collect();
     let mut body = json!({"candidates": candidates, "modelVersion": around.model, "responseId": around.id});
     if let Some(usage) = around.usage.json(usage) {
@@ -73,7 +73,7 @@ pub(super) fn body(said: Option<&Said>, around: &Envelope<'_>) -> Value {
     body
 }
 
-fn candidate(said: &Said, around: &Envelope<'_>) -> Value {
+fn candidate(said: &ModelAnswer, around: &Envelope<'_>) -> Value {
     let finish = match &*said.finish {
         _ if said.refusal.is_some() => "SAFETY",
         "stop" | "tool_calls" => "STOP",
@@ -90,7 +90,7 @@ fn candidate(said: &Said, around: &Envelope<'_>) -> Value {
 }
 
 /// A signature stands on the first call, or on the text if there is none.
-fn parts(said: &Said, around: &Envelope<'_>) -> Vec<Value> {
+fn parts(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
     let thought = said.reasoning.iter().map(|text| json!({"text": text, "thought": true}));
     let text = said.content.iter().filter(|text| !text.is_empty()).map(|text| json!({"text": text}));
     let mut parts: Vec<Value> = thought.chain(text).chain(said.calls.iter().map(call)).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::said::{list, pieces, word};
+use crate::model_answer::{list, pieces, word};
 
 /// `given`: the pieces of the text, if the reply has its own.
 pub(crate) fn events(body: &Value, given: Option<&[String]>) -> Vec<Vec<u8>> {

@@ -7,7 +7,7 @@ pub(super) use events::events;
 use serde_json::{Value, json};
 
 use super::counts::TokenCounts;
-use super::said::{Call, Envelope, Said, Wanted, list, text_of, word};
+use super::model_answer::{Call, Envelope, ModelAnswer, Wanted, list, text_of, word};
 
 /// Results of tools are messages of their own, as in the other APIs.
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
@@ -46,7 +46,7 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
 }
 
 /// `said`: `None` is an answer without any block.
-pub(super) fn body(said: Option<&Said>, around: &Envelope<'_>) -> Value {
+pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     let stop = said.map_or("end_turn", |said| match &*said.finish {
         _ if said.refusal.is_some() => "refusal",
         "stop" if said.calls.is_empty() => "end_turn",
@@ -74,7 +74,7 @@ pub(super) fn body(said: Option<&Said>, around: &Envelope<'_>) -> Value {
     body
 }
 
-fn blocks(said: &Said, around: &Envelope<'_>) -> Vec<Value> {
+fn blocks(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
     let thought =
         |text: &String| json!({"type": "thinking", "thinking": text, "signature": around.signature});
     let text = said.content.iter().filter(|text| !text.is_empty());

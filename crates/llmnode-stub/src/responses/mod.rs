@@ -7,7 +7,7 @@ pub(super) use events::events;
 use serde_json::{Value, json};
 
 use super::counts::TokenCounts;
-use super::said::{CREATED, Call, Envelope, Said, Wanted, list, text_of, word};
+use super::model_answer::{CREATED, Call, Envelope, ModelAnswer, Wanted, list, text_of, word};
 
 /// Calls and other items without a role are left out, but for results.
 pub(super) fn conversation(body: &Value) -> Vec<(String, String)> {
@@ -45,7 +45,7 @@ pub(super) fn wanted(body: &Value) -> Wanted<'_> {
 }
 
 /// `said`: `None` is an answer without any item.
-pub(super) fn body(said: Option<&Said>, around: &Envelope<'_>) -> Value {
+pub(super) fn body(said: Option<&ModelAnswer>, around: &Envelope<'_>) -> Value {
     let finish = said.map_or("stop", |said| &*said.finish);
     let (status, details) = match finish {
         "stop" | "tool_calls" => ("completed", Value::Null),
@@ -69,7 +69,7 @@ pub(super) fn body(said: Option<&Said>, around: &Envelope<'_>) -> Value {
     body
 }
 
-fn items(said: &Said, around: &Envelope<'_>) -> Vec<Value> {
+fn items(said: &ModelAnswer, around: &Envelope<'_>) -> Vec<Value> {
     let mut items = Vec::new();
     if let Some(reasoning) = &said.reasoning {
         items.push(json!({

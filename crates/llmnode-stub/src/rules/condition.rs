@@ -25,12 +25,12 @@
 use serde_json::{Map, Value};
 
 use super::data::group;
-use super::place::{Place, places};
+use super::pointer::{Pointer, places};
 use super::{schema, turns};
 use crate::api::Api;
 use crate::headers::LoggedHeaders;
+use crate::model_answer::list;
 use crate::prefix::is_of_other_prefix;
-use crate::said::list;
 
 /// A request as the rules see it.
 pub(super) struct Asked<'a> {
@@ -44,9 +44,9 @@ pub(super) struct Asked<'a> {
 /// Where a condition holds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
-    pub(super) place: Place,
+    pub(super) place: Pointer,
     /// Within a schema.
-    pub(super) context: Place,
+    pub(super) context: Pointer,
 }
 
 /// All conditions hold; the first place that one of them names.
@@ -242,7 +242,7 @@ fn is_among(value: &Value, path: &Value, asked: &Asked<'_>) -> bool {
 
 fn schemas(paths: &Value, condition: &Map<String, Value>, from: &Value, asked: &Asked<'_>) -> Option<Found> {
     let paths = list(paths).iter().filter_map(Value::as_str);
-    let all: Vec<(Place, &Value)> = paths
+    let all: Vec<(Pointer, &Value)> = paths
         .flat_map(|path| places(from, path))
         .filter_map(|(place, schema)| Some((place, schema?)))
         .collect();
@@ -269,7 +269,7 @@ fn schemas(paths: &Value, condition: &Map<String, Value>, from: &Value, asked: &
 }
 
 /// References are looked up in the schema that the node is in.
-fn node(place: &Place, root: &Value, conditions: &Value, asked: &Asked<'_>) -> Option<Found> {
+fn node(place: &Pointer, root: &Value, conditions: &Value, asked: &Asked<'_>) -> Option<Found> {
     let in_schema = Asked { api: asked.api, model: asked.model, body: root, headers: None };
     let nodes = schema::nodes(root);
     let found = nodes.into_iter().find(|(_, node)| all_hold(conditions, node, &in_schema).is_some());

@@ -20,7 +20,7 @@
 
 mod condition;
 mod data;
-mod place;
+mod pointer;
 mod provider;
 mod refusal;
 mod schema;

@@ -9,7 +9,7 @@ use super::data::{rules, thinking};
 use super::provider::Provider;
 use crate::api::{Api, Route, model_of, route};
 use crate::headers::LoggedHeaders;
-use crate::said::{list, word};
+use crate::model_answer::{list, word};
 
 /// What a provider answers to a request that it refuses.
 ///

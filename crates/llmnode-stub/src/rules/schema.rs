@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::place::{Place, step_into};
-use crate::said::list;
+use super::pointer::{Pointer, step_into};
+use crate::model_answer::list;
 
 /// Deeper nodes are not looked at.
 const MAX_DEPTH: usize = 200;
@@ -18,13 +18,13 @@ const SEVERAL: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const NAMED: [&str; 5] = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
 
 /// Every object within a schema that is a schema, the schema first.
-pub(super) fn nodes(schema: &Value) -> Vec<(Place, &Value)> {
+pub(super) fn nodes(schema: &Value) -> Vec<(Pointer, &Value)> {
     let mut found = Vec::new();
-    collect(schema, &Place::default(), &mut found);
+    collect(schema, &Pointer::default(), &mut found);
     found
 }
 
-fn collect<'s>(schema: &'s Value, place: &Place, found: &mut Vec<(Place, &'s Value)>) {
+fn collect<'s>(schema: &'s Value, place: &Pointer, found: &mut Vec<(Pointer, &'s Value)>) {
     if !schema.is_object() || place.0.len() > MAX_DEPTH {
         return;
     }
@@ -34,19 +34,19 @@ fn collect<'s>(schema: &'s Value, place: &Place, found: &mut Vec<(Place, &'s Val
     }
 }
 
-fn children(schema: &Value) -> Vec<(Place, &Value)> {
+fn children(schema: &Value) -> Vec<(Pointer, &Value)> {
     let mut found = Vec::new();
     for name in ONE {
-        found.extend(schema.get(name).map(|one| (Place::default().with(name), one)));
+        found.extend(schema.get(name).map(|one| (Pointer::default().with(name), one)));
     }
     // An older form of tuples.
     for name in SEVERAL.into_iter().chain(["items"]) {
         let all = list(&schema[name]).iter().enumerate();
-        found.extend(all.map(|(at, one)| (Place::default().with(name).with(&at.to_string()), one)));
+        found.extend(all.map(|(at, one)| (Pointer::default().with(name).with(&at.to_string()), one)));
     }
     for name in NAMED {
         let all = schema[name].as_object().into_iter().flatten();
-        found.extend(all.map(|(own, one)| (Place::default().with(name).with(own), one)));
+        found.extend(all.map(|(own, one)| (Pointer::default().with(name).with(own), one)));
     }
     found
 }
@@ -106,7 +106,7 @@ fn contains_open<'s>(root: &'s Value, schema: &'s Value, open: &mut Vec<&'s str>
         open.pop();
         return is_open;
     }
-    let is_definition = |place: &Place| matches!(&*place.0[0], "$defs" | "definitions");
+    let is_definition = |place: &Pointer| matches!(&*place.0[0], "$defs" | "definitions");
     let below = children(schema).into_iter().filter(|(place, _)| !is_definition(place));
     below.into_iter().any(|(_, child)| contains_open(root, child, open))
 }

@@ -10,7 +10,7 @@ use super::refusal::refused;
 use super::turns::FAULTS;
 use crate::api::Api;
 use crate::headers::LoggedHeaders;
-use crate::said::{list, word};
+use crate::model_answer::{list, word};
 
 const APIS: [Api; 4] = [Api::Chat, Api::Responses, Api::Messages, Api::Gemini];
 

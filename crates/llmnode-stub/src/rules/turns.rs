@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use super::place::Place;
+use super::pointer::Pointer;
 use crate::api::Api;
-use crate::said::{list, word};
+use crate::model_answer::{list, word};
 
 /// A call, or the result of one.
 #[derive(Clone, Debug)]
 struct Link<'b> {
     id: &'b str,
     name: &'b str,
-    place: Place,
+    place: Pointer,
 }
 
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ struct Turn<'b> {
 }
 
 /// What is wrong with the calls and results of a conversation, by the name that rules have for it: the first place.
-pub(super) fn fault(name: &str, api: Api, body: &Value) -> Option<Place> {
+pub(super) fn fault(name: &str, api: Api, body: &Value) -> Option<Pointer> {
     let turns = turns(api, body);
     match name {
         "result_without_call" => result_without_call(api, &turns),
@@ -74,7 +74,7 @@ pub(super) const FAULTS: [&str; 15] = [
 ];
 
 /// Responses looks for a call anywhere before its result; the others right before it.
-fn result_without_call(api: Api, turns: &[Turn<'_>]) -> Option<Place> {
+fn result_without_call(api: Api, turns: &[Turn<'_>]) -> Option<Pointer> {
     for (at, turn) in turns.iter().enumerate() {
         let from = if api == Api::Responses { 0 } else { at.saturating_sub(1) };
         let called: Vec<&str> =
@@ -86,7 +86,7 @@ fn result_without_call(api: Api, turns: &[Turn<'_>]) -> Option<Place> {
     None
 }
 
-fn call_without_result(api: Api, turns: &[Turn<'_>]) -> Option<Place> {
+fn call_without_result(api: Api, turns: &[Turn<'_>]) -> Option<Pointer> {
     for (at, turn) in turns.iter().enumerate() {
         let to = if api == Api::Responses { turns.len() } else { turns.len().min(at + 2) };
         let answered: Vec<&str> =
@@ -98,7 +98,7 @@ fn call_without_result(api: Api, turns: &[Turn<'_>]) -> Option<Place> {
     None
 }
 
-fn repeated<'t, 'b: 't>(links: impl Iterator<Item = &'t Link<'b>>) -> Option<Place> {
+fn repeated<'t, 'b: 't>(links: impl Iterator<Item = &'t Link<'b>>) -> Option<Pointer> {
     let mut seen: Vec<&str> = Vec::new();
     for link in links {
         if !link.id.is_empty() && seen.contains(&link.id) {
@@ -110,7 +110,7 @@ fn repeated<'t, 'b: 't>(links: impl Iterator<Item = &'t Link<'b>>) -> Option<Pla
 }
 
 /// Gemini counts, since its calls may have no ids.
-fn counts_differ(turns: &[Turn<'_>]) -> Option<Place> {
+fn counts_differ(turns: &[Turn<'_>]) -> Option<Pointer> {
     let wrong = turns.iter().enumerate().find(|(at, turn)| {
         let results = turns.get(at + 1).map_or(0, |next| next.results.len());
         turn.by_model && turn.calls.len() != results
@@ -122,7 +122,7 @@ fn counts_differ(turns: &[Turn<'_>]) -> Option<Place> {
     turns.first().and_then(|first| first.results.first()).map(|result| result.place.clone())
 }
 
-fn names_differ(turns: &[Turn<'_>]) -> Option<Place> {
+fn names_differ(turns: &[Turn<'_>]) -> Option<Pointer> {
     turns.windows(2).find_map(|pair| {
         let called = |result: &&Link<'_>| pair[0].calls.iter().any(|call| call.name == result.name);
         let wrong = pair[1].results.iter().find(|result| !called(result))?;
@@ -131,19 +131,19 @@ fn names_differ(turns: &[Turn<'_>]) -> Option<Place> {
 }
 
 /// Of chat: Mistral wants an answer in between.
-fn user_after_result(body: &Value) -> Option<Place> {
+fn user_after_result(body: &Value) -> Option<Pointer> {
     let messages = list(&body["messages"]);
     let after = messages.windows(2).position(|pair| pair[0]["role"] == "tool" && pair[1]["role"] == "user");
     after.map(|at| place(&["messages", &(at + 1).to_string()]))
 }
 
-fn ends_with_the_model(api: Api, turns: &[Turn<'_>]) -> Option<Place> {
+fn ends_with_the_model(api: Api, turns: &[Turn<'_>]) -> Option<Pointer> {
     let last = turns.last()?;
     let list = if api == Api::Gemini { "contents" } else { "messages" };
     (last.by_model && last.calls.is_empty()).then(|| place(&[list, &(turns.len() - 1).to_string()]))
 }
 
-fn ends_in_white_space(body: &Value) -> Option<Place> {
+fn ends_in_white_space(body: &Value) -> Option<Pointer> {
     let messages = list(&body["messages"]);
     let last = messages.last().filter(|last| last["role"] == "assistant")?;
     let block = list(&last["content"]).last().and_then(|block| block["text"].as_str());
@@ -153,7 +153,7 @@ fn ends_in_white_space(body: &Value) -> Option<Place> {
 }
 
 /// Of Responses: what followed a thought is its text or its calls.
-fn reasoning_alone(body: &Value) -> Option<Place> {
+fn reasoning_alone(body: &Value) -> Option<Pointer> {
     let items = list(&body["input"]);
     let alone = items.iter().enumerate().position(|(at, item)| {
         let next = items.get(at + 1);
@@ -167,7 +167,7 @@ fn reasoning_alone(body: &Value) -> Option<Place> {
 }
 
 /// Of Messages: the turn whose calls are answered last.
-fn last_calls_without_thoughts(body: &Value) -> Option<Place> {
+fn last_calls_without_thoughts(body: &Value) -> Option<Pointer> {
     let messages = list(&body["messages"]);
     let ends_with_results =
         list(&messages.last()?["content"]).iter().any(|block| block["type"] == "tool_result");
@@ -179,7 +179,7 @@ fn last_calls_without_thoughts(body: &Value) -> Option<Place> {
 }
 
 /// Of Gemini: the first call of each turn since the user's last words.
-fn call_without_signature(body: &Value) -> Option<Place> {
+fn call_without_signature(body: &Value) -> Option<Pointer> {
     let contents = list(&body["contents"]);
     let is_said = |content: &Value| {
         let parts = list(&content["parts"]);
@@ -197,8 +197,8 @@ fn call_without_signature(body: &Value) -> Option<Place> {
 }
 
 /// Of Messages.
-fn more_than_four_marks(body: &Value) -> Option<Place> {
-    (marks(body) > 4).then(Place::default)
+fn more_than_four_marks(body: &Value) -> Option<Pointer> {
+    (marks(body) > 4).then(Pointer::default)
 }
 
 fn marks(value: &Value) -> usize {
@@ -220,8 +220,8 @@ fn turns(api: Api, body: &Value) -> Vec<Turn<'_>> {
     }
 }
 
-fn place(steps: &[&str]) -> Place {
-    Place(steps.iter().map(|step| (*step).to_owned()).collect())
+fn place(steps: &[&str]) -> Pointer {
+    Pointer(steps.iter().map(|step| (*step).to_owned()).collect())
 }
 
 /// Results that follow each other are one turn.

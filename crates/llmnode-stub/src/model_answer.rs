@@ -11,7 +11,7 @@ pub(super) const CREATED: u64 = 1_735_689_600;
 const PIECE: usize = 4;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said {
+pub(super) struct ModelAnswer {
     pub(super) reasoning: Option<String>,
     pub(super) content: Option<String>,
     pub(super) refusal: Option<String>,

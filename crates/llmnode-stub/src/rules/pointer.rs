@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::said::word;
+use crate::model_answer::word;
 
 /// The steps from the top of a body: names of members, and positions in lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place(pub(super) Vec<String>);
+pub(super) struct Pointer(pub(super) Vec<String>);
 
-impl Place {
+impl Pointer {
     pub(super) fn with(&self, step: &str) -> Self {
         let mut steps = self.0.clone();
         steps.push(step.to_owned());
@@ -65,15 +65,15 @@ pub(super) fn step_into<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
 }
 
 /// All places that a path names; `*` is each item or member of what is there. A step that leads nowhere leads to nothing.
-pub(super) fn places<'v>(root: &'v Value, path: &str) -> Vec<(Place, Option<&'v Value>)> {
-    let mut found = vec![(Place::default(), Some(root))];
+pub(super) fn places<'v>(root: &'v Value, path: &str) -> Vec<(Pointer, Option<&'v Value>)> {
+    let mut found = vec![(Pointer::default(), Some(root))];
     for step in path.split('/').skip(1) {
         found = found.into_iter().flat_map(|(place, value)| next(&place, value, step)).collect();
     }
     found
 }
 
-fn next<'v>(place: &Place, value: Option<&'v Value>, step: &str) -> Vec<(Place, Option<&'v Value>)> {
+fn next<'v>(place: &Pointer, value: Option<&'v Value>, step: &str) -> Vec<(Pointer, Option<&'v Value>)> {
     if step != "*" {
         return vec![(place.with(step), value.and_then(|value| step_into(value, step)))];
     }
