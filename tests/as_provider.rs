@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveDate, Utc};
 use llmnode::prelude::*;
 use llmnode::stub_server::{LoggedRequest, Provider, StubReply, StubServerBuilder};
-use llmnode::{Anthropic, Gemini, StubServer};
+use llmnode::{Anthropic, Gemini, Role, StubServer};
 use serde_json::json;
 
 /// How a provider is asked.
@@ -146,7 +146,7 @@ fn now() -> String {
 }
 
 /// Answers with the help of a clock.
-#[llm_node(prompt = "{question}", tools = [now], turns = 4)]
+#[llm_node(prompt = "{question}", tools = [Now], turns = 4)]
 struct Clock {
     question: &'static str,
 }
@@ -176,7 +176,7 @@ async fn an_agent_is_answered() {
 }
 
 /// A conversation of three questions, whose answers go back.
-#[llm_node(system = "Be brief.", prompt = "{question}", tools = [now], turns = 4)]
+#[llm_node(system = "Be brief.", prompt = "{question}", tools = [Now], turns = 4)]
 struct Talk {
     #[node(history)]
     before: Vec<Message>,
@@ -209,7 +209,7 @@ async fn a_conversation_goes_on() {
 }
 
 #[llm_output]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Action {
     Wait,
     Go { to: String, with: Option<String> },
@@ -217,7 +217,7 @@ enum Action {
 }
 
 #[llm_output]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Tree {
     name: String,
     children: Vec<Tree>,
@@ -265,7 +265,7 @@ struct Journal {
 }
 
 /// Keeps a journal.
-#[llm_node(prompt = "{task}", tools = [now, mark, plan, act, grow, note], output = Journal, turns = 4, retries = 1)]
+#[llm_node(prompt = "{task}", tools = [Now, Mark, Plan, Act, Grow, Note], output = Journal, turns = 4, retries = 1)]
 struct KeepJournal {
     task: &'static str,
 }
